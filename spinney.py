@@ -1,8 +1,8 @@
-"""The front door: runs a command line; the one place where core, server and terminal are joined.
+"""The entry point: runs a command line. Only this file combines core, server and terminal.
 
-Each command imports what it needs when it runs, so that `spinney --help` answers at once. What is
-imported before a terminal is opened stays in the process in front of it
-(`tui.terminal.supervisor`) as long as that lives: almost nothing, not even `typing` and `pathlib`.
+Each command imports what it needs when it runs, so that `spinney --help` responds immediately. What
+is imported before a terminal is opened stays in memory in the process in front of it
+(`tui.terminal.supervisor`) for its whole life: almost nothing, not even `typing` and `pathlib`.
 """
 
 import gc
@@ -10,7 +10,7 @@ import os
 import sys
 
 _HOME = os.path.dirname(os.path.realpath(__file__))  # noqa: PTH120 - see above
-# People start Spinney inside projects that have packages of the same names as its own.
+# Spinney is started inside projects that may have packages with the names of its own.
 sys.path[:] = [_HOME, *(entry for entry in sys.path if entry not in ("", _HOME))]
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tui.terminal.supervisor import Leash
 
 _TOKEN = "SPINNEY_TOKEN"
-"""The environment variable with the token of the Spinney to attach to."""
+"""Environment variable with the token for `spinney attach`."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return 0  # Whoever read our output has left, as in `spinney events | head`.
+        return 0  # The reader of our output has gone, as in `spinney events | head`.
     except Exception as error:
         from model.base.errors import SpinneyError, UsageError, exit_code
         from model.base.standard_streams import complain
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     if not given:
-        return _open(".")  # The usual start needs no parser.
+        return _open(".")  # The most frequent start needs no parser.
     from model.cli.parser import read_command_line
 
     options = read_command_line(given)
@@ -72,15 +72,15 @@ def _open(path: str, *, demo: bool = False) -> int:
 
         raise UsageError(f"There is no folder '{path}'.")
     _check_terminal()
-    return _behind(lambda leash: _show(path, leash, demo=demo))
+    return _run_behind(lambda foreground: _open_terminal(path, foreground, demo=demo))
 
 
 def _demo(_: "Namespace") -> int:
     _check_terminal()
-    return _behind(_demonstrate)
+    return _run_behind(_run_demo)
 
 
-def _demonstrate(leash: "Leash") -> int:
+def _run_demo(foreground: "Leash") -> int:
     import shutil
     import tempfile
     from pathlib import Path
@@ -88,33 +88,34 @@ def _demonstrate(leash: "Leash") -> int:
     from model.base.instance import hold_lock
     from model.demo import demo_directories
 
-    place = Path(tempfile.mkdtemp(prefix="spinney-demo-"))
+    home = Path(tempfile.mkdtemp(prefix="spinney-demo-"))
     try:
-        places = demo_directories(place)
-        places.create()
-        with hold_lock(places.lock) as lock:
-            return _run_here(places, lock, None, leash, demo=True, thrown_away=True)
+        paths = demo_directories(home)
+        paths.create()
+        with hold_lock(paths.lock) as lock:
+            return _run_here(paths, lock, None, foreground, demo=True, is_temporary=True)
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def _attach(options: "Namespace") -> int:
     _check_terminal()
     if options.url is None:
-        return _behind(lambda leash: _look_into_here(None, leash))
+        return _run_behind(lambda foreground: _attach_here(None, foreground))
     token = os.environ.pop(_TOKEN, "")
     if token and "token=" not in options.url:
-        return _behind(lambda leash: _look_into_there(options.url, token, leash))
-    from model.client.address import asked_token, check_reachable, parse_address
+        return _run_behind(lambda foreground: _attach_remote(options.url, token, foreground))
+    from model.client.address import check_reachable, parse_address, prompt_token
 
-    base_url, told = parse_address(options.url)
-    if told:
-        # Everybody can list this process's words; nobody else can read its environment.
+    base_url, token_in_url = parse_address(options.url)
+    if token_in_url:
+        # Every user can list this process's arguments, but only its own can read its environment.
         words = [base_url if word == options.url else word for word in sys.orig_argv[1:]]
-        os.execve(sys.executable, [sys.executable, *words], {**os.environ, _TOKEN: told})
-    check_reachable(base_url)  # Nobody should type a token for an address where nobody is.
-    token = asked_token(base_url)
-    return _behind(lambda leash: _look_into_there(base_url, token, leash))
+        environment = {**os.environ, _TOKEN: token_in_url}
+        os.execve(sys.executable, [sys.executable, *words], environment)
+    check_reachable(base_url)  # Before prompting for a token.
+    token = prompt_token(base_url)
+    return _run_behind(lambda foreground: _attach_remote(base_url, token, foreground))
 
 
 def _check_terminal() -> None:
@@ -127,8 +128,8 @@ def _check_terminal() -> None:
         from model.base.errors import SpinneyError
 
         raise SpinneyError(
-            "Spinney cannot draw in this terminal (TERM is dumb). Use another terminal, or the "
-            "page: spinney serve"
+            "Spinney cannot draw in this terminal (TERM is dumb). Use another terminal, or open "
+            "Spinney in a browser: spinney serve"
         )
     colors = os.environ.get("TEXTUAL_COLOR_SYSTEM", "auto")
     if colors not in ("auto", "truecolor", "256", "standard"):
@@ -140,66 +141,66 @@ def _check_terminal() -> None:
         )
 
 
-def _behind(work: "Callable[[Leash], int]") -> int:
+def _run_behind(work: "Callable[[Leash], int]") -> int:
     from tui.terminal.supervisor import run_behind
 
     return run_behind(work)
 
 
-def _show(path: str, leash: "Leash", *, demo: bool) -> int:
-    """Be the Spinney of this data directory, or a screen of the one that runs already."""
+def _open_terminal(path: str, foreground: "Leash", *, demo: bool) -> int:
+    """Become the Spinney of this data directory, or attach to the one that is running."""
     from pathlib import Path
 
     from model.base.instance import take_lock
     from model.base.paths import directories
 
-    places, offered = directories(), Path(path).expanduser().absolute()
-    places.create()
-    lock = take_lock(places.lock)
+    paths, offered = directories(), Path(path).expanduser().absolute()
+    paths.create()
+    lock = take_lock(paths.lock)
     if lock is None:
-        return _look_into_here(offered, leash)
+        return _attach_here(offered, foreground)
     try:
-        return _run_here(places, lock, offered, leash, demo=demo)
+        return _run_here(paths, lock, offered, foreground, demo=demo)
     finally:
         lock.close()
 
 
 def _run_here(
-    places: "Directories",
+    paths: "Directories",
     lock: "Lock",
     path: "Path | None",
-    leash: "Leash",
+    foreground: "Leash",
     *,
     demo: bool,
-    thrown_away: bool = False,
+    is_temporary: bool = False,
 ) -> int:
-    # Nothing that is imported becomes garbage: the app collects again from the first frame on.
+    # Imports create no garbage: the app turns collection on again after the first frame.
     gc.disable()
     from tui.shell.app import SpinneyApp
 
     engines: list[Engine] = []
 
     def connect() -> "Client":
-        """Called once the first frame stands: the engine is large."""
+        """Called after the first frame has been painted: the engine is large."""
         from server.engine import Engine
 
-        engines.append(Engine(places, lock, demo=demo, prepared=thrown_away))
+        engines.append(Engine(paths, lock, demo=demo, prepared=is_temporary))
         return engines[0].connect()
 
     app = SpinneyApp(
         connect,
         offer_path=path,
         demo=demo,
-        outlived=not thrown_away,
-        leash=leash,
-        data=places.data,
+        outlived=not is_temporary,
+        leash=foreground,
+        data=paths.data,
     )
     try:
         app.run()
-        if app.return_code and not thrown_away:
-            app.ending = "leave"  # What broke in the screen is no reason to interrupt the agents.
+        if app.return_code and not is_temporary:
+            app.ending = "leave"  # A crash of the terminal must not interrupt the agents.
         if app.ending == "leave" and engines and engines[0].is_up:
-            leash.let_go(failed=bool(app.return_code))
+            foreground.let_go(failed=bool(app.return_code))
             engines[0].run_headless(lambda: app.ending == "leave")
     finally:
         for engine in engines:
@@ -207,42 +208,42 @@ def _run_here(
     return app.return_code or 0
 
 
-def _look_into_here(path: "Path | None", leash: "Leash") -> int:
+def _attach_here(path: "Path | None", foreground: "Leash") -> int:
     from model.base.paths import directories
-    from model.client.local_instance import connected, found
+    from model.client.local_instance import connect_local, find_running
 
-    places = directories()
+    paths = directories()
     if path is None:
-        found(places)  # Asked for by name: that it is not here is said without a screen.
+        find_running(paths)  # Fail before the terminal opens if none is running.
 
     async def connect() -> "Client":
-        return await connected(places)
+        return await connect_local(paths)
 
-    return _look_into(connect, path, leash)
+    return _attach_terminal(connect, path, foreground)
 
 
-def _look_into_there(url: str, token: str, leash: "Leash") -> int:
+def _attach_remote(url: str, token: str, foreground: "Leash") -> int:
     from model.base.errors import NobodyThereError
     from model.client.address import parse_address
-    from model.client.local_instance import reached
+    from model.client.local_instance import connect_to
 
     base_url, _ = parse_address(url)
 
     async def connect() -> "Client":
         try:
-            return await reached(base_url, token)
+            return await connect_to(base_url, token)
         except TimeoutError:
             raise NobodyThereError(
                 f"{base_url} does not answer. Is Spinney running there?"
             ) from None
 
-    return _look_into(connect, None, leash, elsewhere=base_url)
+    return _attach_terminal(connect, None, foreground, elsewhere=base_url)
 
 
-def _look_into(
-    connect: "Connect", path: "Path | None", leash: "Leash", *, elsewhere: str = ""
+def _attach_terminal(
+    connect: "Connect", path: "Path | None", foreground: "Leash", *, elsewhere: str = ""
 ) -> int:
-    """A screen of a Spinney that lives elsewhere, and lives on when the screen is closed."""
+    """Open a terminal for a Spinney in another process, which outlives it."""
     gc.disable()
     from model.base.paths import directories
     from tui.shell.app import SpinneyApp
@@ -252,7 +253,7 @@ def _look_into(
         offer_path=path,
         attached=True,
         elsewhere=elsewhere,
-        leash=leash,
+        leash=foreground,
         data=directories().data,
     )
     app.run()
@@ -268,8 +269,8 @@ def _serve(options: "Namespace") -> int:
     from model.base.standard_streams import complain
     from server.serve import ServeOptions, serve
 
-    places = directories()
-    places.create()
+    paths = directories()
+    paths.create()
     wanted = ServeOptions(
         port=options.port,
         token=options.token,
@@ -284,8 +285,8 @@ def _serve(options: "Namespace") -> int:
             complain(f"spinney: {problem}\n")
         _announce(status, token, as_json=options.json)
 
-    with hold_lock(places.lock) as lock:
-        serve(places, lock, wanted, announce)
+    with hold_lock(paths.lock) as lock:
+        serve(paths, lock, wanted, announce)
     return 0
 
 
@@ -298,9 +299,9 @@ def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
         shown = {"base_url": status["base_url"], "port": status["port"]}
         line = json.dumps({**shown, "token": token, "pid": os.getpid()})
     elif status["token_required"]:
-        line = f"Spinney answers at {status['base_url']}/#token={token}  (ctrl+c ends it)"
+        line = f"Spinney answers at {status['base_url']}/#token={token}  (ctrl+c stops it)"
     else:
-        line = f"Spinney answers at {status['base_url']}, without a token  (ctrl+c ends it)"
+        line = f"Spinney answers at {status['base_url']}, without a token  (ctrl+c stops it)"
     put(line + "\n")
 
 
@@ -309,9 +310,9 @@ def _stop(_: "Namespace") -> int:
 
     from model.base.paths import directories
     from model.base.standard_streams import put
-    from model.client.local_instance import end
+    from model.client.local_instance import stop_running
 
-    put(asyncio.run(end(directories())) + "\n")
+    put(asyncio.run(stop_running(directories())) + "\n")
     return 0
 
 
@@ -349,17 +350,18 @@ def _doctor(options: "Namespace") -> int:
     from model.backends.all import all_backends
     from model.base.paths import directories
     from model.base.standard_streams import put, put_json
-    from model.runtime.doctor import Finding, as_text, examine
+    from model.domain.findings import Finding
+    from model.runtime.doctor import as_text, examine
     from model.store.repair import mend
     from tui.terminal.capabilities import examine_terminal
 
-    places = directories()
-    if told := mend(places, repair=options.repair, restore=options.restore):
-        put(told + "\n")
+    paths = directories()
+    if report := mend(paths, repair=options.repair, restore=options.restore):
+        put(report + "\n")
         return 0
-    catalog, problems = load_catalog(places.models, places.agents)
-    findings = asyncio.run(examine(places, all_backends(places.data, catalog), catalog))
-    for path in (places.models, places.agents):
+    catalog, problems = load_catalog(paths.models, paths.agents)
+    findings = asyncio.run(examine(paths, all_backends(paths.data, catalog), catalog))
+    for path in (paths.models, paths.agents):
         findings += [Finding(path.name, False, p) for p in problems if p.startswith(str(path))]
     findings.append(examine_terminal())
     if options.json:

@@ -64,11 +64,11 @@ EFFECTS: Final[dict[str, Effect]] = {
         ("ui_font_size", "chat_font_size", "ui_font", "chat_font", "zoom_level"), _LOOKS
     ),
     "syntax_theme_dark": _of(
-        "tui/shell/link.py server/theme_css.py server/lite/layout.py",
+        "tui/shell/conversation_loader.py server/theme_css.py server/lite/layout.py",
         "server/lite/test_reading.py::test_the_theme_is_that_of_the_preferences",
     ),
     "syntax_theme_light": _of(
-        "tui/shell/link.py server/theme_css.py server/lite/layout.py",
+        "tui/shell/conversation_loader.py server/theme_css.py server/lite/layout.py",
         "page/test_looks.py::test_after_a_reload_it_looks_so_from_the_start",
     ),
     "canvas_layout": _of(
@@ -275,7 +275,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "tui/shell/test_shell.py::test_keys_of_ones_own_replace_the_built_in_ones",
     ),
     "has_seen_feature_tour": _of(
-        "tui/shell/link.py tui/actions/about.py",
+        "tui/shell/connection.py tui/actions/about.py",
         "tui/screens/test_about.py::test_who_wants_to_look_around_is_not_asked_again",
     ),
 }  # fmt: skip

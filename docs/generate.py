@@ -11,7 +11,7 @@ from docs import proofs
 from docs.effects import EFFECTS
 from model.base.errors import HTTP_STATUS
 from model.cli.arguments import TABLE
-from model.cli.reference import call_words, schema
+from model.cli.reference import command_table, schema
 from model.preferences.fields import PreferenceField, preference_fields, shown_fields
 from server.http_api import OPERATIONS, HttpApi
 from server.lite.form_actions import FORM_ACTIONS
@@ -42,7 +42,7 @@ def pages() -> dict[str, str]:
 
 def call_table() -> str:
     """What `spinney call` knows of the commands."""
-    return json.dumps(call_words(), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(command_table(), ensure_ascii=False, indent=1) + "\n"
 
 
 def _page(lines: Iterator[str]) -> str:
@@ -84,7 +84,7 @@ def _commands(commands: dict[str, Any]) -> Iterator[str]:
     )
     ordered = sorted(commands.items(), key=lambda item: item[1]["area"])
     for area, found in groupby(ordered, key=lambda item: item[1]["area"]):
-        yield f"\n## {area.removeprefix('Commands ').rstrip('.').capitalize()}"
+        yield f"\n## {area.rstrip('.')}"
         for name, command in found:
             yield from ["", f"### {name}", "", _one_line(command["description"])]
             if not command["remote"]:

@@ -1,4 +1,4 @@
-"""The demo: a throw-away repository with one worktree and one session, ready to be tried."""
+"""The demo: a temporary repository with one worktree and one session, ready to try."""
 
 import asyncio
 from pathlib import Path
@@ -27,28 +27,28 @@ _FILES = {
 }
 
 _IDENTITY = {"user.name": "Spinney demo", "user.email": "demo@example.invalid"}
-"""Git's own may not be set up yet, and commits are part of the demo."""
+"""Git's own identity may not be configured yet, and commits are part of the demo."""
 
 
-def demo_directories(place: Path) -> Directories:
-    """Directories inside `place` only: the demo touches nothing else."""
-    return Directories(config=place / "config", data=place / "data", home=place / "home")
+def demo_directories(root: Path) -> Directories:
+    """Return directories inside `root` only: the demo touches nothing else."""
+    return Directories(config=root / "config", data=root / "data", home=root / "home")
 
 
 async def prepare(workspace: Workspace, directories: Directories) -> None:
-    """Make the repository, a worktree and a session in it. Raises `SpinneyError`."""
-    # A real Spinney beside it keeps the usual port.
+    """Create the repository, a worktree and a session in it. Raises `SpinneyError`."""
+    # A regular Spinney running at the same time keeps the usual port.
     preferences = workspace.store.state.preferences
     await workspace.change_preferences(changed(preferences, {"http_server_port": 0}))
     root = directories.home / "orchard"
     await _make_repository(root)
-    project = await add_project.function(workspace, str(root))
+    project = await add_project(workspace, str(root))
     worktree = await announce(
         workspace.store, workspace.directories, project.id, name="first-steps"
     )
     await create(workspace.store, workspace.slow_work, worktree)
     if workspace.store.state.worktrees.get(worktree.id) is not None:
-        await create_session.function(workspace, worktree.id, name="Tour")
+        await create_session(workspace, worktree.id, name="Tour")
 
 
 async def _make_repository(root: Path) -> None:

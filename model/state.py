@@ -1,15 +1,16 @@
-"""All that is known at one moment, and the one pure fold that leads from each moment to the next.
+"""The complete state at one moment, and the pure fold that leads from each state to the next.
 
-The store folds the events it accepts, every mirror folds the events it hears: equal events give
-equal states. Messages of the past are not part of it (they are read in pages); the message that is
-being streamed and the messages that wait in a queue are.
+The store folds the events it accepts, every mirror folds the events it receives: equal events give
+equal states. Past messages are not included (they are read in pages); the message being streamed
+and the queued messages are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from model.base.errors import project_not_found
 from model.domain import events as e
 from model.domain.resources import (
     Block,
@@ -34,33 +35,33 @@ def _empty() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything that every client may know, by id."""
+    """Everything that clients share, by id."""
 
     projects: Mapping[str, Project] = field(default_factory=_empty)
     worktrees: Mapping[str, Worktree] = field(default_factory=_empty)
     sessions: Mapping[str, Session] = field(default_factory=_empty)
     queued: Mapping[str, tuple[Message, ...]] = field(default_factory=_empty)
-    """User messages that wait behind a run, by session, oldest first."""
+    """User messages queued behind a run, by session, oldest first."""
     streaming: Mapping[str, Message] = field(default_factory=_empty)
-    """Messages that are not finished, by message id."""
+    """Unfinished messages, by message id."""
     preferences: Preferences = field(default_factory=Preferences)
 
     def worktrees_of(self, project_id: str, *, archived: bool = False) -> list[Worktree]:
-        """The project's worktrees, lowest `order` first, then the oldest first."""
+        """Return the project's worktrees, lowest `order` first, then the oldest first."""
         found = (w for w in self.worktrees.values() if w.project_id == project_id)
         shown = (w for w in found if archived or w.archived_at is None)
         return sorted(shown, key=lambda w: (w.order, w.created_at))
 
     def sessions_of(self, worktree_id: str, *, archived: bool = False) -> list[Session]:
-        """The worktree's sessions, lowest `order` first, then the oldest first."""
+        """Return the worktree's sessions, lowest `order` first, then the oldest first."""
         found = (s for s in self.sessions.values() if s.worktree_id == worktree_id)
         shown = (s for s in found if archived or s.archived_at is None)
         return sorted(shown, key=lambda s: (s.order, s.created_at))
 
     def at_work(self) -> list[Session]:
-        """The sessions that would be interrupted if Spinney ended now.
+        """Return the sessions that would be interrupted if Spinney exited now.
 
-        Plans and questions are kept; a permission is waited for by a program that runs.
+        Plans and questions are kept; a permission is awaited by a running program.
         """
         return [
             session
@@ -74,22 +75,40 @@ class State:
         return session.message_count == 0 and worktree is not None and bool(worktree.setup_hold)
 
     def streaming_in(self, session_id: str) -> Message | None:
-        """The session's unfinished answer."""
+        """Return the session's unfinished message."""
         return next((m for m in self.streaming.values() if m.session_id == session_id), None)
 
 
+def in_order(projects: Iterable[Project]) -> list[Project]:
+    """Lowest `order` first, then the oldest first."""
+    return sorted(projects, key=lambda project: (project.order, project.added_at, project.id))
+
+
+def item_in(state: State, item_id: str) -> Project:
+    """The project or folder of this id. Raises `not_found`."""
+    item = state.projects.get(item_id)
+    if item is None:
+        raise project_not_found(item_id)
+    return item
+
+
+def children_of(state: State, parent_id: str | None) -> list[Project]:
+    """What lies directly in a folder, or at the root."""
+    return in_order(item for item in state.projects.values() if item.parent_id == parent_id)
+
+
 def put(mapping: Mapping[str, V], key: str, value: V) -> Mapping[str, V]:
-    """A copy of the mapping with this entry."""
+    """Return a copy of the mapping with this entry."""
     return MappingProxyType({**mapping, key: value})
 
 
 def without(mapping: Mapping[str, V], *keys: str) -> Mapping[str, V]:
-    """A copy of the mapping without these entries."""
+    """Return a copy of the mapping without these entries."""
     return MappingProxyType({key: value for key, value in mapping.items() if key not in keys})
 
 
 def apply(state: State, event: e.Event) -> State:
-    """The state after the event. Pure; an event about something unknown changes nothing."""
+    """Return the state after the event. Pure; an event about an unknown id changes nothing."""
     match event:
         case e.ContentDelta() | e.ToolUsed() | e.ToolRunning() | e.BlockChanged():
             message = state.streaming.get(event.message_id)
@@ -120,25 +139,25 @@ def apply(state: State, event: e.Event) -> State:
             return _apply_to_worktree(state, event)
 
 
-def rebased(event: e.Event, before: State, now: State) -> e.Event:
-    """The event as it is to be applied to `now`, when it was made for `before`.
+def rebase(event: e.Event, before: State, now: State) -> e.Event:
+    """Adapt an event made for the state `before` so that it can be applied to `now`.
 
-    An event that carries a whole worktree changes only the fields that differ from `before`: what
-    became of the others meanwhile stays.
+    An event that carries a whole worktree changes only the fields that differ from `before`; later
+    changes to other fields are kept.
     """
     if not isinstance(event, e.WorktreeEvent):
         return event
-    was, wanted = before.worktrees.get(event.worktree.id), event.worktree
+    base, wanted = before.worktrees.get(event.worktree.id), event.worktree
     current = now.worktrees.get(event.worktree.id)
-    if was is None or current is None or current is was:
+    if base is None or current is None or current is base:
         return event
-    known = dict(was)
+    known = dict(base)
     changes = {field: value for field, value in wanted if value != known.get(field)}
     return event.model_copy(update={"worktree": current.model_copy(update=changes)})
 
 
 def fold_message(message: Message, event: e.Event) -> Message:
-    """An unfinished message after one of its own events."""
+    """Return an unfinished message after one of its events."""
     match event:
         case e.ContentDelta():
             return _with_text(message, event)
@@ -175,26 +194,26 @@ def fold_message(message: Message, event: e.Event) -> Message:
 
 
 def with_block(message: Message, index: int, block: Block) -> Message:
-    """The message with this block at `index`; an index past the end appends."""
+    """Return the message with this block at `index`; an index past the end appends."""
     content = [*message.content[:index], block, *message.content[index + 1 :]]
     return message.model_copy(update={"content": content})
 
 
 def _with_running(message: Message, event: e.ToolRunning) -> Message:
-    place = event.content_index
-    block = message.content[place] if place < len(message.content) else None
+    index = event.content_index
+    block = message.content[index] if index < len(message.content) else None
     if not isinstance(block, ToolUseBlock):
         return message
-    told = {"output_so_far": event.output, "running_for": event.seconds}
-    return with_block(message, place, block.model_copy(update=told))
+    fields = {"output_so_far": event.output, "running_for": event.seconds}
+    return with_block(message, index, block.model_copy(update=fields))
 
 
 def _without_running(message: Message, tool: str) -> Message:
-    """The tool has given its result: what it printed on the way is part of that."""
-    for place, block in enumerate(message.content):
+    """Remove the live output of a tool whose result has arrived, which includes it."""
+    for index, block in enumerate(message.content):
         if isinstance(block, ToolUseBlock) and block.id == tool and block.running_for is not None:
-            told = {"output_so_far": None, "running_for": None}
-            return with_block(message, place, block.model_copy(update=told))
+            fields = {"output_so_far": None, "running_for": None}
+            return with_block(message, index, block.model_copy(update=fields))
     return message
 
 
@@ -212,12 +231,12 @@ def _with_text(message: Message, delta: e.ContentDelta) -> Message:
 def _apply_to_queue(state: State, event: e.MessageQueued | e.MessageRemoved) -> State:
     message_id = event.message_id if isinstance(event, e.MessageRemoved) else event.message.id
     waiting = state.queued.get(event.session_id, ())
-    rest = tuple(message for message in waiting if message.id != message_id)
+    queued = tuple(message for message in waiting if message.id != message_id)
     if isinstance(event, e.MessageQueued) and event.status == "sent":
-        rest = (*rest, event.message)
-    if not rest:
+        queued = (*queued, event.message)
+    if not queued:
         return replace(state, queued=without(state.queued, event.session_id))
-    return replace(state, queued=put(state.queued, event.session_id, rest))
+    return replace(state, queued=put(state.queued, event.session_id, queued))
 
 
 def _apply_to_session(

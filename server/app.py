@@ -195,7 +195,7 @@ class Server:
         """Apply changed preferences; settings they do not change stay as the server was started."""
         async with self._lock:
             if self._running is not None and not self._token():
-                await regenerate_http_token.function(self._workspace)
+                await regenerate_http_token(self._workspace)
             known, wanted = self._applied, self._read_settings()
             if self._running is None or known is None or wanted == known:
                 return

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import ClientError, web
 from aiohttp.typedefs import Handler
 
+from model.api import raw_logs, sessions
+from model.api.command import Command, snake_case
 from model.base.errors import HTTP_STATUS, SpinneyError
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
 from model.client.snapshot import snapshot_json
-from model.commands import raw_logs, sessions
-from model.commands.registry import Command, snake_case
+from model.commands.dispatch import run
 from server.auth import Authenticator, Credentials
 from server.avatars import Avatars
 from server.limits import Limits
@@ -147,7 +148,7 @@ class HttpApi:
         async def handle(request: web.Request) -> web.Response:
             fields = await self._read_arguments(request, operation)
             path_id = next(iter(request.match_info.values()))
-            result = await operation.command.run(self._workspace, {**fields, **request.match_info})
+            result = await run(self._workspace, operation.command, {**fields, **request.match_info})
             if operation.build_response is not None:
                 response = operation.build_response(path_id, result)
                 return web.json_response(response, status=operation.status)

@@ -96,7 +96,7 @@ class ServerOnDemand:
             if self.status()["running"] is enabled:
                 return ""
             try:
-                await (start_http_server if enabled else stop_http_server).function(self._workspace)
+                await (start_http_server if enabled else stop_http_server)(self._workspace)
             except Exception as error:
                 detail = f"The server did not start. {foreseen(error, 'the server').message}"
                 event = TaskCompleted(task="http_server", ok=False, detail=detail)

@@ -49,12 +49,12 @@ async def _serve(
     try:
         if options.token is not None:
             changes = {"http_server_token": options.token}
-            await update_preferences.function(workspace, changes)
-        status = await start_http_server.function(
+            await update_preferences(workspace, changes)
+        status = await start_http_server(
             workspace, options.port, options.localhost_only, options.token_required
         )
         endpoint = await open_local_endpoint(workspace, lock)
-        token = await get_http_server_token.function(workspace)
+        token = await get_http_server_token(workspace)
         announce(status, token, workspace.problems)
         # Everything up to here stays alive: exclude it from full garbage collections.
         gc.freeze()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import WSCloseCode, WSMsgType, web
 
 import model
+from model.api.command import Command, find_command
+from model.api.sessions import send_chat_message
 from model.base.errors import SpinneyError, foreseen, session_not_found
-from model.commands import all as _all_commands  # noqa: F401 - registers them
-from model.commands.registry import Command, find_command
-from model.commands.sessions import send_chat_message
+from model.commands.dispatch import run
 from model.store.bus import Missed
 from server.block_feed import BlockFeed
 from server.fanout import Connection, EventFormat, Fanout, missed_frame, text_frame
@@ -303,7 +303,7 @@ class _Client:
         wants_reply: bool,
     ) -> None:
         try:
-            result = await command.run(self._workspace, arguments)
+            result = await run(self._workspace, command, arguments)
             data = dump_result(command.result, result)
         except Exception as error:
             self.send_error(request_id, foreseen(error, command.name))

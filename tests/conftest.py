@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
 from model.base.paths import Directories
 from model.commands.sessions import create_session
@@ -113,9 +113,7 @@ async def worktree(workspace: Workspace, project: Project, tmp_path: Path) -> Wo
 @pytest.fixture
 async def session(workspace: Workspace, worktree: Worktree) -> Session:
     """A session in build mode."""
-    return await create_session.function(
-        workspace, worktree.id, name="First", execution_mode="build"
-    )
+    return await create_session(workspace, worktree.id, name="First", execution_mode="build")
 
 
 @dataclass

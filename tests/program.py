@@ -23,8 +23,8 @@ import psutil
 
 from model.base.instance import running_here, wait_for_end
 from model.base.paths import Directories
-from model.cli.arguments import arguments_from, command_named
-from model.client.local_instance import found_door
+from model.cli.arguments import find_spec, parse_arguments
+from model.client.local_instance import find_endpoint
 from model.client.remote import RemoteClient
 from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
@@ -118,14 +118,14 @@ class Program:
     def call(self, name: str, *arguments: str) -> Any:
         """The result of a command that succeeds, asked for as `spinney call` does; from here, which
         takes hundredths of a second where the start of a process takes most of one."""
-        return self.call_with(name, arguments_from(command_named(name), list(arguments)))
+        return self.call_with(name, parse_arguments(find_spec(name), list(arguments)))
 
     def call_with(self, name: str, arguments: dict[str, Any]) -> Any:
         """The same, with arguments as JSON has them."""
         places = Directories(self.config, self.data, self.home)
 
         async def asked() -> Any:
-            client = RemoteClient(*found_door(places))
+            client = RemoteClient(*find_endpoint(places))
             try:
                 async with asyncio.timeout(PATIENCE):
                     return await client.call_raw(name, arguments)

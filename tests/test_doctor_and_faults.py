@@ -44,7 +44,7 @@ def test_doctor_says_what_agents_are_called_and_that_one_is_needed(spinney: Prog
     assert ids == {"Claude Code": "backend_a", "Codex": "backend_b", "OpenCode": "backend_c"}
     assert found["agents"]["ok"] is False and ran.returncode == 1
     assert found["SPINNEY_LOG"]["ok"] is False and "nonsense" in found["SPINNEY_LOG"]["found"]
-    assert found["worktrees"]["remedy"] == "Make /proc a directory that you may write in."
+    assert found["worktrees"]["remedy"] == "Make /proc a directory that you can write to."
 
 
 def test_a_file_above_a_folder_of_ours_is_the_one_that_is_named(spinney: Program) -> None:

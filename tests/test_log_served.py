@@ -6,7 +6,7 @@ from pathlib import Path
 
 import aiohttp
 
-from model.base.log import LINE
+from model.base.log import MAX_LINE_BYTES
 from tests.program import Program
 from tests.server.conftest import Socket
 
@@ -43,7 +43,7 @@ async def test_it_holds_lines_of_ours_and_nothing_that_was_said(tmp_path: Path) 
     for line in text[:-1].split("\n"):
         found = RECORD.match(line)
         assert found or line.startswith("    | "), line
-        assert len(line.encode()) <= LINE
+        assert len(line.encode()) <= MAX_LINE_BYTES
         assert found is None or found["logger"].split(".")[0] in ("model", "server"), line
     assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text)
     assert SAID not in text and served.token not in text

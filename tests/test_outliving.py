@@ -139,7 +139,7 @@ from pathlib import Path
 
 sys.path.insert(0, {root!r})
 import spinney
-from tui import {module}
+from {package} import {module}
 
 
 def fail(*_):
@@ -153,14 +153,17 @@ sys.exit(spinney.main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
-    [("app", "SpinneyApp.action_to_shell"), ("background", "InputParser.feed")],
+    ("package", "module", "name"),
+    [
+        ("tui.shell", "app", "SpinneyApp.action_to_shell"),
+        ("tui.terminal", "background", "InputParser.feed"),
+    ],
 )
 def test_a_screen_that_fails_interrupts_nothing_and_says_so(
-    spinney: Program, tmp_path: Path, module: str, name: str
+    spinney: Program, tmp_path: Path, package: str, module: str, name: str
 ) -> None:
     faulty = tmp_path / "faulty.py"
-    faulty.write_text(FAILS.format(root=str(ROOT), module=module, name=name))
+    faulty.write_text(FAILS.format(root=str(ROOT), package=package, module=module, name=name))
     command = (sys.executable, str(faulty))
     with spinney.on_a_terminal("open", "--demo", ".", command=command) as terminal:
         terminal.shows("Welcome")
@@ -320,7 +323,7 @@ def test_attach_asks_for_a_token_that_was_not_given(tmp_path: Path) -> None:
     with there.serving("--demo") as server:
         session_at_work(there)
         with here.on_a_terminal("attach", f"127.0.0.1:{server.port}") as terminal:
-            terminal.read_until(b"Token of")
+            terminal.read_until(b"Token for")
             terminal.write(server.token.encode() + b"\n")
             terminal.shows("1 running")
             assert server.token.encode() not in terminal.output

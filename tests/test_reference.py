@@ -10,13 +10,13 @@ import spinney
 from docs import proofs
 from docs.effects import EFFECTS, ROOT
 from docs.generate import call_table, pages
+from model.api.command import COMMANDS
 from model.cli.arguments import TABLE
 from model.cli.reference import schema
-from model.commands.registry import COMMANDS
 from model.domain.events import EVENTS
 from model.preferences.fields import shown_fields
-from model.preferences.schema import TOLD_PROMPTS, WRITTEN_PROMPTS
-from model.writing.prompts import BUILT_IN
+from model.preferences.schema import INSTRUCTION_PROMPTS, WRITING_PROMPTS
+from model.writing.prompts import DEFAULT_PROMPTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -45,11 +45,11 @@ def test_every_preference_that_people_see_is_read_and_a_test_sees_what_comes_of_
 
 
 def test_every_prompt_that_people_see_is_used() -> None:
-    written: set[str] = {*WRITTEN_PROMPTS, "branch_naming"}
-    assert written == set(BUILT_IN)
+    written: set[str] = {*WRITING_PROMPTS, "branch_naming"}
+    assert written == set(DEFAULT_PROMPTS)
     readers = [ROOT / reader for reader in EFFECTS["magic_prompts"].readers]
     read = "".join(reader.read_text() for reader in readers)
-    assert [key for key in TOLD_PROMPTS if f'"{key}"' not in read] == []
+    assert [key for key in INSTRUCTION_PROMPTS if f'"{key}"' not in read] == []
 
 
 def test_every_command_says_what_it_does() -> None:

@@ -92,7 +92,7 @@ def test_a_kill_in_mid_stream_loses_nothing_accepted_and_leaves_no_process(
         question, answer = after["messages"]
         assert question["content"][0]["text"] == "/demo stream 100000 200"
         assert answer["content"][0]["text"].startswith(seen[:200])
-        assert answer["error"]["error"].startswith("Spinney ended")
+        assert answer["error"]["error"].startswith("Spinney exited")
         assert (after["status"], after["last_run"]["status"]) == ("idle", "interrupted")
         queued = program.call("list_queued_messages", f"sessionId={session['id']}")
         assert [message["id"] for message in queued] == [waiting["message_id"]]

@@ -18,7 +18,7 @@ import pytest
 import spinney
 from model.base.instance import hold_lock
 from model.cli import quick_call
-from model.cli.arguments import arguments_from, command_named
+from model.cli.arguments import find_spec, parse_arguments
 from model.client import local_instance
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program
@@ -49,25 +49,28 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
     [
         (["--foo"], "Unknown option --foo."),
         (["--demo"], "Did you mean spinney open --demo or spinney serve --demo?"),
-        (["cal", "list_projects"], "no command and no folder 'cal'. Did you mean spinney call?"),
-        (["frobnicate"], "no command and no folder 'frobnicate'. For commands, see"),
+        (["cal", "list_projects"], "no command or folder 'cal'. Did you mean spinney call?"),
+        (["frobnicate"], "no command or folder 'frobnicate'. For commands, see"),
         (["/etc/passwd"], "/etc/passwd is a file, not a folder."),
-        ([""], "no folder ''"),
+        ([""], "or folder ''"),
         (["open", "/no/such/place"], "There is no folder '/no/such/place'."),
         (["serve", "extra"], "usage: spinney serve"),
-        (["serve", "extra"], "Not expected here: extra."),
+        (["serve", "extra"], "Unexpected argument: extra."),
         (["doctor", "--jsn"], "Unknown option --jsn. Did you mean --json?"),
-        (["serve", "--port", "99999"], "'99999' is no port: it must be a whole number from 0 to"),
-        (["serve", "--port=-1"], "'-1' is no port"),
-        (["serve", "--port", "ten"], "'ten' is no port"),
+        (
+            ["serve", "--port", "99999"],
+            "'99999' is not a port: it must be a whole number",
+        ),
+        (["serve", "--port=-1"], "'-1' is not a port"),
+        (["serve", "--port", "ten"], "'ten' is not a port"),
         (["serve", "--token", "tulip"], "--token: must be at least 16 letters, digits and - _ . ~"),
         (["serve", "--token", "two words and more"], "--token: must be at least 16"),
         (["serve", "--token", "tür" * 9], "--token: must be at least 16"),
-        (["serve", "--unsafe-no-token"], "together with --all-interfaces and --no-token"),
-        (["serve", "--unsafe-no-token", "--all-interfaces"], "together with"),
+        (["serve", "--unsafe-no-token"], "requires --all-interfaces and --no-token"),
+        (["serve", "--unsafe-no-token", "--all-interfaces"], "requires"),
         (["events", "--since", "x"], "'x' is not the number of an event"),
         (["completion", "tcsh"], "choose from"),
-        (["call", "nosuch"], "Unknown command: nosuch. All of them: spinney call"),
+        (["call", "nosuch"], "Unknown command: nosuch. For a list: spinney call"),
         (["call", "list-projects"], "Did you mean list_projects?"),
         (["call", "LIST_PROJECTS"], "Did you mean list_projects?"),
         (["call", "create_worktree"], "Missing field: projectId."),
@@ -76,7 +79,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
             "create_worktree takes no 'custonName'. Did you mean customName?",
         ),
         (["call", "add_project", "=x", "path=."], "add_project takes no ''."),
-        (["call", "list_projects", "word"], "Not name=value"),
+        (["call", "list_projects", "word"], "Neither name=value"),
         (["call", "list_projects", "{broken"], "Not a JSON object"),
     ],
 )
@@ -99,8 +102,8 @@ def test_no_spinney_has_an_exit_code_of_its_own(run: Run, words: list[str]) -> N
 def test_a_spinney_that_takes_the_connection_and_says_nothing_is_not_waited_for(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    monkeypatch.setattr(local_instance, "PATIENCE", 0.1)
-    monkeypatch.setattr(quick_call, "CONNECTING", 0.1)
+    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.1)
+    monkeypatch.setattr(quick_call, "CONNECT_TIMEOUT", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
         told = {"base_url": f"http://127.0.0.1:{port}", "token": "t", "pid": os.getpid()}
@@ -109,13 +112,13 @@ def test_a_spinney_that_takes_the_connection_and_says_nothing_is_not_waited_for(
             (tmp_path / "data" / "server.json").write_text(json.dumps(told))
             code, out, errors = run(*words)
     assert (code, out) == (3, "")
-    assert errors.startswith(f"spinney: Spinney (process {os.getpid()}) runs here and does not")
+    assert errors.startswith(f"spinney: Spinney (process {os.getpid()}) is running but does not")
 
 
 def test_what_can_be_called_is_listed_and_explained(run: Run) -> None:
     code, listed, _ = run("call")
     assert code == 0
-    assert "  list_projects " in listed and "All projects and folders" in listed
+    assert "  list_projects " in listed and "List all projects and folders" in listed
     code, explained, _ = run("call", "create_worktree", "--help")
     assert code == 0
     assert explained.startswith("usage: spinney call create_worktree projectId=… [baseBranch=…]")
@@ -153,7 +156,7 @@ def test_values_are_read_as_the_command_takes_them(words: str, read: dict[str, A
     name, *given = words.split()
     if read is None:
         name, given, read = "send_chat_message", [words], {"sessionId": "1", "message": "x"}
-    assert arguments_from(command_named(name), given, Path("/here")) == read
+    assert parse_arguments(find_spec(name), given, Path("/here")) == read
 
 
 # Streams -----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Whether a colour can be read on a ground, and the nearest colour that can.
+"""Contrast between a color and its background, and the nearest color with enough of it.
 
-Some themes have colours below 4.5 : 1, the ratio that WCAG asks of text. Such a colour keeps its
-hue and moves in lightness alone, away from the ground, no further than it must.
+Some themes have colors below 4.5 : 1, the ratio that WCAG requires for text. Such a color keeps its
+hue; only its lightness moves away from the background, as little as necessary.
 """
 
 from bisect import bisect_left
@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import Final
 
 TEXT: Final = 4.5
-"""The ratio that text needs (WCAG 2.2, level AA)."""
+"""The contrast ratio required for text (WCAG 2.2, level AA)."""
 
-_STANDS_OUT: Final = 1.25
-"""The contrast between a changed line and the changed words in it, which are bold besides."""
+_MIN_WORD_CONTRAST: Final = 1.25
+"""The contrast between a changed line and the changed words in it, which are also bold."""
 _STEP: Final = 0.005
-# Below this luminance white is the better contrast, above it black.
+# Below this luminance white has the better contrast, above it black.
 _MIDDLE: Final = 0.179
 
 _Triple = tuple[float, float, float]
@@ -29,49 +29,52 @@ def luminance(color: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, 1 to 21."""
+    """The contrast ratio of two colors, 1 to 21."""
     lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def is_dark(color: str) -> bool:
-    """Whether white text is read better on it than black."""
+    """Whether white text has more contrast on it than black text."""
     return luminance(color) < _MIDDLE
 
 
-def mixed(color: str, ground: str, share: float) -> str:
-    """`share` of the colour, 0 to 1, laid over the ground."""
-    pairs = zip(_channels(color), _channels(ground), strict=True)
+def mixed(color: str, background: str, share: float) -> str:
+    """Blend `share` (0 to 1) of the color over the background."""
+    pairs = zip(_channels(color), _channels(background), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
 @lru_cache(maxsize=8192)
-def readable(color: str, *grounds: str, ratio: float = TEXT) -> str:
-    """The colour itself, or the nearest lightness of it that has this contrast on every ground."""
-    if _least(color, grounds) >= ratio:
+def readable(color: str, *backgrounds: str, ratio: float = TEXT) -> str:
+    """Return the color, or its nearest lightness with this contrast on every background."""
+    if _min_contrast(color, backgrounds) >= ratio:
         return color
     light, a, b = _to_oklab(_linear(color))
-    away = _STEP if is_dark(min(grounds, key=luminance)) else -_STEP
-    steps = range(1, int((1 - light if away > 0 else light) / _STEP) + 1)
+    step = _STEP if is_dark(min(backgrounds, key=luminance)) else -_STEP
+    counts = range(1, int((1 - light if step > 0 else light) / _STEP) + 1)
 
-    def is_enough(step: int) -> bool:
-        return _least(_from_oklab((light + step * away, a, b)), grounds) >= ratio
+    def is_enough(count: int) -> bool:
+        return _min_contrast(_from_oklab((light + count * step, a, b)), backgrounds) >= ratio
 
-    at = bisect_left(steps, True, key=is_enough)
-    if at < len(steps):
-        return _from_oklab((light + steps[at] * away, a, b))
-    return max("#ffffff", "#000000", key=lambda end: _least(end, grounds))
+    index = bisect_left(counts, True, key=is_enough)
+    if index < len(counts):
+        return _from_oklab((light + counts[index] * step, a, b))
+    return max("#ffffff", "#000000", key=lambda end: _min_contrast(end, backgrounds))
 
 
-def word_ground(sign: str, ground: str) -> str:
-    """As little of the sign's colour as makes changed words stand out from their row."""
+def word_ground(sign: str, background: str) -> str:
+    """The background of changed words: the least of the sign's color that stands out."""
     shares = (share / 100 for share in range(10, 60))
-    grounds = (mixed(sign, ground, share) for share in shares)
-    return next((found for found in grounds if contrast(found, ground) >= _STANDS_OUT), ground)
+    backgrounds = (mixed(sign, background, share) for share in shares)
+    return next(
+        (each for each in backgrounds if contrast(each, background) >= _MIN_WORD_CONTRAST),
+        background,
+    )
 
 
-def _least(color: str, grounds: Iterable[str]) -> float:
-    return min(contrast(color, ground) for ground in grounds)
+def _min_contrast(color: str, backgrounds: Iterable[str]) -> float:
+    return min(contrast(color, background) for background in backgrounds)
 
 
 def _channels(color: str) -> tuple[int, int, int]:
@@ -87,13 +90,13 @@ def _to_linear(share: float) -> float:
     return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
 
 
-def _of_linear(share: float) -> int:
+def _from_linear(share: float) -> int:
     share = min(max(share, 0.0), 1.0)
     gamma = share * 12.92 if share <= 0.0031308 else 1.055 * share ** (1 / 2.4) - 0.055
     return round(gamma * 255)
 
 
-# Björn Ottosson's OKLab: its lightness can change while the hue that people see stays.
+# Björn Ottosson's OKLab: its lightness can change without changing the perceived hue.
 
 
 def _to_oklab(rgb: _Triple) -> _Triple:
@@ -118,4 +121,4 @@ def _from_oklab(lab: _Triple) -> str:
         -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
         -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
     )
-    return "#" + "".join(f"{_of_linear(share):02x}" for share in rgb)
+    return "#" + "".join(f"{_from_linear(share):02x}" for share in rgb)

@@ -1,6 +1,6 @@
-"""Reads the colour files: 19 syntax themes for code, and a dark and a light chrome for the rest.
+"""Reads the color files: 19 syntax themes for code, and a dark and a light chrome for the rest.
 
-It gives plain values and knows neither screen nor page; those make styles and style sheets of them.
+It returns plain values; the terminal and the page turn them into styles and style sheets.
 """
 
 import tomllib
@@ -20,7 +20,7 @@ _FOLDER: Final = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class TokenStyle:
-    """How one token class looks; colours are opaque `#rrggbb`."""
+    """The style of a token class; colors are opaque `#rrggbb`."""
 
     color: str
     bold: bool = False
@@ -32,23 +32,23 @@ class TokenStyle:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SyntaxTheme:
-    """The colours of code: the editor's own, the sixteen of a terminal, one style a token class."""
+    """The colors of code: the editor's, the 16 of a terminal, and a style for each token class."""
 
     name: str
     title: str
     kind: Kind
     ui: Mapping[str, str]
     """`background`, `foreground`, `selection`, `line_highlight`, `cursor`, `line_number`,
-    `inserted_background` and `deleted_background` are always here; others where the theme has them.
+    `inserted_background` and `deleted_background` are always set; others only in some themes.
     """
     ansi: Mapping[str, str]
-    """Terminal colours by name, empty where the theme sets none."""
+    """Terminal colors by name, empty if the theme sets none."""
     tokens: Mapping[TokenClass, TokenStyle]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chrome:
-    """The colours of everything that is not code."""
+    """The colors of everything that is not code."""
 
     name: str
     kind: Kind
@@ -57,15 +57,15 @@ class Chrome:
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """The names of all syntax themes, sorted; they are the values of the preference."""
+    """The sorted names of all syntax themes, which are the values of the preference."""
     return tuple(sorted(path.stem for path in (_FOLDER / "syntax").glob("*.toml")))
 
 
 @lru_cache
 def syntax_theme(name: str) -> SyntaxTheme:
-    """The syntax theme of this name; `ValueError` with a sentence where there is none."""
+    """Load a syntax theme. Raises `ValueError` with a message for the user if there is none."""
     if name not in names():
-        raise ValueError(f"No syntax theme is called {name!r}. Choose one of: {', '.join(names())}")
+        raise ValueError(f"There is no syntax theme {name!r}. Choose one of: {', '.join(names())}")
     table = _read(_FOLDER / "syntax" / f"{name}.toml")
     return SyntaxTheme(
         name=table["name"],
@@ -79,9 +79,9 @@ def syntax_theme(name: str) -> SyntaxTheme:
 
 @lru_cache
 def chrome(kind: Kind) -> Chrome:
-    """Our own colours, dark or light; `ValueError` with a sentence for anything else."""
+    """Load our own colors, dark or light. Raises `ValueError` for anything else."""
     if kind not in ("dark", "light"):
-        raise ValueError(f"No chrome is called {kind!r}. Choose dark or light.")
+        raise ValueError(f"There is no chrome {kind!r}. Choose dark or light.")
     table = _read(_FOLDER / "chrome" / f"spinney-{kind}.toml")
     return Chrome(name=table["name"], kind=kind, ui=MappingProxyType(table["ui"]))
 
@@ -91,5 +91,5 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _style(entry: Mapping[str, Any]) -> TokenStyle:
-    # `default` says that the theme leaves the class to its foreground: of no use once it is read.
+    # `default` marks classes that have the theme's foreground; it is not needed at run time.
     return TokenStyle(**{key: value for key, value in entry.items() if key != "default"})

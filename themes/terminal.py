@@ -1,4 +1,4 @@
-"""What a terminal theme needs from a chrome, as plain keyword arguments: no toolkit here."""
+"""The colors of a terminal theme from a chrome, as plain arguments that need no UI toolkit."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from themes.loader import Chrome
 
 @dataclass(frozen=True, slots=True)
 class ThemeColors:
-    """The arguments of `textual.theme.Theme`, by their names there."""
+    """The arguments of `textual.theme.Theme`, under the same names."""
 
     name: str
     primary: str
@@ -25,9 +25,9 @@ class ThemeColors:
 
 
 def theme_colors(chrome: Chrome) -> ThemeColors:
-    """The chrome as a terminal theme: the named colours, and all others as `$variables`.
+    """Convert a chrome to a terminal theme: the named colors, and all others as `$variables`.
 
-    Each key of the chrome is a variable as well, with dashes (`$text-muted`, `$diff-added`).
+    Each key of the chrome is also a variable, with dashes (`$text-muted`, `$diff-added`).
     """
     ui = chrome.ui
     return ThemeColors(

@@ -1,4 +1,4 @@
-"""The closed list of token classes: what a syntax theme colours and what highlighted code names."""
+"""The closed list of token classes that syntax themes color and highlighted code uses."""
 
 from typing import Final, Literal, get_args
 

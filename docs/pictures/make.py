@@ -12,10 +12,10 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from model.api.preferences import update_preferences
+from model.api.sessions import create_session, send_chat_message, update_session
+from model.api.worktrees import create_worktree
 from model.base.instance import take_lock
-from model.commands.preferences import update_preferences
-from model.commands.sessions import create_session, send_chat_message, update_session
-from model.commands.worktrees import create_worktree
 from model.demo import demo_directories
 from model.domain.resources import ExecutionMode, Session
 from model.state import State
@@ -58,7 +58,7 @@ class Scene:
     async def open_tour(self) -> Session:
         """The session that the demo begins with."""
         async with asyncio.timeout(30):
-            while self._app.main.link is None:
+            while self._app.main.is_connected is False:
                 await self._pilot.pause()
         await self.until(lambda state: bool(state.sessions))
         return next(iter(self.state.sessions.values()))
@@ -127,7 +127,7 @@ async def main() -> None:
                 await scene.work_beside(worktree.project_id)
                 await scene.say(session, FIRST, "build", "idle")
                 await scene.say(session, THEN, "plan", "waiting")
-                app.main.action_open_session(session.id)
+                app.main.open_session(session.id)
                 await pilot.pause(1)
                 scene.draw("terminal")
                 await app.main.client.call(update_preferences, changes={"theme": "light"})

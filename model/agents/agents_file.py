@@ -1,7 +1,7 @@
-"""A person's own agents: `agents.toml`, a table for each program that speaks the Agent Client
-Protocol. `docs/agents.md` tells people what goes into it.
+"""The user's own agents: `agents.toml`, with a table per program that speaks the Agent Client
+Protocol. `docs/agents.md` documents its format for users.
 
-The wire name of an agent is `acp:` and its table's name.
+The wire name of an agent is `acp:` followed by the name of its table.
 """
 
 import re
@@ -29,7 +29,7 @@ _SERVER_KEYS: Final = ("command", "args", "env", "url", "headers")
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """An MCP server that is handed to an agent: a program, or an address."""
+    """An MCP server that is passed to an agent: a program or a URL."""
 
     name: str
     command: str = ""
@@ -41,52 +41,54 @@ class McpServer:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow(BackendRow):
-    """An agent of `agents.toml`; its command is `program`."""
+    """An agent of `agents.toml`; `program` is its command."""
 
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    """On top of Spinney's own environment."""
+    """Added to Spinney's own environment."""
     modes: Mapping[str, str] = field(default_factory=dict)
-    """The agent's modes by Spinney's, where the person named them."""
+    """Spinney's mode -> the agent's mode, for those that the user configured."""
     mcp_servers: tuple[McpServer, ...] = ()
 
 
-class _WrongError(Exception):
-    """What is wrong in a table, in words."""
+class _InvalidTableError(Exception):
+    """A problem in a table; the message completes a sentence that begins with its name."""
 
 
 def load_catalog(models: Path, agents: Path) -> tuple[Catalog, list[str]]:
-    """The whole catalogue: what is built in, with `models.toml` and `agents.toml`.
+    """Load the catalog with `models.toml` and `agents.toml`, and a message for each problem.
 
-    Also a sentence for each problem. A bad agent costs only that agent.
+    An invalid agent is skipped; the others are kept.
     """
     catalog, problems = load_overrides(models)
-    tables, unread = read_tables(agents, "None of its agents is there.")
+    tables, unread = read_tables(agents, "None of its agents is available.")
     rows: list[AgentRow] = []
-    wrong: list[str] = []
+    invalid: list[str] = []
     for name, table in (tables or {}).items():
         try:
             rows.append(_agent(name, table))
-        except _WrongError as error:
-            wrong.append(f"{agents}: [{name}] {error}; it is ignored.")
-    whole = replace(catalog, backends=(*catalog.backends, *rows))
-    return whole, [*problems, *unread, *wrong]
+        except _InvalidTableError as error:
+            invalid.append(f"{agents}: [{name}] {error}; it is ignored.")
+    complete = replace(catalog, backends=(*catalog.backends, *rows))
+    return complete, [*problems, *unread, *invalid]
 
 
-def _agent(name: str, told: object) -> AgentRow:
+def _agent(name: str, value: object) -> AgentRow:
     if not _NAME.fullmatch(name):
-        raise _WrongError("should be named by letters, digits, dots, dashes and underscores")
-    table = _known(told, _AGENT_KEYS, "it")
-    modes = _texts(table, "modes")
-    if strange := next((mode for mode in modes if mode not in _MODES), None):
-        raise _WrongError(f"has a mode {strange}, which is none of {', '.join(_MODES)}")
+        raise _InvalidTableError(
+            "may have only letters, digits, dots, dashes and underscores in its name"
+        )
+    table = _checked_table(value, _AGENT_KEYS, "the agent")
+    modes = _text_table(table, "modes")
+    if unknown := next((mode for mode in modes if mode not in _MODES), None):
+        raise _InvalidTableError(f"has an unknown mode '{unknown}' (known: {', '.join(_MODES)})")
     return AgentRow(
         name=PREFIX + name,
         label=_text(table, "label", name),
         program=_text(table, "command"),
         models=tuple(_model(*pair) for pair in _table(table, "models").items()),
-        args=_words(table, "args"),
-        env=_texts(table, "env"),
+        args=_text_list(table, "args"),
+        env=_text_table(table, "env"),
         modes=modes,
         mcp_servers=tuple(_server(*pair) for pair in _table(table, "mcp_servers").items()),
     )
@@ -95,57 +97,57 @@ def _agent(name: str, told: object) -> AgentRow:
 def _model(name: str, value: object) -> ModelRow:
     row = model_row(name, value)
     if row is None:
-        raise _WrongError(f"should give the model {name} its name as text")
+        raise _InvalidTableError(f"must set the model '{name}' to its name as text")
     return row
 
 
-def _server(name: str, told: object) -> McpServer:
-    table = _known(told, _SERVER_KEYS, f"the MCP server {name}")
+def _server(name: str, value: object) -> McpServer:
+    table = _checked_table(value, _SERVER_KEYS, f"the MCP server '{name}'")
     if ("command" in table) == ("url" in table):
-        raise _WrongError(f"should give the MCP server {name} either a command or a url")
+        raise _InvalidTableError(f"must give the MCP server '{name}' either a command or a url")
     return McpServer(
         name,
         _text(table, "command") if "command" in table else "",
-        _words(table, "args"),
-        _texts(table, "env"),
+        _text_list(table, "args"),
+        _text_table(table, "env"),
         _text(table, "url") if "url" in table else "",
-        _texts(table, "headers"),
+        _text_table(table, "headers"),
     )
 
 
-def _known(told: object, keys: tuple[str, ...], what: str) -> Mapping[str, Any]:
-    if not isinstance(told, dict):
-        raise _WrongError(f"should give {what} a table")
-    if strange := next((key for key in told if key not in keys), None):
-        raise _WrongError(f"has {strange}, which is none of {', '.join(keys)}")
-    return told
+def _checked_table(value: object, keys: tuple[str, ...], subject: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise _InvalidTableError(f"must define {subject} as a table")
+    if unknown := next((key for key in value if key not in keys), None):
+        raise _InvalidTableError(f"has an unknown key '{unknown}' (known: {', '.join(keys)})")
+    return value
 
 
 def _text(table: Mapping[str, Any], key: str, default: str | None = None) -> str:
     text = table.get(key, default)
     if text is None:
-        raise _WrongError(f'needs {key} = "…"')
+        raise _InvalidTableError(f'needs {key} = "…"')
     if not isinstance(text, str) or not text.strip():
-        raise _WrongError(f"should give {key} as text")
+        raise _InvalidTableError(f"must give {key} as text")
     return text.strip()
 
 
-def _words(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    words = table.get(key, [])
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise _WrongError(f'should give {key} as a list of texts, ["…", "…"]')
-    return tuple(words)
+def _text_list(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    texts = table.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise _InvalidTableError(f'must give {key} as a list of texts, ["…", "…"]')
+    return tuple(texts)
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = table.get(key, {})
-    if not isinstance(found, dict):
-        raise _WrongError(f"should give {key} as a table")
-    return found
+    value = table.get(key, {})
+    if not isinstance(value, dict):
+        raise _InvalidTableError(f"must give {key} as a table")
+    return value
 
 
-def _texts(table: Mapping[str, Any], key: str) -> Mapping[str, str]:
-    found = _table(table, key)
-    if not all(isinstance(value, str) for value in found.values()):
-        raise _WrongError(f"should give each value of {key} as text")
-    return found
+def _text_table(table: Mapping[str, Any], key: str) -> Mapping[str, str]:
+    texts = _table(table, key)
+    if not all(isinstance(value, str) for value in texts.values()):
+        raise _InvalidTableError(f"must give each value of {key} as text")
+    return texts

@@ -1,8 +1,8 @@
-"""The one mapping from the wire's neutral words to real programs, models and labels.
+"""The only mapping from the wire's neutral names to real programs, models and labels.
 
-Nothing else in the program knows which word means what. A preset is a role; what it stands for the
-programs tell (`model_lists`), and only until they have done so the names below serve. A person can
-override them and add rows in `models.toml`; see `load_overrides`.
+A preset is a role, resolved to a model that the program reports (`model_lists`); the names below
+are used only until then. Users can override them and add rows in `models.toml`; see
+`load_overrides`.
 """
 
 import tomllib
@@ -17,23 +17,23 @@ MAX_OVERRIDES_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model that people can choose."""
+    """A model that users can select."""
 
     name: str
     """On the wire and in settings."""
     passed: str
-    """What the agent's program is told; empty for its own choice."""
+    """The name passed to the agent program; empty for the program's default."""
     label: str
     description: str = ""
     efforts: tuple[str, ...] = ()
-    """What it can be told to make, as far as its program tells."""
+    """The effort levels that it supports, as far as its program reports them."""
     default_effort: str = ""
     answers_as: str = ""
-    """The full name, where `passed` is a short one."""
+    """The full name, if `passed` is a short one."""
     is_default: bool = False
-    """Whether its program takes it where none is chosen."""
+    """Whether its program uses it by default."""
     is_offered: bool = True
-    """Whether lists to choose from show it; a preset gives way to the model that it stands for."""
+    """Whether selection lists show it; a preset is hidden by the model that it resolves to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +43,20 @@ class BackendRow:
     name: str
     label: str
     program: str
-    """The command to look for; empty where the program ships with Spinney."""
+    """The command to find; empty if the program ships with Spinney."""
     models: tuple[ModelRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramRow:
-    """An editor or a terminal that a worktree can be opened in."""
+    """An editor or a terminal in which a worktree can be opened."""
 
     name: str
     label: str
     program: str
-    """The command to look for; empty for what the system or the shell itself offers."""
+    """The command to find; empty for programs of the system or the shell itself."""
     application: str = ""
-    """What macOS calls it, for `open -a`."""
+    """Its application name on macOS, for `open -a`."""
 
 
 _CODEX_MODELS = (
@@ -66,7 +66,7 @@ _CODEX_MODELS = (
     ("gpt-6.1-terra", "GPT-6.1 Terra"),
     ("gpt-6-luna", "GPT-6-Luna"),
 )
-"""Without a name the program takes the person's own model, or its newest (0.169)."""
+"""Without a name the program uses the user's configured model, or its newest (0.169)."""
 
 BACKENDS = (
     BackendRow(
@@ -75,7 +75,7 @@ BACKENDS = (
         "claude",
         (
             ModelRow("model_1", "opus", "Opus"),
-            # The program has no short names for these; it takes any full one at the start.
+            # The program has no short names for these; it accepts any full name at the start.
             ModelRow("model_2", "claude-opus-5", "Opus 5"),
             ModelRow("model_3", "sonnet", "Sonnet"),
             ModelRow("model_4", "claude-sonnet-5", "Sonnet 5"),
@@ -123,88 +123,88 @@ SERVICES: Mapping[str, str] = MappingProxyType({"hosting": "GitHub", "tracker": 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The backends with their models: those built in, or with a person's overrides."""
+    """The backends with their models: the built-in ones, or with the user's overrides."""
 
     backends: tuple[BackendRow, ...] = field(default=BACKENDS)
 
     def backend_rows(self, *, demo: bool = False) -> tuple[BackendRow, ...]:
-        """The backends in the order in which people see them; the demo agent only on request."""
+        """The backends in display order; the demo agent only on request."""
         return (DEMO, *self.backends) if demo else self.backends
 
     def backend(self, name: str) -> BackendRow | None:
-        """The backend of this wire name."""
+        """The backend with this wire name."""
         return next((row for row in (*self.backends, DEMO) if row.name == name), None)
 
     def model(self, backend: str, name: str) -> ModelRow | None:
-        """The backend's model of this wire name; `None` for a name that only its program knows."""
+        """The model with this wire name; `None` for a name known only to the program."""
         row = self.backend(backend)
         return next((model for model in row.models if model.name == name), None) if row else None
 
     def resolve_model(self, backend: str, model: str) -> str:
-        """The name handed to the backend's program: a preset's, or the given one as it is."""
+        """The name to pass to the backend's program: that of the preset, or `model` itself."""
         row = self.model(backend, model)
         return row.passed if row else model
 
-    def label(self, word: str, model: str | None = None) -> str:
-        """What a person sees for a backend, service, editor or terminal, or a backend's `model`.
+    def label(self, name: str, model: str | None = None) -> str:
+        """The display name of a backend, service, editor or terminal, or of a backend's `model`.
 
-        A model may go by its full name. A word that the catalogue does not know is shown as it is.
+        A model may be given by its full name. Unknown names are returned unchanged.
         """
         if model is not None:
-            row = self.model(word, model) or self._of_full_name(word, model)
+            row = self.model(name, model) or self._find_by_full_name(name, model)
             return row.label if row else model
-        named: tuple[BackendRow | ProgramRow, ...] = (*self.backends, DEMO, *EDITORS, *TERMINALS)
-        return next((row.label for row in named if row.name == word), SERVICES.get(word, word))
+        rows: tuple[BackendRow | ProgramRow, ...] = (*self.backends, DEMO, *EDITORS, *TERMINALS)
+        return next((row.label for row in rows if row.name == name), SERVICES.get(name, name))
 
     def offered(self, backend: str, model: str) -> str:
-        """The name under which lists to choose from show this model, which may be a preset."""
+        """The name under which selection lists show this model, which may be a preset."""
         row = self.model(backend, model)
         if row is None or row.is_offered:
             return model
-        shown = (each for each in self.models(backend) if each.passed == row.passed)
-        return next((each.name for each in shown), model)
+        same = (each for each in self.models(backend) if each.passed == row.passed)
+        return next((each.name for each in same), model)
 
     def models(self, backend: str) -> tuple[ModelRow, ...]:
-        """Those that people are offered."""
+        """The models that selection lists show."""
         row = self.backend(backend)
         return tuple(model for model in row.models if model.is_offered) if row else ()
 
     def with_models(self, backend: str, models: Iterable[ModelRow]) -> "Catalog":
-        """The catalogue in which this backend has these models."""
+        """Return a copy of the catalog in which this backend has these models."""
         rows = (
             replace(row, models=tuple(models)) if row.name == backend else row
             for row in self.backends
         )
         return Catalog(tuple(rows))
 
-    def _of_full_name(self, backend: str, name: str) -> ModelRow | None:
-        found = (model for model in self.models(backend) if name and model.answers_as == name)
-        return next((model for model in found if model.name), None)
+    def _find_by_full_name(self, backend: str, name: str) -> ModelRow | None:
+        matches = (model for model in self.models(backend) if name and model.answers_as == name)
+        return next((model for model in matches if model.name), None)
 
 
 BUILT_IN = Catalog()
 PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
     {row.name: frozenset(model.name for model in row.models) for row in BACKENDS}
 )
-"""The names of the interface that stand for whatever a program has, by backend."""
+"""The interface's neutral model names, by backend."""
 SMALLEST: Mapping[str, str] = MappingProxyType({row.name: row.models[-1].name for row in BACKENDS})
 """The preset for small tasks, by backend."""
 
 
 def load_overrides(path: Path) -> tuple[Catalog, list[str]]:
-    """The catalogue with the overrides in `models.toml`, and a sentence for each problem.
+    """Load the catalog with the overrides in `models.toml`, and a message for each problem.
 
-    A table per backend; in it `model = "passed"`, or `model = {passed = "…", label = "…"}`. A file
-    that cannot be read leaves the built-in catalogue; a bad row costs only that row.
+    A table per backend; in it `model = "passed"`, or `model = {passed = "…", label = "…"}`. If the
+    file cannot be read, the built-in catalog is used; an invalid row is skipped.
     """
     tables, problems = read_tables(path, "The built-in models are used.")
-    return (BUILT_IN, problems) if tables is None else _overridden(tables, path)
+    return (BUILT_IN, problems) if tables is None else _apply_overrides(tables, path)
 
 
 def read_tables(path: Path, instead: str) -> tuple[Mapping[str, Any] | None, list[str]]:
-    """A person's TOML file; `None` where there is none or it cannot be read.
+    """Read a TOML file of the user; `None` if it does not exist or cannot be read.
 
-    The sentence for that names the line and ends in `instead`: what holds in the file's place.
+    The message for the latter names the line and ends with `instead`, the consequence.
     """
     try:
         with path.open("rb") as file:
@@ -215,7 +215,7 @@ def read_tables(path: Path, instead: str) -> tuple[Mapping[str, Any] | None, lis
     except FileNotFoundError:
         return None, []
     except OSError as error:
-        return None, [f"{path} could not be read ({error.strerror}); see its permissions."]
+        return None, [f"{path} could not be read: {error.strerror}. Check its permissions."]
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         return None, [f"{path}, line {line}: not UTF-8 text. {instead}"]
@@ -223,14 +223,14 @@ def read_tables(path: Path, instead: str) -> tuple[Mapping[str, Any] | None, lis
         return None, [f"{path}: {error}. {instead}"]
 
 
-def _overridden(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[str]]:
+def _apply_overrides(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[str]]:
     problems: list[str] = []
     backends = {row.name: row for row in BACKENDS}
     for name, models in tables.items():
         if name not in backends:
-            problems.append(f"{path}: [{name}] is none of {', '.join(backends)}; it is ignored.")
+            problems.append(f"{path}: [{name}] is not one of {', '.join(backends)}; it is ignored.")
         elif not isinstance(models, dict):
-            problems.append(f"{path}: {name} should be a table, [{name}]; it is ignored.")
+            problems.append(f"{path}: {name} must be a table, [{name}]; it is ignored.")
         else:
             rows = {row.name: row for row in backends[name].models}
             for model, value in models.items():
@@ -239,7 +239,7 @@ def _overridden(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[st
                     rows[model] = row
                 else:
                     problems.append(
-                        f"{path}: {model} in [{name}] should be the model's name as text; "
+                        f"{path}: {model} in [{name}] must be the model's name as text; "
                         "it is ignored."
                     )
             backends[name] = replace(backends[name], models=tuple(rows.values()))
@@ -247,9 +247,9 @@ def _overridden(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[st
 
 
 def model_row(name: str, value: Any, built_in: ModelRow | None = None) -> ModelRow | None:
-    """The row that `value` of a person's file describes, `None` where it describes none.
+    """Parse a model of the user's file; `None` if it is invalid.
 
-    Without a label, what is passed is what people see.
+    Without a label, the passed name is displayed.
     """
     if isinstance(value, str):
         value = {"passed": value}

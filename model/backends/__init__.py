@@ -1,1 +1,1 @@
-"""The agent programs: one small language for all, one file for each."""
+"""Adapters for agent programs: a common interface and one package for each program."""

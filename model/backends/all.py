@@ -1,4 +1,4 @@
-"""Every backend that Spinney can drive; a new one is a file and a row here and in the catalogue."""
+"""The registry of backends. A new one needs a package and a row here and in the catalog."""
 
 from pathlib import Path
 
@@ -13,10 +13,13 @@ from model.backends.opencode.backend import OpenCodeBackend
 
 
 def all_backends(data: Path, catalog: Catalog, *, demo: bool = False) -> dict[str, Backend]:
-    """The backends by wire name; `data` is Spinney's data directory, `demo` adds the demo agent."""
+    """Create the backends, by wire name.
+
+    `data` is Spinney's data directory; `demo` adds the demo agent.
+    """
     demos: list[Backend] = [DemoBackend(data / "demo")] if demo else []
     opencode = OpenCodeBackend(data / "opencode")
     backends: list[Backend] = [*demos, ClaudeBackend(), CodexBackend(), opencode]
-    own = [AcpBackend(row) for row in catalog.backends if isinstance(row, AgentRow)]
-    backends += own
+    configured = [AcpBackend(row) for row in catalog.backends if isinstance(row, AgentRow)]
+    backends += configured
     return {backend.name: backend for backend in backends}

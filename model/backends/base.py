@@ -1,7 +1,7 @@
-"""What a backend is: the small language between the chat engine and any agent program.
+"""The interface between the chat engine and agent programs: settings, events and protocols.
 
-The engine knows no program and a backend knows no store. A program's adapter turns its protocol
-into the events below and takes the calls of `Agent`. Everything is keyed by ids, never by position,
+The engine knows no program and a backend knows no store. A program's adapter translates its
+protocol into the events below and implements `Agent`. Everything is keyed by id, never by position,
 because programs report blocks, tools and questions out of order.
 """
 
@@ -24,56 +24,56 @@ from model.domain.resources import (
 )
 
 Verdict = Literal["allow", "deny"]
-"""A person's word on one use of a tool."""
+"""A user's decision on one tool call."""
 
 OUTPUT_KEPT: Final = 16 * 1024
-"""Characters that are kept of what a running tool prints: the last ones."""
+"""Characters kept of a running tool's output: the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What was found of a backend's program on this machine."""
+    """The state of a backend's program on this machine."""
 
     program: str | None
     """Absolute path, or `None` when it is not installed."""
     version: str | None = None
     signed_in: bool | None = None
-    """`None`: not known without asking the provider."""
+    """`None` if only the provider could answer that."""
     problem: str | None = None
-    """A sentence: what is wrong and the command that mends it; `None` when ready."""
+    """A sentence: what is wrong and the command that fixes it; `None` when ready."""
     fix: str | None = None
-    """The command alone, where one mends it."""
+    """The command alone, if one fixes it."""
     supported: bool | None = None
-    """Whether Spinney drives this version; `None` where that is not known. Ready is supported."""
+    """Whether Spinney supports this version; `None` if unknown. A ready program is supported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an agent works; all of it may change between two turns."""
+    """An agent's settings; all of them may change between two turns."""
 
     mode: ExecutionMode
     model: str = ""
-    """A name that the program knows; empty for the program's own choice."""
+    """A model name the program accepts; empty for the program's default."""
     thinking: ThinkingLevel = "off"
     effort: Effort = "low"
-    """For models that take an effort instead of an amount of thinking."""
+    """For models that take an effort instead of a thinking level."""
     most_of_own_effort: Effort | None = None
-    """Where nobody chose an effort: the most of the one that the person's configuration of the
-    agent names, which goes first then."""
+    """Set when no effort was chosen: the effort in the user's own configuration of the agent then
+    takes precedence, up to this one."""
     web_in_plan: bool = True
-    """Whether plan mode may search and read the web."""
+    """Whether plan mode may use the web tools."""
     model_is_preset: bool = False
-    """Whether nobody named that very model: the program takes its own where it has none such."""
+    """Whether `model` comes from a preset; the program may then fall back to its default model."""
 
-    def beside_own_effort(self, own: str) -> "Settings":
-        """With the effort `own` of the person's configuration of the agent, where that holds.
+    def with_user_effort(self, configured: str) -> "Settings":
+        """These settings with the effort `configured` in the user's own files, where it applies.
 
-        A name that is no `Effort` is none.
+        A name that is not an `Effort` is ignored.
         """
-        most = self.most_of_own_effort
-        if most is None or own not in EFFORTS:
+        limit = self.most_of_own_effort
+        if limit is None or configured not in EFFORTS:
             return self
-        return replace(self, effort=min(own, most, key=EFFORTS.index))
+        return replace(self, effort=min(configured, limit, key=EFFORTS.index))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +85,25 @@ class Launch:
     settings: Settings
     resume_token: str | None = None
     system_prompt: str = ""
-    """Appended to the program's own; empty for none."""
+    """Appended to the program's own system prompt; empty for none."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables on top of Spinney's own environment."""
+    """Variables added to Spinney's own environment."""
     mcp_off: frozenset[str] = frozenset()
-    """Names of MCP servers that the program knows and shall not use."""
+    """Names of configured MCP servers that the program must not use."""
     profile: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the program itself, in its own form, that hold over the person's."""
+    """Settings of the program in its own format; they override the user's."""
     note: str = ""
-    """What a person shall not miss of how it is started; for the conversation, not the program."""
+    """A note for the conversation on how the agent was started; not sent to the program."""
     sub_agents: int | None = None
-    """How many may work at a time; 0 for none, `None` for the program's own limit."""
+    """Maximum number running at a time; 0 for none, `None` for the program's own limit."""
     browser: bool = False
-    """Whether the agent may use the person's browser, where its program can."""
+    """Whether the agent may use the user's browser, if its program supports that."""
     text_only: bool = False
-    """For one text that nobody watches being written: the agent gets no tools, its program
-    remembers nothing, and `system_prompt` takes the place of the program's own. Where a program
-    cannot do that, the mode (`plan`) keeps it from changing anything."""
+    """For generating one text unattended: the agent gets no tools, its program persists nothing,
+    and `system_prompt` replaces the program's own. Where a program does not support that, the mode
+    (`plan`) keeps it from changing anything."""
     record: Record = UNRECORDED
-    """Takes all that the program is sent and says."""
+    """Records everything sent to and received from the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +116,18 @@ class Prompt:
 
     @property
     def text_with_paths(self) -> str:
-        """The text with its attachments named, for where a program takes nothing but text."""
-        named = [f"Attached file: {path}" for path in self.files]
-        named += [f"Attached image: {path}" for path in self.images]
-        return "\n".join([*filter(None, [self.text]), *named])
+        """The text followed by the attachments' paths, for programs that accept only text."""
+        paths = [f"Attached file: {path}" for path in self.files]
+        paths += [f"Attached image: {path}" for path in self.images]
+        return "\n".join([*filter(None, [self.text]), *paths])
 
 
-# What an agent tells ---------------------------------------------------------------------------
+# Events ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn began that no prompt of ours started (background work reporting back)."""
+    """A turn began without a prompt from Spinney (background work reporting back)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextFinal:
-    """The whole text of a block; replaces what was streamed where that differs."""
+    """The complete text of a block; replaces the streamed text if they differ."""
 
     block: str
     text: str
@@ -150,14 +150,14 @@ class TextFinal:
 
 @dataclass(frozen=True, slots=True)
 class BlockDropped:
-    """The block was provisional and never became part of the answer."""
+    """The block was provisional and did not become part of the answer."""
 
     block: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A tool is called. The same id again replaces name and input (they arrive in two steps)."""
+    """A tool call. The same id again replaces name and input (they arrive in two steps)."""
 
     id: str
     name: str
@@ -167,7 +167,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool prints while it runs: the next piece, or (`is_whole`) all of it so far."""
+    """Output of a running tool: the next piece, or (`is_whole`) all of it so far."""
 
     tool_use_id: str
     text: str
@@ -176,7 +176,7 @@ class ToolOutput:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A tool gave its result, as text."""
+    """The result of a tool call, as text."""
 
     tool_use_id: str
     content: str
@@ -185,7 +185,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class PlanProposed:
-    """The agent holds its turn until the plan is approved or discussed."""
+    """The agent proposes a plan; its turn waits until the plan is approved or discussed."""
 
     request_id: str
     text: str
@@ -193,7 +193,7 @@ class PlanProposed:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
-    """The agent holds its turn until the questions are answered."""
+    """The agent asks questions; its turn waits for the answers."""
 
     request_id: str
     questions: tuple[Question, ...]
@@ -201,7 +201,7 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class PermissionAsked:
-    """The agent wants to use a tool that needs a person's word."""
+    """The agent wants to use a tool that needs the user's permission."""
 
     request_id: str
     tool_name: str
@@ -209,29 +209,29 @@ class PermissionAsked:
     description: str = ""
     tool_use_id: str | None = None
     directory: str = ""
-    """Where it would run, if the program says so; empty for where the agent was started."""
+    """Where it would run, if the program reports it; empty for the agent's own directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestWithdrawn:
-    """A plan, question or permission needs no answer any more."""
+    """A plan, question or permission request no longer needs an answer."""
 
     request_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModeChanged:
-    """The program changed the execution mode by itself or confirmed a change."""
+    """The program changed the execution mode on its own or confirmed a change."""
 
     mode: ExecutionMode
 
 
 @dataclass(frozen=True, slots=True)
 class TurnKeepsMode:
-    """The running turn works in this mode; another one that was chosen since holds from the next.
+    """The mode of the running turn; a mode chosen since applies from the next turn on.
 
-    Told after each `configure` in a turn that cannot follow at once, with the settings' own mode
-    where that holds again.
+    Emitted after each `configure` during a turn that cannot switch at once; carries the mode of the
+    settings when that applies again.
     """
 
     mode: ExecutionMode
@@ -239,15 +239,16 @@ class TurnKeepsMode:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A short passing word about the run, such as «retrying (2 of 4)»."""
+    """A short transient status message, such as "Retrying (2 of 4)"."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a person shall not miss, such as hooks that will not run: stands in the conversation,
-    once, or each time that it happens.
+    """A lasting message in the conversation, such as one about hooks that will not run.
+
+    Shown once, or `each_time` that it is emitted.
     """
 
     text: str
@@ -256,44 +257,44 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ConversationIdentified:
-    """The program's own name for this conversation, by which it can be resumed."""
+    """The program's own id for this conversation, used to resume it."""
 
     resume_token: str
 
 
 @dataclass(frozen=True, slots=True)
 class McpServersSeen:
-    """The MCP servers that the program has; those of `Launch.mcp_off` may be missing."""
+    """The MCP servers configured in the program; disabled ones may be missing."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CommandsKnown:
-    """All the commands of its own that the program takes here; they replace those told before."""
+    """All slash commands that the program accepts here; replaces the previous list."""
 
     commands: tuple[AgentCommand, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelsKnown:
-    """The models that the program has; they replace those told before."""
+    """The models that the program offers; replaces the previous list."""
 
     models: ModelList
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswers:
-    """The model that answers from now on, as the program calls it."""
+    """The model in use from now on, by the program's name for it."""
 
     name: str
     chosen: bool = False
-    """Whether a person chose it by a command of the program."""
+    """Whether the user chose it with a command of the program."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The turn ended as it should; `stop_reason` is `stopped` when a person stopped it."""
+    """The turn ended normally; `stop_reason` is `stopped` if the user stopped it."""
 
     stop_reason: str
     usage: Usage
@@ -303,17 +304,17 @@ class TurnFinished:
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """The turn ended in an error that a person should read."""
+    """The turn ended with an error to show to the user."""
 
     error: str
     error_type: ErrorType
     usage: Usage = field(default_factory=Usage)
     retry_after: float | None = None
-    """Seconds, where a rate limit told them."""
+    """Seconds, if a rate limit reported them."""
 
 
 OfAnswer = TextDelta | TextFinal | BlockDropped | ToolUse | ToolOutput | ToolResult
-"""What stands in an answer, or leaves it."""
+"""Events that add to an answer or remove from it."""
 
 AgentEvent = (
     TurnStarted
@@ -347,23 +348,23 @@ BETWEEN_TURNS = (
     | ConversationIdentified
     | RequestWithdrawn
 )
-"""What an agent may tell while no turn is open; anything else would open an answer without end."""
+"""Events allowed while no turn is open; any other would open an answer that never ends."""
 
 
 class Agent(Protocol):
-    """One session's running program. Calls raise `SpinneyError`; events tell everything else."""
+    """One session's running program. Calls raise `SpinneyError`; events report everything else."""
 
     def events(self) -> AsyncIterator[AgentEvent]:
-        """What the agent tells, until its program has ended.
+        """The agent's events, until its program has ended.
 
-        A program that ends in mid-turn yields `TurnFailed` first, with the tail of its stderr.
+        A program that ends during a turn yields `TurnFailed` first, with the tail of its stderr.
         """
         ...
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn. The engine never sends a second prompt while one runs.
 
-        `/name …` with a name that the program knows is a command of it; any other is text.
+        `/name …` with a name that the program knows is run as its command; any other is text.
         """
         ...
 
@@ -372,80 +373,80 @@ class Agent(Protocol):
         ...
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
-        """Carry the plan out with these settings, as edited in `plan` where that is given."""
+        """Carry out the plan with these settings; `plan` is the user's edited version, if any."""
         ...
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
-        """Do not carry the plan out; go on in plan mode with this comment and its attachments."""
+        """Send the plan back: continue in plan mode with this comment and its attachments."""
         ...
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
-        """Answer questions: question text to answer text."""
+        """Answer questions; `answers` maps question text to answer text."""
         ...
 
     async def permit(self, request_id: str, decision: Verdict, reason: str = "") -> None:
         """Allow this once, or deny; the agent reads the `reason`.
 
-        What a person allowed for the session is remembered by the engine, and no program is asked
-        to: their own rules reach further than what was shown.
+        The engine itself remembers what the user allowed for the session. It never delegates that
+        to the program, whose rules would match more than what was shown.
         """
         ...
 
     async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on; unchanged ones cost nothing.
 
-        A changed mode holds at once, or the agent tells `TurnKeepsMode`.
+        A changed mode applies at once, or the agent emits `TurnModeReported`.
         """
         ...
 
     async def close(self) -> None:
-        """End the program and all that it started, within 5 seconds."""
+        """End the program and everything it started, within 5 seconds."""
         ...
 
 
 @runtime_checkable
-class ListsModels(Protocol):
-    """A backend whose program tells `ModelsKnown` as soon as it is started."""
+class ModelLister(Protocol):
+    """A backend whose program emits `ModelsListed` right after its start."""
 
     def models_stand_on(self, environment: Mapping[str, str]) -> Sequence[Path]:
-        """The program and the files of the person: when one changes, the list may be another."""
+        """The program and the user's files; when one changes, the model list may have changed."""
         ...
 
 
 class Backend(Protocol):
-    """A kind of agent program."""
+    """A kind of agent program, such as Claude Code."""
 
     name: str
-    """Its wire name, a row of the catalogue."""
+    """Its wire name, a row of the catalog."""
 
     async def probe(self) -> Probe:
-        """Look for the program; takes at most 10 seconds and never talks to a provider."""
+        """Look for the program; takes at most 10 seconds and never contacts a provider."""
         ...
 
     async def commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
-        """The program's own commands as far as files tell them, without starting it.
+        """The program's own commands as far as files define them, without starting it.
 
-        `environment` as in `Launch`. What cannot be read is left out.
+        `environment` as in `Launch`. Unreadable files are skipped.
         """
         ...
 
     async def open(self, launch: Launch) -> Agent:
-        """Start a program for a session, or raise `backend_unavailable` with what to do."""
+        """Start an agent for a session, or raise `backend_unavailable` with what to do."""
         ...
 
     async def close(self) -> None:
-        """End what sessions share, such as a server program; every agent is closed by now."""
+        """End what sessions share, such as a server program; all agents are closed already."""
         ...
 
 
 SHORTENED: Final = Note(
-    "The conversation so far was shortened to a summary, which is all that the agent knows of it.",
+    "The conversation so far was shortened to a summary. The agent no longer sees the rest.",
     each_time=True,
 )
 
 
 def falls_back(agent: str, model: str) -> str:
-    """The notice about a preset that the program of `agent` knows nothing of."""
-    return f"{agent} has no model “{model}” here and takes its own default."
+    """The notice for a preset model that the program of `agent` does not have."""
+    return f"{agent} does not have the model '{model}' here and uses its default model."

@@ -1,6 +1,7 @@
-"""One session's agent as the chat engine sees it: events on their way to the engine, and the state
-of the turn. What keeps the promises of `base.Agent` that depend on no program: a turn that began
-ends, a stop is never without effect, and who tells too fast waits.
+"""A session's event channel to the chat engine, and the state of its turn.
+
+Program-independent guarantees of `base.Agent`: every turn ends, a stop always takes effect, and
+producers are back-pressured.
 """
 
 import asyncio
@@ -20,124 +21,124 @@ from model.backends.base import (
 )
 from model.base.errors import SpinneyError
 
-STOP_PATIENCE: Final = 3.0
-"""Seconds to obey a stop before the program is killed."""
+STOP_TIMEOUT: Final = 3.0
+"""Seconds that a program gets to stop its turn before it is killed."""
 
 _EVENTS_LIMIT: Final = 1000
-"""Events that wait for the engine; then the program's pipe is read no further."""
+"""Maximum number of queued events; when it is reached, the program's pipe is no longer read."""
 
-_JOINED_LIMIT: Final = 16 * 1024
-"""Characters from which on a piece of text that waits takes no more to it."""
+_MERGE_LIMIT: Final = 16 * 1024
+"""Characters beyond which a queued piece of text is not merged with the next one."""
 
 _log = logging.getLogger(__name__)
 
 
 class Channel:
-    """A session's events and its turn; for agents with a program of their own, see `AgentLink`."""
+    """A session's events and its turn. `ProcessChannel` adds a process of its own."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        """How people call the program."""
+        """The program's display name."""
         self.turn_open = False
         self.stopping = False
-        """Whether a person wants the open turn to end."""
+        """Whether the user stopped the open turn."""
         self._events = _EventQueue()
-        self._turn_over = asyncio.Event()
+        self._turn_ended = asyncio.Event()
 
     def events(self) -> AsyncIterator[AgentEvent]:
-        """What was told, until the agent has ended."""
+        """The emitted events, until the agent has ended."""
         return self._events.read()
 
     def begin_turn(self) -> None:
-        """A turn is open from now until `TurnFinished` or `TurnFailed` is told."""
+        """Open a turn; it stays open until `TurnFinished` or `TurnFailed` is emitted."""
         self.turn_open = True
         self.stopping = False
-        self._turn_over.clear()
+        self._turn_ended.clear()
 
     async def tell(self, event: AgentEvent) -> None:
-        """Hand an event to the engine. An end where no turn is open is nobody's, and is dropped."""
+        """Queue an event for the engine. The end of a turn is dropped if no turn is open."""
         if isinstance(event, TurnFinished | TurnFailed):
             if not self.turn_open:
                 return
             self.turn_open = False
-            self._turn_over.set()
+            self._turn_ended.set()
         await self._events.put(event)
 
     def let_go(self) -> None:
-        """Nobody may listen any more, so what is still told waits for nobody."""
+        """Stop back-pressure: the engine may have stopped reading, and `emit` must not block."""
         self._events.lift_limit()
 
     def end(self) -> None:
-        """Nothing more will be told."""
+        """End the event stream."""
         self._events.lift_limit()
         self._events.end()
 
     async def stop_turn(
-        self, ask: Callable[[], Awaitable[None]], kill: Callable[[], Awaitable[None]]
+        self, interrupt: Callable[[], Awaitable[None]], kill: Callable[[], Awaitable[None]]
     ) -> None:
-        """End the open turn: `ask` the program, and `kill` it where it does not obey in time."""
+        """End the open turn: `interrupt` the program, and `kill` it if it does not stop in time."""
         if not self.turn_open:
             return
         self.stopping = True
-        if not await self.obeys(ask, STOP_PATIENCE):
-            _log.warning("%s did not stop and is killed", self.name)
+        if not await self.obeys(interrupt, STOP_TIMEOUT):
+            _log.warning("%s did not stop; killing it", self.name)
             await kill()
 
-    async def obeys(self, ask: Callable[[], Awaitable[None]], patience: float) -> bool:
-        """Whether the turn is over within so many seconds after `ask`ing for it."""
+    async def obeys(self, interrupt: Callable[[], Awaitable[None]], timeout: float) -> bool:
+        """`interrupt` the program; return whether the turn ended within `timeout` seconds."""
         try:
-            async with asyncio.timeout(patience):
-                await ask()
-                await self._turn_over.wait()
+            async with asyncio.timeout(timeout):
+                await interrupt()
+                await self._turn_ended.wait()
         except (TimeoutError, SpinneyError):
             return not self.turn_open
         return True
 
 
 class _EventQueue:
-    """Events on their way to the engine; whoever puts waits while too many are."""
+    """A bounded queue of events for the engine; `put` blocks while it is full."""
 
     def __init__(self) -> None:
-        self._waiting: deque[AgentEvent] = deque()
+        self._queue: deque[AgentEvent] = deque()
         self._limit: float = _EVENTS_LIMIT
         self._ended = False
-        self._some = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self._not_empty = asyncio.Event()
+        self._not_full = asyncio.Event()
+        self._not_full.set()
 
     async def put(self, event: AgentEvent) -> None:
-        if self._waiting and (joined := _joined(self._waiting[-1], event)):
-            self._waiting[-1] = joined
+        if self._queue and (merged := _merge(self._queue[-1], event)):
+            self._queue[-1] = merged
             return
-        while len(self._waiting) >= self._limit:
-            self._room.clear()
-            await self._room.wait()
-        self._waiting.append(event)
-        self._some.set()
+        while len(self._queue) >= self._limit:
+            self._not_full.clear()
+            await self._not_full.wait()
+        self._queue.append(event)
+        self._not_empty.set()
 
     async def read(self) -> AsyncIterator[AgentEvent]:
         while True:
-            while self._waiting:
-                event = self._waiting.popleft()
-                self._room.set()
+            while self._queue:
+                event = self._queue.popleft()
+                self._not_full.set()
                 yield event
             if self._ended:
                 return
-            self._some.clear()
-            await self._some.wait()
+            self._not_empty.clear()
+            await self._not_empty.wait()
 
     def end(self) -> None:
         self._ended = True
-        self._some.set()
+        self._not_empty.set()
 
     def lift_limit(self) -> None:
-        """Nobody may read any more; let the rest in."""
+        """Accept any number of events: the reader may be gone."""
         self._limit = math.inf
-        self._room.set()
+        self._not_full.set()
 
 
-def _joined(earlier: AgentEvent, later: AgentEvent) -> AgentEvent | None:
-    """Two pieces of one block, or of one tool's output, as one: each costs the engine a copy."""
+def _merge(earlier: AgentEvent, later: AgentEvent) -> AgentEvent | None:
+    """Merge two pieces of one block or of one tool's output: each event costs the engine a copy."""
     match earlier, later:
         case ToolOutput(), ToolOutput() if earlier.tool_use_id == later.tool_use_id:
             if later.is_whole:
@@ -147,7 +148,7 @@ def _joined(earlier: AgentEvent, later: AgentEvent) -> AgentEvent | None:
         case TextDelta(), TextDelta() if (earlier.block, earlier.kind) == (
             later.block,
             later.kind,
-        ) and len(earlier.text) < _JOINED_LIMIT:
+        ) and len(earlier.text) < _MERGE_LIMIT:
             return TextDelta(earlier.block, earlier.text + later.text, earlier.kind)
         case _:
             return None

@@ -1,5 +1,5 @@
-"""Commands that lie in folders as Markdown files, as several programs keep them: a file for each
-command, or for each skill a folder with a `SKILL.md`. Reads files: call it in a thread.
+"""Slash commands and skills stored as Markdown files, a format that several programs share: a file
+for each command, or for each skill a folder with a `SKILL.md`. Reads files: call it in a thread.
 """
 
 import os
@@ -11,70 +11,72 @@ from typing import Final
 from model.domain.resources import AgentCommand
 
 MOST: Final = 500
-"""Files, and folders, that are looked at below a folder."""
+"""Maximum number of files, and of folders, scanned below a folder."""
 
-_HEAD: Final = 16 * 1024
-"""Bytes that are read of a file; what is told of the command stands at its beginning."""
+_HEAD_BYTES: Final = 16 * 1024
+"""Bytes read of a file; the command's description is at its beginning."""
 
-_FOLDED: Final = (">", ">-", "|", "|-")
+_BLOCK_SCALARS: Final = (">", ">-", "|", "|-")
 
-_DEEPEST: Final = 5
-"""Folders within each other; a link may lead back up."""
+_MAX_DEPTH: Final = 5
+"""Maximum folder depth; a symbolic link may lead back up."""
 
 
 def commands_in(folder: Path, separator: str) -> Iterator[AgentCommand]:
-    """A command for each file in the folder and below: its name is its path, with `separator`s."""
+    """A command for each file in or below the folder, named by its path joined with `separator`."""
     for file in islice(_files(folder, ".md"), MOST):
         name = separator.join(file.relative_to(folder).with_suffix("").parts)
         yield from _read(file, name)
 
 
 def skills_in(folder: Path) -> Iterator[AgentCommand]:
-    """A command for each skill in the folder that people may call by its name."""
+    """A command for each skill in the folder that users may invoke by name."""
     for file in islice(_files(folder, "SKILL.md"), MOST):
         yield from _read(file)
 
 
-def _files(folder: Path, ending: str) -> Iterator[Path]:
-    for place, folders, names in islice(os.walk(folder, followlinks=True), MOST):
-        depth = len(Path(place).relative_to(folder).parts)
-        folders[:] = sorted(n for n in folders if not n.startswith(".")) if depth < _DEEPEST else []
-        yield from (Path(place, name) for name in sorted(names) if name.endswith(ending))
+def _files(folder: Path, suffix: str) -> Iterator[Path]:
+    for directory, folders, names in islice(os.walk(folder, followlinks=True), MOST):
+        depth = len(Path(directory).relative_to(folder).parts)
+        folders[:] = (
+            sorted(n for n in folders if not n.startswith(".")) if depth < _MAX_DEPTH else []
+        )
+        yield from (Path(directory, name) for name in sorted(names) if name.endswith(suffix))
 
 
 def _read(file: Path, name: str = "") -> Iterator[AgentCommand]:
-    """The command, unless nobody may call it or it cannot be read."""
+    """The command, unless users may not invoke it or it cannot be read."""
     try:
         if not file.is_file():
-            return  # a pipe would keep us waiting
-        with file.open("rb") as opened:
-            text = opened.read(_HEAD).decode(errors="replace")
+            return  # opening a named pipe would block
+        with file.open("rb") as stream:
+            text = stream.read(_HEAD_BYTES).decode(errors="replace")
     except OSError:
         return
-    head, body = _parts(text)
-    if head.get("user-invocable") == "false":
+    fields, body = _split_front_matter(text)
+    if fields.get("user-invocable") == "false":
         return
     first = next((line.strip() for line in body if line.strip()), "")
     yield AgentCommand(
-        name=name or head.get("name") or file.parent.name,
-        description=head.get("description") or first,
-        argument_hint=head.get("argument-hint", ""),
+        name=name or fields.get("name") or file.parent.name,
+        description=fields.get("description") or first,
+        argument_hint=fields.get("argument-hint", ""),
     )
 
 
-def _parts(text: str) -> tuple[dict[str, str], list[str]]:
-    """What the head between two `---` says in words, and the lines after it."""
+def _split_front_matter(text: str) -> tuple[dict[str, str], list[str]]:
+    """The fields of the front matter between two `---`, and the lines after it."""
     lines = text.splitlines()
     if not lines or lines[0].rstrip() != "---" or "---" not in lines[1:]:
         return {}, lines
     end = lines.index("---", 1)
-    head: dict[str, str] = {}
+    fields: dict[str, str] = {}
     key = ""
     for line in lines[1:end]:
         if line.startswith((" ", "\t")):
-            head[key] = f"{head.get(key, '')} {line.strip()}".strip()
+            fields[key] = f"{fields.get(key, '')} {line.strip()}".strip()
         else:
             key, _, value = line.partition(":")
-            # A text may begin on the next line, after a sign that says so.
-            head[key] = "" if (value := value.strip()) in _FOLDED else value.strip("'\"")
-    return head, lines[end + 1 :]
+            # A block scalar: the text begins on the next line.
+            fields[key] = "" if (value := value.strip()) in _BLOCK_SCALARS else value.strip("'\"")
+    return fields, lines[end + 1 :]

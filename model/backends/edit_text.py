@@ -1,30 +1,30 @@
-"""What an edit replaces, with line ends that can be held beside those of what it writes."""
+"""The text that an edit replaces, with line endings comparable to those of the new text."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 SIZE_LIMIT: Final = 1024 * 1024
-"""Bytes of a file that are read to show what an edit replaces."""
+"""Maximum size in bytes of a file whose old content is shown."""
 
 
 def content_before(file: Path, new: str) -> str:
-    """A file that `new` shall stand in; reads it: call this in a thread.
+    """The content of a file that `new` will replace. Reads the file: call it in a thread.
 
-    With its carriage returns only where `new` has some: a program that writes none may well keep
-    those of the file, and then each of its lines would look changed.
+    Carriage returns are kept only if `new` has some: a program that reports none may still keep
+    those of the file, and then every line would look changed.
     """
     try:
         if not file.is_file():
             return ""
         if file.stat().st_size > SIZE_LIMIT:
-            return "(too large to be shown)\n"
-        with file.open(errors="replace", newline="" if "\r\n" in new else None) as opened:
-            return opened.read()
+            return "(too large to show)\n"
+        with file.open(errors="replace", newline="" if "\r\n" in new else None) as stream:
+            return stream.read()
     except OSError:
         return ""
 
 
 def pieces(texts: Sequence[str]) -> str:
-    """Several pieces of one file, one below the other."""
+    """Join several pieces of one file, one below the other."""
     return ("\r\n" if any("\r\n" in text for text in texts) else "\n").join(texts)

@@ -1,8 +1,8 @@
-"""The models that the agents' programs told, kept on disk so that they are known at once.
+"""A cache on disk of the model lists that agent programs report, available right at start.
 
-Every agent that starts tells its list anew, which costs nothing. A program is started for its list
-alone where somebody wants to choose and nothing is known, and some time after the start for agents
-that are in use and whose list is old: another version, another configuration, another day.
+Every agent that starts reports its list again, at no cost. A program is started only for its list
+when the user wants to choose a model and none are known, and some time after Spinney's start for
+agents that are in use and whose list is stale: another version, another configuration, another day.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 from model.agents.catalog import PRESETS, Catalog
 from model.backends import base
 from model.backends.claude import models as claude_models
-from model.backends.model_lists import ModelList, with_lists
+from model.backends.model_lists import ModelList, apply_model_lists
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
 from model.domain.resources import Resource
@@ -27,39 +27,39 @@ from model.preferences import profiles
 from model.preferences.precedence import model_for
 from model.preferences.schema import CliProfile, Preferences
 
-ASK_PATIENCE: Final = 45.0
-"""Seconds for a program to start and to tell its list."""
+LIST_TIMEOUT: Final = 45.0
+"""Seconds for a program to start and report its list."""
 
-_OLD: Final = 24 * 3600.0
-"""Seconds after which a list is asked for again."""
+_MAX_AGE: Final = 24 * 3600.0
+"""Seconds after which a list is stale."""
 
-_MOST: Final = 16
-"""Lists that are kept: one for each agent and provider profile."""
+_MAX_LISTS: Final = 16
+"""Maximum number of lists kept, one for each agent and provider profile."""
 
 _VERSION: Final = 1
-_MOST_BYTES: Final = 8_000_000
+_MAX_BYTES: Final = 8_000_000
 
 _log = logging.getLogger(__name__)
 
 InBackground = Callable[[Coroutine[Any, Any, None]], None]
 
 
-class Told(Resource):
-    """What a program told, and when."""
+class CachedList(Resource):
+    """A model list and when it was reported. The field names are the file's format."""
 
     list: ModelList
     at: float = 0
     stands_on: str = ""
-    """What the program and its configuration were like."""
+    """Signature of the program and its configuration at that time."""
 
 
 class _File(Resource):
     version: int = _VERSION
-    told: dict[str, Told] = Field(default_factory=dict)
+    told: dict[str, CachedList] = Field(default_factory=dict)
 
 
 class KnownModels:
-    """Knows the lists by agent and provider profile; `changed` hears of new ones."""
+    """Model lists by agent and provider profile; calls `on_change` when one changes."""
 
     def __init__(
         self,
@@ -68,28 +68,28 @@ class KnownModels:
         backends: Mapping[str, base.Backend],
         environment: Mapping[str, str],
         in_background: InBackground,
-        changed: Callable[[str], None],
+        on_change: Callable[[str], None],
     ) -> None:
         self._file = file
-        self._own = catalog
+        self._base_catalog = catalog
         self._backends = backends
         self._environment = environment
         self._in_background = in_background
-        self._changed = changed
-        self._told: dict[str, Told] = {}
-        self._asking: dict[str, asyncio.Task[None]] = {}
-        self._saving = asyncio.Lock()
+        self._on_change = on_change
+        self._cached: dict[str, CachedList] = {}
+        self._requests: dict[str, asyncio.Task[None]] = {}
+        self._save_lock = asyncio.Lock()
         self._is_unsaved = False
         self.catalog = catalog
-        """The catalogue with what is known of the plain accounts."""
+        """The catalog with the lists of the accounts without a provider profile."""
 
     async def load(self) -> None:
-        """Read what was known when Spinney ended. A file that does not serve is as none."""
-        self._told = await asyncio.to_thread(_read, self._file)
+        """Read the cache file. An unusable file is ignored."""
+        self._cached = await asyncio.to_thread(_read, self._file)
         self._compose()
 
     def resolve(self, backend: str, model: str, profile: str = "") -> tuple[str, bool]:
-        """What the program is told for a session's model, and whether that is a preset.
+        """The model name to pass to the program for a session's model, and whether it is a preset.
 
         `profile` is the name of a provider profile, empty for the program's own account.
         """
@@ -97,9 +97,13 @@ class KnownModels:
         return self.catalog_of(backend, profile).resolve_model(backend, model), is_preset
 
     def catalog_of(self, backend: str, profile: str) -> Catalog:
-        """The catalogue with what the program told when it was started with this profile."""
-        told = self._told.get(_key(backend, profile))
-        return with_lists(self._own, {backend: told.list}) if told else self.catalog
+        """The catalog with the list that the program reported when started with this profile."""
+        cached = self._cached.get(_key(backend, profile))
+        return (
+            apply_model_lists(self._base_catalog, {backend: cached.list})
+            if cached
+            else self.catalog
+        )
 
     async def for_new(
         self,
@@ -108,74 +112,74 @@ class KnownModels:
         worktree: Path,
         profile: str,
     ) -> str:
-        """The model of a new session for which nobody named one.
+        """The model of a new session for which none was specified.
 
-        Empty, which is the program's own choice, where the preference is as it came and the
-        person's own configuration of Claude Code names a model. The first presets of the other
-        agents are their programs' own choice anyway.
+        Empty, for the program's own default, if the preference is unchanged and the user's own
+        configuration of Claude Code names a model. The first presets of the other agents are their
+        programs' defaults anyway.
         """
-        usual = model_for(backend, preferences)
+        model = model_for(backend, preferences)
         default = Preferences.model_fields["selected_model"].default
-        if backend != "backend_a" or usual != default:
-            return usual
+        if backend != "backend_a" or model != default:
+            return model
         chosen = next((p for p in preferences.custom_cli_profiles if p.name == profile), None)
         try:
             settings = await asyncio.to_thread(profiles.read, chosen) if chosen else {}
         except SpinneyError:
-            settings = {}  # whoever starts the agent is told
-        where = worktree, self._environment, settings
-        return "" if await asyncio.to_thread(claude_models.own_model, *where) else usual
+            settings = {}  # starting the agent reports it
+        arguments = worktree, self._environment, settings
+        return "" if await asyncio.to_thread(claude_models.find_user_model, *arguments) else model
 
     def note(self, backend: str, models: ModelList, profile: str) -> None:
-        """A program that was started with this provider profile told its models."""
-        self._in_background(self._note(_key(backend, profile), backend, models.shown()))
+        """Store, in the background, the models of a program started with this provider profile."""
+        self._in_background(self._store(_key(backend, profile), backend, models.sanitized()))
 
     async def ask(
-        self, backend: str, profile: CliProfile | None = None, patience: float = ASK_PATIENCE
+        self, backend: str, profile: CliProfile | None = None, timeout: float = LIST_TIMEOUT
     ) -> None:
-        """Start the agent's program for its list, unless the known one is of today's program."""
-        driver: object = self._backends.get(backend)
-        if not isinstance(driver, base.ListsModels):
+        """Start the agent's program to fetch its list, unless the cached one is current."""
+        lister: object = self._backends.get(backend)
+        if not isinstance(lister, base.ModelLister):
             return
         key = _key(backend, profile)
-        stands_on = await asyncio.to_thread(_signature, driver, self._environment)
-        told = self._told.get(key)  # what was told while the files were looked at, too
-        if told and told.stands_on == stands_on and time.time() - told.at < _OLD:
+        signature = await asyncio.to_thread(_signature, lister, self._environment)
+        cached = self._cached.get(key)  # read after the await: it may just have been stored
+        if cached and cached.stands_on == signature and time.time() - cached.at < _MAX_AGE:
             return
-        asking = self._asking.get(key)
-        if asking is None:
-            asking = asyncio.create_task(self._ask(backend, profile, patience))
-            self._asking[key] = asking
-            asking.add_done_callback(lambda _: self._asking.pop(key, None))
-        await asyncio.shield(asking)
+        request = self._requests.get(key)
+        if request is None:
+            request = asyncio.create_task(self._request(backend, profile, timeout))
+            self._requests[key] = request
+            request.add_done_callback(lambda _: self._requests.pop(key, None))
+        await asyncio.shield(request)
 
     def is_known(self, backend: str, profile: CliProfile | None = None) -> bool:
-        """Whether the program told its models."""
-        return _key(backend, profile) in self._told
+        """Whether a list is cached."""
+        return _key(backend, profile) in self._cached
 
     async def close(self) -> None:
-        """End the programs that are just being asked, and save what was told last."""
-        asking = list(self._asking.values())
-        for task in asking:
+        """Cancel running requests and save unsaved lists."""
+        requests = list(self._requests.values())
+        for task in requests:
             task.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
+        await asyncio.gather(*requests, return_exceptions=True)
         if self._is_unsaved:
             await self._save()
 
-    async def _ask(self, backend: str, profile: CliProfile | None, patience: float) -> None:
+    async def _request(self, backend: str, profile: CliProfile | None, timeout: float) -> None:
         try:
             settings = await asyncio.to_thread(profiles.read, profile) if profile else {}
             if not profiles.suits(settings, backend):
-                return  # It works with its own account.
-            async with asyncio.timeout(patience):
-                models = await self._listed_by(self._backends[backend], settings)
-            await self._note(_key(backend, profile), backend, models.shown())
+                return  # the profile is not for this agent, which uses its own account
+            async with asyncio.timeout(timeout):
+                models = await self._fetch(self._backends[backend], settings)
+            await self._store(_key(backend, profile), backend, models.sanitized())
         except TimeoutError:
-            _log.info("the models of %s: no answer in %g seconds", backend, patience)
+            _log.info("model list of %s: no response within %g seconds", backend, timeout)
         except SpinneyError as error:
-            _log.info("the models of %s: %s", backend, error.message)
+            _log.info("model list of %s: %s", backend, error.message)
 
-    async def _listed_by(self, backend: base.Backend, profile: Mapping[str, Any]) -> ModelList:
+    async def _fetch(self, backend: base.Backend, profile: Mapping[str, Any]) -> ModelList:
         launch = base.Launch(
             session_id=str(uuid.uuid4()),
             worktree=self._file.parent,
@@ -191,38 +195,38 @@ class KnownModels:
                     return event.models
         finally:
             await agent.close()
-        raise SpinneyError("its program ended before it told them", "backend_error")
+        raise SpinneyError("the program ended before it reported its models", "backend_error")
 
-    async def _note(self, key: str, backend: str, models: ModelList) -> None:
-        driver: object = self._backends.get(backend)
-        stands_on = ""
-        if isinstance(driver, base.ListsModels):
-            stands_on = await asyncio.to_thread(_signature, driver, self._environment)
-        before = self._told.pop(key, None)
-        self._told[key] = Told(list=models, at=time.time(), stands_on=stands_on)
-        for oldest in list(self._told)[:-_MOST]:
-            del self._told[oldest]
-        is_new = before is None or before.list != models
-        if is_new or before is None or before.stands_on != stands_on or _is_old(before):
+    async def _store(self, key: str, backend: str, models: ModelList) -> None:
+        lister: object = self._backends.get(backend)
+        signature = ""
+        if isinstance(lister, base.ModelLister):
+            signature = await asyncio.to_thread(_signature, lister, self._environment)
+        previous = self._cached.pop(key, None)
+        self._cached[key] = CachedList(list=models, at=time.time(), stands_on=signature)
+        for oldest in list(self._cached)[:-_MAX_LISTS]:
+            del self._cached[oldest]
+        is_new = previous is None or previous.list != models
+        if is_new or previous is None or previous.stands_on != signature or _is_aging(previous):
             self._is_unsaved = True
         if is_new:
             self._compose()
-            self._changed(backend)
+            self._on_change(backend)
         if self._is_unsaved:
             await self._save()
 
     def _compose(self) -> None:
-        lists = {name: told.list for name, told in self._told.items() if name in PRESETS}
-        self.catalog = with_lists(self._own, lists)
+        lists = {name: cached.list for name, cached in self._cached.items() if name in PRESETS}
+        self.catalog = apply_model_lists(self._base_catalog, lists)
 
     async def _save(self) -> None:
-        async with self._saving:
-            content = _File(told=self._told).model_dump_json().encode()
+        async with self._save_lock:
+            content = _File(told=self._cached).model_dump_json().encode()
             try:
                 await asyncio.to_thread(write_atomically, self._file, content)
                 self._is_unsaved = False
             except SpinneyError as error:
-                _log.warning("the models of the agents: %s", error.message)
+                _log.warning("cannot save the model lists: %s", error.message)
 
 
 def _key(backend: str, profile: CliProfile | str | None) -> str:
@@ -230,29 +234,29 @@ def _key(backend: str, profile: CliProfile | str | None) -> str:
     return f"{backend} {name}" if name else backend
 
 
-def _is_old(told: Told) -> bool:
-    return time.time() - told.at > _OLD / 2
+def _is_aging(cached: CachedList) -> bool:
+    return time.time() - cached.at > _MAX_AGE / 2
 
 
-def _signature(driver: base.ListsModels, environment: Mapping[str, str]) -> str:
-    """What changes with the program and its configuration. Looks at files."""
-    seen = []
-    for file in driver.models_stand_on(environment):
+def _signature(lister: base.ModelLister, environment: Mapping[str, str]) -> str:
+    """A hash that changes with the program and its configuration. Stats files."""
+    entries = []
+    for file in lister.models_stand_on(environment):
         try:
-            facts = file.stat()
-            seen.append((str(file), facts.st_mtime_ns, facts.st_size))
+            status = file.stat()
+            entries.append((str(file), status.st_mtime_ns, status.st_size))
         except OSError:
-            seen.append((str(file), 0, 0))
-    return hashlib.sha256(repr(seen).encode()).hexdigest()
+            entries.append((str(file), 0, 0))
+    return hashlib.sha256(repr(entries).encode()).hexdigest()
 
 
-def _read(file: Path) -> dict[str, Told]:
+def _read(file: Path) -> dict[str, CachedList]:
     try:
-        with file.open("rb") as opened:
-            read = _File.model_validate_json(opened.read(_MOST_BYTES))
+        with file.open("rb") as stream:
+            content = _File.model_validate_json(stream.read(_MAX_BYTES))
     except FileNotFoundError:
         return {}
     except (OSError, ValidationError) as error:
-        _log.warning("%s is not used: %s", file, error)
+        _log.warning("ignoring %s: %s", file, error)
         return {}
-    return read.told if read.version == _VERSION else {}
+    return content.told if content.version == _VERSION else {}

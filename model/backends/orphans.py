@@ -1,7 +1,8 @@
-"""What a Spinney that was killed left running, found by a mark in the environment and ended.
+"""Finds and kills processes that a killed Spinney left running, by a mark in their environment.
 
-Agents end by themselves when their stdin closes; what they started does not. Every agent carries
-the mark of the Spinney that owns it, and the next start on the same data directory cleans up.
+Agents exit on their own when their stdin closes; the processes they started do not. Every agent
+carries the mark of the Spinney that owns it, and the next start on the same data directory kills
+those that are left.
 """
 
 import hashlib
@@ -11,29 +12,29 @@ from pathlib import Path
 from typing import Final
 
 from model.backends import process_table
-from model.backends.process_table import Member
+from model.backends.process_table import ProcessRef
 
 OWNER: Final = "SPINNEY_OWNER"
 """The environment variable that holds the mark."""
 
 _PASSES: Final = 5
-"""A process that forks while it is being looked for is found in the next pass."""
+"""A process that forks during the search is found in the next pass."""
 
 
 def owner_mark(data_dir: Path) -> str:
-    """The `SPINNEY_OWNER` of what this very process starts: `<data dir>:<pid>:<start>`."""
+    """The `SPINNEY_OWNER` of processes started by this one: `<data dir>:<pid>:<start>`."""
     pid = os.getpid()
     return f"{_fingerprint(data_dir)}:{pid}:{process_table.start_time(pid) or '0'}"
 
 
 def end_leftovers(data_dir: Path) -> list[int]:
-    """Kill what earlier owners of `data_dir` left behind; the pids that were killed.
+    """Kill processes left behind by earlier owners of `data_dir`; return their pids.
 
-    What belongs to a Spinney that lives, or to another data directory, is left alone.
+    Processes of a running Spinney or of another data directory are not touched.
     """
-    killed: set[Member] = set()
+    killed: set[ProcessRef] = set()
     for _ in range(_PASSES):
-        found = _orphans(data_dir) - killed
+        found = _find_orphans(data_dir) - killed
         if not found:
             break
         process_table.kill(found)
@@ -42,19 +43,19 @@ def end_leftovers(data_dir: Path) -> list[int]:
     return [member.pid for member in killed]
 
 
-def _orphans(data_dir: Path) -> set[Member]:
+def _find_orphans(data_dir: Path) -> set[ProcessRef]:
     fingerprint = _fingerprint(data_dir)
     orphans = set()
     for pid, mark in process_table.environment_entries(OWNER):
         directory, _, owner = mark.partition(":")
-        if directory == fingerprint and pid != os.getpid() and not _lives(owner):
+        if directory == fingerprint and pid != os.getpid() and not _is_running(owner):
             started = process_table.start_time(pid)
             if started is not None:
-                orphans.add(Member(pid, started))
+                orphans.add(ProcessRef(pid, started))
     return orphans
 
 
-def _lives(owner: str) -> bool:
+def _is_running(owner: str) -> bool:
     pid, _, started = owner.partition(":")
     return pid.isdigit() and process_table.start_time(int(pid)) == started
 

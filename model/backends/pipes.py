@@ -1,4 +1,4 @@
-"""Our ends of the pipes to a program, which we can let go of while others hold theirs."""
+"""Our ends of the pipes to a program; they can be closed while other processes hold theirs."""
 
 import asyncio
 import os
@@ -7,18 +7,18 @@ from typing import IO, Final
 _CHUNK: Final = 256 * 1024
 
 
-class Output:
-    """The reading end of a pipe that we can let go of."""
+class PipeReader:
+    """The reading end of a pipe."""
 
     def __init__(self, reader: asyncio.StreamReader, transport: asyncio.ReadTransport) -> None:
         self._reader = reader
         self._transport = transport
         self._chunks = 0
-        self._waits = False
+        self._is_reading = False
 
     @classmethod
-    async def open(cls, descriptor: int) -> "Output":
-        """The end of a pipe with this descriptor, which is ours from now on."""
+    async def open(cls, descriptor: int) -> "PipeReader":
+        """Wrap the reading end of a pipe and take ownership of its descriptor."""
         reader = asyncio.StreamReader(limit=_CHUNK)
         pipe: IO[bytes] = os.fdopen(descriptor, "rb", 0)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -27,32 +27,32 @@ class Output:
         return cls(reader, transport)
 
     async def read(self) -> bytes:
-        """The next piece; empty at the end."""
-        self._waits = True
+        """Read the next chunk; empty at the end."""
+        self._is_reading = True
         try:
             return await self._reader.read(_CHUNK)
         finally:
-            self._waits = False
+            self._is_reading = False
             self._chunks += 1
 
     @property
-    def ended(self) -> bool:
-        """Whether all was read, and nothing more can come."""
+    def at_eof(self) -> bool:
+        """Whether everything was read and the pipe has ended."""
         return self._reader.at_eof()
 
-    async def silent_for(self, seconds: float) -> bool:
-        """Whether somebody read all that time, and nothing came."""
-        before = self._chunks
+    async def is_silent_for(self, seconds: float) -> bool:
+        """Whether a read was pending all that time and no data arrived, or the pipe has ended."""
+        chunks = self._chunks
         await asyncio.sleep(seconds)
-        return self.ended or (self._waits and self._chunks == before)
+        return self.at_eof or (self._is_reading and self._chunks == chunks)
 
-    def let_go(self) -> None:
-        """Close it, whoever still holds the other end."""
+    def close(self) -> None:
+        """Close our end, even if other processes still hold theirs."""
         self._transport.close()
 
 
-async def opened_input(descriptor: int) -> asyncio.StreamWriter:
-    """The writing end of a pipe with this descriptor, which is ours from now on."""
+async def open_pipe_writer(descriptor: int) -> asyncio.StreamWriter:
+    """Wrap the writing end of a pipe and take ownership of its descriptor."""
     loop = asyncio.get_running_loop()
     pipe: IO[bytes] = os.fdopen(descriptor, "wb", 0)
     transport, protocol = await loop.connect_write_pipe(

@@ -1,6 +1,6 @@
-"""The marks between which an agent is asked to put its plan, where its program has none of its own.
+"""Markers that an agent is asked to put around its plan, for programs without plans of their own.
 
-They are Codex's; what stands between them is a plan in any language.
+They are Codex's; the text between them is the plan, in any language.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ PLAN_END: Final = "</proposed_plan>"
 
 
 def parted(text: str) -> tuple[str, str]:
-    """A text without its plan, and the plan; one without an end goes to the text's end."""
+    """Split a text into the text without its plan, and the plan; an unclosed plan ends the text."""
     before, start, rest = text.partition(PLAN_START)
     if not start:
         return text, ""

@@ -1,4 +1,4 @@
-"""Every agent program looked for at once; what goes wrong with one is told of that one only."""
+"""Probes all agent programs concurrently; the failure of one does not affect the others."""
 
 import asyncio
 import logging
@@ -7,11 +7,11 @@ from typing import Final
 
 from model.agents.catalog import BackendRow
 from model.backends.base import Backend, Probe
-from model.backends.program import hangs
+from model.backends.program import timeout_message
 from model.base.errors import SpinneyError
 
-_PATIENCE: Final = 15.0
-"""Seconds; a probe promises to take at most 10."""
+_TIMEOUT: Final = 15.0
+"""Seconds; a probe should take at most 10."""
 
 _log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 async def probe_all(
     rows: Sequence[BackendRow], backends: Mapping[str, Backend]
 ) -> list[tuple[BackendRow, Probe]]:
-    """What was found of the program of each row. Asks no provider and never raises."""
+    """Probe the program of each row. Contacts no provider and never raises."""
     probes = await asyncio.gather(*(_probe(row, backends.get(row.name)) for row in rows))
     return list(zip(rows, probes, strict=True))
 
@@ -28,12 +28,12 @@ async def _probe(row: BackendRow, backend: Backend | None) -> Probe:
     if backend is None:
         return Probe(None, problem=f"Spinney cannot drive {row.label} here.")
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_TIMEOUT):
             return await backend.probe()
     except TimeoutError:
-        return Probe(None, problem=hangs(row.label, row.program, _PATIENCE))
+        return Probe(None, problem=timeout_message(row.label, row.program, _TIMEOUT))
     except SpinneyError as error:
         return Probe(None, problem=error.message)
     except Exception:
-        _log.exception("looking for %s failed", row.label)
-        return Probe(None, problem=f"Looking for {row.label} failed; Spinney's log says how.")
+        _log.exception("probing %s failed", row.label)
+        return Probe(None, problem=f"Checking {row.label} failed. See Spinney's log for details.")

@@ -1,6 +1,6 @@
-"""An agent's program as a subprocess that speaks JSON lines: started, read, written to, ended.
+"""Runs an agent's program as a subprocess that exchanges JSON lines.
 
-The one place that starts agents. Nothing it started outlives `close`, whatever the program does.
+The only place that starts agents. Nothing that was started outlives `close`, whatever it does.
 """
 
 import asyncio
@@ -19,46 +19,47 @@ from typing import Any, Final, Literal
 
 from model.backends import process_table
 from model.backends.framing import LineSplitter, TooLong
-from model.backends.pipes import Output, opened_input
-from model.backends.process_table import Member
+from model.backends.pipes import PipeReader, open_pipe_writer
+from model.backends.process_table import ProcessRef
 from model.backends.traffic import UNRECORDED, Record
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_output_visible
 
 AGENT: Final = "SPINNEY_AGENT"
-"""The environment variable by which everything that one agent started is found."""
+"""The environment variable that marks everything started by one agent."""
 
-CLOSE_PATIENCE: Final = 1.5
-"""Seconds to end after stdin was closed."""
+CLOSE_TIMEOUT: Final = 1.5
+"""Seconds to exit after stdin was closed."""
 
-TERM_PATIENCE: Final = 2.0
-"""Seconds to end after SIGTERM."""
+TERM_TIMEOUT: Final = 2.0
+"""Seconds to exit after SIGTERM."""
 
-_WRITE_PATIENCE: Final = 30.0
-_DRAIN_PATIENCE: Final = 0.25
-"""Seconds without output after which a dead program's pipe counts as read, whoever holds it."""
+_WRITE_TIMEOUT: Final = 30.0
+_DRAIN_TIMEOUT: Final = 0.25
+"""Seconds without output after which an exited program's pipe counts as drained, even if other
+processes still hold it."""
 
-_SETTLE_PATIENCE: Final = 0.4
-_END_PATIENCE: Final = 5.0
+_SETTLE_TIMEOUT: Final = 0.4
+_EXIT_TIMEOUT: Final = 5.0
+"""Seconds to exit after the end of its output; hundredths are usual, a busy machine takes more."""
 
-_GLANCE: Final = 0.5
-"""Seconds in which a program that is at work shows it."""
-"""Seconds to end after the end of its output; hundredths are usual, a busy machine takes more."""
+_SAMPLE_TIME: Final = 0.5
+"""Seconds over which CPU use is measured."""
 
 _STDERR_LINES: Final = 20
 _STDERR_LINE_LENGTH: Final = 500
-_SHOWN_LINES: Final = 3
-_SHOWN_LENGTH: Final = 600
-"""Of stderr, to people; the log has the rest."""
+_EXCERPT_LINES: Final = 3
+_EXCERPT_LENGTH: Final = 600
+"""Of stderr, shown to users; the log has the rest."""
 
 _TRACEBACK: Final = ("Traceback (most recent call last)", 'File "')
-"""How its lines begin; of a long one the first is not kept."""
+"""How the lines of a traceback begin; the first line of a long one is not kept."""
 
-# Spinney's own settings are no business of agents, but `spinney call` needs these to find us.
-_PASSED_ON: Final = {"SPINNEY_CONFIG_DIR", "SPINNEY_DATA_DIR"}
+# Agents do not get Spinney's own settings, but `spinney call` needs these to connect.
+_INHERITED: Final = {"SPINNEY_CONFIG_DIR", "SPINNEY_DATA_DIR"}
 
-# Set inside a Claude Code session; a nested one would take itself for a part of that.
-_NOT_PASSED_ON: Final = {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"}
+# Set inside a Claude Code session; a nested one would think it is part of that session.
+_NOT_INHERITED: Final = {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"}
 
 _log = logging.getLogger(__name__)
 
@@ -69,40 +70,40 @@ class Said:
 
     value: dict[str, Any]
     raw: bytes = field(default=b"", compare=False, repr=False)
-    """The line itself."""
+    """The line as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line that is not; `reason` says why, `text` is its cleaned beginning."""
+    """A line that is not a JSON object: the reason, and its cleaned beginning."""
 
     reason: str
     text: str = ""
     raw: bytes = field(default=b"", compare=False, repr=False)
 
 
-ExitCode = int | None | Literal["at work"]
-"""Of a short command: `None` for one that hangs, `at work` for one that only takes its time, such
-as the first start of a program on a busy machine."""
+ExitCode = int | None | Literal["busy"]
+"""Exit code of a short command: `None` if it hangs, `busy` if it is still working, such as the
+first start of a program on a busy machine."""
 
 
-async def output_of(
-    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], patience: float
+async def run_command(
+    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float
 ) -> tuple[ExitCode, str]:
-    """Exit code and stdout of a short command; stderr where it fails without a word on stdout.
+    """Run a short command; return its exit code and stdout, or stderr if it fails without stdout.
 
-    One that cannot be started fails like one that refuses. Nothing of it is left.
+    A command that cannot be started gives exit code 1. No process is left behind.
     """
     try:
         process = await AgentProcess.start(argv, cwd, environment)
     except SpinneyError:
         return 1, ""
     try:
-        async with asyncio.timeout(patience):
-            output = await process.output()
-            await process.exited()
+        async with asyncio.timeout(timeout):
+            output = await process.read_output()
+            await process.wait()
     except TimeoutError:
-        return ("at work" if await process.is_at_work() else None), ""
+        return ("busy" if await process.is_busy() else None), ""
     else:
         if process.returncode and not output:
             await process.settled()
@@ -113,25 +114,25 @@ async def output_of(
 
 
 def agent_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Spinney's environment without what is meant for Spinney alone, and with `extra`."""
+    """Spinney's environment without the variables meant for Spinney alone, plus `extra`."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in _NOT_PASSED_ON and (not name.startswith("SPINNEY_") or name in _PASSED_ON)
+        if name not in _NOT_INHERITED and (not name.startswith("SPINNEY_") or name in _INHERITED)
     }
     return {**kept, **extra}
 
 
 class AgentProcess:
-    """A running program. Make one with `start`."""
+    """A running program. Create one with `start`."""
 
     def __init__(
         self,
         process: asyncio.subprocess.Process,
         mark: str,
         stdin: asyncio.StreamWriter,
-        stdout: Output,
-        stderr: Output,
+        stdout: PipeReader,
+        stderr: PipeReader,
         record: Record,
     ) -> None:
         self._process = process
@@ -145,8 +146,8 @@ class AgentProcess:
         self._close_lock = asyncio.Lock()
         self._closed = False
         self._tasks = [
-            asyncio.create_task(self._keep_stderr_tail()),
-            asyncio.create_task(self._let_go_of_pipes()),
+            asyncio.create_task(self._read_stderr()),
+            asyncio.create_task(self._drain_pipes()),
         ]
 
     @classmethod
@@ -159,13 +160,13 @@ class AgentProcess:
     ) -> "AgentProcess":
         """Start `argv` in `cwd` with exactly this environment (plus a mark of its own).
 
-        `record` takes how it starts and ends, and what it says on stderr.
+        `record` logs its start, its end and its stderr.
 
-        Raises `backend_unavailable` when the system cannot start it.
+        Raises `backend_unavailable` if the system cannot start it.
         """
         mark = uuid.uuid4().hex
         # Pipes of our own: asyncio's `Process.wait` does not return while a grandchild holds the
-        # pipes that asyncio made (3.11 to 3.13), and gives no way to let go of them.
+        # pipes that asyncio made (3.11 to 3.13), and they cannot be closed.
         pipes = [os.pipe() for _ in range(3)]
         (stdin_read, stdin_write), (stdout_read, stdout_write), (stderr_read, stderr_write) = pipes
         try:
@@ -181,7 +182,7 @@ class AgentProcess:
         except (OSError, ValueError) as error:
             for ours in (stdin_write, stdout_read, stderr_read):
                 os.close(ours)
-            raise _not_started(argv[0], cwd, error) from error
+            raise _start_error(argv[0], cwd, error) from error
         finally:
             for theirs in (stdin_read, stdout_write, stderr_write):
                 os.close(theirs)
@@ -189,29 +190,29 @@ class AgentProcess:
         return cls(
             process,
             mark,
-            await opened_input(stdin_write),
-            await Output.open(stdout_read),
-            await Output.open(stderr_read),
+            await open_pipe_writer(stdin_write),
+            await PipeReader.open(stdout_read),
+            await PipeReader.open(stderr_read),
             record,
         )
 
     @property
     def pid(self) -> int:
-        """The program's process id, which is also its group's and session's."""
+        """The program's process id, also the id of its process group and session."""
         return self._process.pid
 
-    async def is_at_work(self) -> bool:
-        """Whether it, or what it started, uses the processors just now."""
-        before = await self._processor_time()
-        await asyncio.sleep(_GLANCE)
-        return await self._processor_time() > before
+    async def is_busy(self) -> bool:
+        """Whether it, or anything it started, is using the CPU right now."""
+        before = await self._cpu_time()
+        await asyncio.sleep(_SAMPLE_TIME)
+        return await self._cpu_time() > before
 
-    async def _processor_time(self) -> int:
-        return sum(process_table.processor_time(member.pid) for member in await self._family())
+    async def _cpu_time(self) -> int:
+        return sum(process_table.cpu_time(member.pid) for member in await self._find_family())
 
     @property
     def returncode(self) -> int | None:
-        """The exit code, the negative signal that killed it, or `None` while it runs."""
+        """The exit code, the negated signal that killed it, or `None` while it runs."""
         return self._process.returncode
 
     @property
@@ -220,10 +221,10 @@ class AgentProcess:
         return "\n".join(self._stderr_tail)
 
     def ending(self, name: str) -> str:
-        """How the program `name` ended in mid-turn, what to do, and what it said last."""
+        """How the program `name` ended during a turn, what to do, and its last output on stderr."""
         code = self.returncode
         if code is None:
-            how = "stopped talking"
+            how = "stopped responding"
         elif code < 0:
             how = f"was killed ({_signal_name(-code)})"
         else:
@@ -231,23 +232,23 @@ class AgentProcess:
         tail = self.stderr_tail
         if tail:
             _log.info("%s ended; its last lines on stderr:\n%s", name, tail)
-        # Killed so, it could say nothing any more: what stands there is of before.
-        last = None if code == -signal.SIGKILL else _last_words(list(self._stderr_tail))
-        words = f" Its last words: {last}" if last else ""
-        return f"{name} {how}. Send a message to start it again.{words}"
+        # SIGKILL leaves no time to print anything: the lines in the tail are older.
+        excerpt = None if code == -signal.SIGKILL else _excerpt(list(self._stderr_tail))
+        output = f" Last output: {excerpt}" if excerpt else ""
+        return f"{name} {how}. Send a message to start it again.{output}"
 
-    async def exited(self) -> None:
-        """Wait until the program itself is gone, whoever still holds its pipes."""
+    async def wait(self) -> None:
+        """Wait until the program itself has exited, even if others still hold its pipes."""
         await self._process.wait()
 
     async def settled(self) -> None:
-        """Wait a moment for the exit code and the last of stderr of a program that is ending."""
-        ended = await self._ended_within(_SETTLE_PATIENCE)
-        if ended or (self._stdout.ended and await self._ended_within(_END_PATIENCE)):
-            await asyncio.wait(self._tasks[:1], timeout=_SETTLE_PATIENCE)
+        """Wait briefly for the exit code and the rest of stderr of a program that is ending."""
+        ended = await self._exits_within(_SETTLE_TIMEOUT)
+        if ended or (self._stdout.at_eof and await self._exits_within(_EXIT_TIMEOUT)):
+            await asyncio.wait(self._tasks[:1], timeout=_SETTLE_TIMEOUT)
 
-    async def output(self) -> str:
-        """All that the program says, which gets no stdin."""
+    async def read_output(self) -> str:
+        """Close stdin and read all of stdout."""
         self._stdin.close()
         chunks = []
         while chunk := await self._stdout.read():
@@ -255,76 +256,76 @@ class AgentProcess:
         return b"".join(chunks).decode(errors="replace")
 
     async def lines(self) -> AsyncIterator[Said | Unreadable]:
-        """What the program says, until it ends. It waits for us: the pipe fills and blocks it."""
+        """Lines of stdout, until it ends. A slow reader blocks the program: its pipe fills up."""
         splitter = LineSplitter()
         while chunk := await self._stdout.read():
             for line in splitter.feed(chunk):
-                if said := _parsed(line):
-                    yield said
+                if parsed := _parse_line(line):
+                    yield parsed
         for line in splitter.rest():
-            # Its end cut the last line off, or it is whole but for the newline.
-            if isinstance(said := _parsed(line), Said):
-                yield said
+            # The last line was cut off, or is complete except for its newline.
+            if isinstance(parsed := _parse_line(line), Said):
+                yield parsed
 
     async def write(self, value: Mapping[str, Any]) -> None:
-        """Write one JSON line. Raises `backend_error` when the program does not take it."""
+        """Write one JSON line. Raises `backend_error` if the program does not accept it."""
         data = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         try:
-            async with self._write_lock, asyncio.timeout(_WRITE_PATIENCE):
+            async with self._write_lock, asyncio.timeout(_WRITE_TIMEOUT):
                 self._stdin.write(data.encode(errors="replace") + b"\n")
                 await self._stdin.drain()
         except (OSError, RuntimeError, TimeoutError) as error:
             raise SpinneyError(
-                "The agent's program does not listen any more. Send the message again.",
+                "The agent's program no longer accepts input. Send the message again.",
                 "backend_error",
             ) from error
 
     async def close(self) -> None:
-        """Close stdin and wait, then SIGTERM and wait, then SIGKILL; nothing of it is left."""
+        """Close stdin and wait, then SIGTERM and wait, then SIGKILL; no process is left behind."""
         async with self._close_lock:
             if self._closed:
                 return
             self._stdin.close()
-            known: set[Member] = set()
-            if not await self._ended_within(CLOSE_PATIENCE):
-                # Now, while the parents live: what clears its environment is known only by them.
-                known = await self._family()
+            known: set[ProcessRef] = set()
+            if not await self._exits_within(CLOSE_TIMEOUT):
+                # Now, while the parents run: one without its environment is found by descent.
+                known = await self._find_family()
                 self._signal_group(signal.SIGTERM)
-                await self._ended_within(TERM_PATIENCE)
+                await self._exits_within(TERM_TIMEOUT)
             await self._kill_all(known)
 
     async def kill(self) -> None:
-        """SIGKILL the program and all that it started, at once."""
+        """SIGKILL the program and everything it started, immediately."""
         async with self._close_lock:
             if not self._closed:
                 await self._kill_all(set())
 
-    async def _kill_all(self, known: set[Member]) -> None:
-        known |= await self._family()
+    async def _kill_all(self, known: set[ProcessRef]) -> None:
+        known |= await self._find_family()
         self._signal_group(signal.SIGKILL)
         await asyncio.to_thread(process_table.kill, known)
         await self._process.wait()
-        # What was forked while we looked still carries the mark.
-        await asyncio.to_thread(process_table.kill, await self._family())
+        # Processes forked during the search still carry the mark.
+        await asyncio.to_thread(process_table.kill, await self._find_family())
         self._closed = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._stdin.close()
-        self._stdout.let_go()
-        self._stderr.let_go()
+        self._stdout.close()
+        self._stderr.close()
 
-    async def _family(self) -> set[Member]:
+    async def _find_family(self) -> set[ProcessRef]:
         root = self.pid if self.returncode is None else None
         return await asyncio.to_thread(process_table.family, root, AGENT, self._mark)
 
     def _signal_group(self, number: signal.Signals) -> None:
-        # Without a table to read, the group is all that is known of what outlived its leader.
+        # Without `/proc`, the group is the only way to reach processes that outlived its leader.
         if self.returncode is None or not process_table.READABLE:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
 
-    async def _ended_within(self, seconds: float) -> bool:
+    async def _exits_within(self, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
                 await self._process.wait()
@@ -332,13 +333,13 @@ class AgentProcess:
             return False
         return True
 
-    async def _keep_stderr_tail(self) -> None:
+    async def _read_stderr(self) -> None:
         splitter = LineSplitter(limit=1024 * 1024)
         while chunk := await self._stderr.read():
-            self._note_stderr(splitter.feed(chunk))
-        self._note_stderr(splitter.rest())
+            self._keep_stderr(splitter.feed(chunk))
+        self._keep_stderr(splitter.rest())
 
-    def _note_stderr(self, lines: Iterable[bytes | TooLong]) -> None:
+    def _keep_stderr(self, lines: Iterable[bytes | TooLong]) -> None:
         for line in lines:
             if isinstance(line, bytes):
                 self._record("\u2190", line, "stderr")
@@ -347,21 +348,21 @@ class AgentProcess:
                 if text:
                     self._stderr_tail.append(text[:_STDERR_LINE_LENGTH])
 
-    async def _let_go_of_pipes(self) -> None:
-        """After the program's end: read what it left, then close, though others hold the pipes."""
+    async def _drain_pipes(self) -> None:
+        """Once the program has exited, read the rest, then close, even if others hold the pipes."""
         await self._process.wait()
         try:
-            for output in (self._stderr, self._stdout):
-                while not await output.silent_for(_DRAIN_PATIENCE):
+            for pipe in (self._stderr, self._stdout):
+                while not await pipe.is_silent_for(_DRAIN_TIMEOUT):
                     pass
-                output.let_go()
+                pipe.close()
         finally:
             code = self.returncode or 0
             how = f"killed ({_signal_name(-code)})" if code < 0 else f"exit code {code}"
             self._record("\u00b7", f"ended: {how}")
 
 
-def _parsed(line: bytes | TooLong) -> Said | Unreadable | None:
+def _parse_line(line: bytes | TooLong) -> Said | Unreadable | None:
     if isinstance(line, TooLong):
         reason = f"a line of {line.size / 1024 / 1024:.0f} MB"
         return Unreadable(reason, raw=f"({reason})".encode())
@@ -377,21 +378,23 @@ def _parsed(line: bytes | TooLong) -> Said | Unreadable | None:
     return Unreadable("not JSON", clean_line(text[:_STDERR_LINE_LENGTH]), line)
 
 
-def _not_started(program: str, cwd: Path, error: OSError | ValueError) -> SpinneyError:
+def _start_error(program: str, cwd: Path, error: OSError | ValueError) -> SpinneyError:
     if not cwd.is_dir():
-        return SpinneyError(f"The directory {cwd} is gone. Restore it, or archive the worktree.")
+        return SpinneyError(
+            f"The directory {cwd} no longer exists. Restore it, or archive the worktree."
+        )
     reason = getattr(error, "strerror", None) or str(error)
     return SpinneyError(
-        f"{program} could not be started: {reason}. Check that it is installed and may be run.",
+        f"{program} could not be started: {reason}. Check that it is installed and executable.",
         "backend_unavailable",
     )
 
 
-def _last_words(lines: list[str]) -> str:
-    """The end of what a program said, short enough for people; of a traceback its last line."""
+def _excerpt(lines: list[str]) -> str:
+    """The end of a program's output, short enough to show; of a traceback only the last line."""
     is_traceback = any(line.startswith(_TRACEBACK) for line in lines)
-    shown = lines[-1:] if is_traceback else lines[-_SHOWN_LINES:]
-    return "\n".join(shown)[-_SHOWN_LENGTH:]
+    kept = lines[-1:] if is_traceback else lines[-_EXCERPT_LINES:]
+    return "\n".join(kept)[-_EXCERPT_LENGTH:]
 
 
 def _signal_name(number: int) -> str:

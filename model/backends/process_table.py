@@ -1,8 +1,8 @@
-"""The system's process table, as far as Spinney needs it: who descends from whom, who has a mark.
+"""The system's process table: finds processes by descent or by a marker variable, and kills them.
 
-Agents start their tools in sessions of their own, so a process group does not hold them all; an
-environment variable does, because children inherit it. Reads `/proc`; where there is none (macOS),
-every answer is empty.
+Agents start their tools in sessions of their own, so a process group does not contain them all; an
+environment variable marks them, because children inherit it. Reads `/proc`; without one (macOS)
+every result is empty.
 """
 
 import os
@@ -15,13 +15,13 @@ from pathlib import Path
 _PROC = Path("/proc")
 
 READABLE = (_PROC / "self" / "environ").exists()
-"""Whether this system has such a table."""
+"""Whether this system has a readable `/proc`."""
 
 
 def start_time(pid: int) -> str | None:
-    """When the process started, in clock ticks since boot; `None` when there is no such process.
+    """When the process started, in clock ticks since boot; `None` if there is no such process.
 
-    Together with the pid it names a process for good: pids are used again.
+    Together with the pid it identifies a process uniquely: pids are reused.
     """
     fields = _stat(pid)
     if not fields or fields[0] in ("Z", "X"):
@@ -29,8 +29,8 @@ def start_time(pid: int) -> str | None:
     return fields[19]
 
 
-def processor_time(pid: int) -> int:
-    """What the process has used of the processors, in clock ticks; 0 where that is not known."""
+def cpu_time(pid: int) -> int:
+    """The CPU time that the process has used, in clock ticks; 0 if unknown."""
     fields = _stat(pid)
     return int(fields[11]) + int(fields[12]) if fields else 0
 
@@ -46,15 +46,15 @@ def environment_entries(name: str) -> Iterator[tuple[int, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A process named for good: a pid alone may be somebody else's by now."""
+class ProcessRef:
+    """A process, identified by pid and start time: the pid alone may have been reused."""
 
     pid: int
     started: str
 
 
-def family(root: int | None, name: str, mark: str) -> set[Member]:
-    """What descends from `root`, or was started with the variable `name` set to `mark`."""
+def family(root: int | None, name: str, mark: str) -> set[ProcessRef]:
+    """The descendants of `root`, and processes started with the variable `name` set to `mark`."""
     pids = {found for found, value in environment_entries(name) if value == mark}
     children: dict[int, list[int]] = {}
     for candidate in _pids():
@@ -66,12 +66,12 @@ def family(root: int | None, name: str, mark: str) -> set[Member]:
             if child not in pids:
                 pids.add(child)
                 unseen.append(child)
-    started = {pid: start_time(pid) for pid in pids - {os.getpid()}}
-    return {Member(pid, time) for pid, time in started.items() if time is not None}
+    start_times = {pid: start_time(pid) for pid in pids - {os.getpid()}}
+    return {ProcessRef(pid, time) for pid, time in start_times.items() if time is not None}
 
 
-def kill(members: Iterable[Member]) -> None:
-    """SIGKILL those that still live."""
+def kill(members: Iterable[ProcessRef]) -> None:
+    """Send SIGKILL to those that are still running."""
     for member in members:
         if start_time(member.pid) == member.started:
             with suppress(ProcessLookupError, PermissionError):
@@ -86,7 +86,7 @@ def _pids() -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields from the state on; the name before it may hold anything, also brackets."""
+    """The fields from the state on; the name before it may contain anything, even parentheses."""
     try:
         return (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -1,5 +1,5 @@
-"""An agent's program on this machine: where it is, which version, and what to do where it is
-missing, broken or too old.
+"""An agent's program on this machine: its path, its version, and what to do if it is missing,
+broken or too old.
 """
 
 import asyncio
@@ -12,31 +12,31 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Probe
-from model.backends.process import ExitCode, agent_environment, output_of
+from model.backends.process import ExitCode, agent_environment, run_command
 from model.base.errors import SpinneyError
 
-PATIENCE: Final = 9.0
-"""Seconds for one of the commands of a probe."""
+COMMAND_TIMEOUT: Final = 9.0
+"""Seconds for each command of a probe."""
 
 Answer = tuple[ExitCode, str]
-"""Exit code and output of a short command, as `output_of` tells them."""
+"""Exit code and output of a short command, as returned by `run_command`."""
 
 _VERSION: Final = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that people install themselves, and the commands that mend it."""
+    """A program that users install themselves, and the commands to install and update it."""
 
     label: str
     command: str
     install: str
     update: str
     oldest: tuple[int, int, int]
-    """The oldest version that its adapter was tried with."""
+    """The oldest version that its adapter was tested with."""
 
     async def find(self, path: str | None) -> str:
-        """Where it is on the search path. Raises `backend_unavailable` when it is nowhere."""
+        """Find it on the search path. Raises `backend_unavailable` if it is not there."""
         program = await asyncio.to_thread(_which, self.command, path)
         if program is None:
             text = f"{self.label} is not installed. Install it with: {self.install}"
@@ -44,16 +44,16 @@ class Program:
         return program
 
     def files(self) -> list[Path]:
-        """The program's file, whose change is another version; none where it is nowhere."""
+        """The program's file, which changes with its version; empty if it is not installed."""
         program = _which(self.command, None)
         return [Path(program).resolve()] if program else []
 
     async def look(
-        self, *questions: Sequence[str], environment: Mapping[str, str] | None = None
+        self, *commands: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> tuple[Probe, list[Answer]]:
-        """What is found, with a `problem` where it cannot be driven; takes at most 10 seconds.
+        """Probe the program, with a `problem` if it cannot be used; takes at most 10 seconds.
 
-        The answers are those to `questions`, the words of its own commands; where there is a
+        Also returns the results of `commands`, argument lists for the program; if there is a
         problem there may be none.
         """
         try:
@@ -61,21 +61,21 @@ class Program:
         except SpinneyError as error:
             return Probe(None, problem=error.message, fix=self.install), []
         variables = agent_environment(environment or {})
-        (code, told), *answers = await asyncio.gather(
+        (code, output), *results = await asyncio.gather(
             *(
-                output_of([program, *words], Path(os.sep), variables, PATIENCE)
-                for words in (["--version"], *questions)
+                run_command([program, *arguments], Path(os.sep), variables, COMMAND_TIMEOUT)
+                for arguments in (["--version"], *commands)
             )
         )
-        return self._judged(program, code, told), answers
+        return self._evaluate(program, code, output), results
 
-    def _judged(self, program: str, code: ExitCode, told: str) -> Probe:
-        if code == "at work":
-            return Probe(program)  # which is no fault of it
+    def _evaluate(self, program: str, code: ExitCode, output: str) -> Probe:
+        if code == "busy":
+            return Probe(program)  # a slow machine is not a problem of the program
         if code is None:
-            text = hangs(self.label, self.command, PATIENCE)
+            text = timeout_message(self.label, self.command, COMMAND_TIMEOUT)
             return Probe(program, problem=text)
-        found = _VERSION.search(told)
+        found = _VERSION.search(output)
         if code != 0 or found is None:
             text = f"{program} does not run. Install it again: {self.install}"
             return Probe(program, problem=text, fix=self.install)
@@ -87,12 +87,12 @@ class Program:
         )
 
     def drives(self, version: str) -> bool:
-        """Whether this version is not too old; one that is not known yet is taken to work."""
+        """Whether this version is new enough; an unreadable version is assumed to work."""
         found = _VERSION.search(version)
         return found is None or tuple(map(int, found[0].split("."))) >= self.oldest
 
     def too_old(self, version: str = "") -> str:
-        """The sentence about a version that is not driven."""
+        """The error message for a version that is not supported."""
         oldest = ".".join(map(str, self.oldest))
         return (
             f"{f'{self.label} {version}'.strip()} is older than {oldest} and does not work with"
@@ -100,15 +100,15 @@ class Program:
         )
 
 
-def hangs(label: str, command: str, patience: float) -> str:
-    """The sentence about a program that says nothing in that many seconds."""
+def timeout_message(label: str, command: str, timeout: float) -> str:
+    """The error message for a program that prints no version in time."""
     return (
-        f"{label} did not say its version within {patience:g} seconds."
-        f" Look whether this ends: {command} --version"
+        f"{label} did not report its version within {timeout:g} seconds."
+        f" Check whether this command finishes: {command} --version"
     )
 
 
 def _which(command: str, path: str | None) -> str | None:
     program = shutil.which(command, path=path)
-    # It is started elsewhere, where a relative path would mean something else.
+    # It is started in another directory, where a relative path would not resolve.
     return str(Path(program).absolute()) if program else None

@@ -1,4 +1,4 @@
-"""What goes between Spinney and an agent's program, as it is: for the raw log of a session."""
+"""Recorders for the traffic between Spinney and an agent's program: the raw log of a session."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol
@@ -7,44 +7,44 @@ Direction = Literal["\u2192", "\u2190", "\u00b7"]
 """To the program, from the program, about the program."""
 
 Raw = bytes | str | Mapping[str, Any]
-"""A line as it was read, words, or an object that is written as JSON."""
+"""A line as it was read, a text, or an object to be written as JSON."""
 
 
 class Record(Protocol):
-    """Takes what is said; cheap, and without effect while nobody records."""
+    """Records messages; cheap, and without effect while recording is off."""
 
     def __call__(self, direction: Direction, said: Raw, kind: str = "") -> None:
-        """Take a line; `kind` says what it is where it is no line of the program's protocol."""
+        """Record a message; `kind` labels one that is not a line of the program's protocol."""
         ...
 
     def hide(self, values: Mapping[str, Any]) -> None:
-        """Know those of these values that are named like secrets, and never write them down."""
+        """Mask the values whose names look like secrets in everything recorded."""
         ...
 
 
 class Unrecorded:
-    """For what belongs to no session."""
+    """Discards everything: for programs that belong to no session."""
 
     def __call__(self, direction: Direction, said: Raw, kind: str = "") -> None:
-        """Forget it."""
+        """Discard the message."""
 
     def hide(self, values: Mapping[str, Any]) -> None:
-        """Nothing is written."""
+        """Do nothing: nothing is written."""
 
 
 class SharedRecord:
-    """For a program that serves many sessions: what concerns none of them goes to all."""
+    """Forwards to all sessions that share a program the messages that concern none of them."""
 
     def __init__(self, records: Callable[[], Iterable[Record]]) -> None:
         self._records = records
 
     def __call__(self, direction: Direction, said: Raw, kind: str = "") -> None:
-        """Hand it to each session."""
+        """Pass the message to each recorder."""
         for record in self._records():
             record(direction, said, kind)
 
     def hide(self, values: Mapping[str, Any]) -> None:
-        """Have each session know them."""
+        """Mask the values in each recorder."""
         for record in self._records():
             record.hide(values)
 

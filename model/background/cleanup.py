@@ -1,7 +1,7 @@
-"""What is kept for a worktree that is gone is removed by and by.
+"""Removes files that were kept for worktrees that no longer exist.
 
-Removing a worktree removes it at once. Here goes what other ways leave behind: a project that was
-removed with its worktrees, a worktree that could not be made, a kill in between.
+Removing a worktree removes its files at once. This catches the other cases: a project that was
+removed with its worktrees, a worktree that could not be created, a kill in between.
 """
 
 import asyncio
@@ -14,45 +14,51 @@ from pathlib import Path
 from typing import Final
 
 from model.base.paths import Directories
-from model.store.backups import kept_aside
+from model.store.backups import list_kept_copies
 from model.store.store import Store
 
-SWEEP_EVERY: Final = 6 * 3600.0
-"""Seconds between two looks."""
-AGE: Final = 86400.0
-"""Seconds that a folder stays in any case: its worktree may just be in the making."""
-DEMO_AGE: Final = 90 * 86400.0
-"""Seconds until the demo agent forgets a conversation."""
+SWEEP_INTERVAL: Final = 6 * 3600.0
+"""Seconds between two sweeps."""
+MIN_AGE: Final = 86400.0
+"""Seconds for which a folder is kept in any case: its worktree may still be under creation."""
+DEMO_MIN_AGE: Final = 90 * 86400.0
+"""Seconds after which the demo agent's conversations are removed."""
 
 
 async def sweep(store: Store, directories: Directories) -> None:
-    """Look now and again until cancelled."""
+    """Remove orphaned folders regularly until canceled."""
     while True:
-        await asyncio.to_thread(clear, directories, store.state.worktrees.keys(), time.time())
-        await asyncio.sleep(SWEEP_EVERY)
+        await asyncio.to_thread(
+            remove_orphaned_folders, directories, store.state.worktrees.keys(), time.time()
+        )
+        await asyncio.sleep(SWEEP_INTERVAL)
 
 
-def clear(directories: Directories, worktree_ids: Collection[str], now: float) -> None:
-    """Remove what belongs to none of these worktrees, unless a lost database may still name it."""
-    if kept_aside(directories.database):
+def remove_orphaned_folders(
+    directories: Directories, worktree_ids: Collection[str], now: float
+) -> None:
+    """Remove folders of other worktrees, unless a database that was set aside may refer to them."""
+    if list_kept_copies(directories.database):
         return
     for folder in (directories.discarded, directories.contexts, directories.scripts):
-        for path in _older(folder, now - AGE):
+        for path in _list_older(folder, now - MIN_AGE):
             if path.name not in worktree_ids:
                 shutil.rmtree(path, ignore_errors=True)
-    for path in _older(directories.data / "demo", now - DEMO_AGE):
+    for path in _list_older(directories.data / "demo", now - DEMO_MIN_AGE):
         path.unlink(missing_ok=True)
 
 
-def lost_sessions(directories: Directories, known: Collection[str]) -> set[str]:
-    """Sessions that only a database which was kept aside may name: those that have files."""
-    if not kept_aside(directories.database):
+def find_lost_sessions(directories: Directories, known_ids: Collection[str]) -> set[str]:
+    """Return the sessions with files that only a database that was set aside may refer to."""
+    if not list_kept_copies(directories.database):
         return set()
     folders = (directories.outputs, directories.pictures, directories.raw_logs)
-    return {path.name for folder in folders for path in _older(folder, inf)}.difference(known)
+    return {path.name for folder in folders for path in _list_older(folder, inf)}.difference(
+        known_ids
+    )
 
 
-def _older(folder: Path, than: float) -> list[Path]:
+def _list_older(folder: Path, cutoff: float) -> list[Path]:
     with suppress(OSError):
-        return [path for path in folder.iterdir() if path.lstat().st_mtime < than]
+        return [path for path in folder.iterdir() if path.lstat().st_mtime < cutoff]
     return []

@@ -1,7 +1,7 @@
-"""Memory that long answers took goes back to the system when they are told.
+"""Returns the memory that long messages used to the system once they have been published.
 
-glibc keeps what is freed for the next time: after two dozen answers of two megabytes, hundreds of
-megabytes for good.
+glibc keeps freed memory for later use: after two dozen messages of two megabytes, hundreds of
+megabytes permanently.
 """
 
 import asyncio
@@ -10,45 +10,47 @@ from typing import Final
 
 from model.store.bus import EventBus
 
-ENOUGH: Final = 256 * 1024
-"""Bytes of text after whose telling it is worth while."""
+MIN_BYTES: Final = 256 * 1024
+"""Bytes of published text after which a release is worthwhile."""
 
-SOON: Final = 2.0
-"""Seconds until then: a long answer is saved and sent by the time."""
+DELAY: Final = 2.0
+"""Seconds until the release: a long message has been saved and sent by then."""
 
-AT_LAST: Final = 40.0
-"""Seconds of rest until it is done once more: clients that took nothing have been cut off."""
+FINAL_DELAY: Final = 40.0
+"""Idle seconds until a second release: clients that read nothing have been disconnected by then."""
 
 
-async def return_freed_memory(bus: EventBus, soon: float = SOON, at_last: float = AT_LAST) -> None:
-    """Do so for as long as this runs; nothing where the C library is another one."""
-    told, news = bus.told, asyncio.Event()
+async def return_freed_memory(
+    bus: EventBus, delay: float = DELAY, final_delay: float = FINAL_DELAY
+) -> None:
+    """Release memory until canceled; return at once if the C library does not support it."""
+    released_at, is_due = bus.sealed_bytes, asyncio.Event()
 
-    def look() -> None:
-        if bus.told - told >= ENOUGH:
-            news.set()
+    def check() -> None:
+        if bus.sealed_bytes - released_at >= MIN_BYTES:
+            is_due.set()
 
-    end_listening = bus.listen(look)
+    stop_listening = bus.listen(check)
     try:
         while True:
-            await news.wait()
-            while news.is_set():
-                await asyncio.sleep(soon)
-                told = bus.told
-                news.clear()
+            await is_due.wait()
+            while is_due.is_set():
+                await asyncio.sleep(delay)
+                released_at = bus.sealed_bytes
+                is_due.clear()
                 if not await asyncio.to_thread(trim):
                     return
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(at_last):
-                        await news.wait()
+                    async with asyncio.timeout(final_delay):
+                        await is_due.wait()
             await asyncio.to_thread(trim)
     finally:
-        end_listening()
+        stop_listening()
 
 
 def trim() -> bool:
-    """Have the C library give back all that is free; whether it can."""
-    import ctypes  # not at the start, which it would make longer
+    """Make the C library return all free memory to the system; return whether it can."""
+    import ctypes  # imported late: it would delay startup
 
     try:
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""What git says of a worktree, recorded where it differs from what is known.
+"""Reads a worktree's git status and records what has changed.
 
 A branch switched by hand is followed; a directory removed by hand is `missing` until it is back.
 """
@@ -16,106 +16,114 @@ from model.git.branch_tips import BranchTips, branch_tips
 from model.state import State
 from model.store.store import Store
 
-_TOLD_AGAIN_AFTER: Final = 300
-"""Seconds after which unchanged counts are told again, with the time of the last look."""
+_REPORT_INTERVAL: Final = 300
+"""Seconds after which unchanged counts are published again, with the time of the last check."""
 
-Tips = Callable[[Path], Awaitable[BranchTips]]
-"""Reads a repository's branches, or knows them."""
+TipsReader = Callable[[Path], Awaitable[BranchTips]]
+"""Returns a repository's branches, read or cached."""
 
 
 async def refresh(
-    store: Store, worktree_id: str, tips: Tips = branch_tips, *, tell: bool = False
+    store: Store,
+    worktree_id: str,
+    tips: TipsReader = branch_tips,
+    *,
+    report_unchanged: bool = False,
 ) -> None:
-    """Ask git about a worktree and record what changed, or (`tell`) all of it in any case.
+    """Read a worktree's git status and record what changed, or all of it if `report_unchanged`.
 
     Raises:
-        SpinneyError: git does not answer, or refuses; the last counts stay.
+        SpinneyError: git does not respond, or fails; the last counts stay.
     """
     worktree = store.state.worktrees.get(worktree_id)
     project = store.state.projects.get(worktree.project_id) if worktree else None
-    if worktree is None or project is None or _in_other_hands(worktree):
+    if worktree is None or project is None or _is_off_limits(worktree):
         return
     path = Path(worktree.path)
     if not await asyncio.to_thread(path.is_dir):
-        await _correct(store, worktree, status="missing")
+        await _update_facts(store, worktree, status="missing")
         return
-    found = await _look(path, worktree, project, tips)
-    branch = found.branch or worktree.branch
-    detached_at = None if found.branch else found.commit
-    await _correct(store, worktree, status="ready", branch=branch, detached_at=detached_at)
+    git_status = await _read_status(path, worktree, project, tips)
+    branch = git_status.branch or worktree.branch
+    detached_at = None if git_status.branch else git_status.commit
+    await _update_facts(store, worktree, status="ready", branch=branch, detached_at=detached_at)
     current = store.state.worktrees.get(worktree_id)
-    if current is None or _in_other_hands(current):
-        return  # what git said may be half of what they do
+    if current is None or _is_off_limits(current):
+        return  # git may have seen an intermediate state
     if current.path == worktree.path:
-        _record(store, current, found, tell=tell)
+        _record(store, current, git_status, report_unchanged=report_unchanged)
 
 
-async def _look(path: Path, worktree: Worktree, project: Project, tips: Tips) -> status.GitStatus:
+async def _read_status(
+    path: Path, worktree: Worktree, project: Project, tips: TipsReader
+) -> status.GitStatus:
     base = worktree.base_branch or project.default_branch
     root = Path(project.path)
-    # A project whose own folder is gone still has worktrees that can tell.
-    known = await tips(root if await asyncio.to_thread(root.is_dir) else path)
-    return await status.worktree_status(path, base, known)
+    # A project whose own folder is missing may still have worktrees that can be read.
+    repository_tips = await tips(root if await asyncio.to_thread(root.is_dir) else path)
+    return await status.worktree_status(path, base, repository_tips)
 
 
-def _in_other_hands(worktree: Worktree) -> bool:
-    """Whether it is being made, removed or renamed: whoever does that says what is true of it.
+def _is_off_limits(worktree: Worktree) -> bool:
+    """Whether the worktree is being created, removed or renamed, or is archived.
 
-    One that is archived is left alone.
+    Its status is then up to that operation.
     """
-    unsettled = worktree.status in ("creating", "removing") or worktree.renaming_to is not None
-    return unsettled or worktree.archived_at is not None
+    is_changing = worktree.status in ("creating", "removing") or worktree.renaming_to is not None
+    return is_changing or worktree.archived_at is not None
 
 
-async def _correct(store: Store, seen: Worktree, **facts: str | None) -> None:
-    """Save facts that differ, unless somebody moved, renamed or removes it since they were seen."""
-    if all(getattr(seen, name) == value for name, value in facts.items()):
+async def _update_facts(store: Store, checked: Worktree, **facts: str | None) -> None:
+    """Save facts that differ, unless the worktree was changed by another operation meanwhile."""
+    if all(getattr(checked, name) == value for name, value in facts.items()):
         return
 
-    def accepted(state: State) -> list[Event]:
-        now = state.worktrees.get(seen.id)
-        if now is None or _in_other_hands(now):
+    def make_events(state: State) -> list[Event]:
+        current = state.worktrees.get(checked.id)
+        if current is None or _is_off_limits(current):
             return []
-        if (now.path, now.branch) != (seen.path, seen.branch):
+        if (current.path, current.branch) != (checked.path, checked.branch):
             return []
-        corrected = now.model_copy(update=facts)
-        return [] if corrected == now else [WorktreeUpdated(worktree=corrected)]
+        corrected = current.model_copy(update=facts)
+        return [] if corrected == current else [WorktreeUpdated(worktree=corrected)]
 
-    await store.accept(accepted)
+    await store.accept(make_events)
 
 
-def _record(store: Store, known: Worktree, found: status.GitStatus, *, tell: bool) -> None:
+def _record(
+    store: Store, worktree: Worktree, git_status: status.GitStatus, *, report_unchanged: bool
+) -> None:
     before = (
-        known.cached_ahead_count,
-        known.cached_behind_count,
-        known.cached_uncommitted_added,
-        known.cached_uncommitted_removed,
-        known.cached_branch_diff_added,
-        known.cached_branch_diff_removed,
-        known.cached_unpushed_count,
-        known.cached_conflict_count,
+        worktree.cached_ahead_count,
+        worktree.cached_behind_count,
+        worktree.cached_uncommitted_added,
+        worktree.cached_uncommitted_removed,
+        worktree.cached_branch_diff_added,
+        worktree.cached_branch_diff_removed,
+        worktree.cached_unpushed_count,
+        worktree.cached_conflict_count,
     )
     event = GitStatusUpdated(
-        worktree_id=known.id,
-        ahead=found.ahead,
-        behind=found.behind,
-        uncommitted_added=found.uncommitted_added,
-        uncommitted_removed=found.uncommitted_removed,
-        branch_diff_added=found.branch_diff_added,
-        branch_diff_removed=found.branch_diff_removed,
-        unpushed=found.unpushed,
-        conflicts=found.conflicts,
+        worktree_id=worktree.id,
+        ahead=git_status.ahead,
+        behind=git_status.behind,
+        uncommitted_added=git_status.uncommitted_added,
+        uncommitted_removed=git_status.uncommitted_removed,
+        branch_diff_added=git_status.branch_diff_added,
+        branch_diff_removed=git_status.branch_diff_removed,
+        unpushed=git_status.unpushed,
+        conflicts=git_status.conflicts,
         checked_at=time.time(),
     )
     after = tuple(event.model_dump(exclude={"worktree_id", "checked_at"}).values())
-    age = event.checked_at - (known.cached_status_at or 0)
-    if tell or before != after or age > _TOLD_AGAIN_AFTER:
+    age = event.checked_at - (worktree.cached_status_at or 0)
+    if report_unchanged or before != after or age > _REPORT_INTERVAL:
         store.record(event)
-    if tell:
+    if report_unchanged:
         store.record(
             WorktreeStatusUpdated(
-                worktree_id=known.id,
-                cached_pr_status=known.cached_pr_status,
-                cached_check_status=known.cached_check_status,
+                worktree_id=worktree.id,
+                cached_pr_status=worktree.cached_pr_status,
+                cached_check_status=worktree.cached_check_status,
             )
         )

@@ -1,1 +1,1 @@
-"""What every other room stands on: errors, foreign text, paths, the log, the instance lock."""
+"""Foundations used by every other package: errors, untrusted text, paths, log, instance lock."""

@@ -1,4 +1,4 @@
-"""Git's slow work, by worktree, so that a person can end it: hooks and networks take their time."""
+"""Slow git operations (hooks, networks) by worktree, so that the user can cancel them."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,21 +10,21 @@ T = TypeVar("T")
 
 
 class SlowWork:
-    """What runs now in each worktree. Belongs to the core's loop."""
+    """The cancellable tasks that run in each worktree. Belongs to the core's event loop."""
 
     def __init__(self) -> None:
         self._running: dict[str, set[asyncio.Task[Any]]] = {}
 
-    async def run(self, worktree_id: str, what: str, work: Coroutine[Any, Any, T]) -> T:
-        """Run it to its end. Raises what it raises, and `conflict` when a person ended it."""
-        task = asyncio.get_running_loop().create_task(work)
+    async def run(self, worktree_id: str, operation: str, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run `work` and return its result. Raises `conflict` when the user canceled it."""
+        task = asyncio.get_running_loop().create_task(coroutine)
         running = self._running.setdefault(worktree_id, set())
         running.add(task)
         try:
             return await task
         except asyncio.CancelledError:
             if task not in running:
-                raise SpinneyError(f"The {what} was cancelled.", "conflict") from None
+                raise SpinneyError(f"The {operation} was canceled.", "conflict") from None
             raise
         finally:
             running.discard(task)
@@ -32,7 +32,7 @@ class SlowWork:
                 self._running.pop(worktree_id, None)
 
     async def cancel(self, worktree_id: str) -> bool:
-        """End what runs in the worktree and undo what is half done; whether there was anything."""
+        """Cancel the worktree's tasks and wait for their cleanup; return whether there were any."""
         tasks = list(self._running.get(worktree_id, ()))
         for task in tasks:
             self._running[worktree_id].discard(task)

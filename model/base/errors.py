@@ -1,4 +1,4 @@
-"""The one exception that reaches people, its kinds, and the exact sentences of the interface."""
+"""The exception whose message is shown to users, its types, and the interface's exact messages."""
 
 import logging
 import os
@@ -38,7 +38,7 @@ HTTP_STATUS: Final[dict[ErrorType, int]] = {
 
 
 class SpinneyError(Exception):
-    """Something that a person should read: what happened and what to do about it."""
+    """An error with a message for the user: what happened and what to do about it."""
 
     def __init__(
         self,
@@ -54,24 +54,24 @@ class SpinneyError(Exception):
         self.session_id = session_id
         """The missing session, named in the error body of HTTP."""
         self.retry_after = retry_after
-        """Seconds until a limit ends, where the agent's provider told them."""
+        """Seconds until a rate limit ends, if the agent's provider reported them."""
 
 
 class UsageError(SpinneyError):
-    """A command line that means nothing."""
+    """An invalid command line."""
 
     def __init__(self, message: str, usage: str = "") -> None:
         super().__init__(message)
         self.usage = usage
-        """How it is used, a line or more; printed before the sentence."""
+        """The usage text, one or more lines; printed before the message."""
 
 
 class NobodyThereError(SpinneyError):
-    """No Spinney runs where one was asked for, or it does not answer."""
+    """No Spinney instance runs for this data directory, or it does not respond."""
 
 
 def exit_code(error: SpinneyError) -> int:
-    """What a command line that ended with this error ends with, as `spinney --help` tells."""
+    """The exit status of a command that failed with this error, as `spinney --help` documents."""
     match error:
         case UsageError():
             return 2
@@ -81,14 +81,14 @@ def exit_code(error: SpinneyError) -> int:
             return 4 if error.error_type == "not_found" else 1
 
 
-def foreseen(error: BaseException, what: str) -> SpinneyError:
-    """The error as people may read it; one that nobody foresaw stays in the log."""
+def foreseen(error: BaseException, operation: str) -> SpinneyError:
+    """Convert to a `SpinneyError`; an unexpected error is logged and replaced by a reference."""
     if isinstance(error, SpinneyError):
         return error
     reference = os.urandom(4).hex()
-    _log.error("internal error %s in %s", reference, what, exc_info=error)
+    _log.error("internal error %s in %s", reference, operation, exc_info=error)
     return SpinneyError(
-        f"Something went wrong inside Spinney; its log has the details under {reference}.",
+        f"Something went wrong inside Spinney. Its log has the details under {reference}.",
         "internal_error",
     )
 
@@ -114,7 +114,7 @@ def worktree_name_exists(name: str) -> SpinneyError:
 
 
 def worktree_path_exists(path: str) -> SpinneyError:
-    """Something already stands where the worktree should go."""
+    """The target path of the worktree is in use."""
     return SpinneyError(f"Worktree path already exists: {path}", "conflict")
 
 
@@ -124,7 +124,7 @@ def branch_exists(branch: str) -> SpinneyError:
 
 
 def worktree_failed(reason: str) -> SpinneyError:
-    """Git refused to make the worktree; `reason` is git's own text."""
+    """Git could not create the worktree; `reason` is git's own message."""
     return SpinneyError(f"Failed to create worktree: {reason}", "git_error")
 
 
@@ -134,24 +134,24 @@ def not_a_repository(path: str) -> SpinneyError:
 
 
 def project_exists(path: str) -> SpinneyError:
-    """The repository is a project already."""
+    """The repository is already a project."""
     return SpinneyError(f"Project already exists: {path}", "conflict")
 
 
 def folder_not_found(folder_id: str) -> SpinneyError:
-    """What has this id is a project, where a folder is meant."""
+    """No folder has this id; it may be the id of a project."""
     return SpinneyError(f"Folder not found: {folder_id}", "not_found")
 
 
 def project_gone(path: str) -> SpinneyError:
     """The directory of a project was moved or removed by hand."""
     return SpinneyError(
-        f"The project's directory is gone: {path}. Put it back where it was, or remove the"
-        " project and add it at its new place.",
+        f"The project's directory is missing: {path}. Move it back, or remove the project and"
+        " add it again from its new location.",
         "not_found",
     )
 
 
 def folder_name_exists(name: str) -> SpinneyError:
-    """A folder of this name lies in the same place."""
+    """The parent already has a folder of this name."""
     return SpinneyError(f"Folder name already exists: {name}", "conflict")

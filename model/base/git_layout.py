@@ -1,4 +1,4 @@
-"""Where git keeps what it knows about a working tree: found by reading files, not by asking git."""
+"""Locates the git directories of a working tree by reading files, without running git."""
 
 import errno
 import os
@@ -7,38 +7,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_LARGEST: Final = 1_000_000
-"""Bytes of a `.git` file or a configuration; git refuses larger ones of the former, too."""
+_MAX_BYTES: Final = 1_000_000
+"""Bytes of a `.git` file or a configuration; git also refuses larger `.git` files."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitDirectories:
-    """Both are the same for a repository's own checkout and for a bare repository."""
+    """The two are the same for a repository's main checkout and for a bare repository."""
 
     own: Path
-    """Holds `HEAD` and `index` of this working tree."""
+    """Contains `HEAD` and `index` of this working tree (`git rev-parse --git-dir`)."""
     common: Path
-    """Holds the branches, for all working trees of the repository."""
+    """Contains the branches of all working trees (`git rev-parse --git-common-dir`)."""
 
 
 def git_directories(root: Path) -> GitDirectories | None:
-    """The git directories of the working tree or bare repository at `root`; `None`: not there."""
+    """Find the git directories of the working tree or bare repository at `root`, if it is one."""
     marker = root / ".git"
     try:
         if marker.is_dir():
-            return _same(marker)
+            return _same_directory(marker)
         if marker.is_file():
-            own = _pointed_at(marker, "gitdir: ")
+            own = _read_pointer(marker, "gitdir: ")
             shared = own / "commondir"
-            common = _pointed_at(shared) if shared.is_file() else own
-            return GitDirectories(_real(own), _real(common))
-        return _same(root) if looks_bare(root) else None
+            common = _read_pointer(shared) if shared.is_file() else own
+            return GitDirectories(_resolve(own), _resolve(common))
+        return _same_directory(root) if looks_bare(root) else None
     except OSError:
         return None
 
 
 def looks_bare(path: Path) -> bool:
-    """Whether `path` itself is a git directory, told by its files as git tells it."""
+    """Whether `path` itself is a git directory, judged by the same files as git does."""
     return (
         not (path / ".git").exists()
         and (path / "HEAD").is_file()
@@ -48,11 +48,11 @@ def looks_bare(path: Path) -> bool:
 
 
 def repository_around(path: Path) -> Path | None:
-    """The repository that holds this path: its own checkout, or, where it has none, itself."""
-    path = _real(path)
+    """Find the repository that contains `path`: its main checkout, or a bare repository itself."""
+    path = _resolve(path)
     for folder in (path, *path.parents):
         try:
-            # Sandboxes of agents leave empty folders of this name.
+            # Agents' sandboxes leave empty folders of this name behind.
             if (folder / ".git" / "HEAD").exists():
                 return folder
             if (folder / ".git").is_file() or (folder.name != ".git" and looks_bare(folder)):
@@ -63,61 +63,61 @@ def repository_around(path: Path) -> Path | None:
 
 
 def repository_of(root: Path) -> Path:
-    """The repository that a linked worktree at `root` belongs to; any other root itself."""
-    found = git_directories(root)
-    if found is None or found.own == found.common:
-        return root  # Also a submodule, and the folder around a bare repository.
-    around = found.common.parent
-    beside = git_directories(around)
-    if beside is not None and beside.own == found.common:
-        return around
-    return _configured_root(found.common) or found.common
+    """Find the main checkout of the linked worktree at `root`; any other root is returned as is."""
+    dirs = git_directories(root)
+    if dirs is None or dirs.own == dirs.common:
+        return root  # Also a submodule, and the parent folder of a bare repository.
+    parent = dirs.common.parent
+    of_parent = git_directories(parent)
+    if of_parent is not None and of_parent.own == dirs.common:
+        return parent
+    return _configured_worktree(dirs.common) or dirs.common
 
 
 def borrowed_from(root: Path) -> Path | None:
-    """The other checkout whose own repository the `.git` at `root` leads to, if it does.
+    """Find the other checkout that owns the repository the `.git` at `root` points to, if any.
 
-    Not that of a linked worktree or a submodule, nor a repository that was made apart from its
-    files: those belong together.
+    `None` for a linked worktree, a submodule, and a repository created with a separate git
+    directory: those belong to `root`.
     """
-    found = git_directories(root)
-    if found is None or found.own != found.common or found.own.name != ".git":
+    dirs = git_directories(root)
+    if dirs is None or dirs.own != dirs.common or dirs.own.name != ".git":
         return None
-    root, other = _real(root), found.own.parent
-    return None if root in (other, _configured_root(found.own)) else other
+    root, other = _resolve(root), dirs.own.parent
+    return None if root in (other, _configured_worktree(dirs.own)) else other
 
 
-def _configured_root(common: Path) -> Path | None:
-    """What `core.worktree` says, as in the git directory of a submodule."""
+def _configured_worktree(common: Path) -> Path | None:
+    """The path in `core.worktree`, which the git directory of a submodule sets."""
     try:
-        text = os.fsdecode(_content(common / "config"))
+        text = os.fsdecode(_read_small_file(common / "config"))
     except OSError:
         return None
     line = re.search(r"^[ \t]*worktree[ \t]*=[ \t]*(\S.*)$", text, re.MULTILINE)
-    return _real(common / line[1].rstrip()) if line else None
+    return _resolve(common / line[1].rstrip()) if line else None
 
 
-def _same(directory: Path) -> GitDirectories:
-    real = _real(directory)
+def _same_directory(directory: Path) -> GitDirectories:
+    real = _resolve(directory)
     return GitDirectories(real, real)
 
 
-def _real(path: Path) -> Path:
-    """Where links lead; `Path.resolve` raises where they lead in a circle (before Python 3.13)."""
+def _resolve(path: Path) -> Path:
+    """Resolve symlinks; `Path.resolve` raises for symlink loops before Python 3.13."""
     return Path(os.path.realpath(path))
 
 
-def _pointed_at(file: Path, label: str = "") -> Path:
-    text = os.fsdecode(_content(file)).removesuffix("\n").removeprefix(label)
+def _read_pointer(file: Path, label: str = "") -> Path:
+    text = os.fsdecode(_read_small_file(file)).removesuffix("\n").removeprefix(label)
     return file.parent / text
 
 
-def _content(file: Path) -> bytes:
-    """All of a small file that is one. Raises `OSError`."""
-    if not file.is_file():  # A pipe would be waited at.
+def _read_small_file(file: Path) -> bytes:
+    """Read a small regular file. Raises `OSError`."""
+    if not file.is_file():  # Opening a named pipe would block.
         raise FileNotFoundError(file)
     with file.open("rb") as opened:
-        content = opened.read(_LARGEST + 1)
-    if len(content) > _LARGEST or b"\0" in content:
-        raise OSError(errno.EINVAL, "no text that git wrote", str(file))
+        content = opened.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES or b"\0" in content:
+        raise OSError(errno.EINVAL, "not a text file written by git", str(file))
     return content

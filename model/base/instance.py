@@ -1,4 +1,4 @@
-"""One Spinney per data directory: the lock, and where and how long a running one is looked for."""
+"""The single-instance lock of a data directory, and how to find and wait for its holder."""
 
 import fcntl
 import json
@@ -14,35 +14,35 @@ from model.base.errors import NobodyThereError, SpinneyError
 from model.base.paths import PRIVATE_FILE, SERVER_FILE, is_alive, unsaved
 
 START_TIME = 20.0
-"""Seconds without a sign of work after which a Spinney that starts and tells no address is hung."""
-_LOOK_AGAIN = 0.05
-_LAST_MOMENT = 5.0
-_STARVED = 6.0
-"""How often as long one waits for a process that works: on a busy machine that takes its time."""
+"""Seconds without CPU use after which a starting instance that published no address is hung."""
+_POLL_INTERVAL = 0.05
+_EXIT_GRACE = 5.0
+_BUSY_FACTOR = 6.0
+"""Factor by which the timeout is extended while the process uses CPU, for busy machines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a Spinney says of itself in its lock, which only its own user can read."""
+    """What an instance writes about itself to its lock file, readable by its own user only."""
 
     pid: int
     version: str = __version__
     protocol: int = PROTOCOL
     port: int = 0
-    """Where it lets this user's other terminals in, on this machine; 0 while it starts."""
+    """Local port that this user's other terminals connect to; 0 while it starts."""
     token: str = ""
 
     @property
     def base_url(self) -> str:
-        """Its address."""
+        """The URL of its local endpoint."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def hung(self) -> SpinneyError:
-        """What to tell when it says nothing."""
+        """The error to raise if it does not respond."""
         return NobodyThereError(
-            f"Spinney (process {self.pid}) runs here and does not answer. End it with"
-            f" `kill {self.pid}`, and if it is still there with `kill -9 {self.pid}`; what it had"
+            f"Spinney (process {self.pid}) is running but does not respond. Stop it with"
+            f" `kill {self.pid}`, or `kill -9 {self.pid}` if that fails; everything it had"
             " accepted is kept.",
             "timeout",
         )
@@ -56,35 +56,38 @@ class Lock:
         self._path = path
 
     def tell(self, port: int = 0, token: str = "") -> None:
-        """Say who holds it and where other terminals may come in."""
-        note = json.dumps(asdict(Running(os.getpid(), port=port, token=token))).encode()
+        """Record this process and its local endpoint in the lock file."""
+        content = json.dumps(asdict(Running(os.getpid(), port=port, token=token))).encode()
         try:
-            # Written over and then cut: whoever reads meanwhile finds the old text or no JSON.
-            os.pwrite(self._descriptor, note, 0)
-            os.ftruncate(self._descriptor, len(note))
+            # Overwritten, then truncated: a concurrent reader finds the old text or invalid JSON.
+            os.pwrite(self._descriptor, content, 0)
+            os.ftruncate(self._descriptor, len(content))
         except OSError as error:
             raise unsaved(self._path, error, "saved") from error
 
     def forget_address(self) -> None:
-        """Remove what a killed Spinney said of its server: this process may have its number."""
-        with suppress(OSError):  # none there, or no file at all
+        """Remove a killed instance's server file: this process may have got the same pid."""
+        with suppress(OSError):  # missing, or not a file
             self._path.with_name(SERVER_FILE).unlink()
 
     def close(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
         os.close(self._descriptor)
 
 
 def take_lock(path: Path) -> Lock | None:
-    """The lock, or `None` while another Spinney holds it. Freed by the system on any death."""
+    """Acquire the lock, or return `None` if another instance holds it.
+
+    The system releases it when the process dies in any way.
+    """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
     except OSError as error:
         raise unsaved(path, error, "opened") from error
     lock = Lock(descriptor, path)
     try:
-        while not _locked(descriptor, fcntl.LOCK_EX):
-            # Whoever only looks holds it for a moment, too.
+        while not _try_flock(descriptor, fcntl.LOCK_EX):
+            # A process that only checks the lock also holds it for a moment.
             if running_here(path) is not None:
                 lock.close()
                 return None
@@ -96,7 +99,7 @@ def take_lock(path: Path) -> Lock | None:
     return lock
 
 
-def _locked(descriptor: int, kind: int) -> bool:
+def _try_flock(descriptor: int, kind: int) -> bool:
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -106,16 +109,16 @@ def _locked(descriptor: int, kind: int) -> bool:
 
 @contextmanager
 def hold_lock(path: Path) -> Iterator[Lock]:
-    """Keep other Spinneys off this data directory.
+    """Hold the lock of this data directory.
 
-    Raises `SpinneyError` that names the process which holds it.
+    Raises `SpinneyError` naming the process that holds it already.
     """
     lock = take_lock(path)
     if lock is None:
         running = running_here(path)
         raise SpinneyError(
-            f"Spinney is already running here (process {running.pid if running else 'unknown'})."
-            " Look into it with `spinney`, or end it with `spinney stop`.",
+            f"Spinney is already running (process {running.pid if running else 'unknown'})."
+            " Attach to it with `spinney`, or stop it with `spinney stop`.",
             "conflict",
         )
     try:
@@ -125,7 +128,7 @@ def hold_lock(path: Path) -> Iterator[Lock]:
 
 
 def running_here(path: Path) -> Running | None:
-    """Whoever holds the lock; `None` when nobody does, whatever the file says."""
+    """The instance that holds the lock; `None` if it is not held, whatever the file says."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -133,61 +136,64 @@ def running_here(path: Path) -> Running | None:
     except OSError as error:
         raise unsaved(path, error, "opened") from error
     try:
-        if _locked(descriptor, fcntl.LOCK_SH):
+        if _try_flock(descriptor, fcntl.LOCK_SH):
             return None
-        return _noted(os.pread(descriptor, 4096, 0))
+        return _parse_instance(os.pread(descriptor, 4096, 0))
     finally:
         os.close(descriptor)
 
 
-def _noted(note: bytes) -> Running:
+def _parse_instance(content: bytes) -> Running:
     try:
-        found = json.loads(note)
-        if isinstance(found, int):  # Before it said more, it said its process alone.
-            return Running(found, version="0.1.0", protocol=0)
-        known = {name: found[name] for name in Running.__slots__ if name in found}
+        fields = json.loads(content)
+        if isinstance(fields, int):  # Early versions wrote only the pid.
+            return Running(fields, version="0.1.0", protocol=0)
+        known = {name: fields[name] for name in Running.__slots__ if name in fields}
         return Running(**known)
     except (ValueError, TypeError):
         return Running(0)
 
 
 def answering_here(path: Path, patience: float = START_TIME) -> Running | None:
-    """As `running_here`, once it answers. Raises `SpinneyError` if it cannot be talked to."""
-    waited: Patience | None = None
+    """Wait until the running instance accepts connections; `None` if none runs.
+
+    Raises `SpinneyError` if it hangs or has another protocol version.
+    """
+    timeout: Patience | None = None
     while (running := running_here(path)) is not None:
         if running.protocol != PROTOCOL:
             raise other_protocol(running.version, f" (process {running.pid})")
         if running.port:
             return running
-        if waited is None or waited.pid != running.pid:
-            waited = Patience(running.pid, patience)
-        if waited.is_over:
+        if timeout is None or timeout.pid != running.pid:
+            timeout = Patience(running.pid, patience)
+        if timeout.is_over:
             raise running.hung
-        time.sleep(_LOOK_AGAIN)
+        time.sleep(_POLL_INTERVAL)
     return None
 
 
 class Patience:
-    """How long one waits for a process, by what it does and not by the clock alone."""
+    """A timeout for another process, extended as long as the process uses CPU time."""
 
     def __init__(self, pid: int, seconds: float) -> None:
         self.pid = pid
         self._seconds = seconds
-        self._begun = self._idle_since = time.monotonic()
-        self._spent = _spent_by(pid)
+        self._started = self._idle_since = time.monotonic()
+        self._ticks = _cpu_ticks(pid)
 
     @property
     def is_over(self) -> bool:
-        """Whether it did nothing for so many seconds, or has taken many times as long."""
-        now, spent = time.monotonic(), _spent_by(self.pid)
-        if spent > self._spent:
-            self._idle_since, self._spent = now, spent
-        waited = now - self._begun
-        return now - self._idle_since > self._seconds or waited > self._seconds * _STARVED
+        """Whether the process was idle for the given seconds, or took many times as long."""
+        now, ticks = time.monotonic(), _cpu_ticks(self.pid)
+        if ticks > self._ticks:
+            self._idle_since, self._ticks = now, ticks
+        waited = now - self._started
+        return now - self._idle_since > self._seconds or waited > self._seconds * _BUSY_FACTOR
 
 
-def _spent_by(pid: int) -> int:
-    """Processor time that a process has used, in ticks; 0 where the system does not tell."""
+def _cpu_ticks(pid: int) -> int:
+    """The CPU time of a process in ticks; 0 where the system does not provide it."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
         user, system = stat.rpartition(b")")[2].split()[11:13]
@@ -196,39 +202,39 @@ def _spent_by(pid: int) -> int:
     return int(user) + int(system)
 
 
-def other_protocol(version: str, who: str = "") -> SpinneyError:
-    """What to tell of a Spinney that is too different to be looked into."""
+def other_protocol(version: str, process: str = "") -> SpinneyError:
+    """The error for an instance whose protocol version differs from this one."""
     return SpinneyError(
-        f"The Spinney that runs there{who} is version {version} and speaks another protocol than"
-        f" this one, {__version__}. Use the same version here, or end that one and start it anew.",
+        f"The running Spinney{process} is version {version}, which uses another protocol than this"
+        f" version, {__version__}. Use the same version here, or restart the running one.",
         "conflict",
     )
 
 
 def wait_for_end(path: Path, pid: int, patience: float) -> bool:
-    """Wait until this process has ended and holds no lock; whether it did in time (seconds).
+    """Wait until this process has released the lock and exited; return whether it did in time.
 
-    One that works on a busy machine has longer (`Patience`).
+    `patience` is in seconds, and is extended while the process uses CPU time (`Patience`).
     """
-    waited = Patience(pid, patience)
+    timeout = Patience(pid, patience)
     while (running := running_here(path)) is not None and running.pid == pid:
-        if waited.is_over:
+        if timeout.is_over:
             return False
-        time.sleep(_LOOK_AGAIN)
-    # The lock is free a moment before the process is gone. Nobody may have asked what became of it.
-    end = time.monotonic() + _LAST_MOMENT
-    while time.monotonic() < end and is_alive(pid):
-        time.sleep(_LOOK_AGAIN)
+        time.sleep(_POLL_INTERVAL)
+    # The lock is released just before the process exits; unless reaped, it then stays a zombie.
+    deadline = time.monotonic() + _EXIT_GRACE
+    while time.monotonic() < deadline and is_alive(pid):
+        time.sleep(_POLL_INTERVAL)
     return True
 
 
 def server_of(path: Path, running: Running) -> tuple[str, str] | None:
-    """Address and token of the server of whoever runs here, if it has one.
+    """Address and token of the running instance's server, if it has one.
 
-    What another process left in the file is nobody's address: a stranger may have taken its port.
+    A file left by another process is ignored: its port may belong to an unrelated program now.
     """
     try:
-        found = json.loads(path.read_bytes())
-        return (found["base_url"], found["token"]) if found["pid"] == running.pid else None
+        fields = json.loads(path.read_bytes())
+        return (fields["base_url"], fields["token"]) if fields["pid"] == running.pid else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

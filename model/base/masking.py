@@ -1,4 +1,4 @@
-"""What looks like a secret, left out of what is written down for people to read."""
+"""Masks secrets in text that is written to logs and other files people read."""
 
 import json
 import re
@@ -7,12 +7,12 @@ from typing import Any, Final
 from urllib.parse import quote
 
 MARK: Final = "\u2026"
-"""What stands in the place of a secret."""
+"""Replaces a secret."""
 SHORTEST: Final = 8
-"""Characters of a known value; shorter ones would be found in words."""
+"""Least characters of a known value; shorter ones would match within ordinary words."""
 
 _SECRETS: Final = re.compile(
-    r"(?P<told>(?:token|secret\w{0,12}|passw(?:or)?d|passphrase|(?:api|access|private)[_-]?key"
+    r"(?P<label>(?:token|secret\w{0,12}|passw(?:or)?d|passphrase|(?:api|access|private)[_-]?key"
     r"|(?<=[\"'])key(?=\\{0,3}[\"'])|authorization|cookie)"
     r"\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?(?:(?:bearer|basic)\s{1,3})?"
     r"|(?:bearer|basic)\s{1,3}|://)"
@@ -24,47 +24,47 @@ _SECRETS: Final = re.compile(
 _SECRET_NAME: Final = re.compile(
     r"KEY|TOKEN|SECRET|PASSW|AUTH(?!OR(?!IZ)|_SOCK)|CREDENTIAL|COOKIE", re.IGNORECASE
 )
-_DEEPEST: Final = 20
+_MAX_DEPTH: Final = 20
 
 
 class Masking:
-    """Leaves out what looks like a secret, and values that are known to be one."""
+    """Masks text that looks like a secret, and values that are known secrets."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        forms = {form for value in known for form in _forms(value)}
-        # The longer first: one value may begin with another.
+        forms = {form for value in known for form in _encodings(value)}
+        # Longest first: one value may be a prefix of another.
         ordered = sorted(forms, key=lambda form: (-len(form), form))
         self._known = re.compile("|".join(map(re.escape, ordered))) if ordered else None
         self.longest = max(map(len, forms), default=0)
-        """Characters of the longest known value: a cut within one would show its beginning."""
+        """Characters of the longest known value: text cut within one would show its beginning."""
 
     def __call__(self, text: str) -> str:
-        """The text without them."""
+        """Return the text with secrets masked."""
         if self._known is not None:
             text = self._known.sub(MARK, text)
-        return _SECRETS.sub(lambda found: (found["told"] or "") + MARK, text)
+        return _SECRETS.sub(lambda match: (match["label"] or "") + MARK, text)
 
 
 def named_secrets(values: Mapping[str, Any]) -> set[str]:
-    """The texts, at any depth, that are named like secrets."""
-    return set(_named(values, is_secret=False, depth=0))
+    """Collect the strings, at any depth, whose names look like those of secrets."""
+    return set(_find_named(values, is_secret=False, depth=0))
 
 
-def _named(value: Any, *, is_secret: bool, depth: int) -> Iterable[str]:
+def _find_named(value: Any, *, is_secret: bool, depth: int) -> Iterable[str]:
     if isinstance(value, str):
         if is_secret and len(value) >= SHORTEST:
             yield value
-    elif depth < _DEEPEST and isinstance(value, Mapping):
+    elif depth < _MAX_DEPTH and isinstance(value, Mapping):
         for name, each in value.items():
             secret = is_secret or _SECRET_NAME.search(str(name)) is not None
-            yield from _named(each, is_secret=secret, depth=depth + 1)
-    elif depth < _DEEPEST and isinstance(value, list | tuple):
+            yield from _find_named(each, is_secret=secret, depth=depth + 1)
+    elif depth < _MAX_DEPTH and isinstance(value, list | tuple):
         for each in value:
-            yield from _named(each, is_secret=is_secret, depth=depth + 1)
+            yield from _find_named(each, is_secret=is_secret, depth=depth + 1)
 
 
-def _forms(value: str) -> Iterable[str]:
-    """How a value is written: as it is, in JSON, in JSON within JSON, in addresses."""
+def _encodings(value: str) -> Iterable[str]:
+    """How a value may be written: as it is, in JSON, in JSON within JSON, in URLs."""
     yield value
     yield quote(value, safe="")
     for is_ascii in (True, False):

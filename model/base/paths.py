@@ -1,4 +1,4 @@
-"""Where things live on this machine, and how a file is replaced without ever being half written."""
+"""The locations of Spinney's files on this machine, and atomic file replacement."""
 
 import errno
 import itertools
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """The folders Spinney uses, and the files in them."""
+    """The folders that Spinney uses, and the files in them."""
 
     config: Path
     data: Path
@@ -32,27 +32,27 @@ class Directories:
 
     @property
     def preferences(self) -> Path:
-        """The settings, made to be read and edited by people too."""
+        """The settings, which users may edit by hand."""
         return self.config / "preferences.json"
 
     @property
     def models(self) -> Path:
-        """A person's own additions to the catalogue of models."""
+        """The user's additions to the catalog of models."""
         return self.config / "models.toml"
 
     @property
     def told_models(self) -> Path:
-        """What the agents' programs told of their models."""
+        """The models that the agent programs reported."""
         return self.data / "models.json"
 
     @property
     def agents(self) -> Path:
-        """A person's own agents, each with how it is started."""
+        """The user's own agents, each with its command."""
         return self.config / "agents.toml"
 
     @property
     def fonts(self) -> Path:
-        """A person's fonts for the browser page."""
+        """The user's fonts for the browser page."""
         return self.config / "fonts"
 
     @property
@@ -62,62 +62,62 @@ class Directories:
 
     @property
     def server(self) -> Path:
-        """Where a running server says its address and token."""
+        """Address and token of the running server."""
         return self.data / SERVER_FILE
 
     @property
     def lock(self) -> Path:
-        """Held by the one program that uses the database."""
+        """Held by the one process that uses the database."""
         return self.data / "spinney.lock"
 
     @property
     def log(self) -> Path:
-        """What happened, for finding faults."""
+        """The log of Spinney itself."""
         return self.data / "spinney.log"
 
     @property
     def outputs(self) -> Path:
-        """Long results of tools, whole."""
+        """Long tool results in full."""
         return self.data / "outputs"
 
     @property
     def raw_logs(self) -> Path:
-        """What agents were sent and said, by session, while a person wanted it."""
+        """Raw traffic with agents, by session, recorded in debug mode."""
         return self.data / "raw-logs"
 
     @property
     def pictures(self) -> Path:
-        """Pictures that go with messages and came from another device."""
+        """Images attached to messages from other devices."""
         return self.data / "pictures"
 
     @property
     def contexts(self) -> Path:
-        """What the issues and pull requests of worktrees say."""
+        """The contents of the issues and pull requests that worktrees were created for."""
         return self.data / "contexts"
 
     @property
     def scripts(self) -> Path:
-        """What the repositories' own scripts printed, and how they ended."""
+        """Output and results of the repositories' own scripts."""
         return self.data / "scripts"
 
     @property
     def discarded(self) -> Path:
-        """What was discarded in worktrees and can be brought back."""
+        """Changes discarded in worktrees, kept so that they can be restored."""
         return self.data / "discarded"
 
     @property
     def worktrees_home(self) -> Path:
-        """New worktrees go to `<worktrees_home>/<project name>/<worktree name>`."""
+        """New worktrees are created at `<worktrees_home>/<project name>/<worktree name>`."""
         return self.home / APP_DIR
 
     def create(self) -> None:
-        """Make what is missing, for this user only; what exists keeps its permissions."""
+        """Create missing folders for this user only; existing ones keep their permissions."""
         for path in (self.config, self.data, self.worktrees_home):
             create_private_directory(path)
 
 
 def directories(environ: Mapping[str, str] = os.environ) -> Directories:
-    """This user's folders; `SPINNEY_CONFIG_DIR` and `SPINNEY_DATA_DIR` override the system's."""
+    """This user's folders; `SPINNEY_CONFIG_DIR` and `SPINNEY_DATA_DIR` override the defaults."""
     home = Path(environ.get("HOME") or Path.home())
     config = environ.get("SPINNEY_CONFIG_DIR")
     data = environ.get("SPINNEY_DATA_DIR")
@@ -129,15 +129,17 @@ def directories(environ: Mapping[str, str] = os.environ) -> Directories:
 
 
 def create_private_directory(path: Path) -> None:
-    """Make `path` and its parents; only `path` itself is made private, and only when it is new."""
+    """Create `path` and its parents; only `path` itself is private, and only if it is new."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=PRIVATE_DIRECTORY)
     except FileExistsError as error:
-        file = next((one for one in (*reversed(path.parents), path) if one.is_file()), None)
+        file = next(
+            (parent for parent in (*reversed(path.parents), path) if parent.is_file()), None
+        )
         if file is not None or not path.is_dir():
             raise SpinneyError(
-                f"{file or path} should be a folder but is a file. Move it away and start again."
+                f"{file or path} should be a folder but is a file. Move the file and start again."
             ) from error
     except OSError as error:
         raise unsaved(path, error, "created") from error
@@ -150,10 +152,10 @@ def write_atomically(
     *,
     before_rename: Callable[[], None] | None = None,
 ) -> None:
-    """Replace `path` by `data`; readers and crashes find the old file or the new one, whole.
+    """Replace the content of `path` by `data` through a temporary file and a rename.
 
-    `before_rename` is called when everything is on disk under another name; what it raises stops
-    the write. Any failure leaves the old file as it was and raises `SpinneyError`.
+    `before_rename` is called when the data is on disk under the temporary name; an exception it
+    raises aborts the write. On failure the old file is unchanged and `SpinneyError` is raised.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
@@ -172,7 +174,7 @@ def write_atomically(
 
 
 def free_name_aside(path: Path) -> Path:
-    """A dated name beside a broken file, for keeping it, that nothing has yet."""
+    """An unused, dated name in the same folder, for keeping a broken file."""
     dated = f"{path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}"
     names = (dated if n == 1 else f"{dated}-{n}" for n in itertools.count(1))
     return path.with_name(next(n for n in names if not os.path.lexists(path.with_name(n))))
@@ -185,10 +187,10 @@ def _absolute(text: str) -> Path:
 def _write_and_sync(path: Path, data: bytes, mode: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
-        os.fchmod(descriptor, mode)  # the umask may have taken bits away
+        os.fchmod(descriptor, mode)  # the umask may have cleared bits
         rest = memoryview(data)
         while rest:
-            # A full disk first shows as a short count, and only then as an error.
+            # A full disk shows as a short write first, and as an error only after that.
             rest = rest[os.write(descriptor, rest) :]
         os.fsync(descriptor)
     finally:
@@ -196,7 +198,7 @@ def _write_and_sync(path: Path, data: bytes, mode: int) -> None:
 
 
 def _sync_directory(path: Path) -> None:
-    """Make the rename durable. Not fatal: the new file is complete and already in its place."""
+    """Make the rename durable. Failure is not fatal: the new file is complete and renamed."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -209,7 +211,7 @@ def _sync_directory(path: Path) -> None:
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove what a killed program left behind beside `path`; a living writer's file stays."""
+    """Remove temporary files of killed processes for `path`; those of running ones are kept."""
     name = re.compile(rf"\.{re.escape(path.name)}\.(\d+)\.[0-9a-f]+\.tmp")
     for entry in os.scandir(path.parent):
         match = name.fullmatch(entry.name)
@@ -218,7 +220,7 @@ def _remove_stale(path: Path) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process of this number."""
+    """Whether a process with this pid exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -229,13 +231,13 @@ def is_alive(pid: int) -> bool:
 
 
 def unsaved(path: Path, error: OSError, verb: str) -> SpinneyError:
-    """The sentence for a file or folder that could not be `verb` (saved, created, opened)."""
+    """The error for a file or folder that could not be `verb` (saved, created, opened)."""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             text = f"The disk is full: {path} could not be {verb}. Free some space and try again."
         case errno.EACCES | errno.EPERM | errno.EROFS:
             text = (
-                f"{path} could not be {verb}: writing in {path.parent} is not allowed. "
+                f"{path} could not be {verb}: no permission to write to {path.parent}. "
                 "Change its permissions and try again."
             )
         case _:

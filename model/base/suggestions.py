@@ -1,16 +1,16 @@
-"""What somebody may have meant who wrote a name that does not exist."""
+"""Suggests a known name for one that does not exist."""
 
 from collections.abc import Iterable
 
 
 def did_you_mean(name: str, known: Iterable[str], how: str = "{}") -> str:
-    """` Did you mean add_project?` for the nearest of the known names; empty if none is near."""
+    """` Did you mean add_project?` for the closest of the known names; empty if none is close."""
     import difflib
 
-    plain = {_plain(one): one for one in known}
-    near = difflib.get_close_matches(_plain(name), plain, 1, cutoff=0.7)
-    return f" Did you mean {how.format(plain[near[0]])}?" if near else ""
+    normalized = {_normalize(each): each for each in known}
+    close = difflib.get_close_matches(_normalize(name), normalized, 1, cutoff=0.7)
+    return f" Did you mean {how.format(normalized[close[0]])}?" if close else ""
 
 
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+def _normalize(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())

@@ -1,4 +1,4 @@
-"""How much memory texts take: a character has one to four bytes, by the widest one beside it."""
+"""Memory use of strings: one to four bytes per character, by the widest one in the string."""
 
 import sys
 from typing import Any, Final
@@ -9,7 +9,7 @@ _EMPTY: Final = sys.getsizeof("")
 
 
 def text_bytes(value: Any) -> int:
-    """Bytes of the texts in a value: a text, a model, or a container of them."""
+    """Bytes of the strings in a value: a string, a model, or a container of them."""
     if isinstance(value, str):
         return sys.getsizeof(value) - _EMPTY
     if isinstance(value, BaseModel):

@@ -1,4 +1,4 @@
-"""The answers of a session's agent in the store: at most one is open, and each ends in one way."""
+"""An agent's messages in the store: at most one is open, and each is closed exactly once."""
 
 import time
 import uuid
@@ -6,35 +6,35 @@ from typing import Final
 
 from model.base.errors import ErrorType
 from model.base.text import make_visible
-from model.chat.message_builder import Answer
+from model.chat.message_builder import MessageBuilder
 from model.chat.requests import record_session
-from model.chat.texts import limit_ends_in
+from model.chat.texts import describe_limit_end
 from model.chat.tool_outputs import ToolOutputs
 from model.domain.events import BlockChanged, MessageCompleted, MessageFailed, MessageQueued
 from model.domain.resources import Block, Message, Request, Usage
 from model.store.store import Store
 
-MOST_NOTES: Final = 12
-"""Of a session's program, and in one answer; more is one gone wrong."""
+MAX_NOTES: Final = 12
+"""Notes per session, and repeated notes per message; more means that the program is broken."""
 
 
-class Answers:
-    """Opens and ends the answers of one session."""
+class AgentMessages:
+    """Opens and closes the assistant messages of one session."""
 
     def __init__(self, store: Store, session_id: str, outputs: ToolOutputs) -> None:
         self._store = store
         self._session_id = session_id
         self._outputs = outputs
-        self.current: Answer | None = None
-        """The one that is being given."""
-        self._notes: list[str] = []
-        """What the next one begins with."""
-        self._noted: set[str] = set()
-        self._repeated = 0
-        """Notes of the open answer that are told each time."""
+        self.current: MessageBuilder | None = None
+        """The open message."""
+        self._pending_notes: list[str] = []
+        """Notes to start the next message with."""
+        self._known_notes: set[str] = set()
+        self._repeated_count = 0
+        """Notes in the open message that are repeated each time they occur."""
 
-    def open(self) -> Answer:
-        """The one that is being given, begun if there is none."""
+    def open(self) -> MessageBuilder:
+        """Return the open message; start one if there is none."""
         if self.current is None:
             session = self._store.state.sessions[self._session_id]
             message = Message(
@@ -47,61 +47,61 @@ class Answers:
                 backend=session.backend,
                 execution_mode=session.execution_mode,
             )
-            self.current = Answer(self._store, message, self._outputs)
-            self._repeated = 0
-            self._count_one()
-            for text in self._notes:
+            self.current = MessageBuilder(self._store, message, self._outputs)
+            self._repeated_count = 0
+            self._increment_message_count()
+            for text in self._pending_notes:
                 self.current.note(text)
-            self._notes.clear()
+            self._pending_notes.clear()
         return self.current
 
     def note(self, text: str, *, each_time: bool = False) -> None:
-        """Say something of the program in the open answer, or in the next one; else each once."""
+        """Add a note to the open message or the next one; each text once, unless `each_time`."""
         if each_time:
-            self._repeated += 1
-            if self._repeated > MOST_NOTES:
+            self._repeated_count += 1
+            if self._repeated_count > MAX_NOTES:
                 return
-        elif text in self._noted or len(self._noted) >= MOST_NOTES:
+        elif text in self._known_notes or len(self._known_notes) >= MAX_NOTES:
             return
         else:
-            self._noted.add(text)
+            self._known_notes.add(text)
         if self.current is None:
-            self._notes.append(text)
+            self._pending_notes.append(text)
         else:
             self.current.note(text)
 
     def mark(self, request_id: str, **fields: object) -> None:
-        """Say in the open answer how a request of it was answered."""
+        """Mark in the open message how one of its requests was answered."""
         if self.current is not None:
             self.current.mark(request_id, **fields)
 
     def deny(self, request_id: str, reason: str) -> None:
-        """Show in the open answer that a person denied what a tool was to do, and why."""
+        """Show in the open message that the user denied a tool call, and the reason."""
         if self.current is not None:
             self.current.deny(request_id, reason)
 
     def allow(self, request_id: str) -> None:
-        """Count the time of the tool that a person has allowed from now."""
+        """Start the timer of a tool that the user has just allowed."""
         if self.current is not None:
             self.current.allow(request_id)
 
     def close(
         self, stop_reason: str, usage: Usage | None = None, *, may_propose: bool = False
     ) -> Request | None:
-        """End the open answer, if there is one; the plan that it may propose in plain words."""
-        answer, self.current = self.current, None
-        if answer is None:
+        """Close the open message, if any; return the plan that its text proposes, if allowed."""
+        builder, self.current = self.current, None
+        if builder is None:
             return None
-        answer.finish()
-        proposed = answer.plan_in_words() if may_propose else None
+        builder.finish()
+        plan = builder.extract_plan() if may_propose else None
         completed = MessageCompleted(
-            message_id=answer.message_id,
+            message_id=builder.message_id,
             session_id=self._session_id,
             stop_reason=stop_reason,
             usage=usage or Usage(),
         )
         self._store.record(completed)
-        return proposed
+        return plan
 
     def fail(
         self,
@@ -110,14 +110,14 @@ class Answers:
         usage: Usage | None,
         retry_after: float | None,
     ) -> str:
-        """End the answer, also one that was not begun, with what went wrong, as people read it."""
-        answer, self.current = self.open(), None
-        answer.finish()
+        """Close the message, opening one if needed, with an error; return the displayed text."""
+        builder, self.current = self.open(), None
+        builder.finish()
         error = make_visible(error)
         if retry_after:
-            error = f"{error} {limit_ends_in(retry_after)}"
+            error = f"{error} {describe_limit_end(retry_after)}"
         failed = MessageFailed(
-            message_id=answer.message_id,
+            message_id=builder.message_id,
             error=error,
             error_type=error_type,
             session_id=self._session_id,
@@ -128,30 +128,32 @@ class Answers:
         return error
 
     def split(self, message: Message) -> None:
-        """Close the answer so far, put the user's message after it, go on in a new answer."""
+        """Close the open message, record the user's message after it and open a new one."""
         self.close("user_message")
         self._store.record(
             MessageQueued(session_id=self._session_id, message=message, status="processing")
         )
-        self._count_one()
+        self._increment_message_count()
         self.open()
 
-    def _count_one(self) -> None:
+    def _increment_message_count(self) -> None:
         count = self._store.state.sessions[self._session_id].message_count
         record_session(self._store, self._session_id, message_count=count + 1)
 
 
-async def mark_stored(store: Store, session_id: str, request: Request, block: Block) -> None:
-    """Note an answer in a message that is not open any more."""
+async def replace_stored_block(
+    store: Store, session_id: str, request: Request, block: Block
+) -> None:
+    """Replace a block in a message that is already closed."""
     page = await store.messages(session_id)
     message = next((m for m in page.messages if m.id == request.message_id), None)
-    for place, old in enumerate(message.content if message else ()):
+    for index, old in enumerate(message.content if message else ()):
         if old.type == block.type:
             store.record(
                 BlockChanged(
                     session_id=session_id,
                     message_id=request.message_id,
-                    content_index=place,
+                    content_index=index,
                     block=block,
                 )
             )

@@ -1,7 +1,6 @@
-"""Room for so many agents' programs at once; who finds none free waits, in order of arrival.
+"""A FIFO pool of at most `limit` agent processes; the longest idle one is evicted first.
 
-Programs that rest between two turns hold their place until somebody needs it: the one that has
-rested longest is ended first.
+An idle process keeps its slot between two turns until another session needs it.
 """
 
 import asyncio
@@ -11,69 +10,69 @@ from dataclasses import dataclass
 
 
 @dataclass(eq=False, slots=True)
-class Place:
-    """One program's place."""
+class Slot:
+    """One process's slot in the pool."""
 
-    give_up: Callable[[], None]
-    """Ends the resting program, which then leaves."""
+    evict: Callable[[], None]
+    """Ends the idle process, which then releases the slot."""
 
 
-class Room:
-    """The places. `limit` tells at any time how many there are."""
+class AgentPool:
+    """The slots. `limit` returns the current maximum."""
 
     def __init__(self, limit: Callable[[], int]) -> None:
         self._limit = limit
-        self._held: set[Place] = set()
-        self._resting: dict[Place, None] = {}
-        self._leaving: set[Place] = set()
-        self._waiting: deque[tuple[Place, asyncio.Future[None]]] = deque()
+        self._acquired: set[Slot] = set()
+        self._idle: dict[Slot, None] = {}
+        self._evicting: set[Slot] = set()
+        self._waiting: deque[tuple[Slot, asyncio.Future[None]]] = deque()
 
-    async def enter(self, give_up: Callable[[], None], tell: Callable[[str], None]) -> Place:
-        """Wait for a place; `tell` says so where none will be free at once."""
-        place = Place(give_up)
-        admitted = asyncio.get_running_loop().create_future()
-        self._waiting.append((place, admitted))
-        self.look()
-        if not admitted.done() and len(self._waiting) > len(self._leaving):
+    async def acquire(self, evict: Callable[[], None], notify: Callable[[str], None]) -> Slot:
+        """Wait for a slot; call `notify` with a message if none will be free at once."""
+        slot = Slot(evict)
+        acquired = asyncio.get_running_loop().create_future()
+        self._waiting.append((slot, acquired))
+        self.schedule()
+        if not acquired.done() and len(self._waiting) > len(self._evicting):
             limit = self._limit()
-            tell(
-                f"Waits for a free agent ({len(self._held)} of {limit} work). Stop one, or raise"
-                " “agent_limit” in the preferences."
+            notify(
+                f"Waiting for a free agent ({len(self._acquired)} of {limit} running). Stop one, or"
+                " raise the limit in the preferences under 'Sessions'."
             )
         try:
-            await admitted
+            await acquired
         except asyncio.CancelledError:
-            self._waiting = deque(entry for entry in self._waiting if entry[0] is not place)
-            self.leave(place)
+            self._waiting = deque(entry for entry in self._waiting if entry[0] is not slot)
+            self.release(slot)
             raise
-        return place
+        return slot
 
-    def leave(self, place: Place) -> None:
-        """The program has ended."""
-        self._held.discard(place)
-        self._resting.pop(place, None)
-        self._leaving.discard(place)
-        self.look()
+    def release(self, slot: Slot) -> None:
+        """Free the slot of a process that has exited."""
+        self._acquired.discard(slot)
+        self._idle.pop(slot, None)
+        self._evicting.discard(slot)
+        self.schedule()
 
-    def rest(self, place: Place) -> None:
-        """The program's turn is over."""
-        if place in self._held and place not in self._leaving:
-            self._resting[place] = None
-            self.look()
+    def mark_idle(self, slot: Slot) -> None:
+        """Mark the process as idle: its turn has ended."""
+        if slot in self._acquired and slot not in self._evicting:
+            self._idle[slot] = None
+            self.schedule()
 
-    def work(self, place: Place) -> None:
-        """The program has a turn."""
-        self._resting.pop(place, None)
+    def mark_busy(self, slot: Slot) -> None:
+        """Mark the process as busy: a turn has started."""
+        self._idle.pop(slot, None)
 
-    def look(self) -> None:
-        """Let in whom there is room for; called too when the limit has changed."""
-        while self._waiting and len(self._held) < self._limit():
-            place, admitted = self._waiting.popleft()
-            if not admitted.done():
-                self._held.add(place)
-                admitted.set_result(None)
-        while self._resting and len(self._leaving) < len(self._waiting):
-            place = next(iter(self._resting))
-            del self._resting[place]
-            self._leaving.add(place)
-            place.give_up()
+    def schedule(self) -> None:
+        """Grant free slots and evict idle processes; also called when the limit has changed."""
+        while self._waiting and len(self._acquired) < self._limit():
+            slot, acquired = self._waiting.popleft()
+            if not acquired.done():
+                self._acquired.add(slot)
+                acquired.set_result(None)
+        while self._idle and len(self._evicting) < len(self._waiting):
+            slot = next(iter(self._idle))
+            del self._idle[slot]
+            self._evicting.add(slot)
+            slot.evict()

@@ -1,4 +1,4 @@
-"""The life of a session's agent program: started when needed, listened to, ended when idle."""
+"""The lifecycle of a session's agent process: started on demand, read, closed when idle."""
 
 import asyncio
 import logging
@@ -8,189 +8,191 @@ from typing import Any, Protocol
 from model.backends import base
 from model.backends.model_lists import ModelList
 from model.base.errors import SpinneyError
-from model.chat.agent_pool import Place, Room
+from model.chat.agent_pool import AgentPool, Slot
 from model.domain.resources import Session
 
-IDLE_LIMIT = 15 * 60.0
-"""Seconds without a turn after which the program is ended; the next message resumes it."""
+IDLE_TIMEOUT = 15 * 60.0
+"""Seconds without a turn after which the process is closed; the next message resumes it."""
 
-END_PATIENCE = 7.0
-"""Seconds that a program has to end, or to be there to be ended."""
+CLOSE_TIMEOUT = 7.0
+"""Seconds that a process may take to exit, or to finish starting so that it can be closed."""
 
-QUICK_START = 2.0
-"""Seconds from which on people are told that the program starts."""
+START_NOTICE_DELAY = 2.0
+"""Seconds after which a notice says that the agent is still starting."""
 
-_STARTING = "Its program is still starting."
+_START_NOTICE = "The agent is still starting."
 
 _log = logging.getLogger(__name__)
 
 
-class Launching(Protocol):
-    """How a session's agent is started and set."""
+class LaunchResolver(Protocol):
+    """Resolves how a session's agent is started and configured."""
 
-    async def launch_of(self, session: Session) -> base.Launch:
-        """What starts the session's agent. Raises `SpinneyError` where none can be."""
+    async def resolve_launch(self, session: Session) -> base.Launch:
+        """Return the launch parameters. Raises `SpinneyError` if the agent cannot be started."""
         ...
 
-    def settings_of(self, session: Session) -> base.Settings:
-        """How it is to work from its next turn on."""
+    def resolve_settings(self, session: Session) -> base.Settings:
+        """Return the settings that apply from the next turn on."""
         ...
 
-    def directory_of(self, session: Session) -> tuple[int, int]:
-        """Device and inode of the session's directory. Raises `SpinneyError` where it is gone."""
+    def identify_directory(self, session: Session) -> tuple[int, int]:
+        """Return device and inode of the session's directory. Raises `SpinneyError` if missing."""
         ...
 
     def label_of(self, backend: str) -> str:
-        """What people call the agents of a backend."""
+        """Return the display name of a backend's agents."""
         ...
 
     def note_models(self, session: Session, models: ModelList) -> None:
-        """Remember the models that the session's agent has."""
+        """Save the list of models that the session's agent offers."""
         ...
 
     def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
-        """Remember the MCP servers that the session's agent knows."""
+        """Save the names of the MCP servers that the session's agent knows."""
         ...
 
 
 Opener = Callable[[Session], Coroutine[Any, Any, base.Agent]]
-"""Starts the agent of a session. Raises `SpinneyError`."""
+"""Starts a session's agent. Raises `SpinneyError`."""
 
 
-class Program:
-    """At most one running agent. `hear` gets its events, `ended` why it ended by itself."""
+class AgentProcess:
+    """At most one running agent. Calls `on_event` for events, `on_exit` if it exits by itself."""
 
     def __init__(
         self,
-        room: Room,
+        pool: AgentPool,
         opener: Opener,
-        hear: Callable[[base.AgentEvent], None],
-        ended: Callable[[str], None],
+        on_event: Callable[[base.AgentEvent], None],
+        on_exit: Callable[[str], None],
     ) -> None:
-        self._room = room
+        self._pool = pool
         self._opener = opener
-        self._hear = hear
-        self._ended = ended
-        self._place: Place | None = None
-        self._listener: asyncio.Task[None] | None = None
-        self._endings: set[asyncio.Task[None]] = set()
-        self._last_ending: asyncio.Task[None] | None = None
+        self._on_event = on_event
+        self._on_exit = on_exit
+        self._slot: Slot | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._last_closing: asyncio.Task[None] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
-        self._directory = (0, 0)
+        self._directory_id = (0, 0)
         self.agent: base.Agent | None = None
         """The running agent."""
 
-    def agent_in(self, directory: tuple[int, int]) -> base.Agent | None:
-        """The running agent, unless it was started in a directory that is not this one any more.
+    def find_agent(self, directory_id: tuple[int, int]) -> base.Agent | None:
+        """Return the running agent if it was started in this directory; detach it otherwise.
 
-        A program whose directory was removed fails at everything, also when one of the same name
-        is there again. While it lives there, no other directory gets the inode of its own.
+        A process whose directory was removed fails at everything, even after a directory of the
+        same name was created. As long as it runs there, no other directory gets that inode.
         """
-        if directory != self._directory:
-            self.let_go()
+        if directory_id != self._directory_id:
+            self.detach()
         return self.agent
 
     async def start(
-        self, session: Session, directory: tuple[int, int], tell: Callable[[str], None]
+        self, session: Session, directory_id: tuple[int, int], notify: Callable[[str], None]
     ) -> base.Agent:
-        """Start the agent, as soon as there is room for it; `tell` hears what takes time.
+        """Start the agent once the pool has a free slot; `notify` is called if that takes time.
 
-        Raises `SpinneyError`; cancelling leaves no program behind.
+        Raises `SpinneyError`; cancellation leaves no process running.
         """
-        if self._last_ending is not None:
-            # Two programs on one conversation would write over each other.
-            await asyncio.wait([self._last_ending])
-        place = await self._room.enter(self.let_go, tell)
+        if self._last_closing is not None:
+            # Two processes on one conversation would overwrite each other's data.
+            await asyncio.wait([self._last_closing])
+        slot = await self._pool.acquire(self.detach, notify)
         opening = asyncio.create_task(self._opener(session))
-        slow = asyncio.get_running_loop().call_later(QUICK_START, tell, _STARTING)
+        notice_timer = asyncio.get_running_loop().call_later(
+            START_NOTICE_DELAY, notify, _START_NOTICE
+        )
         try:
             self.agent = await asyncio.shield(opening)
         except BaseException:
-            self._run(self._close_when_open(opening, place))
+            self._close_in_background(self._close_once_started(opening, slot))
             raise
         finally:
-            slow.cancel()
-        self._place, self._directory = place, directory
-        self._listener = asyncio.create_task(self._listen(self.agent))
+            notice_timer.cancel()
+        self._slot, self._directory_id = slot, directory_id
+        self._reader = asyncio.create_task(self._read_events(self.agent))
         return self.agent
 
-    async def end(self) -> None:
-        """End the program and all that it started; one that still starts is not waited for long."""
-        self.let_go()
-        if self._endings:
-            _, late = await asyncio.wait(self._endings, timeout=END_PATIENCE)
-            for ending in late:
-                ending.cancel()
+    async def close(self) -> None:
+        """Close the process and its children; one that is still starting gets a limited time."""
+        self.detach()
+        if self._closing:
+            _, unfinished = await asyncio.wait(self._closing, timeout=CLOSE_TIMEOUT)
+            for closing in unfinished:
+                closing.cancel()
 
-    def keep(self) -> None:
-        """A turn begins: the program is not idle."""
-        self._forget_timer()
-        if self._place is not None:
-            self._room.work(self._place)
+    def mark_busy(self) -> None:
+        """Mark the process as busy: a turn has started."""
+        self._cancel_idle_timer()
+        if self._slot is not None:
+            self._pool.mark_busy(self._slot)
 
-    def rest(self) -> None:
-        """A turn has ended: end the program unless another begins in time."""
-        self._forget_timer()
-        if self._place is not None:
+    def mark_idle(self) -> None:
+        """Mark the process as idle: close it unless another turn starts in time."""
+        self._cancel_idle_timer()
+        if self._slot is not None:
             loop = asyncio.get_running_loop()
-            self._idle_timer = loop.call_later(IDLE_LIMIT, self.let_go)
-            self._room.rest(self._place)
+            self._idle_timer = loop.call_later(IDLE_TIMEOUT, self.detach)
+            self._pool.mark_idle(self._slot)
 
-    def let_go(self) -> None:
-        """Let go of the program at once; it ends in the background."""
-        self._forget_timer()
-        agent, place, listener = self.agent, self._place, self._listener
-        self.agent = self._place = self._listener = None
-        if agent is not None and place is not None:
-            self._last_ending = self._run(self._close(agent, place, listener))
+    def detach(self) -> None:
+        """Detach from the process at once and close it in the background."""
+        self._cancel_idle_timer()
+        agent, slot, reader = self.agent, self._slot, self._reader
+        self.agent = self._slot = self._reader = None
+        if agent is not None and slot is not None:
+            self._last_closing = self._close_in_background(self._close(agent, slot, reader))
 
     async def _close(
-        self, agent: base.Agent, place: Place, listener: asyncio.Task[None] | None
+        self, agent: base.Agent, slot: Slot, reader: asyncio.Task[None] | None
     ) -> None:
         try:
-            if listener is not None:
-                listener.cancel()
-                await asyncio.gather(listener, return_exceptions=True)
+            if reader is not None:
+                reader.cancel()
+                await asyncio.gather(reader, return_exceptions=True)
             await agent.close()
         finally:
-            self._room.leave(place)
+            self._pool.release(slot)
 
-    async def _listen(self, agent: base.Agent) -> None:
+    async def _read_events(self, agent: base.Agent) -> None:
         try:
             async for event in agent.events():
                 if self.agent is agent:
-                    self._hear(event)
-            reason = "The agent's program ended in the middle of its answer."
+                    self._on_event(event)
+            reason = "The agent exited in the middle of a response."
         except Exception:
-            _log.exception("an agent's adapter failed")
-            reason = "The agent's program said something that Spinney could not follow."
+            _log.exception("an agent adapter failed")
+            reason = "The agent sent a message that Spinney could not process."
         if self.agent is agent:
-            self._listener = None
-            self.let_go()
-            self._ended(reason)
+            self._reader = None
+            self.detach()
+            self._on_exit(reason)
 
-    async def _close_when_open(self, opening: "asyncio.Task[base.Agent]", place: Place) -> None:
+    async def _close_once_started(self, opening: "asyncio.Task[base.Agent]", slot: Slot) -> None:
         try:
             agent = await opening
         except BaseException as error:
-            self._room.leave(place)
+            self._pool.release(slot)
             if not isinstance(error, SpinneyError):
                 raise
         else:
-            await self._close(agent, place, None)
+            await self._close(agent, slot, None)
 
-    def _forget_timer(self) -> None:
+    def _cancel_idle_timer(self) -> None:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
 
-    def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._endings.add(task)
-        task.add_done_callback(self._ended_by_now)
+    def _close_in_background(self, closing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(closing)
+        self._closing.add(task)
+        task.add_done_callback(self._on_closed)
         return task
 
-    def _ended_by_now(self, task: asyncio.Task[None]) -> None:
-        self._endings.discard(task)
+    def _on_closed(self, task: asyncio.Task[None]) -> None:
+        self._closing.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            _log.error("an agent's program did not end as it should", exc_info=task.exception())
+            _log.error("an agent process could not be closed cleanly", exc_info=task.exception())

@@ -1,61 +1,61 @@
-"""What a person answers, on its way to the agent: it counts once the agent has taken it."""
+"""Delivery of a user's answer to an agent; an answer counts once the agent has accepted it."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.chat.requests import Requests
+from model.chat.requests import RequestQueue
 from model.domain.resources import Request
 
 
-class Giving:
-    """Answers that are being given to one agent.
+class AnswerDelivery:
+    """Answers that are being delivered to one agent.
 
-    What the agent says meanwhile is its reply, and is held back until the answer stands in the
-    conversation. A request whose answer was refused is asked again.
+    Events that arrive meanwhile are the agent's reply. They are deferred until the answer is in the
+    conversation. A request whose answer was rejected is put back.
     """
 
-    def __init__(self, requests: Requests, hear: Callable[[base.AgentEvent], None]) -> None:
+    def __init__(self, requests: RequestQueue, handle: Callable[[base.AgentEvent], None]) -> None:
         self._requests = requests
-        self._hear = hear
-        self._given: dict[str, Request] = {}
-        self._held: list[base.AgentEvent] = []
+        self._handle = handle
+        self._in_flight: dict[str, Request] = {}
+        self._deferred: list[base.AgentEvent] = []
 
     @property
     def first(self) -> Request | None:
-        """The oldest request whose answer is on its way."""
-        return next(iter(self._given.values()), None)
+        """The oldest request whose answer is being delivered."""
+        return next(iter(self._in_flight.values()), None)
 
-    def holds(self, event: base.AgentEvent) -> bool:
-        """Whether this was held back, to be heard after the answer."""
-        if self._given:
-            self._held.append(event)
-        return bool(self._given)
+    def defer(self, event: base.AgentEvent) -> bool:
+        """Defer the event if an answer is being delivered; return whether it was deferred."""
+        if self._in_flight:
+            self._deferred.append(event)
+        return bool(self._in_flight)
 
     def release(self) -> None:
-        """Hear what was held back."""
-        held, self._held = self._held, []
-        for event in held:
-            self._hear(event)
+        """Handle the deferred events."""
+        deferred, self._deferred = self._deferred, []
+        for event in deferred:
+            self._handle(event)
 
-    def forget_all(self) -> None:
-        """The turn is over: nothing is asked again, and what was held back is too late."""
-        self._given.clear()
-        self._held.clear()
+    def clear(self) -> None:
+        """Discard requests and deferred events at the end of a turn; both are obsolete by then."""
+        self._in_flight.clear()
+        self._deferred.clear()
 
     @asynccontextmanager
-    async def of(self, request: Request) -> AsyncIterator[None]:
-        """While the answer to this request, which does not wait any more, is given."""
-        self._given[request.id] = request
+    async def deliver(self, request: Request) -> AsyncIterator[None]:
+        """Deliver the answer to this request, already removed from the queue, in a `with` block."""
+        self._in_flight[request.id] = request
         try:
             yield
         except SpinneyError as error:
-            # A conflict says that the agent itself does not wait any more.
-            if request.id in self._given and error.error_type != "conflict":
+            # A conflict means that the agent itself no longer waits for the answer.
+            if request.id in self._in_flight and error.error_type != "conflict":
                 self._requests.put_back(request)
             raise
         finally:
-            self._given.pop(request.id, None)
-            if not self._given:
+            self._in_flight.pop(request.id, None)
+            if not self._in_flight:
                 self.release()

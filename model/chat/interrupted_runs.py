@@ -1,4 +1,4 @@
-"""What a Spinney that was killed left open in its conversations."""
+"""Cleanup of runs that were open when Spinney was killed."""
 
 from model.domain.events import MessageFailed, SessionUpdated
 from model.domain.resources import LastRun
@@ -6,14 +6,14 @@ from model.store.store import Store
 
 
 def recover(store: Store) -> None:
-    """Close what a program that was killed left open. Called once, at start."""
+    """Close the messages and runs that a killed Spinney left open. Called once, at startup."""
     state = store.state
     for message in state.streaming.values():
         store.record(
             MessageFailed(
                 message_id=message.id,
                 session_id=message.session_id,
-                error="Spinney ended while this was being written. Send a message to go on.",
+                error="Spinney exited while this was being written. Send a message to go on.",
                 error_type="internal_error",
             )
         )

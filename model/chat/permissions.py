@@ -1,4 +1,4 @@
-"""What “allow for this session” covers: exactly what was shown, never what merely resembles it."""
+"""The scope of 'allow for this session': exactly what was shown, never anything similar."""
 
 import json
 from collections.abc import Mapping
@@ -13,44 +13,44 @@ from model.domain.resources import ExecutionMode
 class SessionPermission:
     """The key under which a permission is remembered for a session.
 
-    A command counts by its exact text and a call by its exact input, without the words in which
-    the agent describes it. Edits count by their files: no two edits are equal.
+    A command is identified by its exact text and a call by its exact input, without the agent's
+    description. Edits are identified by their files, since no two edits are equal.
     """
 
     mode: ExecutionMode
-    """What was allowed in build mode is asked for again in plan mode."""
+    """A permission given in build mode is asked for again in plan mode."""
     directory: str
     tool: str
     target: str
 
     @classmethod
-    def of(cls, asked: PermissionAsked, mode: ExecutionMode, directory: str) -> "SessionPermission":
-        """The key of what is asked in this mode, where it would run in this directory."""
-        if files := _edited_files(asked):
+    def of(cls, event: PermissionAsked, mode: ExecutionMode, directory: str) -> "SessionPermission":
+        """Return the key of a permission request in this mode and this working directory."""
+        if files := list_edited_files(event):
             target: object = files
         else:
-            target = {key: value for key, value in asked.input.items() if key != "description"}
+            target = {key: value for key, value in event.input.items() if key != "description"}
         text = json.dumps(target, sort_keys=True, default=str)
-        return cls(mode, directory, asked.tool_name, text)
+        return cls(mode, directory, event.tool_name, text)
 
 
-def session_scope(asked: PermissionAsked, mode: ExecutionMode) -> str:
-    """What would be allowed for the session, for the person who decides."""
-    if files := _edited_files(asked):
-        what = f"every edit of {', '.join(files)}"
-    elif isinstance(asked.input.get("command"), str):
-        what = "exactly this command"
+def describe_session_scope(event: PermissionAsked, mode: ExecutionMode) -> str:
+    """Describe what would be allowed for the session, for the user who decides."""
+    if files := list_edited_files(event):
+        scope = f"every edit of {', '.join(files)}"
+    elif isinstance(event.input.get("command"), str):
+        scope = "exactly this command"
     else:
-        what = "exactly this call"
-    return f"{what}, in {mode} mode"
+        scope = "exactly this call"
+    return f"{scope}, in {mode} mode"
 
 
-def _edited_files(asked: PermissionAsked) -> list[str]:
-    """The files of an edit; empty for everything else."""
-    if asked.tool_name != "edit":
+def list_edited_files(event: PermissionAsked) -> list[str]:
+    """Return the files of an edit; empty for any other tool."""
+    if event.tool_name != "edit":
         return []
-    listed = asked.input.get("changes")
-    changes: list[Any] = listed if isinstance(listed, list) else [asked.input]
+    change_list = event.input.get("changes")
+    changes: list[Any] = change_list if isinstance(change_list, list) else [event.input]
     files = [
         str(each["file_path"])
         for each in changes

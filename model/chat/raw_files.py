@@ -1,7 +1,7 @@
-"""The files of raw logs: `raw-logs/<session>/raw-<place>.log` in the data directory.
+"""Raw log files: `raw-logs/<session>/raw-<offset>.log` in the data directory.
 
-A session has two at most. Each is named after the place in the whole log at which it begins, so a
-place stays true when the older one goes, and after a restart.
+A session has at most two. Each is named after its start offset in the whole log, so offsets stay
+valid when the older file is removed, and after a restart.
 """
 
 import os
@@ -11,67 +11,49 @@ from pathlib import Path
 from typing import Final
 
 from model.base.paths import PRIVATE_DIRECTORY, PRIVATE_FILE
-from model.domain.resources import Resource
+from model.domain.output import RawLog
 
-SIZE: Final = 4 * 1024 * 1024
+MAX_FILE_SIZE: Final = 4 * 1024 * 1024
 """Bytes of one file; one older file is kept."""
 
 
-class RawLog(Resource):
-    """A piece of a session's raw log: whole lines, but where one is longer than the piece."""
-
-    text: str
-    start: int
-    """Where it begins, in bytes of all that was ever written."""
-    end: int
-    """Where it ends: what comes next begins there."""
-    is_first: bool
-    """Whether nothing older is kept."""
-    size: int
-    """Bytes that are kept in all."""
-    path: str
-    """The newest file, on the machine where Spinney runs; empty while there is none."""
-    recording: bool
-    """Whether what is said now is written down."""
-
-
 def append(folder: Path, lines: Iterable[bytes]) -> None:
-    """Write lines at the end, for this user only, and let go of what is too old.
+    """Append lines to a file that only this user can read, and remove files that are too old.
 
-    Raises `OSError`; no line is then left there in part.
+    Raises `OSError`; no partial line is left then.
     """
     folder.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     folder.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
-    start, size = (_sizes(folder) or [(0, 0)])[-1]
-    waiting = bytearray()
+    start, size = (_list_files(folder) or [(0, 0)])[-1]
+    pending = bytearray()
     for line in lines:
-        if size + len(waiting) + len(line) > SIZE and size + len(waiting):
-            _write(_path(folder, start), waiting)
-            start, size, waiting = start + size + len(waiting), 0, bytearray()
-            _let_go(folder)
-        waiting += line
-    _write(_path(folder, start), waiting)
+        if size + len(pending) + len(line) > MAX_FILE_SIZE and size + len(pending):
+            _write(_path(folder, start), pending)
+            start, size, pending = start + size + len(pending), 0, bytearray()
+            _remove_old(folder)
+        pending += line
+    _write(_path(folder, start), pending)
 
 
 def read(
     folder: Path, before: int | None, after: int | None, limit: int, *, recording: bool
 ) -> RawLog:
-    """At most `limit` bytes: what comes `after` a place, or the last ones `before` one or the end.
+    """Read at most `limit` bytes: those `after` an offset, or those `before` an offset or the end.
 
-    Where the asked for is kept no more, or never was, the piece begins or ends elsewhere.
+    If that range is not available, the piece starts or ends at the nearest available offset.
     """
-    kept = _sizes(folder)
-    first = kept[0][0] if kept else 0
-    end = kept[-1][0] + kept[-1][1] if kept else 0
+    files = _list_files(folder)
+    first = files[0][0] if files else 0
+    end = files[-1][0] + files[-1][1] if files else 0
     if after is not None and after <= end:
         start = max(first, after)
-        data = _bytes(folder, kept, start, min(end, start + limit))
+        data = _read_range(folder, files, start, min(end, start + limit))
         if start + len(data) < end and b"\n" in data:
             data = data[: data.rindex(b"\n") + 1]
     else:
-        until = end if before is None else max(first, min(before, end))
-        start = max(first, until - limit)
-        data = _bytes(folder, kept, start, until)
+        stop = end if before is None else max(first, min(before, end))
+        start = max(first, stop - limit)
+        data = _read_range(folder, files, start, stop)
         line = data.find(b"\n") + 1
         if start > first and 0 < line < len(data):
             data, start = data[line:], start + line
@@ -81,7 +63,7 @@ def read(
         end=start + len(data),
         is_first=start <= first,
         size=end - first,
-        path=str(_path(folder, kept[-1][0])) if kept else "",
+        path=str(_path(folder, files[-1][0])) if files else "",
         recording=recording,
     )
 
@@ -90,19 +72,19 @@ def _path(folder: Path, start: int) -> Path:
     return folder / f"raw-{start}.log"
 
 
-def _sizes(folder: Path) -> list[tuple[int, int]]:
-    """Where the files begin, and their sizes; the oldest first."""
-    found = []
+def _list_files(folder: Path) -> list[tuple[int, int]]:
+    """Return the start offsets and sizes of the files, oldest first."""
+    files = []
     with suppress(OSError):
         for entry in os.scandir(folder):
             number = entry.name.removeprefix("raw-").removesuffix(".log")
             if number.isascii() and number.isdigit() and entry.name == f"raw-{number}.log":
-                found.append((int(number), entry.stat(follow_symlinks=False).st_size))
-    return sorted(found)
+                files.append((int(number), entry.stat(follow_symlinks=False).st_size))
+    return sorted(files)
 
 
-def _let_go(folder: Path) -> None:
-    for start, _ in _sizes(folder)[:-1]:
+def _remove_old(folder: Path) -> None:
+    for start, _ in _list_files(folder)[:-1]:
         _path(folder, start).unlink(missing_ok=True)
 
 
@@ -110,25 +92,25 @@ def _write(path: Path, data: bytes | bytearray) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(path, flags, PRIVATE_FILE)
     try:
-        before = os.fstat(descriptor).st_size
-        rest = memoryview(data)
+        old_size = os.fstat(descriptor).st_size
+        remaining = memoryview(data)
         try:
-            while rest:
-                # A full disk first shows as a short count, and only then as an error.
-                rest = rest[os.write(descriptor, rest) :]
+            while remaining:
+                # A full disk first shows as a short write, and only then as an error.
+                remaining = remaining[os.write(descriptor, remaining) :]
         except OSError:
-            os.ftruncate(descriptor, before)
+            os.ftruncate(descriptor, old_size)
             raise
     finally:
         os.close(descriptor)
 
 
-def _bytes(folder: Path, kept: Iterable[tuple[int, int]], start: int, end: int) -> bytes:
-    """What stands between two places; what is gone meanwhile is left out."""
-    found = bytearray()
-    for begin, size in kept:
+def _read_range(folder: Path, files: Iterable[tuple[int, int]], start: int, end: int) -> bytes:
+    """Return the bytes between two offsets, without files that were removed meanwhile."""
+    data = bytearray()
+    for begin, size in files:
         if begin < end and start < begin + size:
             with suppress(OSError), _path(folder, begin).open("rb") as file:
                 file.seek(max(0, start - begin))
-                found += file.read(min(end, begin + size) - max(start, begin))
-    return bytes(found)
+                data += file.read(min(end, begin + size) - max(start, begin))
+    return bytes(data)

@@ -1,5 +1,5 @@
-"""What happened while a person was away: said by an agent in a few sentences, when they come back
-to a session that has gone on without them.
+"""Recaps: short summaries, written by an agent, of what happened in a session while the user was
+away.
 """
 
 import logging
@@ -9,27 +9,27 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.chat.chats import session_in
-from model.chat.transcript_text import transcript_text
+from model.chat.transcript_text import format_transcript
 from model.domain.events import Event, SessionUpdated, TaskCompleted
 from model.domain.resources import Session
 from model.state import State
 from model.store.store import Store
 from model.writing.writer import Writer
 
-AWAY: Final = 10 * 60.0
-"""Seconds since a person's last word from which on they were away."""
+AWAY_AFTER: Final = 10 * 60.0
+"""Seconds since the user's last message after which they count as away."""
 
-_MESSAGES: Final = 40
-"""The newest of the conversation; what is older was told before."""
+_MAX_MESSAGES: Final = 40
+"""The newest messages that are summarized; older ones were covered before."""
 
-_LONGEST: Final = 600
+_MAX_LENGTH: Final = 600
 """Characters of a recap."""
 
 _log = logging.getLogger(__name__)
 
 
-class Recaps:
-    """Writes recaps; a session has at most one under way."""
+class RecapWriter:
+    """Writes recaps, at most one per session at a time."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class Recaps:
         self._writing: set[str] = set()
 
     def is_wanted(self, session: Session) -> bool:
-        """Whether something happened that nobody has seen, and people want it summed up."""
+        """Whether the session has unread activity and recaps are enabled."""
         return (
             self._store.state.preferences.session_recap_enabled
             and session.unread
@@ -46,27 +46,27 @@ class Recaps:
         )
 
     async def write(self, session_id: str) -> None:
-        """Put a recap into the session, if its person was away. What goes wrong is only logged."""
+        """Add a recap to the session if the user was away. Errors are only logged."""
         self._writing.add(session_id)
         try:
             session = session_in(self._store.state, session_id)
-            page = await self._store.messages(session_id, _MESSAGES)
-            said = [message.timestamp for message in page.messages if message.role == "user"]
-            if not said or time.time() - said[-1] < AWAY:
+            page = await self._store.messages(session_id, _MAX_MESSAGES)
+            sent_at = [message.timestamp for message in page.messages if message.role == "user"]
+            if not sent_at or time.time() - sent_at[-1] < AWAY_AFTER:
                 return
             worktree = self._store.state.worktrees[session.worktree_id]
-            material = {"conversation": transcript_text(page.messages)}
+            material = {"conversation": format_transcript(page.messages)}
             written = await self._writer.write("session_recap", worktree, material, ("recap",))
-            recap = clean_line(written["recap"])[:_LONGEST]
-            await self._store.accept(lambda state: _recapped(state, session, recap))
+            recap = clean_line(written["recap"])[:_MAX_LENGTH]
+            await self._store.accept(lambda state: _make_events(state, session, recap))
         except SpinneyError as error:
-            _log.warning("session %s gets no recap: %s", session_id, error.message)
+            _log.warning("could not write a recap of session %s: %s", session_id, error.message)
         finally:
             self._writing.discard(session_id)
 
 
-def _recapped(state: State, before: Session, recap: str) -> list[Event]:
-    """The recap, unless the conversation has gone on meanwhile."""
+def _make_events(state: State, before: Session, recap: str) -> list[Event]:
+    """Return the events that add the recap, none if the conversation has continued meanwhile."""
     session = state.sessions.get(before.id)
     if session is None or not recap or session.message_count != before.message_count:
         return []

@@ -1,4 +1,4 @@
-"""What a session's agent waits for: plans, questions and permissions, one shown at a time."""
+"""Open requests of a session's agent: plans, questions and permissions, shown one at a time."""
 
 import time
 from collections.abc import Mapping
@@ -13,135 +13,137 @@ from model.base.text import (
     show_mixed_returns,
     show_returns,
 )
-from model.chat.permissions import SessionPermission, session_scope
+from model.chat.permissions import SessionPermission, describe_session_scope
 from model.domain.events import SessionUpdated, SessionWaiting
 from model.domain.resources import ExecutionMode, Question, Request, SessionStatus
 from model.store.store import Store
 
 
 def record_session(store: Store, session_id: str, **fields: Any) -> None:
-    """Record changed fields of a session, in JSON form."""
+    """Record changed session fields, in JSON form."""
     updates = {**fields, "updated_at": time.time()}
     store.record(SessionUpdated(session_id=session_id, updates=updates))
 
 
-class Requests:
-    """The open requests of one running agent, oldest first; the oldest stands in the session."""
+class RequestQueue:
+    """The open requests of one running agent, oldest first; the session shows the oldest."""
 
     def __init__(self, store: Store, session_id: str) -> None:
         self._store = store
         self._session_id = session_id
         self._open: dict[str, Request] = {}
-        self._questions: list[Question] = []
-        """Questions as their agents wrote them."""
-        self._plans: dict[str, str] = {}
-        """Plans as their agents wrote them, by the ids of their requests."""
-        self._keys: dict[str, SessionPermission] = {}
-        """What the open permissions would be remembered as."""
+        self._original_questions: list[Question] = []
+        """Questions as the agents wrote them."""
+        self._original_plans: dict[str, str] = {}
+        """Plans as the agents wrote them, by request id."""
+        self._permission_keys: dict[str, SessionPermission] = {}
+        """Keys under which the open permissions would be remembered."""
         self._allowed: set[SessionPermission] = set()
-        """What a person allowed for the session."""
+        """Permissions that the user has allowed for the session."""
 
     def __bool__(self) -> bool:
         return bool(self._open)
 
     @property
     def first(self) -> Request | None:
-        """The one that people see."""
+        """The oldest request, which is shown to users."""
         return next(iter(self._open.values()), None)
 
-    def request_of(
+    def make_request(
         self,
         event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked,
         message_id: str,
     ) -> Request:
-        """What an agent asks for, in the answer with this id, as people are shown it."""
+        """Convert an agent's event to a request of the message with this id, as shown to users."""
         match event:
             case base.PlanProposed():
-                asked: dict[str, Any] = {"kind": "plan", "plan": event.text}
+                fields: dict[str, Any] = {"kind": "plan", "plan": event.text}
             case base.QuestionAsked():
                 questions = [question.model_dump() for question in event.questions]
-                asked = {"kind": "question", "questions": questions}
+                fields = {"kind": "question", "questions": questions}
             case base.PermissionAsked():
-                asked = {
+                fields = {
                     "kind": "permission",
                     "tool_name": event.tool_name,
-                    "tool_input": _with_returns(event.input),
+                    "tool_input": _show_carriage_returns(event.input),
                     "description": event.description,
                     "execution_mode": self._mode,
                     "directory": self._directory_of(event),
-                    "session_scope": session_scope(event, self._mode),
+                    "session_scope": describe_session_scope(event, self._mode),
                 }
-        return Request(id=event.request_id, message_id=message_id, **make_json_visible(asked))
+        return Request(id=event.request_id, message_id=message_id, **make_json_visible(fields))
 
-    def ask(
+    def add(
         self,
         request: Request,
         event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked,
     ) -> None:
-        """Add a request, made of what the agent told; the session waits."""
+        """Add a request made from an agent's event; the session waits then."""
         if isinstance(event, base.QuestionAsked):
-            self._questions += event.questions
+            self._original_questions += event.questions
         if isinstance(event, base.PermissionAsked):
-            self._keys[request.id] = self._key(event)
+            self._permission_keys[request.id] = self._key(event)
         if isinstance(event, base.PlanProposed):
-            self._plans[request.id] = event.text
+            self._original_plans[request.id] = event.text
         if request.kind == "plan":
-            # A new plan replaces the old one: approving that would carry out something stale.
+            # A new plan replaces the old one: approving that would carry out a stale plan.
             self._open = {key: old for key, old in self._open.items() if old.kind != "plan"}
         self._open[request.id] = request
         self._show()
 
     def is_allowed(self, event: base.PermissionAsked) -> bool:
-        """Whether a person has allowed exactly this for the session."""
+        """Whether the user has allowed exactly this for the session."""
         return self._key(event) in self._allowed
 
     def allow_for_session(self, request_id: str) -> None:
-        """Ask no more for exactly what this request asked for."""
-        self._allowed.add(self._keys[request_id])
+        """Stop asking for exactly what this request asked for."""
+        self._allowed.add(self._permission_keys[request_id])
 
     def take(self, kind: str, request_id: str | None = None) -> Request:
-        """Remove the request that is being answered. Raises `conflict` when it was already."""
-        found = (request for request in self._open.values() if request.kind == kind)
-        request = next((r for r in found if request_id in (None, r.id)), None)
+        """Remove and return the request being answered. Raises `conflict` if it was answered."""
+        candidates = (request for request in self._open.values() if request.kind == kind)
+        request = next((r for r in candidates if request_id in (None, r.id)), None)
         if request is None:
-            raise SpinneyError(f"No {kind} waits for this answer any more.", "conflict")
+            raise SpinneyError(f"This {kind} no longer needs an answer.", "conflict")
         self.withdraw(request.id)
         return request
 
     def withdraw(self, request_id: str) -> None:
-        """Forget a request; an unknown one is no error."""
+        """Remove a request; an unknown id is ignored."""
         if self._open.pop(request_id, None) is not None:
             self._show()
 
     def put_back(self, request: Request) -> None:
-        """Ask again, before all others, what was answered in vain."""
+        """Put a request whose answer failed back at the front."""
         self._open = {request.id: request, **self._open}
         self._show()
 
-    def as_asked(self, answers: Mapping[str, str]) -> dict[str, str]:
-        """The answers by the questions' own text, by which their agent knows them.
+    def restore_answers(self, answers: Mapping[str, str]) -> dict[str, str]:
+        """Key the answers by the agent's original question text.
 
-        What was chosen is given back as the agent wrote it, too.
+        Chosen options are restored to the agent's original text, too.
         """
-        asked = {make_visible(question.question): question for question in self._questions}
-        found = {}
+        questions = {
+            make_visible(question.question): question for question in self._original_questions
+        }
+        originals = {}
         for shown, answer in answers.items():
-            question = asked.get(shown)
+            question = questions.get(shown)
             labels = [option.label for option in question.options] if question else []
             text = question.question if question else shown
-            found[text] = restore_hidden(answer, "\n".join(labels))
-        return found
+            originals[text] = restore_hidden(answer, "\n".join(labels))
+        return originals
 
     def restore_plan(self, request_id: str, edited: str) -> str:
-        """An edited plan for its agent, without the marks that people were shown in it."""
-        return restore_hidden(edited, self._plans.get(request_id, ""))
+        """Restore the agent's original characters in an edited plan, replacing visible marks."""
+        return restore_hidden(edited, self._original_plans.get(request_id, ""))
 
-    def forget_all(self) -> None:
-        """The agent that asked is gone; the session's fields are the caller's."""
+    def clear(self) -> None:
+        """Forget all requests once the agent has exited; the caller updates the session."""
         self._open.clear()
-        self._questions.clear()
-        self._keys.clear()
-        self._plans.clear()
+        self._original_questions.clear()
+        self._permission_keys.clear()
+        self._original_plans.clear()
 
     def _key(self, event: base.PermissionAsked) -> SessionPermission:
         return SessionPermission.of(event, self._mode, self._directory_of(event))
@@ -161,15 +163,15 @@ class Requests:
         show_request(self._store, self._session_id, first, "waiting" if first else "running")
 
 
-def _with_returns(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool's input, with each carriage return of a command shown: a shell does not skip it.
+def _show_carriage_returns(tool_input: Mapping[str, Any]) -> dict[str, Any]:
+    """Make each carriage return in a tool's command visible, since shells do not ignore it.
 
-    Those of a text are shown where they may be what is changed.
+    Those in other texts are made visible where they may be part of a change.
     """
-    command = given.get("command")
+    command = tool_input.get("command")
     shown = {"command": show_returns(command)} if isinstance(command, str) else {}
-    marked: dict[str, Any] = show_mixed_returns({**given, **shown})
-    return marked
+    visible: dict[str, Any] = show_mixed_returns({**tool_input, **shown})
+    return visible
 
 
 def show_request(
@@ -179,12 +181,12 @@ def show_request(
     status: SessionStatus,
     **fields: Any,
 ) -> None:
-    """Record what a session waits for (or nothing), with further fields, and tell so."""
+    """Record and publish the request that a session waits for (or none), with further fields."""
     kind = request.kind if request else None
     shown = request.model_dump(mode="json") if request else None
-    waited = store.state.sessions[session_id].waiting_for
+    previous_kind = store.state.sessions[session_id].waiting_for
     if kind == "plan":
-        fields["set_aside_plan"] = None  # a newer plan has come
+        fields["set_aside_plan"] = None  # replaced by this plan
     record_session(store, session_id, status=status, waiting_for=kind, request=shown, **fields)
-    if kind or waited:
+    if kind or previous_kind:
         store.record(SessionWaiting(session_id=session_id, waiting_for=kind, request=request))

@@ -1,5 +1,5 @@
-"""Names for sessions that nobody named: found by an agent, in the background, after the first
-message. Until then, and where no agent can say, a session has its first words as its name.
+"""Names for unnamed sessions, chosen by an agent in the background after the first message. Until
+then, and if no agent is available, a session is named after the start of that message.
 """
 
 import asyncio
@@ -8,34 +8,34 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.chat.chats import session_in
-from model.chat.texts import NAME_LENGTH, session_name
+from model.chat.texts import NAME_LENGTH, make_session_name
 from model.domain.events import Event, SessionUpdated
 from model.domain.resources import Session
 from model.state import State
 from model.store.store import Store
 from model.writing.writer import Writer
 
-_FEW: Final = 2
-"""Names that are looked for at once: each is a program of its own while it lasts."""
+_CONCURRENCY: Final = 2
+"""Names that are generated at once; each one runs a program of its own."""
 
-_MOST: Final = 8_000
-"""Characters of the message that are read for its name."""
+_MAX_CHARACTERS: Final = 8_000
+"""Characters of the message that the name is based on."""
 
 _log = logging.getLogger(__name__)
 
 
 class SessionNaming:
-    """Finds names, a few at a time."""
+    """Names sessions, a few at a time."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
         self._writer = writer
-        self._few = asyncio.Semaphore(_FEW)
+        self._semaphore = asyncio.Semaphore(_CONCURRENCY)
 
     def is_wanted(self, session: Session, message: str) -> bool:
-        """Whether an agent should name the session that begins with this message.
+        """Whether an agent should name the session that starts with this message.
 
-        A message that is short enough is its own name.
+        A short message is used as the name itself.
         """
         text = message.strip()
         return (
@@ -46,20 +46,20 @@ class SessionNaming:
         )
 
     async def name(self, session_id: str, message: str) -> None:
-        """Name the session, unless a person did meanwhile. What goes wrong is only logged."""
+        """Name the session, unless the user did meanwhile. Errors are only logged."""
         try:
-            async with self._few:
+            async with self._semaphore:
                 session = session_in(self._store.state, session_id)
                 worktree = self._store.state.worktrees[session.worktree_id]
-                material = {"message": message[:_MOST]}
+                material = {"message": message[:_MAX_CHARACTERS]}
                 written = await self._writer.write("session_naming", worktree, material, ("name",))
-            name = session_name(written["name"])
-            await self._store.accept(lambda state: _named(state, session, name))
+            name = make_session_name(written["name"])
+            await self._store.accept(lambda state: _make_events(state, session, name))
         except SpinneyError as error:
-            _log.warning("session %s keeps its first words as name: %s", session_id, error.message)
+            _log.warning("could not name session %s: %s", session_id, error.message)
 
 
-def _named(state: State, before: Session, name: str) -> list[Event]:
+def _make_events(state: State, before: Session, name: str) -> list[Event]:
     session = state.sessions.get(before.id)
     if session is None or session.named_by_user or session.name != before.name or not name:
         return []

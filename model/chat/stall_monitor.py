@@ -1,6 +1,6 @@
-"""Tells when an agent says nothing for long in the middle of a turn, with what is known of why.
+"""Warns when an agent produces no output for long during a turn, and says what is running.
 
-Nothing is ended: a build may take an hour. A person who reads what runs can decide.
+Nothing is stopped: a build may take an hour. The notice lets the user decide.
 """
 
 import asyncio
@@ -10,83 +10,86 @@ from dataclasses import dataclass
 
 from model.backends import base
 from model.base.text import clean_line
-from model.chat.texts import spoken
+from model.chat.texts import format_duration
 
-FIRST_WORD = 120.0
-"""Seconds without output until the first notice; each further one comes after twice as long."""
+FIRST_NOTICE = 120.0
+"""Seconds without output until the first notice; the interval then doubles."""
 
-_SHOWN = 80
-"""Characters of a command that stand in the notice."""
+_MAX_SHOWN = 80
+"""Characters of a command in the notice."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    what: str
+    label: str
     began: float
 
 
-class Silence:
-    """Watches one session's turns. No timer runs between turns or while a person is waited for."""
+class StallMonitor:
+    """Watches one session's turns. No timer runs between turns or while the user is asked."""
 
-    def __init__(self, tell: Callable[[str], None], is_held: Callable[[], bool]) -> None:
-        self._tell = tell
-        self._is_held = is_held
-        self._last = 0.0
-        self._next = FIRST_WORD
+    def __init__(self, notify: Callable[[str], None], is_waiting: Callable[[], bool]) -> None:
+        self._notify = notify
+        self._is_waiting = is_waiting
+        self._last_activity = 0.0
+        self._next_notice = FIRST_NOTICE
         self._tools: dict[str, _Tool] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def heard(self, event: base.AgentEvent | None = None) -> None:
-        """The agent told something, or (`None`) was told something itself, in an open turn."""
-        self._last = time.monotonic()
-        if self._next > FIRST_WORD:
-            self._forget_timer()  # it was set for the long silence that is over
-            self._next = FIRST_WORD
+    def note_activity(self, event: base.AgentEvent | None = None) -> None:
+        """Reset the timer: the agent sent an event, or (`None`) received a call, during a turn."""
+        self._last_activity = time.monotonic()
+        if self._next_notice > FIRST_NOTICE:
+            self._cancel_timer()  # it was set for the longer interval
+            self._next_notice = FIRST_NOTICE
         match event:
             case base.ToolUse():
-                began = self._tools.get(event.id)
-                self._tools[event.id] = _Tool(_named(event), began.began if began else self._last)
+                previous = self._tools.get(event.id)
+                self._tools[event.id] = _Tool(
+                    _describe(event), previous.began if previous else self._last_activity
+                )
             case base.ToolResult():
                 self._tools.pop(event.tool_use_id, None)
         if self._timer is None:
-            self._wake_in(FIRST_WORD)
+            self._check_in(FIRST_NOTICE)
 
     def end(self) -> None:
-        """The turn is over."""
+        """Stop watching at the end of a turn."""
         self._tools.clear()
-        self._forget_timer()
+        self._cancel_timer()
 
-    def _forget_timer(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _wake_in(self, seconds: float) -> None:
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._look)
+    def _check_in(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._check)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._timer = None
-        if self._is_held():
-            return  # the next word from either side sets the timer again
-        quiet = time.monotonic() - self._last
-        if quiet >= self._next:
-            self._tell(self._sentence(quiet))
-            self._next *= 2
-        self._wake_in(self._next - quiet)
+        if self._is_waiting():
+            return  # the next event or call restarts the timer
+        silent_for = time.monotonic() - self._last_activity
+        if silent_for >= self._next_notice:
+            self._notify(self._format_notice(silent_for))
+            self._next_notice *= 2
+        self._check_in(self._next_notice - silent_for)
 
-    def _sentence(self, quiet: float) -> str:
+    def _format_notice(self, silent_for: float) -> str:
         if self._tools:
             tool = next(reversed(self._tools.values()))
-            ran = spoken(time.monotonic() - tool.began)
-            known = f"{tool.what} has run for {ran}"
+            duration = format_duration(time.monotonic() - tool.began)
+            detail = f"{tool.label} has been running for {duration}"
         else:
-            known = "no tool is known to run, and its program is alive"
-        return f"No output for {spoken(quiet)}; {known}. Stop the session if that is too long."
+            detail = "no tool is running, and the agent process is alive"
+        silence = format_duration(silent_for)
+        return f"No output for {silence}; {detail}. Stop the session if this takes too long."
 
 
-def _named(use: base.ToolUse) -> str:
+def _describe(use: base.ToolUse) -> str:
     command = use.input.get("command")
     if isinstance(command, str) and command.strip():
         line = clean_line(command)
-        return f"the command `{line if len(line) <= _SHOWN else line[:_SHOWN] + '…'}`"
-    return f"the tool “{clean_line(use.name)[:_SHOWN]}”"
+        return f"the command `{line if len(line) <= _MAX_SHOWN else line[:_MAX_SHOWN] + '…'}`"
+    return f"the tool '{clean_line(use.name)[:_MAX_SHOWN]}'"

@@ -1,7 +1,7 @@
-"""Long results of tools: shown with their middle left out, kept whole in files of their session.
+"""Long tool results: shown with their middle cut out, kept complete in files of their session.
 
-`outputs/<session>/<digest of the tool use's id>` in the data directory, for this user only. What is
-kept is bounded; the oldest goes first. A full disk costs the middle of a result and nothing else.
+`outputs/<session>/<digest of the tool use's id>` in the data directory, for this user only. Total
+size is bounded; the oldest files are removed first. A full disk costs only the middle of a result.
 """
 
 import asyncio
@@ -16,152 +16,142 @@ from typing import Final, Protocol
 
 from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_DIRECTORY, PRIVATE_FILE
-from model.domain.resources import Resource
+from model.domain.output import ToolOutput
 from model.store.store import Store
 
-SHOWN: Final = 32_000
-"""Characters of a result that stand in the conversation; a longer one is cut to this."""
+MAX_SHOWN: Final = 32_000
+"""Characters of a result in the conversation; a longer one is cut to this."""
 
-KEPT: Final = 16 * 1024 * 1024
+MAX_FILE_SIZE: Final = 16 * 1024 * 1024
 """Bytes of one result that are kept."""
 
-KEPT_IN_ALL: Final = 1024 * 1024 * 1024
-"""Bytes of all results; from here on the oldest go."""
+MAX_TOTAL_SIZE: Final = 1024 * 1024 * 1024
+"""Bytes of all results; beyond that the oldest are removed."""
 
-_AFTER_CLEARING: Final = 0.9
+_FILL_AFTER_CLEANUP: Final = 0.9
 
 _log = logging.getLogger(__name__)
 
 
-class ToolOutput(Resource):
-    """A piece of a tool's result."""
-
-    content: str
-    offset: int
-    """Where it begins, in bytes."""
-    next_offset: int | None
-    """Where the next piece begins; null at the end."""
-    size: int
-    """Bytes that are kept of the whole result."""
-
-
 class SessionFiles(Protocol):
-    """Files that are kept by session."""
+    """Files that are kept per session."""
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
-        """Remove what belongs to no session any more."""
+        """Remove the files of all other sessions."""
 
 
 class ToolOutputs:
-    """The files. Everything that looks at the disk runs in other threads."""
+    """The files. All disk access runs in worker threads."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._writing: dict[Path, asyncio.Task[None]] = {}
+        self._writes: dict[Path, asyncio.Task[None]] = {}
         self._size: int | None = None
-        """Bytes of all files; `None` until they were counted."""
+        """Bytes of all files; `None` until they have been counted."""
 
-    def keep(self, session_id: str, tool_use_id: str, content: str) -> str:
-        """What is shown of a result. The whole of a long one is written behind it."""
-        if len(content) <= SHOWN:
+    def shorten_and_save(self, session_id: str, tool_use_id: str, content: str) -> str:
+        """Return the text to show for a result; a long one is shortened and saved to a file."""
+        if len(content) <= MAX_SHOWN:
             return content
         path = self._path(session_id, tool_use_id)
-        earlier = self._writing.get(path)
-        task = asyncio.get_running_loop().create_task(self._write(path, content, earlier))
-        self._writing[path] = task
+        previous = self._writes.get(path)
+        task = asyncio.get_running_loop().create_task(self._write(path, content, previous))
+        self._writes[path] = task
         task.add_done_callback(lambda _: self._forget(path, task))
-        return shortened(content)
+        return shorten(content)
 
     async def read(self, session_id: str, tool_use_id: str, offset: int, limit: int) -> ToolOutput:
-        """At most `limit` bytes of a kept result from `offset` on, whole characters only.
+        """Read at most `limit` bytes of a saved result from `offset`, in whole characters.
 
-        Raises `not_found` for one that was short enough to be shown whole, or was removed since.
+        Raises `not_found` for a result that was short enough to be shown whole, or was removed.
         """
         path = self._path(session_id, tool_use_id)
-        if path in self._writing:
-            await asyncio.wait([self._writing[path]])
+        if path in self._writes:
+            await asyncio.wait([self._writes[path]])
         try:
             return await asyncio.to_thread(_read, path, offset, limit)
         except OSError:
             raise SpinneyError(
-                "No longer text of this result is kept: the conversation shows it whole, or it was"
-                " removed to make room.",
+                "This result has no saved file: it is shown in full, or the file was removed to"
+                " free space.",
                 "not_found",
             ) from None
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
-        """Remove what belongs to no session any more."""
-        for writing in tuple(self._writing.values()):
-            await asyncio.wait([writing])
-        if await asyncio.to_thread(remove_folders, self._directory, frozenset(session_ids)):
+        """Remove the files of all other sessions."""
+        for write in tuple(self._writes.values()):
+            await asyncio.wait([write])
+        if await asyncio.to_thread(remove_other_folders, self._directory, frozenset(session_ids)):
             self._size = None
 
     async def close(self) -> None:
-        """Finish what is being written."""
-        await asyncio.gather(*self._writing.values(), return_exceptions=True)
+        """Finish pending writes."""
+        await asyncio.gather(*self._writes.values(), return_exceptions=True)
 
     def _path(self, session_id: str, tool_use_id: str) -> Path:
-        # The ids of tool uses are foreign text, and any length.
+        # The ids of tool uses are untrusted text of any length.
         digest = hashlib.sha256(tool_use_id.encode(errors="replace")).hexdigest()[:32]
         return self._directory / session_id / digest
 
-    async def _write(self, path: Path, content: str, earlier: asyncio.Task[None] | None) -> None:
-        if earlier is not None:
-            await asyncio.wait([earlier])
+    async def _write(self, path: Path, content: str, previous: asyncio.Task[None] | None) -> None:
+        if previous is not None:
+            await asyncio.wait([previous])
         try:
             written = await asyncio.to_thread(_write, path, content)
             if self._size is None:
-                self._size = await asyncio.to_thread(_size_of, self._directory)
+                self._size = await asyncio.to_thread(_total_size, self._directory)
             else:
                 self._size += written
-            if self._size > KEPT_IN_ALL:
-                self._size = await asyncio.to_thread(_make_room, self._directory)
+            if self._size > MAX_TOTAL_SIZE:
+                self._size = await asyncio.to_thread(_remove_oldest, self._directory)
         except OSError as error:
-            _log.warning("a long result of a tool is kept only in part: %s", error)
+            _log.warning("could not save a long tool result: %s", error)
 
     def _forget(self, path: Path, task: asyncio.Task[None]) -> None:
-        if self._writing.get(path) is task:
-            del self._writing[path]
+        if self._writes.get(path) is task:
+            del self._writes[path]
 
 
-async def follow_sessions(store: Store, *kept: SessionFiles, spared: Collection[str] = ()) -> None:
-    """Remove files that belong to no session, now and whenever sessions go, until cancelled.
+async def remove_files_of_deleted_sessions(
+    store: Store, *stores: SessionFiles, keep: Collection[str] = ()
+) -> None:
+    """Remove files of deleted sessions, now and after each deletion, until cancelled.
 
-    Those of the sessions called `spared` stay: they are lost, and may be found again.
+    Files of the sessions in `keep` stay: these sessions are lost and may be recovered.
     """
-    gone, known = asyncio.Event(), len(store.state.sessions)
+    session_removed, count = asyncio.Event(), len(store.state.sessions)
 
-    def look() -> None:
-        nonlocal known
-        before, known = known, len(store.state.sessions)
-        if known < before:
-            gone.set()
+    def check() -> None:
+        nonlocal count
+        previous, count = count, len(store.state.sessions)
+        if count < previous:
+            session_removed.set()
 
-    stop_listening = store.bus.listen(look)
+    stop_listening = store.bus.listen(check)
     try:
         while True:
-            for files in kept:
-                await files.remove_all_but((*store.state.sessions, *spared))
-            await gone.wait()
-            gone.clear()
+            for files in stores:
+                await files.remove_all_but((*store.state.sessions, *keep))
+            await session_removed.wait()
+            session_removed.clear()
     finally:
         stop_listening()
 
 
-def remove_folders(directory: Path, kept: frozenset[str]) -> bool:
-    """Remove the folders that are not named like one of these; whether there were any."""
+def remove_other_folders(directory: Path, keep: frozenset[str]) -> bool:
+    """Remove the folders that are not named in `keep`; return whether there were any."""
     try:
-        gone = [folder for folder in directory.iterdir() if folder.name not in kept]
+        orphans = [folder for folder in directory.iterdir() if folder.name not in keep]
     except OSError:
         return False
-    for folder in gone:
+    for folder in orphans:
         shutil.rmtree(folder, ignore_errors=True)
-    return bool(gone)
+    return bool(orphans)
 
 
-def shortened(content: str) -> str:
-    """Head and tail of a long text, cut at lines where those are near, and what is missing."""
-    half = SHOWN // 2
+def shorten(content: str) -> str:
+    """Return the head and tail of a long text, cut at nearby line ends, and what was cut."""
+    half = MAX_SHOWN // 2
     head, tail = content[:half], content[-half:]
     if (end := head.rfind("\n", half * 3 // 4)) >= 0:
         head = head[: end + 1]
@@ -181,13 +171,15 @@ def _read(path: Path, offset: int, limit: int) -> ToolOutput:
     decoder = codecs.getincrementaldecoder("utf-8")("ignore")
     content = decoder.decode(raw)
     end = offset + len(raw) - len(decoder.getstate()[0])
-    more = bool(content) and end < size
-    return ToolOutput(content=content, offset=offset, next_offset=end if more else None, size=size)
+    has_more = bool(content) and end < size
+    return ToolOutput(
+        content=content, offset=offset, next_offset=end if has_more else None, size=size
+    )
 
 
 def _write(path: Path, content: str) -> int:
-    """Bytes by which the files grew. Leaves no half-written file behind."""
-    data = content.encode()[:KEPT].decode(errors="ignore").encode()
+    """Write the file and return its size in bytes. Leaves no partial file behind."""
+    data = content.encode()[:MAX_FILE_SIZE].decode(errors="ignore").encode()
     path.parent.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     path.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -200,29 +192,29 @@ def _write(path: Path, content: str) -> int:
     return len(data)
 
 
-def _files(directory: Path) -> list[tuple[float, int, Path]]:
-    """Time of writing, size and path of each kept result."""
-    found = []
+def _list_files(directory: Path) -> list[tuple[float, int, Path]]:
+    """Return modification time, size and path of each saved result."""
+    files = []
     for path in directory.glob("*/*"):
         try:
             status = path.stat(follow_symlinks=False)
         except OSError:
             continue
-        found.append((status.st_mtime, status.st_size, path))
-    return found
+        files.append((status.st_mtime, status.st_size, path))
+    return files
 
 
-def _size_of(directory: Path) -> int:
-    return sum(size for _, size, _ in _files(directory))
+def _total_size(directory: Path) -> int:
+    return sum(size for _, size, _ in _list_files(directory))
 
 
-def _make_room(directory: Path) -> int:
-    """Remove the oldest until there is room again; the bytes that are left."""
-    files = sorted(_files(directory))
-    left = sum(size for _, size, _ in files)
+def _remove_oldest(directory: Path) -> int:
+    """Remove the oldest files until the total is small enough; return the bytes that are left."""
+    files = sorted(_list_files(directory))
+    remaining = sum(size for _, size, _ in files)
     for _, size, path in files:
-        if left <= KEPT_IN_ALL * _AFTER_CLEARING:
+        if remaining <= MAX_TOTAL_SIZE * _FILL_AFTER_CLEANUP:
             break
         path.unlink(missing_ok=True)
-        left -= size
-    return left
+        remaining -= size
+    return remaining

@@ -1,4 +1,4 @@
-"""A conversation as plain text, for an agent that sums it up."""
+"""A conversation as plain text, for an agent that summarizes it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,22 +6,22 @@ from typing import Final
 from model.base.text import clean_line
 from model.domain.resources import Message, PlanBlock, ToolUseBlock
 
-_MOST: Final = 24_000
-"""Characters that are read, the newest."""
+_MAX_CHARACTERS: Final = 24_000
+"""Characters of the transcript, counted from its end."""
 
 
-def transcript_text(messages: Sequence[Message]) -> str:
-    """The conversation as text: what was said and done; the newest of a long one."""
-    return "\n\n".join(_in_words(message) for message in messages)[-_MOST:]
+def format_transcript(messages: Sequence[Message]) -> str:
+    """Format messages, tool calls and errors as text; a long transcript keeps its end."""
+    return "\n\n".join(_format_message(message) for message in messages)[-_MAX_CHARACTERS:]
 
 
-def _in_words(message: Message) -> str:
+def _format_message(message: Message) -> str:
     lines = [f"{message.role}: {message.text}"]
     for block in message.content:
         match block:
-            case ToolUseBlock(name=name, input=given):
-                what = given.get("file_path") or given.get("command") or ""
-                lines.append(clean_line(f"[{name}] {what}")[:200])
+            case ToolUseBlock(name=name, input=tool_input):
+                detail = tool_input.get("file_path") or tool_input.get("command") or ""
+                lines.append(clean_line(f"[{name}] {detail}")[:200])
             case PlanBlock(text=text):
                 lines.append(f"[plan] {text}")
     if message.error is not None:

@@ -1,1 +1,1 @@
-"""The command line: parser, help, completion, and the commands that need no screen."""
+"""The command line: parser, help, completion, and the commands that need no terminal."""

@@ -1,7 +1,7 @@
-"""The commands as they are typed in a shell: their names, and their arguments.
+"""Command names and arguments as typed in a shell.
 
-What is known of them stands in `commands.json`, made from the commands by `make docs`: to import
-them all takes longer than most of them take.
+The specification is read from `commands.json`, which `make docs` generates: importing all commands
+takes longer than most of them take to run.
 """
 
 import json
@@ -29,8 +29,8 @@ _TYPES: Final = {bool: "boolean", int: "integer", float: "number", list: "array"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A command as the table has it."""
+class CommandSpec:
+    """A command as the table describes it."""
 
     name: str
     about: str
@@ -38,7 +38,7 @@ class Known:
 
     @property
     def help(self) -> str:
-        """How it is called, what it does and what it takes."""
+        """Its usage, description and arguments."""
         words = [
             f"{name}=…" if its["required"] else f"[{name}=…]"
             for name, its in self.arguments.items()
@@ -51,12 +51,12 @@ class Known:
         return "\n".join(lines) + "\n"
 
 
-def listing() -> str:
-    """Every command with the first sentence of what it does."""
+def list_commands() -> str:
+    """Every command with the first sentence of its description."""
     shown = {name: its["about"] for name, its in _table()["commands"].items() if its["remote"]}
     width = max(map(len, shown))
     lines = [f"  {name:<{width}}  {_first_sentence(about)}" for name, about in shown.items()]
-    return "\n".join(["commands:", *lines, "", "One in full: spinney call NAME --help"]) + "\n"
+    return "\n".join(["commands:", *lines, "", "For one command: spinney call NAME --help"]) + "\n"
 
 
 def callable_names() -> dict[str, list[str]]:
@@ -65,18 +65,20 @@ def callable_names() -> dict[str, list[str]]:
     return {name: list(its["args"]) for name, its in found.items() if its["remote"]}
 
 
-def command_named(name: str) -> Known:
-    """What is known of a command. Raises `UsageError` with the nearest name."""
+def find_spec(name: str) -> CommandSpec:
+    """Look up a command. Raises `UsageError` with the closest name."""
     table = _table()
     found = table["commands"].get(table["aliases"].get(name, name))
     if found is None:
-        meant = did_you_mean(name, [*table["commands"], *table["aliases"]])
-        raise UsageError(f"Unknown command: {name}.{meant} All of them: spinney call")
-    return Known(name, found["about"], found["args"])
+        hint = did_you_mean(name, [*table["commands"], *table["aliases"]])
+        raise UsageError(f"Unknown command: {name}.{hint} For a list: spinney call")
+    return CommandSpec(name, found["about"], found["args"])
 
 
-def arguments_from(command: Known, given: list[str], here: Path | None = None) -> dict[str, Any]:
-    """`name=value` words and JSON objects as one object; relative paths begin at `here`.
+def parse_arguments(
+    command: CommandSpec, given: list[str], base: Path | None = None
+) -> dict[str, Any]:
+    """Combine `name=value` words and JSON objects; relative paths start at `base`.
 
     Raises `UsageError`.
     """
@@ -90,16 +92,16 @@ def arguments_from(command: Known, given: list[str], here: Path | None = None) -
             continue
         name, found, value = word.partition("=")
         if not found:
-            raise UsageError(f"Not name=value and no JSON object: {word}")
-        arguments[name] = _read(command.arguments.get(_wire(name), {}), value, here)
+            raise UsageError(f"Neither name=value nor a JSON object: {word}")
+        arguments[name] = _read(command.arguments.get(_wire(name), {}), value, base)
     _check_names(command, arguments)
     return _with_agents(arguments, _table()["agents"])
 
 
-def _read(argument: dict[str, Any], value: str, here: Path | None) -> Any:
-    """A value as the command takes it. What it cannot take is left for it to refuse."""
+def _read(argument: dict[str, Any], value: str, base: Path | None) -> Any:
+    """Convert a value to a type that the command accepts; others are left for it to reject."""
     if argument.get("path"):
-        return _absolute(value, here)
+        return _absolute(value, base)
     takes = argument.get("takes", ())
     try:
         read = json.loads(value)
@@ -110,40 +112,40 @@ def _read(argument: dict[str, Any], value: str, here: Path | None) -> Any:
 
 
 def _with_agents(value: dict[str, Any], agents: Mapping[str, str]) -> dict[str, Any]:
-    """With agents by the words of the interface, where they are called by their programs."""
-    known: dict[str, Any] = {}
+    """Replace the names of agents' programs by the names of the interface."""
+    replaced: dict[str, Any] = {}
     for name, given in value.items():
         if isinstance(given, dict):
-            known[name] = _with_agents(given, agents)
+            replaced[name] = _with_agents(given, agents)
         elif isinstance(given, str) and _wire(name) in ("backend", "defaultBackend"):
-            known[name] = agents.get(given, given)
+            replaced[name] = agents.get(given, given)
         else:
-            known[name] = given
-    return known
+            replaced[name] = given
+    return replaced
 
 
-def _absolute(value: str, here: Path | None) -> str:
-    path = os.path.expanduser(value)  # noqa: PTH111 - of an unknown user it stays as it is
-    if here is None or not value or path.startswith("/"):
+def _absolute(value: str, base: Path | None) -> str:
+    path = os.path.expanduser(value)  # noqa: PTH111 - keeps `~` of an unknown user
+    if base is None or not value or path.startswith("/"):
         return path
-    return str(here / path) + "/" * path.endswith("/")  # The last one matters to some.
+    return str(base / path) + "/" * path.endswith("/")  # It matters to some commands.
 
 
-def _check_names(command: Known, arguments: dict[str, Any]) -> None:
-    """Raise `UsageError` for an argument that the command does not have, or lacks."""
+def _check_names(command: CommandSpec, arguments: dict[str, Any]) -> None:
+    """Raise `UsageError` for an unknown or missing argument."""
     more = f"See: spinney call {command.name} --help"
     given = {_wire(name) for name in arguments}
     for name in arguments:
         if _wire(name) not in command.arguments:
-            meant = did_you_mean(name, command.arguments)
-            raise UsageError(f"{command.name} takes no '{name}'.{meant} {more}")
+            hint = did_you_mean(name, command.arguments)
+            raise UsageError(f"{command.name} takes no '{name}'.{hint} {more}")
     for name, its in command.arguments.items():
         if its["required"] and name not in given:
             raise UsageError(f"Missing field: {name}. {more}")
 
 
 def _wire(name: str) -> str:
-    """`project_id` → `projectId`."""
+    """Convert `project_id` to `projectId`."""
     head, *tail = name.split("_")
     return head + "".join(word.capitalize() for word in tail)
 

@@ -1,4 +1,4 @@
-"""`spinney call`: one command for a shell; its result as JSON."""
+"""`spinney call`: run one command from a shell and print its result as JSON."""
 
 import json
 from argparse import Namespace
@@ -7,29 +7,29 @@ from pathlib import Path
 from model.base.errors import SpinneyError
 from model.base.paths import directories
 from model.base.standard_streams import put, put_json
-from model.cli.arguments import arguments_from, command_named, listing
-from model.cli.quick_call import ask
-from model.client.local_instance import found_door, silent
+from model.cli.arguments import find_spec, list_commands, parse_arguments
+from model.cli.quick_call import request
+from model.client.local_instance import find_endpoint, timeout_error
 
 
 def call(options: Namespace) -> int:
-    """Do what the command line says; the exit code."""
+    """Run the command of the command line; returns the exit code."""
     if options.name is None:
-        put(options.parser.format_help() if options.help else listing())
+        put(options.parser.format_help() if options.help else list_commands())
         return 0
-    command = command_named(options.name)
+    command = find_spec(options.name)
     if options.help:
         put(command.help)
         return 0
-    arguments = arguments_from(command, options.arguments, Path.cwd())
-    places = directories()
-    base_url, token = found_door(places)
+    arguments = parse_arguments(command, options.arguments, Path.cwd())
+    paths = directories()
+    base_url, token = find_endpoint(paths)
     try:
-        result = ask(base_url, token, command.name, arguments)
+        result = request(base_url, token, command.name, arguments)
     except TimeoutError:
-        raise silent(places, base_url) from None
+        raise timeout_error(paths, base_url) from None
     except SpinneyError as error:
-        # The interface has one sentence for no repository and for no folder at all.
+        # The interface has the same error for a directory without a repository and for none.
         _, is_of_path, path = error.message.partition("Path is not a git repository: ")
         if is_of_path and not Path(path).exists():
             raise SpinneyError(f"There is no folder {path}.", "not_found") from None

@@ -1,7 +1,8 @@
-"""Completion scripts for shells, made from the command line's parser."""
+"""Shell completion scripts, generated from the parser."""
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from model.cli.parser import Parser
 
 _BASH = """\
 _spinney() {{
@@ -34,12 +35,13 @@ complete -o filenames -F _spinney spinney
 _BASH_CASE = '        {name}) COMPREPLY=($(compgen -W "{words}" -- "{given}")) ;;'
 
 
-def completion_script(
-    shell: str, parser: argparse.ArgumentParser, called: Mapping[str, Sequence[str]]
-) -> str:
+def completion_script(shell: str, parser: Parser, called: Mapping[str, Sequence[str]]) -> str:
     """The script for `bash`, `zsh` or `fish`; `called`: what can be called, with its arguments."""
-    commands = _commands(parser)
-    options = [*_words(parser, choices=False), "--plain"]
+    commands = {
+        name: (its.about, [*_long(its.options), *its.choices])
+        for name, its in parser.commands.items()
+    }
+    options = [*_long(parser.options), "--plain"]
     if shell == "fish":
         return _fish(commands, options, called)
     script = _BASH.format(
@@ -62,23 +64,8 @@ def _cases(words_of: Mapping[str, Sequence[str]], given: str) -> str:
     )
 
 
-def _commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, list[str]]]:
-    """Each command's help and the words that can follow it."""
-    found = {}
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            texts = {choice.dest: choice.help or "" for choice in action._choices_actions}
-            for name, command in action.choices.items():
-                found[name] = (texts.get(name, ""), _words(command))
-    return found
-
-
-def _words(command: argparse.ArgumentParser, *, choices: bool = True) -> list[str]:
-    words = []
-    for action in command._actions:
-        words += [option for option in action.option_strings if option.startswith("--")]
-        words += [str(choice) for choice in action.choices or ()] if choices else []
-    return words
+def _long(options: Iterable[str]) -> list[str]:
+    return [option for option in options if option.startswith("--")]
 
 
 def _fish(

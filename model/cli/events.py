@@ -1,4 +1,4 @@
-"""`spinney events`: what happens, a line for each event, also over the end of a connection."""
+"""`spinney events`: print events, one per line, and reconnect when the connection is lost."""
 
 import asyncio
 import json
@@ -13,36 +13,37 @@ from model.client import local_instance
 from model.client.remote import BackOff, RemoteClient
 
 START = 1
-"""The event with which a run begins, that of its server; 0 asks for what comes from now on."""
+"""The first event of a run, that of its server; 0 asks for new events only."""
 
 
 async def follow(since: int | None) -> None:
-    """Print events until ctrl+c, at first those after the number `since`, 0 for all that are kept.
+    """Print events until ctrl+c, starting after the event `since`; 0 starts with the oldest that is
+    kept.
 
-    Raises `SpinneyError` where no Spinney runs at the beginning; one that goes away is waited for.
+    Raises `SpinneyError` if no Spinney is running at the start; later it waits for the next one.
     """
-    places = directories()
+    paths = directories()
     client = RemoteClient(
-        *local_instance.found_door(places), find=lambda: local_instance.found_door(places)
+        *local_instance.find_endpoint(paths), find=lambda: local_instance.find_endpoint(paths)
     )
     try:
-        await _Follower(places, client, 0 if since is None else max(since, START)).follow()
+        await _Follower(paths, client, 0 if since is None else max(since, START)).follow()
     finally:
         await client.close()
 
 
 class _Follower:
-    """Where it stands: the number of the last event, and the run of Spinney that it was of."""
+    """Keeps the number of the last event, and the run that it belongs to."""
 
-    def __init__(self, places: Directories, client: RemoteClient, since: int) -> None:
-        self._places = places
+    def __init__(self, paths: Directories, client: RemoteClient, since: int) -> None:
+        self._paths = paths
         self._client = client
         self._seq = since
         self._run = ""
-        self._told = ""
+        self._last_notice = ""
 
     async def follow(self) -> None:
-        """Print frames; connect again for ever, once there was a connection."""
+        """Print frames; reconnects forever once it was connected."""
         failures = 0
         while True:
             try:
@@ -50,22 +51,22 @@ class _Follower:
                     async for frame in frames:
                         failures = 0
                         if self._is_of_another_run(frame):
-                            break  # Its numbers begin anew: it is followed from its start on.
+                            break  # Its numbers start again: reconnect to follow it from its start.
                         self._take(frame)
             except SpinneyError as error:
                 if not self._run:
                     raise
-                self._tell(error.message)
+                self._notify(error.message)
                 await asyncio.sleep(BackOff().pause(failures))
                 failures += 1
 
     async def _frames(self) -> AsyncGenerator[dict[str, Any], None]:
         async with aclosing(self._client.frames(self._seq)) as frames:
             try:
-                async with asyncio.timeout(local_instance.PATIENCE):
+                async with asyncio.timeout(local_instance.RESPONSE_TIMEOUT):
                     hello = await anext(frames)
             except TimeoutError:
-                raise local_instance.silent(self._places, self._client.base_url) from None
+                raise local_instance.timeout_error(self._paths, self._client.base_url) from None
             yield hello
             async for frame in frames:
                 yield frame
@@ -76,7 +77,7 @@ class _Follower:
         elif frame.get("event") == "events-missed":
             self._seq = frame["payload"]["to"]
             if frame["payload"]["from"] <= self._seq:
-                self._tell("Some events are missing: Spinney keeps the newest 1000 of its run.")
+                self._notify("Some events are missing: Spinney keeps the newest 1000 of its run.")
         elif "seq" in frame:
             self._seq = frame["seq"]
             put_json(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
@@ -84,17 +85,17 @@ class _Follower:
     def _is_of_another_run(self, frame: dict[str, Any]) -> bool:
         if frame.get("event") != "hello" or self._run in ("", frame["payload"]["run"]):
             return False
-        self._tell("Spinney was started anew.")
+        self._notify("Spinney was restarted.")
         self._run, self._seq = frame["payload"]["run"], START
         return True
 
     def _take_hello(self, hello: dict[str, Any]) -> None:
-        self._told = ""
+        self._last_notice = ""
         self._run = hello["run"]
         self._seq = min(self._seq or hello["seq"], hello["seq"])
 
-    def _tell(self, sentence: str) -> None:
-        """Say it once, however often it is tried again."""
-        if sentence != self._told:
-            self._told = sentence
+    def _notify(self, sentence: str) -> None:
+        """Print a sentence, unless it was the last one printed."""
+        if sentence != self._last_notice:
+            self._last_notice = sentence
             complain(f"spinney: {sentence}\n")

@@ -1,7 +1,7 @@
-"""`spinney export`: everything that was said, as files that need no Spinney to be read.
+"""`spinney export`: write every conversation to files that can be read without Spinney.
 
-A Markdown file for each session, by project and worktree, and `spinney.jsonl`: a JSON object a line
-for each project, worktree, session and message.
+One Markdown file per session, by project and worktree, and `spinney.jsonl`: one JSON object per
+line for each project, worktree, session and message.
 """
 
 import asyncio
@@ -40,14 +40,15 @@ from model.store.schema import check, refuse_newer
 from model.store.sqlite_errors import disk_error, is_damage
 from model.worktrees.lookup import folder_name
 
-_PAGE: Final = 200
+_PAGE_SIZE: Final = 200
 """Messages that are read at once."""
 
 
 def export(to: str, database: str | None) -> str:
-    """Write what can be read of a database (this user's for `None`) into a new folder.
+    """Write what can be read of a database, by default this user's, to a new folder.
 
-    Tells what that was. A Spinney may be running on it. Raises `SpinneyError`.
+    Returns a sentence about what was written. A Spinney may be running meanwhile. Raises
+    `SpinneyError`.
     """
     source = Path(database).expanduser() if database else directories().database
     return _export(source, Path(to).expanduser())
@@ -57,30 +58,30 @@ def _export(database: Path, folder: Path) -> str:
     if not database.is_file():
         raise SpinneyError(f"There is no database {database}.", "not_found")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SpinneyError(f"There is something at {folder} already. Name a new folder.")
+        raise SpinneyError(f"{folder} already exists. Name a new folder.")
     create_private_directory(folder)
     try:
-        sessions, messages = asyncio.run(_read_and_written(database, folder))
+        sessions, messages = asyncio.run(_read_and_write(database, folder))
     except sqlite3.Error as error:
         raise disk_error(error, f"the export of {database}") from error
     except OSError as error:
         raise unsaved(folder, error, "written") from error
     return (
-        f"Written to {folder}: a Markdown file for each session ({sessions} with {messages}"
+        f"Exported to {folder}: a Markdown file for each session ({sessions} with {messages}"
         " messages), and everything in spinney.jsonl."
     )
 
 
 @asynccontextmanager
 async def _reading(database: Path) -> AsyncIterator[Reading]:
-    """What reads the database, or what can be read of a damaged one."""
-    with tempfile.TemporaryDirectory(prefix="spinney-export-") as place:
-        path = await asyncio.to_thread(_readable, database, Path(place) / "read.db")
+    """A reader of the database, or of what can be salvaged from a damaged one."""
+    with tempfile.TemporaryDirectory(prefix="spinney-export-") as temporary:
+        path = await asyncio.to_thread(_readable, database, Path(temporary) / "read.db")
         async with aiosqlite.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True) as connection:
             yield Reading(connection)
 
 
-def _readable(database: Path, instead: Path) -> Path:
+def _readable(database: Path, copy: Path) -> Path:
     try:
         with read_only(database) as connection:
             check(connection)
@@ -88,49 +89,49 @@ def _readable(database: Path, instead: Path) -> Path:
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
-        read_into(instead, database)
-        return instead
+        read_into(copy, database)
+        return copy
     return database
 
 
-async def _read_and_written(database: Path, folder: Path) -> tuple[int, int]:
+async def _read_and_write(database: Path, folder: Path) -> tuple[int, int]:
     async with _reading(database) as reading:
-        return await _written(reading, folder)
+        return await _write(reading, folder)
 
 
-async def _written(reading: Reading, folder: Path) -> tuple[int, int]:
+async def _write(reading: Reading, folder: Path) -> tuple[int, int]:
     saved = await reading.saved()
     count = 0
     with _new_file(folder / "spinney.jsonl") as lines:
         for one in (*saved.projects, *saved.worktrees, *saved.sessions):
             _put_line(lines, type(one).__name__.lower(), one)
         for session in saved.sessions:
-            with _new_file(_place_of(session, saved, folder)) as text:
+            with _new_file(_path_of(session, saved, folder)) as text:
                 text.write(_head(session, saved))
                 async for message in _messages(reading, session.id):
                     count += 1
                     _put_line(lines, "message", message)
-                    text.write(f"\n## {_who(message)}\n\n")
+                    text.write(f"\n## {_heading(message)}\n\n")
                     text.write("".join(f"{part}\n\n" for part in _parts(message)))
     return len(saved.sessions), count
 
 
 async def _messages(reading: Reading, session_id: str) -> AsyncIterator[Message]:
-    """All of a session, oldest first."""
+    """All messages of a session, oldest first."""
     end = (await reading.messages(session_id, 1)).total
-    for first in range(0, end, _PAGE):
-        size = min(_PAGE, end - first)
+    for first in range(0, end, _PAGE_SIZE):
+        size = min(_PAGE_SIZE, end - first)
         for message in (await reading.messages(session_id, size, end - first - size)).messages:
             yield message
 
 
 def _put_line(lines: TextIO, kind: str, one: Resource) -> None:
-    # The key of a service is nobody's reading.
+    # API keys are not exported.
     fields = one.model_dump(mode="json", exclude={"tracker_api_key"})
     lines.write(json.dumps({"kind": kind, **fields}, ensure_ascii=False) + "\n")
 
 
-def _place_of(session: Session, saved: Saved, folder: Path) -> Path:
+def _path_of(session: Session, saved: Saved, folder: Path) -> Path:
     worktree = next((w for w in saved.worktrees if w.id == session.worktree_id), None)
     project = next((p for p in saved.projects if worktree and p.id == worktree.project_id), None)
     for one in (project, worktree):
@@ -153,9 +154,9 @@ def _head(session: Session, saved: Saved) -> str:
     return f"# {session.name}\n\n{where}\n{_time(session.created_at)}\n"
 
 
-def _who(message: Message) -> str:
-    who = "You" if message.role == "user" else message.backend or "Agent"
-    return f"{who}, {_time(message.timestamp)}"
+def _heading(message: Message) -> str:
+    author = "You" if message.role == "user" else message.backend or "Agent"
+    return f"{author}, {_time(message.timestamp)}"
 
 
 def _time(at: float) -> str:
@@ -188,8 +189,8 @@ def _part(block: Block) -> str:
         case PlanBlock():
             return f"### Plan\n\n{block.text}"
         case QuestionBlock():
-            asked = [f"- {question.question}" for question in block.questions]
-            return "\n".join(["### Question", "", *asked, f"\nAnswer: {block.answer}"])
+            questions = [f"- {question.question}" for question in block.questions]
+            return "\n".join(["### Question", "", *questions, f"\nAnswer: {block.answer}"])
         case ImageBlock():
             return f"Image: {block.path}"
         case UnreadableBlock():
@@ -199,6 +200,6 @@ def _part(block: Block) -> str:
 
 
 def _fenced(text: str) -> str:
-    """The text as it is, whatever stands in it."""
+    """The text in a code fence longer than any in it."""
     longest = max((len(ticks) for ticks in re.findall(r"`{3,}", text)), default=2)
     return f"{'`' * (longest + 1)}\n{text}\n{'`' * (longest + 1)}"

@@ -1,119 +1,120 @@
-"""What stands below the options in the help of each command of the command line."""
+"""Notes and examples below the options in the help of each command."""
 
 EXAMPLES = """\
 examples:
-  spinney                      open the terminal; the repository here is offered as a project
+  spinney                      open the terminal; offers to add the repository here
   spinney ~/code/alpha         the same for another repository
-  spinney demo                 try it: a throw-away repository and an agent that needs nothing
-  spinney attach devbox:3456   the terminal of a Spinney on another machine
-  spinney stop                 end the Spinney that goes on without a screen
-  spinney serve --port 0       only the server, on a free port
-  spinney call list_projects   one command against the running Spinney
-  spinney doctor               what is installed, what is missing, what mends it
-  spinney export talks         every conversation as files, in a new folder
+  spinney demo                 try it with a temporary repository and a built-in agent
+  spinney attach devbox:3456   open a terminal for a Spinney on another machine
+  spinney stop                 shut down a Spinney that is running in the background
+  spinney serve --port 0       run only the server, on a free port
+  spinney call list_projects   run one command of the running Spinney
+  spinney doctor               show what is installed, what is missing and how to fix it
+  spinney export talks         export every conversation to a new folder
 
-`spinney --plain` opens it for screen readers.
+`spinney --plain` opens it in screen-reader mode.
 
 exit codes:
-  0    done
-  1    refused or failed; the sentence says why
-  2    the command line cannot be understood
-  3    no Spinney is running here, or it does not answer
-  4    what was asked for does not exist
-  130  ended by ctrl+c
+  0    success
+  1    failed; the message says why
+  2    invalid command line
+  3    no Spinney is running here, or it does not respond
+  4    not found: a project, worktree or session does not exist
+  130  interrupted by ctrl+c
 
 environment:
-  SPINNEY_DATA_DIR     where projects and conversations are kept
-  SPINNEY_CONFIG_DIR   where preferences.json, agents.toml and models.toml are
-  SPINNEY_LOG          how much the log tells: trace, debug, info, warn or error
-  SPINNEY_TOKEN        the token of the Spinney that `attach` leads to
-  SPINNEY_PLAIN=1      as --plain
-  SPINNEY_ASCII=1      draw with ASCII alone; =0 draws boxes in any locale
-  NO_COLOR=1, TEXTUAL_COLOR_SYSTEM, ESCDELAY as docs/command-line.md tells
+  SPINNEY_DATA_DIR     directory of projects and conversations
+  SPINNEY_CONFIG_DIR   directory of preferences.json, agents.toml and models.toml
+  SPINNEY_LOG          log level: trace, debug, info, warn or error
+  SPINNEY_TOKEN        token for `spinney attach`
+  SPINNEY_PLAIN=1      same as --plain
+  SPINNEY_ASCII=1      draw with ASCII only; =0 draws boxes in any locale
+  NO_COLOR=1, TEXTUAL_COLOR_SYSTEM, ESCDELAY: see docs/command-line.md
 """
 
 CALL_EXAMPLES = """\
 examples:
-  spinney call                            all commands, each with what it does
-  spinney call create_worktree --help     one command and its arguments
+  spinney call                            list all commands
+  spinney call create_worktree --help     show one command and its arguments
   spinney call list_projects
   spinney call add_project path=.
   spinney call create_worktree projectId=1c9… customName=parser-rows
   spinney call update_preferences '{"changes": {"theme": "dark"}}'
 
-Where a command takes text, a value is taken as it stands; all else is read as JSON. A path may be
-relative or begin with ~. A JSON object is taken exactly as it is. The result is printed as JSON.
+Values of text arguments are used as typed; others are parsed as JSON. Paths may be relative or
+start with ~. A JSON object is passed unchanged. The result is printed as JSON.
 """
 
 SERVE_EXAMPLES = """\
 examples:
-  spinney serve                  at the port of the preferences, for this machine
-  spinney serve --port 0 --json  at a free port; address, port, token and pid as one JSON line
-  spinney serve --all-interfaces for other machines too; the token is their key
+  spinney serve                  on the port of the preferences, for this machine only
+  spinney serve --port 0 --json  on a free port; prints address, port, token and pid as JSON
+  spinney serve --all-interfaces for other machines too, which need the token
 
---token is kept for the next time; all other options count for this run alone.
-A token given with --token is seen by everybody who can list this machine's processes.
+--token is saved for later runs; all other options apply to this run only.
+A token given with --token is visible to everyone who can list this machine's processes.
 """
 
-OPEN_WORDS = """\
-One Spinney keeps a data directory. Where one runs already, this opens another screen of it.
+OPEN_NOTES = """\
+Only one Spinney runs per data directory. If one is already running, this attaches to it.
 
-ctrl+q asks, while agents work, whether to leave them running or to quit. When the terminal goes
-away (a hang-up, a closed window, a lost SSH connection) they go on by themselves. `spinney` shows
-them again in any terminal; `spinney stop` ends them.
+While agents work, ctrl+q asks whether to leave them running or to quit. If the terminal goes away
+(hang-up, closed window, lost SSH connection), they keep running. `spinney` opens them again in any
+terminal; `spinney stop` shuts Spinney down.
 
-Without a screen Spinney stays while an agent works or waits for you, a screen is attached or the
-server runs. Ten minutes after none of that holds any more, it ends by itself. ctrl+z gives the
-terminal to the shell, and agents go on; `fg` comes back. A demo ends with its terminal.
+Without a terminal, Spinney keeps running while an agent works or waits for you, another terminal is
+attached or the server is on. It exits after ten minutes without any of these. ctrl+z suspends the
+terminal while agents keep running; `fg` resumes it. A demo ends with its terminal.
 """
 
 ATTACH_EXAMPLES = """\
 examples:
-  spinney attach                              the Spinney that runs here
-  spinney attach http://devbox:3456           asks for the token
+  spinney attach                              the Spinney on this machine
+  spinney attach http://devbox:3456           prompts for the token
   SPINNEY_TOKEN=… spinney attach devbox:3456
   spinney attach 'http://devbox:3456/#token=…'
 
-An address with a token is seen for a moment by everybody who can list this machine's processes; one
-that is asked for is not. Over a network that is not yours: ssh -L 3456:127.0.0.1:3456 devbox, and
-attach to 127.0.0.1:3456. Closing this screen ends nothing there.
+A token in the address is briefly visible to everyone who can list this machine's processes; one
+that is typed at the prompt is not. On an untrusted network, run
+ssh -L 3456:127.0.0.1:3456 devbox and attach to 127.0.0.1:3456. Closing this terminal stops nothing
+there.
 """
 
-STOP_WORDS = """\
-Agents are ended and what they had written is kept. Waits until it is over.
-Exit code 0: nothing runs here any more; 1: it did not end; 3: it does not answer. The sentence says
-what to do.
+STOP_NOTES = """\
+Agents are stopped, and their output so far is kept. Waits until Spinney has ended.
+Exit code 0: nothing is running any more; 1: it did not end; 3: it does not respond. The message
+says what to do.
 """
 
 EVENTS_EXAMPLES = """\
 examples:
   spinney events
   spinney events | grep --line-buffered session-waiting
-  spinney events --since 4711   first what followed the event of this number
-  spinney events --since 0      first all that is kept
+  spinney events --since 4711   start with the events after this number
+  spinney events --since 0      start with all events that are kept
 
-Each line has its number as "seq". Where the connection is lost, or Spinney is started anew, it
-connects again by itself and goes on after the last line; ctrl+c ends it. Spinney keeps the newest
-1000 events of its run; the error stream says where some are missing.
+Each line has its number as "seq". If the connection is lost or Spinney is restarted, it reconnects
+and continues after the last line; ctrl+c ends it. Spinney keeps the newest 1000 events of its run;
+missing events are reported on the error stream.
 """
 
-DOCTOR_WORDS = """\
-Each line begins with `ok`, with `BAD` where something must be mended, or with `·` for what is
-neither: what may be missing. Exit code 0, or 1 where a line begins with BAD.
+DOCTOR_NOTES = """\
+Each line starts with `ok`, with `BAD` for a problem to fix, or with `·` for something optional.
+The exit code is 1 if a line starts with BAD, otherwise 0.
 
-Spinney makes a backup of its database a day and keeps seven. --repair makes a damaged database
-whole from what can be read of it and of the newest backup, --restore goes back to a backup. Both
-keep the database as it was beside the new one. Neither runs while a Spinney does (spinney stop).
+Spinney backs its database up once a day and keeps seven backups. --repair rebuilds a damaged
+database from what can be read of it and of the newest backup; --restore replaces it by a backup.
+Both keep the previous file. Neither works while Spinney is running: run `spinney stop` first.
 """
 
-EXPORT_WORDS = """\
+EXPORT_NOTES = """\
 examples:
   spinney export talks
   spinney export talks --from ~/.local/share/spinney/backups/spinney-20260101-120000.db
 
-A Markdown file for each session, by project and worktree, and spinney.jsonl: a JSON object a line
-for each project, worktree, session and message. A Spinney may run meanwhile. What is damaged stands
-as unreadable in its place.
+Writes one Markdown file per session, by project and worktree, and spinney.jsonl: one JSON object
+per line for each project, worktree, session and message. Spinney may be running meanwhile. Damaged
+parts are marked as unreadable.
 """
 
 COMPLETION_EXAMPLES = """\

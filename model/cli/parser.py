@@ -1,12 +1,12 @@
-"""What can be typed after `spinney`: commands and options, and what is said of all else.
+"""The parser of the command line.
 
-Imports the standard library only, so that `spinney --help` answers at once.
+Imports the standard library only, so that `spinney --help` responds immediately.
 """
 
 import argparse
 import os
 import re
-from typing import IO, NoReturn
+from typing import Any, NoReturn
 
 from model import __version__
 from model.base.errors import UsageError
@@ -16,48 +16,73 @@ from model.cli.help_texts import (
     ATTACH_EXAMPLES,
     CALL_EXAMPLES,
     COMPLETION_EXAMPLES,
-    DOCTOR_WORDS,
+    DOCTOR_NOTES,
     EVENTS_EXAMPLES,
     EXAMPLES,
-    EXPORT_WORDS,
-    OPEN_WORDS,
+    EXPORT_NOTES,
+    OPEN_NOTES,
     SERVE_EXAMPLES,
-    STOP_WORDS,
+    STOP_NOTES,
 )
 
 _HIGHEST_PORT = 65535
 
 
+class _Version(argparse.Action):
+    """Prints the version and ends."""
+
+    def __call__(self, *_: object) -> NoReturn:
+        put(f"spinney {__version__}\n")
+        raise SystemExit(0)
+
+
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence, by `UsageError`."""
+    """Raises `UsageError` with a sentence instead of exiting, and knows what can be completed."""
+
+    def __init__(self, *given: Any, about: str = "", **named: Any) -> None:
+        self.about = about
+        self.options: list[str] = []
+        """All options in their long and short forms."""
+        self.choices: list[str] = []
+        """The words of which an argument must be one."""
+        self.commands: dict[str, Parser] = {}
+        super().__init__(*given, **named)
+
+    def add_argument(self, *given: Any, **named: Any) -> argparse.Action:
+        """Add an argument, and note what can be typed for it."""
+        action = super().add_argument(*given, **named)
+        self.options += action.option_strings
+        self.choices += map(str, action.choices or ())
+        return action
+
+    def print_help(self, file: object = None) -> None:
+        """Print the help; a closed pipe is not an error."""
+        put(self.format_help())
 
     def error(self, message: str) -> NoReturn:
-        """Raise `UsageError` with the usage of this very command."""
+        """Raise `UsageError` with the usage of this command."""
         sentence = message[:1].upper() + message[1:]
         raise UsageError(sentence.rstrip(".") + ".", self.format_usage())
 
-    def refuse_rest(self, words: list[str]) -> NoReturn:
-        """Raise `UsageError` for words that nothing asked for."""
+    def reject_extra(self, words: list[str]) -> NoReturn:
+        """Raise `UsageError` for words that this command does not expect."""
         options = [word for word in words if word.startswith("-")]
         if not options:
-            raise UsageError(f"Not expected here: {' '.join(words)}.", self.format_usage())
+            raise UsageError(f"Unexpected argument: {' '.join(words)}.", self.format_usage())
         option = options[0].partition("=")[0]
-        meant = did_you_mean(option, self._option_string_actions)
+        meant = did_you_mean(option, self.options)
         raise UsageError(f"Unknown option {option}.{meant}", self.format_usage())
-
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
-        put(message)
 
 
 def read_command_line(words: list[str]) -> argparse.Namespace:
-    """What these words ask for. Raises `UsageError`."""
+    """Parse a command line. Raises `UsageError`."""
     parser = build_parser()
-    known = commands_of(parser)
+    known = parser.commands
     first = words[0]
     if first == "--plain" or (first[:1] != "-" and first not in known):
         _check_folder(words, known)
         words = ["open", *words]
-    elif first[:1] == "-" and first not in parser._option_string_actions:
+    elif first[:1] == "-" and first not in parser.options:
         option = first.partition("=")[0]
         of = [f"spinney {name} {option}" for name, its in known.items() if _takes(its, option)]
         hint = f" Did you mean {' or '.join(of)}?" if of else ""
@@ -65,48 +90,42 @@ def read_command_line(words: list[str]) -> argparse.Namespace:
     options, rest = parser.parse_known_args(words)
     options.parser = known[options.command]
     if rest:
-        options.parser.refuse_rest(rest)
+        options.parser.reject_extra(rest)
     if options.command == "serve":
         _check_serve(options)
     return options
 
 
-def commands_of(parser: argparse.ArgumentParser) -> dict[str, Parser]:
-    """The parser of each command by its name."""
-    found = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    return dict(found.choices)
-
-
 def _takes(parser: Parser, option: str) -> bool:
-    return option in parser._option_string_actions
+    return option in parser.options
 
 
 def _check_folder(words: list[str], known: dict[str, Parser]) -> None:
-    """Raise `UsageError` where the first word is neither a command nor a folder."""
+    """Raise `UsageError` if the first word is neither a command nor a folder."""
     first = words[0]
-    path = os.path.expanduser(first)  # noqa: PTH111 - no `pathlib` for a help text
+    path = os.path.expanduser(first)  # noqa: PTH111 - `pathlib` is slow to import
     if first == "--plain" or os.path.isdir(path):  # noqa: PTH112
         return
     if os.path.exists(path):  # noqa: PTH110
         raise UsageError(f"{first} is a file, not a folder.")
-    meant = did_you_mean(first, known, "spinney {}")
+    hint = did_you_mean(first, known, "spinney {}")
     raise UsageError(
-        f"There is no command and no folder '{first}'.{meant} For commands, see: spinney --help"
+        f"There is no command or folder '{first}'.{hint} For commands, see: spinney --help"
     )
 
 
 def _check_serve(options: argparse.Namespace) -> None:
     if options.unsafe_no_token and not (options.all_interfaces and options.no_token):
         options.parser.error(
-            "--unsafe-no-token goes only together with --all-interfaces and --no-token: it lets "
-            "everybody on the network in"
+            "--unsafe-no-token requires --all-interfaces and --no-token: it lets everyone on the "
+            "network in"
         )
 
 
 def _port(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > _HIGHEST_PORT:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is no port: it must be a whole number from 0 to {_HIGHEST_PORT}"
+            f"'{text}' is not a port: it must be a whole number from 0 to {_HIGHEST_PORT}"
         )
     return int(text)
 
@@ -124,7 +143,7 @@ def _number(text: str) -> int:
 
 
 def build_parser() -> Parser:
-    """The command line; shell completion is made from it too."""
+    """The parser, from which shell completion is generated too."""
     parser = Parser(
         prog="spinney",
         usage="spinney [PATH] | spinney COMMAND …",
@@ -132,7 +151,7 @@ def build_parser() -> Parser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-V", "--version", action="version", version=f"spinney {__version__}")
+    parser.add_argument("-V", "--version", action=_Version, nargs=0, help="show the version")
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", prog="spinney"
     )
@@ -141,47 +160,56 @@ def build_parser() -> Parser:
         added: Parser = commands.add_parser(
             name,
             help=text,
+            about=text,
             description=text[:1].upper() + text[1:] + ".",
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             add_help=add_help,
         )
+        parser.commands[name] = added
         return added
 
-    opening = add("open", "open the terminal (also without a command: spinney PATH)", OPEN_WORDS)
+    opening = add("open", "open the terminal (also without a command: spinney PATH)", OPEN_NOTES)
     opening.add_argument("path", nargs="?", default=".", metavar="PATH", help="a git repository")
     opening.add_argument("--demo", action="store_true", help="make the demo agent the default")
-    showing = add("demo", "open the terminal on a throw-away repository with the demo agent")
-    attach = add("attach", "open a terminal on a Spinney that runs elsewhere", ATTACH_EXAMPLES)
+    showing = add("demo", "open the terminal on a temporary repository with the demo agent")
+    attach = add("attach", "open a terminal attached to a running Spinney", ATTACH_EXAMPLES)
     attach.add_argument(
-        "url", nargs="?", metavar="URL", help="its address; without one: the Spinney that runs here"
+        "url", nargs="?", metavar="URL", help="its address; by default the Spinney on this machine"
     )
     for screen in (opening, showing, attach):
         screen.add_argument(
             "--plain",
             action="store_true",
-            help="for screen readers: no boxes, states in words, nothing that moves "
+            help="screen-reader mode: no boxes, states as words, no animation "
             "(also SPINNEY_PLAIN=1)",
         )
-    add("stop", "end the Spinney that runs here, in good order", STOP_WORDS)
-    _add_serve(add("serve", "run the server alone, for other clients", SERVE_EXAMPLES))
-    call = add("call", "run one command against the running Spinney", CALL_EXAMPLES, add_help=False)
-    call.add_argument("name", nargs="?", metavar="NAME", help="the command; without it: list all")
+    add("stop", "shut down the Spinney on this machine", STOP_NOTES)
+    _add_serve(add("serve", "run the server without a terminal", SERVE_EXAMPLES))
+    call = add("call", "run one command of the running Spinney", CALL_EXAMPLES, add_help=False)
+    call.add_argument(
+        "name", nargs="?", metavar="NAME", help="the command; by default, list all commands"
+    )
     call.add_argument("arguments", nargs="*", metavar="name=value | JSON")
     call.add_argument(
-        "-h", "--help", action="store_true", help="show this, or the arguments of the command"
+        "-h", "--help", action="store_true", help="show this help, or that of the command"
     )
-    events = add("events", "follow what happens, a JSON object a line", EVENTS_EXAMPLES)
+    events = add("events", "follow events, one JSON object per line", EVENTS_EXAMPLES)
     events.add_argument(
-        "--since", type=_number, metavar="N", help="begin after the event of this number"
+        "--since", type=_number, metavar="N", help="start after the event with this number"
     )
     add("schema", "print every command, event, resource and preference as JSON Schema")
-    doctor = add("doctor", "show what is installed, what is missing, what mends it", DOCTOR_WORDS)
+    doctor = add(
+        "doctor", "show what is installed, what is missing and how to fix it", DOCTOR_NOTES
+    )
     _add_doctor(doctor)
-    export = add("export", "write every session to files: Markdown, and JSON lines", EXPORT_WORDS)
+    export = add("export", "export every session as Markdown and JSON Lines", EXPORT_NOTES)
     export.add_argument("folder", metavar="FOLDER", help="a new folder")
     export.add_argument(
-        "--from", dest="database", metavar="FILE", help="a backup, or a database that was kept"
+        "--from",
+        dest="database",
+        metavar="FILE",
+        help="a backup or another database; by default yours",
     )
     completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
@@ -191,33 +219,35 @@ def build_parser() -> Parser:
 def _add_doctor(doctor: Parser) -> None:
     doctor.add_argument("--json", action="store_true", help="print it as JSON")
     doctor.add_argument(
-        "--repair", action="store_true", help="make a damaged database whole; it is kept beside"
+        "--repair", action="store_true", help="repair a damaged database; the damaged file is kept"
     )
     doctor.add_argument(
         "--restore",
         nargs="?",
         const="",
         metavar="BACKUP",
-        help="go back to a backup of the database, the newest without a name",
+        help="restore a backup of the database; by default the newest",
     )
 
 
 def _add_serve(serve: Parser) -> None:
-    serve.add_argument("--port", type=_port, metavar="N", help="port; 0 takes a free one")
+    serve.add_argument("--port", type=_port, metavar="N", help="port; 0 chooses a free one")
     serve.add_argument(
         "--token",
         type=_token,
         metavar="T",
-        help="the token to ask for from now on, of 16 characters or more",
+        help="require this token from now on; at least 16 characters",
     )
     serve.add_argument(
-        "--all-interfaces", action="store_true", help="let other machines in, not only this one"
+        "--all-interfaces", action="store_true", help="accept connections from other machines"
     )
-    serve.add_argument("--no-token", action="store_true", help="ask clients here for no token")
+    serve.add_argument(
+        "--no-token", action="store_true", help="accept clients on this machine without a token"
+    )
     serve.add_argument(
         "--unsafe-no-token",
         action="store_true",
-        help="with --all-interfaces and --no-token: let anybody on the network in",
+        help="with --all-interfaces and --no-token: let everyone on the network in",
     )
     serve.add_argument("--demo", action="store_true", help="make the demo agent the default")
     serve.add_argument("--json", action="store_true", help="print one JSON line when it answers")

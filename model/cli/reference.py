@@ -1,6 +1,6 @@
 """The whole interface as JSON Schema: every command, event, resource and preference.
 
-The pages in `docs/` and `spinney schema` are made from it.
+`spinney schema` and the reference pages in `docs/` are generated from it.
 """
 
 import inspect
@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model import __version__
 from model.agents.catalog import BACKENDS
-from model.commands.registry import ALIASES, COMMANDS, UNCHANGED, Argument, Command
+from model.api.command import ALIASES, COMMANDS, UNCHANGED, Argument, Command
 from model.domain import resources
 from model.domain.events import EVENTS, Event, ProjectAdded, ProjectUpdated, WorktreeCreating
 from model.preferences.schema import Preferences
@@ -20,15 +20,15 @@ from model.preferences.schema import Preferences
 _WORKTREE_CREATING: Final = ("id", "project_id", "name", "path", "branch")
 
 Shapes = dict[str, Any]
-"""Shapes (in the words of JSON Schema) by name."""
+"""JSON Schemas by name."""
 
 
 def schema() -> dict[str, Any]:
-    """One JSON Schema document for the whole interface; shared shapes stand under `$defs`."""
+    """One JSON Schema document for the whole interface; shared schemas are under `$defs`."""
     adapters = _adapters()
     inputs = [(key, "validation", adapter) for key, adapter in adapters.items()]
-    found, shared = TypeAdapter.json_schemas(inputs)  # type: ignore[arg-type]
-    shapes = {key: shape for (key, _), shape in found.items()}
+    schemas, shared = TypeAdapter.json_schemas(inputs)  # type: ignore[arg-type]
+    shapes = {key: shape for (key, _), shape in schemas.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Spinney {__version__}",
@@ -40,8 +40,8 @@ def schema() -> dict[str, Any]:
     }
 
 
-def call_words() -> dict[str, Any]:
-    """What `spinney call` must know without importing a command; kept in `model/client`."""
+def command_table() -> dict[str, Any]:
+    """What `spinney call` needs to know of the commands without importing them."""
     commands = {}
     for name, command in schema()["commands"].items():
         found = {argument.wire: argument for argument in COMMANDS[name].arguments}
@@ -50,7 +50,7 @@ def call_words() -> dict[str, Any]:
             "remote": command["remote"],
             "args": {
                 wire: {
-                    "takes": _taken(shape, null=found[wire].takes_null),
+                    "takes": _types_of(shape, null=found[wire].takes_null),
                     "required": found[wire].required,
                     **({"agent": True} if "backend" in wire.lower() else {}),
                     **({"path": True} if "path" in _formats(shape) else {}),
@@ -63,8 +63,8 @@ def call_words() -> dict[str, Any]:
     return {"commands": commands, "aliases": ALIASES, "agents": agents}
 
 
-def _taken(shape: Shapes, *, null: bool) -> list[str]:
-    """The JSON types that an argument may have; `null` only where it says something."""
+def _types_of(shape: Shapes, *, null: bool) -> list[str]:
+    """The JSON types that an argument accepts; `null` only if it is a value."""
     kinds = {part.get("type", "object") for part in _parts(shape)}
     return sorted(kinds if null else kinds - {"null"})
 
@@ -82,13 +82,13 @@ def _parts(shape: Shapes) -> list[Shapes]:
 
 
 def area(command: "Command[..., Any]") -> str:
-    """What kind of command it is: the docstring of the module that it stands in."""
-    module = sys.modules[command.function.__module__]
+    """The title of the command's group: the first paragraph of its module's docstring."""
+    module = sys.modules[command.signature.__module__]
     return (module.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
 
 
 def event_fields(kind: type[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields' types of an event's plain frames, and what numbered frames have beyond them."""
+    """The types of the fields in an event's plain frames, and of those only in numbered frames."""
     if kind in (ProjectAdded, ProjectUpdated):
         return _types(resources.Project), {}
     if kind is WorktreeCreating:
@@ -109,7 +109,7 @@ def _resources() -> dict[str, type[BaseModel]]:
 
 
 def _adapters() -> dict[str, TypeAdapter[Any]]:
-    """Everything that has a shape, under a key of its own."""
+    """A type adapter for everything that has a schema, by key."""
     found: dict[str, TypeAdapter[Any]] = {"preferences": TypeAdapter(Preferences)}
     for name, resource in _resources().items():
         found[f"resource {name}"] = TypeAdapter(resource)
@@ -135,7 +135,7 @@ def _command(command: "Command[..., Any]", shapes: Shapes) -> dict[str, Any]:
             "properties": {
                 argument.wire: {
                     **shapes[f"argument {command.name} {argument.name}"],
-                    **_default(command, argument),
+                    **_default(argument),
                 }
                 for argument in arguments
             },
@@ -145,11 +145,10 @@ def _command(command: "Command[..., Any]", shapes: Shapes) -> dict[str, Any]:
     }
 
 
-def _default(command: "Command[..., Any]", argument: Argument) -> dict[str, Any]:
-    if argument.required:
+def _default(argument: Argument) -> dict[str, Any]:
+    if argument.required or argument.default is UNCHANGED:
         return {}
-    default = inspect.signature(command.function).parameters[argument.name].default
-    return {} if default is UNCHANGED else {"default": default}
+    return {"default": argument.default}
 
 
 def _event(kind: type[Event], shapes: Shapes) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The one way to the model, from this process or from afar."""
+"""Clients of the model, in this process or on another machine."""

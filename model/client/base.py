@@ -1,10 +1,10 @@
-"""What a client is: calls that go down, updates that come up. Screens know nothing else."""
+"""The client interface: calls go down, updates come up. Screens use nothing else of the model."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import ParamSpec, Protocol, TypeVar
 
-from model.commands.registry import Command
+from model.api.command import Command
 from model.domain.events import Event
 from model.state import State
 
@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The whole state: at first, and whenever events were missed."""
+    """The whole state: sent first, and again whenever events were missed."""
 
     state: State
 
@@ -28,7 +28,7 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The connection is gone; calls fail until the next `Loaded` or `Happened`."""
+    """The connection is lost; calls fail until the next `Loaded` or `Happened`."""
 
     reason: str
     retry_in: float
@@ -39,16 +39,16 @@ Update = Loaded | Happened | Lost
 
 
 class Client(Protocol):
-    """A way to the model. The model may be in this process or on another machine."""
+    """A connection to the model, in this process or on another machine."""
 
     async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a command and give its result. Raises `SpinneyError`."""
+        """Run a command and return its result. Raises `SpinneyError`."""
         ...
 
     def updates(self) -> AsyncIterator[Update]:
-        """`Loaded` first, then what happens. Slow readers miss nothing: they are loaded anew."""
+        """`Loaded` first, then what happens. A reader that is too slow gets `Loaded` again."""
         ...
 
     async def close(self) -> None:
-        """Give up the connection."""
+        """Close the connection."""
         ...

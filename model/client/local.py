@@ -1,12 +1,13 @@
-"""The client for screens in this process: it hops between their thread and the core's."""
+"""The client for screens in this process: bridges their event loop and the core's."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from model.api.command import Command
 from model.base.errors import foreseen
 from model.client.base import Happened, Loaded, Update
-from model.commands.registry import Command
+from model.commands.dispatch import run
 from model.runtime.core import Core
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ R = TypeVar("R")
 class LocalClient:
     """Calls commands on the core's loop and follows its bus, one batch at a time.
 
-    A screen that does not ask for the next batch costs the core nothing: the bus's ring runs over
-    its reader, and it is loaded anew when it asks again.
+    A screen that does not ask for the next batch costs the core nothing: the bus's ring overruns
+    its reader, and it gets the whole state when it asks again.
     """
 
     def __init__(self, core: Core, workspace: "Workspace") -> None:
@@ -29,15 +30,15 @@ class LocalClient:
         self._workspace = workspace
 
     async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a command on the core's loop. Raises `SpinneyError`, as for every other client."""
+        """Run a command on the core's loop. Raises `SpinneyError`, as every other client does."""
         assert not args, "commands take keyword arguments"
         try:
-            return await self._core.run(command.run(self._workspace, kwargs))
+            return await self._core.run(run(self._workspace, command, kwargs))
         except Exception as error:
             raise foreseen(error, command.name) from error
 
     async def updates(self) -> AsyncIterator[Update]:
-        """The state and then batches of events, as fast as they are asked for."""
+        """The state and then batches of events, as fast as the caller asks for them."""
         feed = await self._core.run(self._open())
         try:
             while True:
@@ -49,17 +50,17 @@ class LocalClient:
         return _Feed(self._workspace)
 
     async def close(self) -> None:
-        """Nothing to give up: the model ends with the program."""
+        """Do nothing: the model ends with the program."""
 
 
 class _Feed:
-    """The core's end of `updates`."""
+    """The core's side of `updates`."""
 
     def __init__(self, workspace: "Workspace") -> None:
         self._store = workspace.store
         self._reader: Reader | None = None
         self._ready = asyncio.Event()
-        self._ended = self._store.bus.listen(self._ready.set)
+        self._stop_listening = self._store.bus.listen(self._ready.set)
 
     async def next(self) -> Update:
         while True:
@@ -76,11 +77,11 @@ class _Feed:
     def _load(self) -> Loaded:
         if self._reader is not None:
             self._reader.close()
-        # `reader` seals the bus: the state holds exactly what this reader will not be told.
+        # `reader` seals the bus: the state contains exactly the events before this reader's.
         self._reader = self._store.bus.reader()
         return Loaded(self._store.state)
 
     def close(self) -> None:
-        self._ended()
+        self._stop_listening()
         if self._reader is not None:
             self._reader.close()

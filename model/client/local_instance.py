@@ -1,4 +1,4 @@
-"""The Spinney that keeps this data directory: found, reached, ended."""
+"""The Spinney that holds this data directory: find it, connect to it, stop it."""
 
 import asyncio
 import importlib
@@ -20,53 +20,54 @@ from model.base.paths import Directories
 if TYPE_CHECKING:
     from model.client.remote import RemoteClient
 
-PATIENCE = 10.0
-"""Seconds for a Spinney to answer before it counts as hung; one of this machine that works has
-longer (`Patience`)."""
-END_TIME = 30.0
-"""Seconds for a Spinney to end in good order."""
+RESPONSE_TIMEOUT = 10.0
+"""Seconds for a Spinney to respond before it counts as hung; a process of this machine that is
+working has longer (`Patience`).
+"""
+SHUTDOWN_TIMEOUT = 30.0
+"""Seconds for an orderly shutdown."""
 
 
-def found(places: Directories) -> Running:
-    """Whoever runs here, once it answers. Raises `SpinneyError`."""
-    running = answering_here(places.lock)
+def find_running(paths: Directories) -> Running:
+    """The running instance, once it accepts connections. Raises `SpinneyError`."""
+    running = answering_here(paths.lock)
     if running is None:
         raise NobodyThereError("No Spinney is running here. Start one with: spinney")
     return running
 
 
-def found_door(places: Directories) -> tuple[str, str]:
-    """Address and token for scripts: the server's, or else those of the door for this user."""
-    running = running_here(places.lock)
+def find_endpoint(paths: Directories) -> tuple[str, str]:
+    """Address and token for scripts: the server's, otherwise those of the local endpoint."""
+    running = running_here(paths.lock)
     if running is None:
         raise NobodyThereError(
             "No Spinney is running here. Start one with `spinney`, or with `spinney serve` where"
             " there is no terminal."
         )
-    # The lock comes first: what is found in a file may be of one that was killed.
-    server = server_of(places.server, running)
+    # The lock decides: the file may have been left by a process that was killed.
+    server = server_of(paths.server, running)
     if server is not None:
         return server
-    running = found(places)
+    running = find_running(paths)
     return running.base_url, running.token
 
 
-async def reached(
+async def connect_to(
     base_url: str,
     token: str,
     find: Callable[[], tuple[str, str]] | None = None,
     *,
     pid: int | None = None,
 ) -> "RemoteClient":
-    """A client that is connected. Raises `SpinneyError`, and `TimeoutError` if nothing is said.
+    """Connect a client. Raises `SpinneyError`, and `TimeoutError` if there is no response.
 
-    `pid` is its process, if that is one of this machine.
+    `pid` is the process to connect to, if it runs on this machine.
     """
     remote = await asyncio.to_thread(importlib.import_module, "model.client.remote")
     client: RemoteClient = remote.RemoteClient(base_url, token, find=find)
     try:
-        async with patience(pid):
-            await client.reach()
+        async with response_timeout(pid):
+            await client.connect()
     except BaseException:
         await client.close()
         raise
@@ -74,10 +75,10 @@ async def reached(
 
 
 @asynccontextmanager
-async def patience(pid: int | None) -> AsyncIterator[None]:
-    """Raise `TimeoutError` when this takes too long, by what process `pid` does if it is given."""
-    async with asyncio.timeout(None if pid else PATIENCE) as limit:
-        watch = asyncio.create_task(_watch(limit, Patience(pid, PATIENCE))) if pid else None
+async def response_timeout(pid: int | None) -> AsyncIterator[None]:
+    """Raise `TimeoutError` after `RESPONSE_TIMEOUT`; a `pid` that is working has longer."""
+    async with asyncio.timeout(None if pid else RESPONSE_TIMEOUT) as limit:
+        watch = asyncio.create_task(_watch(limit, Patience(pid, RESPONSE_TIMEOUT))) if pid else None
         try:
             yield
         finally:
@@ -85,65 +86,65 @@ async def patience(pid: int | None) -> AsyncIterator[None]:
                 watch.cancel()
 
 
-async def _watch(limit: asyncio.Timeout, waited: Patience) -> None:
-    while not waited.is_over:  # noqa: ASYNC110 - nothing tells what another process does
-        await asyncio.sleep(PATIENCE / 20)
+async def _watch(limit: asyncio.Timeout, waiting: Patience) -> None:
+    while not waiting.is_over:  # noqa: ASYNC110 - another process sets no event
+        await asyncio.sleep(RESPONSE_TIMEOUT / 20)
     limit.reschedule(asyncio.get_running_loop().time())
 
 
-async def connected(places: Directories) -> "RemoteClient":
-    """A client of whoever runs here; it finds the next one, should that one be started anew."""
-    running = await asyncio.to_thread(found, places)
+async def connect_local(paths: Directories) -> "RemoteClient":
+    """Connect to the running instance; the client reconnects to its successor after a restart."""
+    running = await asyncio.to_thread(find_running, paths)
 
     def find() -> tuple[str, str]:
-        now = found(places)
+        now = find_running(paths)
         return now.base_url, now.token
 
     try:
-        return await reached(running.base_url, running.token, find, pid=running.pid)
+        return await connect_to(running.base_url, running.token, find, pid=running.pid)
     except TimeoutError:
         raise running.hung from None
     except SpinneyError:
-        if await asyncio.to_thread(running_here, places.lock) == running:
+        if await asyncio.to_thread(running_here, paths.lock) == running:
             raise
-        return await connected(places)  # Another one took its place meanwhile.
+        return await connect_local(paths)  # Another instance has started meanwhile.
 
 
-def silent(places: Directories, base_url: str) -> SpinneyError:
-    """What to tell of one that took the connection and says nothing."""
-    running = running_here(places.lock)
+def timeout_error(paths: Directories, base_url: str) -> SpinneyError:
+    """The error for an instance that accepted the connection and does not respond."""
+    running = running_here(paths.lock)
     return running.hung if running else NobodyThereError(f"{base_url} does not answer.", "timeout")
 
 
-async def end(places: Directories) -> str:
-    """End whoever runs here, in good order; what became of it. Raises `SpinneyError`."""
-    running = await asyncio.to_thread(running_here, places.lock)
+async def stop_running(paths: Directories) -> str:
+    """Shut the running instance down; returns the outcome as text. Raises `SpinneyError`."""
+    running = await asyncio.to_thread(running_here, paths.lock)
     if running is None:
         return "No Spinney is running here."
     try:
-        interrupted = await _told_to_end(running)
+        interrupted = await _shut_down(running)
     except (TimeoutError, SpinneyError):
         raise running.hung from None
-    if not await asyncio.to_thread(wait_for_end, places.lock, running.pid, END_TIME):
+    if not await asyncio.to_thread(wait_for_end, paths.lock, running.pid, SHUTDOWN_TIMEOUT):
         raise SpinneyError(
-            f"Spinney (process {running.pid}) was told to end and is still at it."
-            f" If it does not come to an end: kill -9 {running.pid}"
+            f"Spinney (process {running.pid}) is still shutting down."
+            f" If it does not end, run: kill -9 {running.pid}"
         )
     match interrupted:
         case 0:
-            cut = ""
+            note = ""
         case 1:
-            cut = " One run was interrupted."
+            note = " One run was interrupted."
         case _:
-            cut = f" {interrupted} runs were interrupted."
-    return f"Spinney (process {running.pid}) has ended.{cut}"
+            note = f" {interrupted} runs were interrupted."
+    return f"Spinney (process {running.pid}) has ended.{note}"
 
 
-async def _told_to_end(running: Running) -> int:
-    client = await reached(running.base_url, running.token, pid=running.pid)
+async def _shut_down(running: Running) -> int:
+    client = await connect_to(running.base_url, running.token, pid=running.pid)
     try:
-        async with patience(running.pid):
-            told = await client.call_raw("stop_spinney", {})
-        return int(told["interrupted"])
+        async with response_timeout(running.pid):
+            result = await client.call_raw("stop_spinney", {})
+        return int(result["interrupted"])
     finally:
         await client.close()

@@ -1,4 +1,4 @@
-"""The whole state in wire form (`GET /api/init`): how it is written and how it is read again."""
+"""The whole state on the wire (`GET /api/init`): writing and reading it."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 MESSAGES_OF_ACTIVE = 50
-"""How many messages of each running or waiting session come along."""
+"""Messages included for each session that is running or waiting."""
 
 
 async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
-    """The state for remote clients, with the number of the event it stands after."""
+    """The state for remote clients, with the number of the last event that it contains."""
     store = workspace.store
-    with suppress(SpinneyError):  # A full disk keeps nobody from looking.
+    with suppress(SpinneyError):  # With a full disk, the state can still be read.
         await store.flush()
-    read: dict[str, list[Message]] = {}
-    # Others begin to work meanwhile: all that the state says below has to be known.
-    while new := [key for key in _active(store.state) if key not in read]:
+    messages: dict[str, list[Message]] = {}
+    # Sessions may become active meanwhile: repeat until all that are in the state have been read.
+    while new := [key for key in _active(store.state) if key not in messages]:
         for key in new:
-            read[key] = (await store.messages(key, MESSAGES_OF_ACTIVE)).messages
+            messages[key] = (await store.messages(key, MESSAGES_OF_ACTIVE)).messages
     store.bus.seal()
     state = store.state
     sessions = list(state.sessions.values())
@@ -43,14 +43,14 @@ async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
         "activeSessions": {
             key: {
                 **state.sessions[key].model_dump(mode="json"),
-                "messages": _newest(state, key, read[key]),
+                "messages": _newest(state, key, messages[key]),
             }
             for key in _active(state)
         },
         "runningSessions": [s.id for s in sessions if s.status == "running"],
         "queuedBySession": {
-            key: [message.model_dump(mode="json") for message in messages]
-            for key, messages in state.queued.items()
+            key: [message.model_dump(mode="json") for message in queued]
+            for key, queued in state.queued.items()
         },
         "preferences": redacted(state.preferences).model_dump(mode="json"),
         "uiState": {},
@@ -67,7 +67,7 @@ def _active(state: State) -> list[str]:
 
 
 def _newest(state: State, session_id: str, saved: list[Message]) -> list[dict[str, Any]]:
-    """Messages as saved, and the unfinished one as it is by now, begun since or not."""
+    """The saved messages, with the unfinished one in its present form."""
     unfinished = state.streaming_in(session_id)
     messages = [m for m in saved if unfinished is None or m.id != unfinished.id]
     messages += [unfinished] if unfinished is not None else []
@@ -75,7 +75,7 @@ def _newest(state: State, session_id: str, saved: list[Message]) -> list[dict[st
 
 
 def state_from(snapshot: dict[str, Any]) -> State:
-    """The state that `snapshot_json` wrote; secrets are missing."""
+    """Read the state that `snapshot_json` wrote; secrets are missing."""
     streaming = [
         Message.model_validate(message)
         for session in snapshot["activeSessions"].values()

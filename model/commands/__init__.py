@@ -1,1 +1,1 @@
-"""Every operation under its wire name, one file per area."""
+"""The implementations of the commands that `model.api` declares, one file per area."""

@@ -1,8 +1,9 @@
-"""An agent's own commands, for whoever wants to write one."""
+"""Implements `model.api.agent_commands`."""
 
 from typing import TYPE_CHECKING
 
-from model.commands.registry import command
+from model.api import agent_commands as api
+from model.commands.registry import implements
 from model.domain.resources import AgentCommand
 from model.preferences.precedence import backend_for
 from model.worktrees import worktree_in
@@ -11,16 +12,10 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-@command
+@implements(api.list_agent_commands)
 async def list_agent_commands(
     workspace: "Workspace", worktree_id: str, backend: str | None = None
 ) -> list[AgentCommand]:
-    """The agent's own commands in a worktree: a message may be `/name` and what the hint says.
-
-    `backend`: by default the agent that a new session there would have. Once it was spoken to,
-    these are the commands that its program tells; before, those that lie in files of the worktree
-    and of the person. No event tells of a change: ask when they are needed.
-    """
     state = workspace.store.state
     worktree = worktree_in(state, worktree_id)
     project = state.projects[worktree.project_id]

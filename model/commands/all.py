@@ -1,4 +1,4 @@
-"""Importing this registers every command."""
+"""Imports every module that implements commands, which fills `IMPLEMENTATIONS`."""
 
 from model.commands import (
     agent_commands,

@@ -1,13 +1,13 @@
-"""Conversations as block trees, for a client that parses no Markdown: the page in the browser."""
+"""Implements `model.api.blocks`."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel
-
-from model.commands.registry import command
-from model.commands.sessions import PAGE, get_messages
+from model.api import blocks as api
+from model.api.sessions import PAGE_SIZE
+from model.commands.registry import implements
+from model.commands.sessions import get_messages
 from model.domain.resources import Message, PlanBlock, TextBlock
 from model.richtext.blocks import as_json
 from model.richtext.markdown import MarkdownStream, render
@@ -15,33 +15,25 @@ from model.richtext.markdown import MarkdownStream, render
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-_AT_ONCE: Final = 10_000
-"""Characters that are rendered where they are asked for; more take their time in a thread."""
+_INLINE_LIMIT: Final = 10_000
+"""Characters that are rendered on the event loop; longer pages are rendered in a thread."""
 
 
-class MessageBlocksPage(BaseModel):
-    """A page of a conversation, oldest first; texts and plans have `blocks`, their trees."""
-
-    messages: list[dict[str, Any]]
-    total: int = 0
-
-
-@command
+@implements(api.get_message_blocks)
 async def get_message_blocks(
-    workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
-) -> MessageBlocksPage:
-    """As `get_messages`, with every answer's text and plan also as block trees."""
-    page = await get_messages.function(workspace, session_id, limit, offset)
-    known: dict[str, tuple[Message, dict[str, Any]]] = {}
-    if sum(map(_length, page.messages)) > _AT_ONCE:
-        known = await asyncio.to_thread(_rendered, page.messages)
-        # Events were told meanwhile; an answer must not fall behind them.
-        page = await get_messages.function(workspace, session_id, limit, offset)
-    made = []
+    workspace: "Workspace", session_id: str, limit: int = PAGE_SIZE, offset: int = 0
+) -> api.MessageBlocksPage:
+    page = await get_messages(workspace, session_id, limit, offset)
+    rendered: dict[str, tuple[Message, dict[str, Any]]] = {}
+    if sum(map(_length, page.messages)) > _INLINE_LIMIT:
+        rendered = await asyncio.to_thread(_render_all, page.messages)
+        # Events were published meanwhile; a response must not be older than they are.
+        page = await get_messages(workspace, session_id, limit, offset)
+    messages = []
     for message in page.messages:
-        before, told = known.get(message.id, (None, {}))
-        made.append(told if before == message else _with_blocks(message))
-    return MessageBlocksPage(messages=made, total=page.total)
+        source, fields = rendered.get(message.id, (None, {}))
+        messages.append(fields if source == message else _with_blocks(message))
+    return api.MessageBlocksPage(messages=messages, total=page.total)
 
 
 def _length(message: Message) -> int:
@@ -50,7 +42,7 @@ def _length(message: Message) -> int:
     )
 
 
-def _rendered(messages: Sequence[Message]) -> dict[str, tuple[Message, dict[str, Any]]]:
+def _render_all(messages: Sequence[Message]) -> dict[str, tuple[Message, dict[str, Any]]]:
     return {message.id: (message, _with_blocks(message)) for message in messages}
 
 
@@ -58,9 +50,9 @@ def _with_blocks(message: Message) -> dict[str, Any]:
     fields = message.model_dump(mode="json")
     if message.role == "user":
         return fields
-    for block, told in zip(message.content, fields["content"], strict=True):
+    for block, dumped in zip(message.content, fields["content"], strict=True):
         if isinstance(block, TextBlock | PlanBlock):
-            told["blocks"] = _blocks(block.text, is_open=message.status == "processing")
+            dumped["blocks"] = _blocks(block.text, is_open=message.status == "processing")
     return fields
 
 

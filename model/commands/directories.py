@@ -1,64 +1,49 @@
-"""The directories of the machine that Spinney runs on, for whoever types the name of one."""
+"""Implements `model.api.directories`."""
 
 import asyncio
 import os
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from model.api import directories as api
 from model.base.git_layout import looks_bare
-from model.commands.registry import PATH, command
-from model.domain.resources import Resource
+from model.commands.registry import implements
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-MOST: Final = 100
-"""Directories that are listed; who seeks another types on."""
-_LOOKED_AT: Final = 20_000
-"""Entries of one directory that are looked at."""
+MAX_RESULTS: Final = 100
+"""Directories that are listed; typing more of the name finds the others."""
+_MAX_SCANNED: Final = 20_000
+"""Entries of a directory that are looked at."""
 
 
-class Directory(Resource):
-    """A directory, and what of git it is."""
-
-    path: str
-    """Absolute."""
-    holds: Literal["repository", "linked worktree", "bare repository", ""] = ""
+@implements(api.list_directories)
+async def list_directories(workspace: "Workspace", path: str) -> list[api.Directory]:
+    return await asyncio.to_thread(_complete, path)
 
 
-@command
-async def list_directories(workspace: "Workspace", path: Annotated[str, PATH]) -> list[Directory]:
-    """The directories whose paths begin with `path`, as a shell would complete it.
-
-    `~` is the home of whoever runs Spinney. Hidden ones only where a `.` was typed. What cannot be
-    read has none.
-    """
-    return await asyncio.to_thread(_matching, path)
-
-
-def _matching(path: str) -> list[Directory]:
+def _complete(path: str) -> list[api.Directory]:
     try:
-        given = os.path.expanduser(path)  # noqa: PTH111 - the last slash matters
+        prefix = os.path.expanduser(path)  # noqa: PTH111 - keeps the trailing slash
     except (RuntimeError, ValueError):
         return []
-    if not given.startswith("/"):
+    if not prefix.startswith("/"):
         return []
-    parent, _, beginning = given.rpartition("/")
+    parent, _, name = prefix.rpartition("/")
     try:
         with os.scandir(parent or "/") as entries:
             found = sorted(
                 entry.path
-                for entry in islice(entries, _LOOKED_AT)
-                if entry.name.startswith(beginning)
-                and (beginning.startswith(".") or not entry.name.startswith("."))
+                for entry in islice(entries, _MAX_SCANNED)
+                if entry.name.startswith(name)
+                and (name.startswith(".") or not entry.name.startswith("."))
                 and _is_directory(entry)
             )
     except (OSError, ValueError):
         return []
-    return [
-        Directory(path=found_path, holds=_kind(Path(found_path))) for found_path in found[:MOST]
-    ]
+    return [api.Directory(path=each, holds=_kind(Path(each))) for each in found[:MAX_RESULTS]]
 
 
 def _is_directory(entry: "os.DirEntry[str]") -> bool:
@@ -73,7 +58,7 @@ def _kind(path: Path) -> Literal["repository", "linked worktree", "bare reposito
         git = path / ".git"
         if git.is_file():
             return "linked worktree"
-        # Sandboxes of agents leave empty folders of this name.
+        # Sandboxes of agents leave empty directories of this name.
         if (git / "HEAD").exists():
             return "repository"
         return "bare repository" if looks_bare(path) else ""

@@ -1,15 +1,16 @@
-"""Commands that ask git about worktrees or let it work in them: status, diff, commit, exchange."""
+"""Implements `model.api.git`."""
 
 import asyncio
 import os
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from model.api import git as api
 from model.base.errors import SpinneyError, project_gone, worktree_not_found
-from model.commands.registry import PATH, command
+from model.commands.registry import implements
 from model.domain.events import TaskCompleted
-from model.domain.resources import Project, Resource, Worktree
+from model.domain.resources import Project, Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.hosting import pull_requests
 from model.worktrees import project_in, worktree_in
@@ -18,131 +19,95 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class CommitResult(Resource):
-    """What `commit_changes` gives."""
-
-    success: bool
-    commit_sha: str
-
-
-class ExchangeResult(Resource):
-    """What `git_pull` and `git_push` give: git's words, also where it refused."""
-
-    success: bool
-    output: str
-
-
-@command
+@implements(api.fetch_worktrees_status)
 async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> None:
-    """Ask git anew about a project's worktrees, and the hosting service about pull requests.
-
-    Of each, `git:status-update` and `worktree:status_updated` tell, also where nothing changed;
-    what the hosting service answers is told when it comes.
-    """
     project = project_in(workspace.store.state, project_id)
-    found = workspace.store.state.worktrees_of(project_id)
-    for worktree in found:
+    worktrees = workspace.store.state.worktrees_of(project_id)
+    for worktree in worktrees:
         if worktree.pr_number is not None:
             workspace.poller.ask_hosting(worktree.id)
-    await workspace.poller.ask_and_wait([worktree.id for worktree in found])
+    await workspace.poller.ask_and_wait([worktree.id for worktree in worktrees])
     if not await asyncio.to_thread(Path(project.path).is_dir):
         raise project_gone(project.path)
 
 
-@command
+@implements(api.has_uncommitted_changes)
 async def has_uncommitted_changes(workspace: "Workspace", worktree_id: str) -> bool:
-    """Whether anything in the worktree is not committed, untracked files included."""
     worktree = worktree_in(workspace.store.state, worktree_id)
     return await status.has_uncommitted_changes(Path(worktree.path))
 
 
-@command
+@implements(api.get_git_diff)
 async def get_git_diff(
     workspace: "Workspace",
-    worktree_path: Annotated[str, PATH],
+    worktree_path: str,
     diff_type: Literal["working", "staged", "branch"],
     base_branch: str | None = None,
 ) -> str:
-    """A unified diff of a worktree or project: working, staged, or against a base branch."""
-    path, project, worktree = await _known_root(workspace, worktree_path)
+    path, project, worktree = await _find_root(workspace, worktree_path)
     base = (worktree.base_branch if worktree else None) or project.default_branch
     return await diff.diff(path, diff_type, base_branch or base)
 
 
-@command
+@implements(api.commit_changes)
 async def commit_changes(
     workspace: "Workspace", worktree_id: str, message: str, stage_all: bool = False
-) -> CommitResult:
-    """Commit what is staged, or (`stageAll`) everything."""
+) -> api.CommitResult:
     worktree = worktree_in(workspace.store.state, worktree_id)
     try:
         committing = commit.commit(Path(worktree.path), message, stage_all)
         sha = await workspace.slow_work.run(worktree_id, "commit", committing)
     except SpinneyError as error:
-        _tell(workspace, "commit", worktree, ok=False, detail=error.message)
+        _report(workspace, "commit", worktree, ok=False, detail=error.message)
         raise
-    _tell(workspace, "commit", worktree, ok=True, detail=sha)
-    return CommitResult(success=True, commit_sha=sha)
+    _report(workspace, "commit", worktree, ok=True, detail=sha)
+    return api.CommitResult(success=True, commit_sha=sha)
 
 
-@command
+@implements(api.git_pull)
 async def git_pull(
-    workspace: "Workspace",
-    worktree_path: Annotated[str, PATH],
-    base_branch: str,
-    remote: str = "origin",
-) -> ExchangeResult:
-    """Bring a remote's branch into the one checked out here; a conflict stays to be solved."""
-    path, _, worktree = await _known_root(workspace, worktree_path)
+    workspace: "Workspace", worktree_path: str, base_branch: str, remote: str = "origin"
+) -> api.ExchangeResult:
+    path, _, worktree = await _find_root(workspace, worktree_path)
     pulling = remotes.pull(path, remote, base_branch)
-    return await _exchange(workspace, "pull", worktree, pulling)
+    return await _run_exchange(workspace, "pull", worktree, pulling)
 
 
-@command
+@implements(api.git_push)
 async def git_push(
-    workspace: "Workspace",
-    worktree_path: Annotated[str, PATH],
-    pr_number: int | None = None,
-    remote: str = "origin",
-) -> ExchangeResult:
-    """Push the branch checked out here, to its own name or (`prNumber`) to a pull request's head.
-
-    Never forces.
-    """
-    path, _, worktree = await _known_root(workspace, worktree_path)
+    workspace: "Workspace", worktree_path: str, pr_number: int | None = None, remote: str = "origin"
+) -> api.ExchangeResult:
+    path, _, worktree = await _find_root(workspace, worktree_path)
     to = None
     if pr_number is not None:
-        remote, to = await _head_of(path, pr_number, remote)
-    return await _exchange(workspace, "push", worktree, remotes.push(path, remote, to))
+        remote, to = await _pull_request_head(path, pr_number, remote)
+    return await _run_exchange(workspace, "push", worktree, remotes.push(path, remote, to))
 
 
-@command
+@implements(api.cancel_git)
 async def cancel_git(workspace: "Workspace", worktree_id: str) -> None:
-    """End the creation, commit, pull or push that runs in a worktree, with the hooks it waits for.
-
-    Nothing stays half done. When nothing runs, that is no error.
-    """
     worktree_in(workspace.store.state, worktree_id)
     await workspace.slow_work.cancel(worktree_id)
 
 
-async def _exchange(
+async def _run_exchange(
     workspace: "Workspace",
     task: str,
     worktree: Worktree | None,
     exchanging: Coroutine[Any, Any, tuple[bool, str]],
-) -> ExchangeResult:
+) -> api.ExchangeResult:
     try:
-        running = workspace.slow_work.run(worktree.id if worktree else "", task, exchanging)
-        success, output = await running
+        success, output = await workspace.slow_work.run(
+            worktree.id if worktree else "", task, exchanging
+        )
     except SpinneyError as error:
-        _tell(workspace, task, worktree, ok=False, detail=error.message)
+        _report(workspace, task, worktree, ok=False, detail=error.message)
         raise
-    _tell(workspace, task, worktree, ok=success, detail=output)
-    return ExchangeResult(success=success, output=output)
+    _report(workspace, task, worktree, ok=success, detail=output)
+    return api.ExchangeResult(success=success, output=output)
 
 
-def _tell(
+def _report(
     workspace: "Workspace", task: str, worktree: Worktree | None, *, ok: bool, detail: str
 ) -> None:
     worktree_id = worktree.id if worktree else None
@@ -151,38 +116,38 @@ def _tell(
         workspace.poller.ask(worktree_id)
 
 
-async def _head_of(path: Path, number: int, remote: str) -> tuple[str, str]:
-    """The configured remote and the branch there that a pull request proposes."""
+async def _pull_request_head(path: Path, number: int, remote: str) -> tuple[str, str]:
+    """The configured remote and the branch on it that a pull request comes from."""
     head = await pull_requests.pull_request_head(path, number)
     if not head.repository:
         raise SpinneyError(
-            f"The repository that pull request #{number} comes from does not exist any more.",
+            f"The repository that pull request #{number} comes from no longer exists.",
             "not_found",
         )
     known = await repositories.remotes(path)
-    wanted = f"{head.owner}/{head.repository}".casefold()
-    fitting = [found.name for found in known if _leads_to(found.url, wanted)]
-    # One that leads nowhere known, such as a mirror, is taken at the caller's word.
-    if not fitting and not head.crosses and remote in {found.name for found in known}:
+    repository = f"{head.owner}/{head.repository}".casefold()
+    matching = [found.name for found in known if _is_url_of(found.url, repository)]
+    # The URL may be that of a mirror: if no remote matches, use the one that was given.
+    if not matching and not head.crosses and remote in {found.name for found in known}:
         return remote, head.branch
-    if not fitting:
+    if not matching:
         raise SpinneyError(
-            f"Pull request #{number} comes from {head.owner}/{head.repository}, which is none of "
-            "the repository's remotes. Add it with “git remote add”, then push again.",
+            f"Pull request #{number} comes from {head.owner}/{head.repository}, which is not one "
+            "of the repository's remotes. Add it with 'git remote add', then push again.",
             "conflict",
         )
-    return (remote if remote in fitting else fitting[0]), head.branch
+    return (remote if remote in matching else matching[0]), head.branch
 
 
-def _leads_to(url: str, repository: str) -> bool:
+def _is_url_of(url: str, repository: str) -> bool:
     path = url.casefold().removesuffix("/").removesuffix(".git").replace(":", "/")
     return path.endswith("/" + repository)
 
 
-async def _known_root(workspace: "Workspace", given: str) -> tuple[Path, Project, Worktree | None]:
-    """The known worktree or project whose root is at this path; nothing else is touched."""
+async def _find_root(workspace: "Workspace", given: str) -> tuple[Path, Project, Worktree | None]:
+    """The known worktree or project whose root is `given`; other directories are refused."""
     state = workspace.store.state
-    places: list[tuple[str, Project, Worktree | None]] = [
+    roots: list[tuple[str, Project, Worktree | None]] = [
         *(
             (w.path, state.projects[w.project_id], w)
             for w in state.worktrees.values()
@@ -190,15 +155,15 @@ async def _known_root(workspace: "Workspace", given: str) -> tuple[Path, Project
         ),
         *((p.path, p, None) for p in state.projects.values() if p.path),
     ]
-    paths = [given, *(path for path, _, _ in places)]
-    real, *known = await asyncio.to_thread(lambda: [_real(path) for path in paths])
-    for there, (path, project, worktree) in zip(known, places, strict=True):
-        if there == real:
+    paths = [given, *(path for path, _, _ in roots)]
+    real, *known = await asyncio.to_thread(lambda: [_real_path(path) for path in paths])
+    for known_path, (path, project, worktree) in zip(known, roots, strict=True):
+        if known_path == real:
             return Path(path), project, worktree
     raise worktree_not_found(given)
 
 
-def _real(path: str) -> str:
+def _real_path(path: str) -> str:
     try:
         return os.path.realpath(path)
     except ValueError:  # a NUL byte

@@ -1,4 +1,4 @@
-"""Commands about projects: the repositories that Spinney shows."""
+"""Implements `model.api.projects`."""
 
 import asyncio
 import contextlib
@@ -8,18 +8,20 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from model.api import projects as api
+from model.api.command import UNCHANGED, Unchanged
 from model.base.errors import SpinneyError, not_a_repository, project_exists
 from model.base.text import clean_line
-from model.commands.registry import PATH, UNCHANGED, Unchanged, command
+from model.commands.registry import implements
 from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated, TaskCompleted
-from model.domain.resources import Branch, HostingRemote, Project, Remote, Resource
+from model.domain.resources import Branch, HostingRemote, Project, Remote
 from model.git import hosts, repositories
 from model.projects import avatars
-from model.projects.tree import folder_in, in_order, place_after_all, shown
+from model.projects.tree import folder_in, place_after_all, shown
 from model.scripts.config import scripts_of_branch
-from model.state import State
+from model.state import State, in_order
 from model.worktrees import project_in, refuse_while_running
 from model.worktrees.naming import NAME_LIMIT
 
@@ -27,26 +29,13 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class Avatar(Resource):
-    """What `set_project_avatar` gives: the picture's path, relative to the data directory."""
-
-    avatar_path: str
-
-
-@command
+@implements(api.list_projects)
 async def list_projects(workspace: "Workspace") -> list[Project]:
-    """All projects and folders, lowest `order` first."""
     return [shown(project) for project in in_order(workspace.store.state.projects.values())]
 
 
-@command
-async def add_project(
-    workspace: "Workspace", path: Annotated[str, PATH], parent_id: str | None = None
-) -> Project:
-    """Add a git repository; a path inside one, or in a linked worktree, adds its root.
-
-    A bare repository serves as well; its name is that of the folder without `.git`.
-    """
+@implements(api.add_project)
+async def add_project(workspace: "Workspace", path: str, parent_id: str | None = None) -> Project:
     given = Path(path)
     if not given.is_absolute():
         raise not_a_repository(path)
@@ -59,51 +48,50 @@ async def add_project(
         default_branch=branch,
         added_at=time.time(),
         parent_id=parent_id,
-        # Whoever adds a repository has decided to trust it as it stands; not what comes later.
+        # Adding a repository trusts its present scripts, but not later versions.
         trusted_scripts=[script.hash for script in await scripts_of_branch(root, branch)],
     )
 
-    def accepted(state: State) -> list[Event]:
+    def add(state: State) -> list[Event]:
         if any(other.path == project.path for other in state.projects.values()):
             raise project_exists(project.path)
         if parent_id is not None:
             folder_in(state, parent_id)
-        place = place_after_all(state, parent_id)
-        return [ProjectAdded(project=project.model_copy(update={"order": place}))]
+        order = place_after_all(state, parent_id)
+        return [ProjectAdded(project=project.model_copy(update={"order": order}))]
 
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(add)
     if not await repositories.has_commits(root):
         detail = (
-            f"“{clean_line(project.name)}” is added. It has no commit yet, and worktrees can be "
-            "made there once it has one: git commit --allow-empty -m Begin"
+            f"Added '{clean_line(project.name)}'. It has no commits yet; worktrees can be created "
+            "once it has one: git commit --allow-empty -m Begin"
         )
         workspace.store.record(TaskCompleted(task="add_project", ok=False, detail=detail))
     return workspace.store.state.projects[project.id]
 
 
-@command
+@implements(api.remove_project)
 async def remove_project(workspace: "Workspace", project_id: str) -> None:
-    """Show a project no more, with its worktrees and sessions; no file is deleted."""
     project = project_in(workspace.store.state, project_id)
     worktrees = workspace.store.state.worktrees_of(project_id, archived=True)
 
-    def accepted(state: State) -> list[Event]:
+    def remove(state: State) -> list[Event]:
         for worktree in worktrees:
             refuse_while_running(state, worktree)
         return [ProjectRemoved(project_id=project_id)]
 
-    accepted(workspace.store.state)
+    remove(workspace.store.state)
     for worktree in worktrees:
         await workspace.scripts.stop(worktree.id)
         for session in workspace.store.state.sessions_of(worktree.id, archived=True):
             await workspace.chats.end(session.id)
-    await workspace.store.accept(accepted)  # A message may have come meanwhile.
+    await workspace.store.accept(remove)  # A message may have arrived meanwhile.
     for worktree in worktrees:
         await workspace.scripts.forget(worktree.id)
     await asyncio.to_thread(avatars.discard, workspace.directories, project.avatar_path)
 
 
-@command
+@implements(api.update_project_settings)
 async def update_project_settings(
     workspace: "Workspace",
     project_id: str,
@@ -114,19 +102,13 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
 ) -> Project:
-    """Change what is given of a project's settings.
-
-    To give up the project's own value, so that the global one holds again: an empty text, and
-    for `enabledMcpServers` (where an empty list means none) `null`. `worktreesDir` is an absolute
-    path, or begins with `~`; `demo` is an agent only where Spinney runs with `--demo`.
-    """
     project = project_in(workspace.store.state, project_id)
     known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
     if default_backend and default_backend not in known:
         names = ", ".join(repr(name) for name in known)
         raise SpinneyError(f"Invalid field 'defaultBackend': must be one of {names}")
     if worktrees_dir:
-        worktrees_dir = await asyncio.to_thread(_usable, worktrees_dir)
+        worktrees_dir = await asyncio.to_thread(_check_worktrees_dir, worktrees_dir)
     texts = {
         "custom_system_prompt": custom_system_prompt,
         "default_provider": default_provider,
@@ -141,62 +123,49 @@ async def update_project_settings(
     if default_branch is not None:
         await _check_branch(project, default_branch)
         changes["default_branch"] = default_branch
-    return await _change(workspace, project_id, changes)
+    return await _update(workspace, project_id, changes)
 
 
-@command
+@implements(api.get_project_branches)
 async def get_project_branches(workspace: "Workspace", project_id: str) -> list[Branch]:
-    """The repository's branches; those of remotes as `origin/name`."""
     project = project_in(workspace.store.state, project_id)
     return await repositories.branches(Path(project.path))
 
 
-@command
-async def get_git_remotes(workspace: "Workspace", repo_path: Annotated[str, PATH]) -> list[Remote]:
-    """The remotes of a repository, without credentials."""
+@implements(api.get_git_remotes)
+async def get_git_remotes(workspace: "Workspace", repo_path: str) -> list[Remote]:
     return await repositories.remotes(await _repository_at(repo_path))
 
 
-@command
-async def get_github_remotes(
-    workspace: "Workspace", repo_path: Annotated[str, PATH]
-) -> list[HostingRemote]:
-    """Those remotes that lead to GitHub, or to an installation of it that `gh` knows."""
+@implements(api.get_github_remotes)
+async def get_github_remotes(workspace: "Workspace", repo_path: str) -> list[HostingRemote]:
     return await hosts.hosting_remotes(await _repository_at(repo_path))
 
 
-@command
+@implements(api.set_project_avatar)
 async def set_project_avatar(
-    workspace: "Workspace",
-    project_id: str,
-    path: Annotated[str, PATH] | None = None,
-    data: str | None = None,
-) -> Avatar:
-    """Give a project a picture: a file, base64, or with neither a logo from its repository.
-
-    PNG, JPEG, WebP or GIF up to 2 MiB; it is copied.
-    """
+    workspace: "Workspace", project_id: str, path: str | None = None, data: str | None = None
+) -> api.Avatar:
     before = project_in(workspace.store.state, project_id)
 
-    def kept() -> str:
-        picture = _picture(before, path, data)
+    def save() -> str:
+        picture = _read_picture(before, path, data)
         return avatars.keep(workspace.directories, picture)
 
-    relative = await asyncio.to_thread(kept)
+    relative = await asyncio.to_thread(save)
     try:
-        await _change(workspace, project_id, {"avatar_path": relative})
+        await _update(workspace, project_id, {"avatar_path": relative})
     except BaseException:
         await asyncio.to_thread(avatars.discard, workspace.directories, relative)
         raise
     await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
-    return Avatar(avatar_path=relative)
+    return api.Avatar(avatar_path=relative)
 
 
-@command
+@implements(api.remove_project_avatar)
 async def remove_project_avatar(workspace: "Workspace", project_id: str) -> Project:
-    """Take a project's picture away."""
     before = project_in(workspace.store.state, project_id)
-    project = await _change(workspace, project_id, {"avatar_path": None})
+    project = await _update(workspace, project_id, {"avatar_path": None})
     await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
     return project
 
@@ -213,53 +182,53 @@ async def _check_branch(project: Project, name: str) -> None:
         raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{name}'")
 
 
-def _usable(given: str) -> str:
-    """The absolute path of a place for worktrees; writes to the disk to find out if it is one."""
+def _check_worktrees_dir(given: str) -> str:
+    """The absolute path of a directory for worktrees; creates a temporary one to prove that it is
+    writable.
+    """
     try:
         directory = Path(given).expanduser()
-    except RuntimeError:  # `~somebody` whom this machine does not know
-        raise SpinneyError("Invalid field 'worktreesDir': nobody has this home") from None
+    except RuntimeError:  # `~name` of an unknown user
+        raise SpinneyError("Invalid field 'worktreesDir': unknown user") from None
     if not directory.is_absolute():
         raise SpinneyError("Invalid field 'worktreesDir': must be an absolute path")
     try:
         with contextlib.suppress(FileNotFoundError, PermissionError):
             os.lstat(directory / ("x" * NAME_LIMIT))
-        standing = next(
-            place for place in (directory, *directory.parents) if os.path.lexists(place)
-        )
-        # Whether a directory can be made is known of no file system (`/proc`) before it is tried.
-        Path(tempfile.mkdtemp(prefix=".spinney-", dir=standing)).rmdir()
+        existing = next(p for p in (directory, *directory.parents) if os.path.lexists(p))
+        # Some file systems (`/proc`) show only when it is tried that they take no directories.
+        Path(tempfile.mkdtemp(prefix=".spinney-", dir=existing)).rmdir()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it holds a null character"
+        reason = getattr(error, "strerror", None) or "it contains a null character"
         raise SpinneyError(
-            f"Invalid field 'worktreesDir': no directory can be made there ({why})"
+            f"Invalid field 'worktreesDir': cannot create a directory there ({reason})"
         ) from None
     return str(directory)
 
 
-async def _change(
+async def _update(
     workspace: "Workspace", project_id: str, changes: Mapping[str, object]
 ) -> Project:
-    def changed(state: State) -> list[Event]:
+    def update(state: State) -> list[Event]:
         project = project_in(state, project_id)
-        wanted = project.model_copy(update=changes)
-        return [] if wanted == project else [ProjectUpdated(project=wanted)]
+        updated = project.model_copy(update=changes)
+        return [] if updated == project else [ProjectUpdated(project=updated)]
 
-    await workspace.store.accept(changed)
+    await workspace.store.accept(update)
     return shown(workspace.store.state.projects[project_id])
 
 
-def _picture(project: Project, path: str | None, data: str | None) -> bytes:
+def _read_picture(project: Project, path: str | None, data: str | None) -> bytes:
     """Reads files; blocks."""
     if path is not None:
         if not Path(path).is_absolute():
-            raise SpinneyError("Invalid field 'path': it must be an absolute path")
+            raise SpinneyError("Invalid field 'path': must be an absolute path")
         return avatars.read(Path(path))
     if data is not None:
         return avatars.decode(data)
-    found = avatars.find_logo(Path(project.path))
-    if found is None:
+    logo = avatars.find_logo(Path(project.path))
+    if logo is None:
         raise SpinneyError(
             f"No logo was found in {project.path}. Choose an image file.", "not_found"
         )
-    return found
+    return logo

@@ -1,12 +1,12 @@
-"""Commands about the pull request of a worktree: opened, remembered, forgotten."""
+"""Implements `model.api.pull_requests`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.api import pull_requests as api
 from model.base.errors import SpinneyError
-from model.commands.registry import command
+from model.commands.registry import implements
 from model.domain.events import Event, TaskCompleted, WorktreeUpdated
-from model.domain.resources import Resource
 from model.git import remotes, repositories
 from model.git.branch_tips import branch_tips
 from model.git.history import commits_since
@@ -19,26 +19,14 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class OpenedPullRequest(Resource):
-    """What `open_pull_request` gives."""
-
-    pr_number: int
-    pr_url: str
-
-
-@command
+@implements(api.open_pull_request)
 async def open_pull_request(
     workspace: "Workspace",
     worktree_id: str,
     title: str | None = None,
     body: str | None = None,
     draft: bool = False,
-) -> OpenedPullRequest:
-    """Push the worktree's branch if need be, propose it, and remember the pull request.
-
-    Where title or body is not given, the agent of the prompt `pr_content` writes it. Without an
-    agent, or when it fails or takes longer than a minute, it comes from the commits.
-    """
+) -> api.OpenedPullRequest:
     worktree = worktree_in(workspace.store.state, worktree_id)
     project = project_in(workspace.store.state, worktree.project_id)
     path = Path(worktree.path)
@@ -46,56 +34,54 @@ async def open_pull_request(
     base_ref = worktree.base_branch or project.default_branch
     base = _without_remote(base_ref, names)
     branch = await _branch_to_propose(path, base)
-    remote = await _remote_of(path, branch, names)
+    remote = await _choose_remote(path, branch, names)
     commits = await commits_since(path, base_ref)
     if not commits:
         raise _nothing_to_propose(branch, base)
-    await pull_requests.look_for_repository(path)  # Before anything is pushed or written.
+    await pull_requests.look_for_repository(path)  # Before pushing or writing anything.
     await _push_if_needed(path, remote, branch)
     proposal = Proposal(worktree, branch, base, base_ref, commits)
     text = await pull_request_text(workspace.writer, proposal, title, body)
     if text.problem is not None:
-        _note(workspace, worktree_id, text.problem)
-    made = await pull_requests.open_pull_request(path, base, text.title, text.body, draft=draft)
-    await _remember(workspace, worktree_id, made.number, made.url)
-    done = f"#{made.number} {made.url}"
+        _report_fallback(workspace, worktree_id, text.problem)
+    opened = await pull_requests.open_pull_request(path, base, text.title, text.body, draft=draft)
+    await _save_link(workspace, worktree_id, opened.number, opened.url)
+    detail = f"#{opened.number} {opened.url}"
     workspace.store.record(
-        TaskCompleted(task="open_pull_request", ok=True, detail=done, worktree_id=worktree_id)
+        TaskCompleted(task="open_pull_request", ok=True, detail=detail, worktree_id=worktree_id)
     )
     workspace.poller.ask(worktree_id)
     workspace.poller.ask_hosting(worktree_id)
-    return OpenedPullRequest(pr_number=made.number, pr_url=made.url)
+    return api.OpenedPullRequest(pr_number=opened.number, pr_url=opened.url)
 
 
-@command
+@implements(api.save_worktree_pr)
 async def save_worktree_pr(
     workspace: "Workspace", worktree_id: str, pr_number: int, pr_url: str
 ) -> None:
-    """Remember which pull request a worktree belongs to, and follow how it stands."""
     if pr_number < 1:
-        raise SpinneyError("Invalid field 'prNumber': pull requests count from 1")
+        raise SpinneyError("Invalid field 'prNumber': must be at least 1")
     if not pull_requests.is_link(pr_url):
         raise SpinneyError(
-            "Invalid field 'prUrl': not the address of a pull request (https://…/pull/1)"
+            "Invalid field 'prUrl': must be the URL of a pull request (https://…/pull/1)"
         )
-    await _remember(workspace, worktree_id, pr_number, pr_url)
+    await _save_link(workspace, worktree_id, pr_number, pr_url)
     workspace.poller.ask_hosting(worktree_id)
 
 
-@command
+@implements(api.clear_worktree_pr)
 async def clear_worktree_pr(workspace: "Workspace", worktree_id: str) -> None:
-    """Forget a worktree's pull request; on the hosting service nothing changes."""
-    await _remember(workspace, worktree_id, None, None)
+    await _save_link(workspace, worktree_id, None, None)
 
 
-async def _remember(
+async def _save_link(
     workspace: "Workspace", worktree_id: str, number: int | None, url: str | None
 ) -> None:
-    """Save which pull request a worktree has; nobody has looked at it yet."""
+    """Save which pull request a worktree has; its state is not known yet."""
 
-    def accepted(state: State) -> list[Event]:
+    def link(state: State) -> list[Event]:
         known = worktree_in(state, worktree_id)
-        facts = {
+        changes = {
             "pr_number": number,
             "pr_url": url,
             "cached_pr_status": None,
@@ -103,13 +89,13 @@ async def _remember(
             "archive_when_idle": False,
             "dismissed_pr": None if number else known.pr_number or known.dismissed_pr,
         }
-        return [WorktreeUpdated(worktree=known.model_copy(update=facts))]
+        return [WorktreeUpdated(worktree=known.model_copy(update=changes))]
 
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(link)
 
 
-def _note(workspace: "Workspace", worktree_id: str, problem: str) -> None:
-    """Say that the text is not the agent's; the pull request is opened all the same."""
+def _report_fallback(workspace: "Workspace", worktree_id: str, problem: str) -> None:
+    """Report that the text is not the agent's; the pull request is opened nevertheless."""
     detail = f"The pull request's text comes from the commits, not from the agent: {problem}"
     task = "write_pull_request"
     workspace.store.record(
@@ -118,13 +104,13 @@ def _note(workspace: "Workspace", worktree_id: str, problem: str) -> None:
 
 
 def _without_remote(base: str, names: list[str]) -> str:
-    """The branch as its own repository calls it: `main` for `origin/main`."""
+    """The branch name in its own repository: `main` for `origin/main`."""
     named = (base.removeprefix(f"{name}/") for name in names if base.startswith(f"{name}/"))
     return next(named, base)
 
 
-async def _remote_of(path: Path, branch: str, names: list[str]) -> str:
-    """Where the branch is pushed to: where it was pushed before, else `origin` or the only one."""
+async def _choose_remote(path: Path, branch: str, names: list[str]) -> str:
+    """The remote to push to: where the branch was pushed before, else `origin` or the only one."""
     tips = (await branch_tips(path)).commits
     pushed = [name for name in names if f"refs/remotes/{name}/{branch}" in tips]
     for candidates in (pushed, names):
@@ -133,8 +119,8 @@ async def _remote_of(path: Path, branch: str, names: list[str]) -> str:
         if len(candidates) == 1:
             return candidates[0]
     raise SpinneyError(
-        f"None of the remotes ({', '.join(names)}) is called “origin”. Push the branch yourself "
-        "to the one that you mean, then try again.",
+        f"None of the remotes ({', '.join(names)}) is called 'origin'. Push the branch to the "
+        "right one yourself, then try again.",
         "conflict",
     )
 
@@ -143,11 +129,11 @@ async def _branch_to_propose(path: Path, base: str) -> str:
     branch = await repositories.current_branch(path)
     if branch is None:
         raise SpinneyError(
-            "No branch is checked out here (detached HEAD): switch to one first.", "conflict"
+            "No branch is checked out here (detached HEAD). Switch to one first.", "conflict"
         )
     if branch == base:
         raise SpinneyError(
-            f"“{base}” cannot be proposed for merging into itself. Switch to another branch first.",
+            f"'{base}' cannot be merged into itself. Switch to another branch first.",
             "conflict",
         )
     return branch
@@ -155,7 +141,7 @@ async def _branch_to_propose(path: Path, base: str) -> str:
 
 def _nothing_to_propose(branch: str, base: str) -> SpinneyError:
     return SpinneyError(
-        f"There is nothing to propose: “{branch}” has no commits that “{base}” lacks. "
+        f"There is nothing to propose: '{branch}' has no commits that '{base}' lacks. "
         "Commit first.",
         "conflict",
     )

@@ -1,43 +1,35 @@
-"""The command about raw logs: what a session's program was sent and said."""
+"""Implements `model.api.raw_logs`."""
 
 from typing import TYPE_CHECKING, Final
 
+from model.api import raw_logs as api
 from model.base.errors import SpinneyError
 from model.chat.chats import session_in
-from model.chat.raw_files import RawLog
-from model.commands.registry import command
+from model.commands.registry import implements
+from model.domain.output import RawLog
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-PAGE: Final = 256 * 1024
-"""Bytes of one answer: no line is longer."""
-LEAST: Final = 1024
+_MIN_LIMIT: Final = 1024
 
-_BEYOND_ALL: Final = 2**62
+_MAX_OFFSET: Final = 2**62
 
 
-@command
+@implements(api.get_raw_log)
 async def get_raw_log(
     workspace: "Workspace",
     session_id: str,
     before: int | None = None,
     after: int | None = None,
-    limit: int = PAGE,
+    limit: int = api.PAGE_SIZE,
 ) -> RawLog:
-    """Read what the session's program was sent and said while `debug_mode_enabled` was on: up to
-    `limit` bytes, the last ones, or those `before` or `after` a place.
-
-    Places are bytes of all that was ever written; a piece tells its own as `start` and `end`. Two
-    files of 4 MiB are kept for each session, until it is deleted. Lines begin with the time and
-    with `→` (to the program), `←` (from it) or `·` (about it); secrets are masked.
-    """
     session_in(workspace.store.state, session_id)
     if before is not None and after is not None:
-        raise SpinneyError("Invalid field 'after': give it or 'before', not both")
-    for name, place in (("before", before), ("after", after)):
-        if place is not None and not 0 <= place <= _BEYOND_ALL:
-            raise SpinneyError(f"Invalid field '{name}': must not be negative or without bounds")
-    if not LEAST <= limit <= PAGE:
-        raise SpinneyError(f"Invalid field 'limit': must be from {LEAST} to {PAGE}")
+        raise SpinneyError("Invalid field 'after': cannot be combined with 'before'")
+    for name, offset in (("before", before), ("after", after)):
+        if offset is not None and not 0 <= offset <= _MAX_OFFSET:
+            raise SpinneyError(f"Invalid field '{name}': must be from 0 to {_MAX_OFFSET}")
+    if not _MIN_LIMIT <= limit <= api.PAGE_SIZE:
+        raise SpinneyError(f"Invalid field 'limit': must be from {_MIN_LIMIT} to {api.PAGE_SIZE}")
     return await workspace.raw_logs.read(session_id, before, after, limit)

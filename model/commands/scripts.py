@@ -1,18 +1,18 @@
-"""Commands about a repository's own scripts: seeing, saving and trusting them, running them."""
+"""Implements `model.api.scripts`."""
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from model.api import scripts as api
 from model.base.errors import SpinneyError
 from model.base.git_layout import looks_bare
-from model.commands.registry import VERBATIM, command
+from model.commands.registry import implements
 from model.domain.events import Event, ProjectUpdated, TaskCompleted
-from model.domain.resources import Project, Resource
+from model.domain.resources import Project
+from model.domain.scripts import Script, ScriptName, ScriptRun
 from model.scripts.config import (
     FILES,
-    Script,
-    ScriptName,
     fingerprint,
     refuse_hidden,
     scripts_in,
@@ -20,7 +20,6 @@ from model.scripts.config import (
     with_trust,
     write_scripts,
 )
-from model.scripts.runner import ScriptRun
 from model.state import State
 from model.worktrees import project_in, worktree_in
 
@@ -28,19 +27,10 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class ScriptTexts(Resource):
-    """Scripts to be saved; `null` takes one out, what is not named stays."""
-
-    setup: str | None = None
-    run: str | None = None
-    teardown: str | None = None
-
-
-@command
+@implements(api.get_project_scripts)
 async def get_project_scripts(
     workspace: "Workspace", project_id: str, worktree_id: str | None = None
 ) -> list[Script]:
-    """The scripts in a worktree's config file, or in the repository's, and which are trusted."""
     project = project_in(workspace.store.state, project_id)
     if worktree_id is not None:
         path = Path(worktree_in(workspace.store.state, worktree_id).path)
@@ -52,15 +42,10 @@ async def get_project_scripts(
     return await asyncio.to_thread(scripts_in, path, project)
 
 
-@command
+@implements(api.save_project_scripts)
 async def save_project_scripts(
-    workspace: "Workspace", project_id: str, scripts: Annotated[ScriptTexts, VERBATIM]
+    workspace: "Workspace", project_id: str, scripts: api.ScriptTexts
 ) -> list[Script]:
-    """Write scripts to `spinney.json` in the repository; what is saved here is trusted.
-
-    A worktree runs those of its own branch: the file must be committed and reach that branch, of
-    which `task:completed` (`save_scripts`) reminds.
-    """
     project = project_in(workspace.store.state, project_id)
     root = Path(project.path)
     if await asyncio.to_thread(looks_bare, root):
@@ -75,79 +60,71 @@ async def save_project_scripts(
     await asyncio.to_thread(write_scripts, root, texts)
     await _trust(workspace, project_id, [fingerprint(n, t) for n, t in texts.items() if t])
     detail = (
-        f"The scripts are saved in {root / FILES[0]}. Commit the file: a worktree runs the"
+        f"Saved the scripts to {root / FILES[0]}. Commit the file: a worktree runs the"
         " scripts of its own branch, so a new one has them once they are on its base branch."
     )
     workspace.store.record(TaskCompleted(task="save_scripts", ok=True, detail=detail))
-    return await get_project_scripts.function(workspace, project_id)
+    return await get_project_scripts(workspace, project_id)
 
 
-@command
+@implements(api.trust_project_scripts)
 async def trust_project_scripts(
     workspace: "Workspace", project_id: str, hashes: list[str] | None = None
 ) -> list[Script]:
-    """Trust scripts by their hashes; without `hashes`, those in the repository and its worktrees.
-
-    Give the hashes of what the person has read: what was changed since then stays held. A script
-    that holds a character which is not shown as it runs is refused (`forbidden`).
-    """
     project = project_in(workspace.store.state, project_id)
-    found = await _known_scripts(workspace.store.state, project, skip_bad=hashes is not None)
-    wanted = [script.hash for script in found] if hashes is None else hashes
+    found = await _known_scripts(workspace.store.state, project, skip_invalid=hashes is not None)
+    trusted = [script.hash for script in found] if hashes is None else hashes
     for script in found:
-        if script.hash in wanted:
+        if script.hash in trusted:
             refuse_hidden(script.name, script.text)
-    await _trust(workspace, project_id, wanted)
-    return await get_project_scripts.function(workspace, project_id)
+    await _trust(workspace, project_id, trusted)
+    return await get_project_scripts(workspace, project_id)
 
 
-@command
+@implements(api.run_worktree_script)
 async def run_worktree_script(
     workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
 ) -> ScriptRun:
-    """Start a script in a worktree; `task:completed` tells its end."""
     return await workspace.scripts.start(worktree_id, script)
 
 
-@command
+@implements(api.stop_worktree_script)
 async def stop_worktree_script(
     workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
 ) -> None:
-    """End a script and all that it started; stopping what does not run is no error."""
     worktree_in(workspace.store.state, worktree_id)
     await workspace.scripts.stop(worktree_id, script)
 
 
-@command
+@implements(api.get_script_output)
 async def get_script_output(
     workspace: "Workspace", worktree_id: str, script: ScriptName
 ) -> ScriptRun:
-    """How a script runs or ran last in a worktree, and the newest of what it printed."""
     worktree_in(workspace.store.state, worktree_id)
     return await workspace.scripts.outcome(worktree_id, script)
 
 
-async def _known_scripts(state: State, project: Project, *, skip_bad: bool) -> list[Script]:
-    """The scripts of the repository and its worktrees, as they stand in their files now.
+async def _known_scripts(state: State, project: Project, *, skip_invalid: bool) -> list[Script]:
+    """The scripts in the files of the repository and its worktrees, as they are now.
 
-    Raises `SpinneyError` for a file that cannot be understood, unless those are skipped.
+    Raises `SpinneyError` for a file that cannot be parsed, unless such files are skipped.
     """
     found = await scripts_of_branch(Path(project.path), project.default_branch)
-    for place in [project.path, *(worktree.path for worktree in state.worktrees_of(project.id))]:
+    for path in [project.path, *(worktree.path for worktree in state.worktrees_of(project.id))]:
         try:
-            found += await asyncio.to_thread(scripts_in, Path(place), project)
+            found += await asyncio.to_thread(scripts_in, Path(path), project)
         except SpinneyError:
-            if not skip_bad:
+            if not skip_invalid:
                 raise
     return found
 
 
 async def _trust(workspace: "Workspace", project_id: str, hashes: list[str]) -> None:
-    def accepted(state: State) -> list[Event]:
+    def trust(state: State) -> list[Event]:
         project = project_in(state, project_id)
         trusted = list(dict.fromkeys([*project.trusted_scripts, *hashes]))
         if trusted == project.trusted_scripts:
             return []
         return [ProjectUpdated(project=project.model_copy(update={"trusted_scripts": trusted}))]
 
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(trust)

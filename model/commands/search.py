@@ -1,40 +1,27 @@
-"""Searching what was said, in all conversations or in those of one project."""
+"""Implements `model.api.search`."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from model.api import search as api
 from model.base.errors import SpinneyError
-from model.commands.registry import command
-from model.domain.resources import Resource, Session
+from model.commands.registry import implements
 from model.worktrees import project_in
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-HITS = 50
-HITS_LIMIT = 500
+_MAX_LIMIT = 500
 
 
-class SearchHit(Resource):
-    """A message that holds the words."""
-
-    session: Session
-    message_id: str
-    role: Literal["user", "assistant"]
-    timestamp: float
-    snippet: str
-    """What stands around the words."""
-
-
-@command
+@implements(api.search_messages)
 async def search_messages(
-    workspace: "Workspace", query: str, project_id: str | None = None, limit: int = HITS
-) -> list[SearchHit]:
-    """The newest messages that hold all words of `query`, the last also as a word's beginning.
-
-    Archived sessions are searched too. Nothing in the query is syntax.
-    """
-    if not 0 < limit <= HITS_LIMIT:
-        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {HITS_LIMIT}")
+    workspace: "Workspace",
+    query: str,
+    project_id: str | None = None,
+    limit: int = api.DEFAULT_LIMIT,
+) -> list[api.SearchHit]:
+    if not 0 < limit <= _MAX_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     state = workspace.store.state
     within = None
     if project_id is not None:
@@ -43,7 +30,7 @@ async def search_messages(
     found = await workspace.store.search(query, within, limit)
     sessions = workspace.store.state.sessions
     return [
-        SearchHit(
+        api.SearchHit(
             session=sessions[hit.session_id],
             message_id=hit.message_id,
             role="user" if hit.role == "user" else "assistant",

@@ -1,12 +1,13 @@
-"""Commands about the server that lets other clients in."""
+"""Implements `model.api.server`."""
 
 import asyncio
 import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from model.api import server as api
 from model.base.errors import SpinneyError
-from model.commands.registry import command, local_command
+from model.commands.registry import implements
 from model.domain.events import TaskCompleted
 from model.preferences.apply import changed
 from model.preferences.schema import Preferences
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
     from model.runtime.workspace import HttpServer, Workspace
 
 
-@command
+@implements(api.get_http_server_status)
 async def get_http_server_status(workspace: "Workspace") -> dict[str, Any]:
-    """`{running, base_url, port, localhost_only, token_required}`."""
     return _server(workspace).status()
 
 
 def stopped_status(preferences: Preferences) -> dict[str, Any]:
-    """What `get_http_server_status` gives while nobody is let in."""
+    """The result of `get_http_server_status` while the server is stopped."""
     return {
         "running": False,
         "base_url": None,
@@ -32,71 +32,66 @@ def stopped_status(preferences: Preferences) -> dict[str, Any]:
     }
 
 
-@command
+@implements(api.start_http_server)
 async def start_http_server(
     workspace: "Workspace",
     port: int | None = None,
     localhost_only: bool | None = None,
     token_required: bool | None = None,
 ) -> dict[str, Any]:
-    """Let other clients in; what is not given comes from the preferences."""
     preferences = workspace.store.state.preferences
     if not preferences.http_server_token:
-        await _new_token(workspace)
+        await _generate_token(workspace)
     was_running = _server(workspace).status()["running"]
     await _server(workspace).start(
         preferences.http_server_port if port is None else port,
-        localhost_only=_either(localhost_only, preferences.http_server_localhost_only),
-        token_required=_either(token_required, preferences.http_server_token_required),
+        localhost_only=_first_set(localhost_only, preferences.http_server_localhost_only),
+        token_required=_first_set(token_required, preferences.http_server_token_required),
     )
     status = _server(workspace).status()
     if not was_running:
-        _tell(workspace, f"The server answers at {status['base_url']}.")
+        _report(workspace, f"The server answers at {status['base_url']}.")
     return status
 
 
-@local_command
+@implements(api.stop_http_server)
 async def stop_http_server(workspace: "Workspace") -> dict[str, Any]:
-    """Let nobody in any more."""
     was_running = _server(workspace).status()["running"]
     await _server(workspace).stop()
     if was_running:
-        _tell(workspace, "The server is stopped.")
+        _report(workspace, "The server is stopped.")
     return _server(workspace).status()
 
 
-@local_command
+@implements(api.get_http_server_token)
 async def get_http_server_token(workspace: "Workspace") -> str:
-    """The token, for the screen of this process alone."""
     if not workspace.store.state.preferences.http_server_token:
-        await _new_token(workspace)
+        await _generate_token(workspace)
     return workspace.store.state.preferences.http_server_token or ""
 
 
-@local_command
+@implements(api.stop_spinney)
 async def stop_spinney(workspace: "Workspace") -> dict[str, int]:
-    """End this Spinney in good order: `{pid, interrupted}`, with the number of runs cut short."""
     if workspace.end_program is None:
-        raise SpinneyError("This Spinney ends with the program that it is a part of.")
-    # The answer goes out first.
+        raise SpinneyError("This Spinney is part of another program and ends with it.")
+    # After the response has been sent.
     asyncio.get_running_loop().call_later(0.1, workspace.end_program)
     return {"pid": os.getpid(), "interrupted": len(workspace.store.state.at_work())}
 
 
-@command
+@implements(api.regenerate_http_token)
 async def regenerate_http_token(workspace: "Workspace") -> dict[str, Any]:
-    """Make a new token; connections that used the old one are closed."""
-    await _new_token(workspace)
+    await _generate_token(workspace)
     return _server(workspace).status()
 
 
-async def _new_token(workspace: "Workspace") -> None:
+async def _generate_token(workspace: "Workspace") -> None:
     token = secrets.token_urlsafe(32)
     preferences = workspace.store.state.preferences
     await workspace.change_preferences(changed(preferences, {"http_server_token": token}))
 
 
-def _tell(workspace: "Workspace", detail: str) -> None:
+def _report(workspace: "Workspace", detail: str) -> None:
     workspace.store.record(TaskCompleted(task="http_server", ok=True, detail=detail))
 
 
@@ -106,5 +101,5 @@ def _server(workspace: "Workspace") -> "HttpServer":
     return workspace.http_server
 
 
-def _either(given: bool | None, preference: bool) -> bool:
+def _first_set(given: bool | None, preference: bool) -> bool:
     return preference if given is None else given

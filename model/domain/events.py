@@ -1,8 +1,8 @@
-"""Everything that can happen, under its wire name: the closed set of events and their two frames.
+"""The closed set of events, by wire name, and their two frame formats.
 
-A client that connects plainly gets exactly the interface's frames (section 6). A client that asked
-for numbered frames also gets `seq`, the fields in `numbered_only`, and the events that are
-`numbered` as a whole: what a mirror needs so that folding events gives the state of the store.
+A plain client gets exactly the interface's frames (section 6). A client that requested numbered
+frames also gets `seq`, the fields in `numbered_only`, and all events that are `numbered`: what a
+mirror needs to rebuild the state of the store by folding events.
 """
 
 import json
@@ -25,22 +25,22 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Event(BaseModel):
-    """Something that happened. Frozen; carries what changed, so that state is a fold of events."""
+    """Base class of events. Frozen; carries the changed data, so that state is a fold of events."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     name: ClassVar[str]
     envelope: ClassVar[Literal["data", "payload"]] = "payload"
     numbered: ClassVar[bool] = False
-    """Only for clients with numbered frames."""
+    """Whether it is sent only to clients with numbered frames."""
     numbered_only: ClassVar[frozenset[str]] = _NOTHING
-    """Fields that are left out of plain frames."""
+    """Fields that are omitted from plain frames."""
     left_out_when_none: ClassVar[frozenset[str]] = _NOTHING
 
     @property
     def concerns(self) -> str | None:
-        """The id of the session that it is about, for subscribers."""
-        # Not getattr: for a field that is missing, pydantic takes 2 µs, at every publishing.
+        """The id of the session that the event belongs to, for subscribers."""
+        # Not getattr: for a missing field, pydantic takes 2 µs for each published event.
         session_id: str | None = self.__dict__.get("session_id")
         return session_id
 
@@ -52,7 +52,7 @@ class Event(BaseModel):
         return self.model_dump_json(exclude=excluded or None)
 
     def frame(self, seq: int | None = None) -> str:
-        """The whole frame as JSON; with `seq` in its numbered form."""
+        """The complete frame as JSON; in the numbered format if `seq` is given."""
         body = self.body(numbered=seq is not None)
         number = "" if seq is None else f'"seq":{seq},'
         if self.envelope == "data":
@@ -87,7 +87,7 @@ class ContentDelta(_ChatEvent):
     session_id: str
 
     def merged(self, later: "ContentDelta", longest: int) -> "ContentDelta | None":
-        """Both as one delta, or `None` for different blocks and more than `longest` characters."""
+        """Join two deltas; `None` for different blocks or more than `longest` characters."""
         if (self.message_id, self.content_index) != (later.message_id, later.content_index):
             return None
         if len(self.content) + len(later.content) > longest:
@@ -95,7 +95,7 @@ class ContentDelta(_ChatEvent):
         return self.model_copy(update={"content": self.content + later.content})
 
     def pieces(self, longest: int) -> "list[ContentDelta]":
-        """The same in deltas of at most `longest` characters."""
+        """Split into deltas of at most `longest` characters."""
         starts = range(0, len(self.content), longest)
         texts = (self.content[start : start + longest] for start in starts)
         return [self.model_copy(update={"content": text}) for text in texts]
@@ -118,7 +118,7 @@ class ToolUsed(_ChatEvent):
 
 
 class ToolRunning(Event):
-    """A tool runs on: the end of what it has printed by now, and for how long. Never kept."""
+    """Progress of a running tool: the end of its output so far, and its run time. Never stored."""
 
     name: ClassVar[str] = "tool-running"
     numbered: ClassVar[bool] = True
@@ -126,12 +126,12 @@ class ToolRunning(Event):
     message_id: str
     content_index: int
     output: str | None
-    """A few kilobytes at most; `null` where nothing is known to have been printed."""
+    """A few kilobytes at most; `null` if no output is known."""
     seconds: int
 
 
 class BlockChanged(Event):
-    """A block that is not streamed text: a tool's result, a plan, a question, a replaced text."""
+    """A block other than streamed text: a tool result, a plan, a question, a replaced text."""
 
     name: ClassVar[str] = "message-block"
     numbered: ClassVar[bool] = True
@@ -142,7 +142,7 @@ class BlockChanged(Event):
 
 
 class MessageCompleted(_ChatEvent):
-    """The response is finished."""
+    """The response is complete."""
 
     name: ClassVar[str] = "message-completed"
     message_id: str
@@ -152,7 +152,7 @@ class MessageCompleted(_ChatEvent):
 
 
 class MessageFailed(_ChatEvent):
-    """The response failed; what had arrived is kept."""
+    """The response failed; the part that had arrived is kept."""
 
     name: ClassVar[str] = "message-error"
     numbered_only: ClassVar[frozenset[str]] = frozenset({"session_id", "usage", "retry_after"})
@@ -165,7 +165,7 @@ class MessageFailed(_ChatEvent):
 
 
 class MessageQueued(Event):
-    """A user message was accepted: `processing` when its run starts, `sent` while it waits."""
+    """A user message was accepted: `processing` when its run starts, `sent` while it is queued."""
 
     name: ClassVar[str] = "message-queued"
     session_id: str
@@ -174,7 +174,7 @@ class MessageQueued(Event):
 
 
 class MessageRemoved(Event):
-    """A waiting user message was taken back."""
+    """A queued user message was removed."""
 
     name: ClassVar[str] = "message-removed"
     numbered: ClassVar[bool] = True
@@ -183,7 +183,7 @@ class MessageRemoved(Event):
 
 
 class RunNoticed(Event):
-    """A passing word about a run, such as «retrying (2 of 4)»; not part of the conversation."""
+    """A transient notice about a run, such as 'retrying (2 of 4)'; not part of the conversation."""
 
     name: ClassVar[str] = "session-notice"
     numbered: ClassVar[bool] = True
@@ -192,7 +192,7 @@ class RunNoticed(Event):
 
 
 class ModelsUpdated(Event):
-    """An agent's program told other models than before; `list_agents` has them."""
+    """An agent program reported a changed list of models; `list_agents` returns it."""
 
     name: ClassVar[str] = "models:updated"
     numbered: ClassVar[bool] = True
@@ -222,7 +222,7 @@ class SessionUpdated(_ChatEvent):
 
 
 class SessionArchived(_ChatEvent):
-    """A session was put away; it can be brought back."""
+    """A session was archived; it can be unarchived."""
 
     name: ClassVar[str] = "session-archived"
     numbered_only: ClassVar[frozenset[str]] = frozenset({"archived_at"})
@@ -231,14 +231,14 @@ class SessionArchived(_ChatEvent):
 
 
 class SessionDeleted(_ChatEvent):
-    """A session and all its messages are gone."""
+    """A session and all its messages were deleted."""
 
     name: ClassVar[str] = "session-deleted"
     session_id: str
 
 
 class SessionWaiting(Event):
-    """A session needs a person, or (`None`) does not any more."""
+    """A session waits for the user, or (`None`) no longer does."""
 
     name: ClassVar[str] = "session-waiting"
     session_id: str
@@ -247,13 +247,13 @@ class SessionWaiting(Event):
 
 
 class WorktreeCreating(Event):
-    """A worktree is being made in the background."""
+    """A worktree is being created in the background."""
 
     name: ClassVar[str] = "worktree:creating"
     worktree: Worktree
 
     def body(self, *, numbered: bool) -> str:
-        """Five fields of the worktree; in numbered frames also the worktree as it will be."""
+        """Five fields of the worktree; in numbered frames also the complete future worktree."""
         shown = ("id", "project_id", "name", "path", "branch")
         fields = {field: getattr(self.worktree, field) for field in shown}
         if numbered:
@@ -262,7 +262,7 @@ class WorktreeCreating(Event):
 
 
 class WorktreeEvent(Event):
-    """What happened to a worktree, with all of it as it is afterwards."""
+    """Base class of events that carry the complete worktree after the change."""
 
     worktree: Worktree
 
@@ -274,7 +274,7 @@ class WorktreeCreated(WorktreeEvent):
 
 
 class WorktreeCreateFailed(Event):
-    """A worktree could not be made; nothing is left of it."""
+    """A worktree could not be created; nothing of it remains."""
 
     name: ClassVar[str] = "worktree:create_error"
     id: str
@@ -283,31 +283,31 @@ class WorktreeCreateFailed(Event):
 
 
 class WorktreeArchived(WorktreeEvent):
-    """A worktree was put away; its files stay."""
+    """A worktree was archived; its files are kept."""
 
     name: ClassVar[str] = "worktree:archived"
 
 
 class WorktreeUnarchived(WorktreeEvent):
-    """A worktree was brought back."""
+    """A worktree was unarchived."""
 
     name: ClassVar[str] = "worktree:unarchived"
 
 
 class WorktreeRenamed(WorktreeEvent):
-    """A worktree and its branch have a new name."""
+    """A worktree and its branch were renamed."""
 
     name: ClassVar[str] = "worktree:renamed"
 
 
 class WorktreeUpdated(WorktreeEvent):
-    """Anything else of a worktree changed: label, order, pull request, a missing directory."""
+    """Other fields of a worktree changed: label, order, pull request, a missing directory."""
 
     name: ClassVar[str] = "worktree:updated"
 
 
 class WorktreeDeleted(Event):
-    """A worktree is gone, with its sessions."""
+    """A worktree and its sessions were deleted."""
 
     name: ClassVar[str] = "worktree:deleted"
     worktree_id: str
@@ -324,7 +324,7 @@ class WorktreeStatusUpdated(Event):
 
 
 class GitStatusUpdated(Event):
-    """Git's counts of a worktree were refreshed (lines and commits)."""
+    """The line and commit counts of a worktree were refreshed."""
 
     name: ClassVar[str] = "git:status-update"
     numbered_only: ClassVar[frozenset[str]] = frozenset({"conflicts"})
@@ -344,7 +344,7 @@ class _ProjectEvent(Event):
     project: Project
 
     def body(self, *, numbered: bool) -> str:
-        """The project's fields themselves, without its key for the issue tracker."""
+        """The project's fields, without its API key for the issue tracker."""
         return self.project.model_copy(update={"tracker_api_key": None}).model_dump_json()
 
 
@@ -361,14 +361,14 @@ class ProjectUpdated(_ProjectEvent):
 
 
 class ProjectRemoved(Event):
-    """A project or folder is not shown any more; no file was deleted."""
+    """A project or folder was removed from Spinney; no file was deleted."""
 
     name: ClassVar[str] = "project:removed"
     project_id: str
 
 
 class PreferencesUpdated(Event):
-    """Preferences changed, from a client or in the file. Secrets never stand in its frames."""
+    """Preferences changed, by a client or in the file. Its frames never contain secrets."""
 
     name: ClassVar[str] = "preferences:updated"
     secret: ClassVar[frozenset[str]] = frozenset(
@@ -392,17 +392,17 @@ class TaskCompleted(Event):
     worktree_id: str | None = None
 
 
-def _concrete(kind: type[Event]) -> list[type[Event]]:
+def _event_classes(kind: type[Event]) -> list[type[Event]]:
     kinds = [kind] if "name" in kind.__dict__ else []
-    return kinds + [found for child in kind.__subclasses__() for found in _concrete(child)]
+    return kinds + [each for child in kind.__subclasses__() for each in _event_classes(child)]
 
 
-EVENTS: dict[str, type[Event]] = {kind.name: kind for kind in _concrete(Event)}
+EVENTS: dict[str, type[Event]] = {kind.name: kind for kind in _event_classes(Event)}
 """Every event by its wire name."""
 
 
 def parse_event(frame: dict[str, Any]) -> Event | None:
-    """The event of a numbered frame; `None` for one that this version does not know."""
+    """Parse a numbered frame; `None` for an event that this version does not know."""
     kind = EVENTS.get(frame.get("event", ""))
     body = frame.get("data") if "data" in frame else frame.get("payload")
     if kind is None or not isinstance(body, dict):

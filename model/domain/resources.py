@@ -1,7 +1,7 @@
-"""Projects, worktrees, sessions, messages: what Spinney speaks of. Frozen, in the wire's names.
+"""Projects, worktrees, sessions and messages: frozen models with the field names of the wire.
 
-The fields are those of the public interface (2.1 to 2.4) and its extensions. Fields that a
-newer version wrote are kept, so that an older program never loses them.
+The fields are those of the public interface (2.1 to 2.4) and its extensions. Unknown fields
+written by a newer version are kept, so that an older version never loses them.
 """
 
 from typing import Annotated, Any, Final, Literal, get_args
@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 ExecutionMode = Literal["plan", "build", "yolo"]
-WorkingMode = Literal["build", "yolo"]  # in which a plan is carried out
+WorkingMode = Literal["build", "yolo"]  # in which a plan is executed
 ThinkingLevel = Literal["off", "think", "megathink", "ultrathink"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
@@ -30,17 +30,17 @@ Decision = Literal["allow", "allow_session", "deny"]
 
 
 class Resource(BaseModel):
-    """A value that never changes: a change makes a new one with `model_copy(update=…)`."""
+    """An immutable value: `model_copy(update=…)` returns a changed copy."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
 
 class Label(Resource):
-    """A coloured word on a worktree."""
+    """A colored label of a worktree."""
 
     name: str
     color: str
-    """Hex colour code, `#rrggbb`."""
+    """Hex color code, `#rrggbb`."""
 
 
 class Project(Resource):
@@ -64,7 +64,7 @@ class Project(Resource):
     tracker_api_key: str | None = None
     tracker_team_id: str | None = None
     trusted_scripts: list[str] = Field(default_factory=list)
-    """Hashes of the repository's scripts that may run."""
+    """Hashes of the repository's scripts that are allowed to run."""
 
 
 class Worktree(Resource):
@@ -85,26 +85,26 @@ class Worktree(Resource):
     archived_at: float | None = None
     last_opened_at: float | None = None
     base_branch: str | None = None
-    """The branch it was made from; `None` is the project's default branch."""
+    """The branch it was created from; `None` is the project's default branch."""
     status: Literal["creating", "ready", "missing", "removing"] = "ready"
-    """`missing`: its directory was removed by hand."""
+    """`missing`: its directory was removed outside Spinney."""
     detached_at: str | None = None
-    """The commit checked out in place of a branch (detached HEAD); `branch` is the last one."""
+    """The commit checked out instead of a branch (detached HEAD); `branch` is the last branch."""
     renaming_to: str | None = None
-    """The name that it is just being given."""
+    """The new name while a rename is in progress."""
     dismissed_pr: int | None = None
-    """The pull request that a person cleared: it is not found again by itself."""
+    """The pull request that the user cleared: it is not detected automatically again."""
     running_scripts: list[Literal["setup", "run", "teardown"]] = []
-    """The repository's own scripts that run in it now."""
+    """The repository's own scripts that are running in it."""
     adopted: bool = False
-    """Made outside Spinney: its folder and its branch are never moved, renamed or deleted."""
+    """Created outside Spinney: its folder and its branch are never moved, renamed or deleted."""
     named_by_user: bool = False
-    """A person chose its name: no agent gives it another."""
+    """The user chose its name: no agent renames it."""
     setup_hold: Literal["running", "failed"] | None = None
-    """Why the first message of its sessions waits: `setup` runs, or failed. The repository's file
-    may say `"wait_for_setup": false`; `send_queued_messages` sends what waits all the same."""
+    """Why the first message of its sessions is held: `setup` is running, or failed. The
+    repository's file may set `"wait_for_setup": false`; `send_queued_messages` sends it anyway."""
     archive_when_idle: bool = False
-    """Its pull request was merged: it is archived as soon as no session works in it."""
+    """Its pull request was merged: it is archived as soon as no session is active in it."""
     cached_pr_status: Literal["draft", "open", "review", "merged", "closed"] | None = None
     cached_check_status: Literal["success", "failure", "pending", "error"] | None = None
     cached_behind_count: int | None = None
@@ -115,12 +115,12 @@ class Worktree(Resource):
     cached_branch_diff_removed: int | None = None
     cached_unpushed_count: int | None = None
     cached_conflict_count: int | None = None
-    """Files with a conflict that is not solved yet."""
+    """Files with unresolved conflicts."""
     cached_status_at: float | None = None
 
 
 class Usage(Resource):
-    """Tokens of one answer, or the sum over a session."""
+    """Tokens used by one response, or the sum over a session."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -129,7 +129,7 @@ class Usage(Resource):
 
     @property
     def total(self) -> int:
-        """All that was read, from a cache or not, and written."""
+        """All tokens read, cached or not, and written."""
         read = self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
         return read + self.output_tokens
 
@@ -144,27 +144,27 @@ class Usage(Resource):
 
 
 class LastRun(Resource):
-    """How a session's newest turn ended."""
+    """How a session's latest turn ended."""
 
     status: Literal["completed", "cancelled", "failed", "interrupted"]
     stop_reason: str | None = None
     error: str | None = None
     error_type: str | None = None
     retry_after: float | None = None
-    """Seconds from its end until a limit ends, where the agent's provider told them."""
+    """Seconds from its end until a rate limit ends, if the agent's provider reported them."""
 
 
 class QuestionOption(Resource):
-    """One of the answers that an agent offers."""
+    """One of the answers that an agent's question offers."""
 
     label: str
     description: str = ""
     preview: str = ""
-    """What the choice would look like, in several lines; Claude Code tells one."""
+    """A multi-line preview of the choice; Claude Code provides one."""
 
 
 class Question(Resource):
-    """A question of an agent; a person may always answer in words of their own."""
+    """A question of an agent; a free-text answer is always allowed."""
 
     question: str
     header: str = ""
@@ -175,7 +175,7 @@ class Question(Resource):
 
 
 class Request(Resource):
-    """What a waiting session needs a person for."""
+    """What a waiting session needs from the user."""
 
     id: str
     kind: WaitingFor
@@ -187,32 +187,32 @@ class Request(Resource):
     tool_input: dict[str, Any] = Field(default_factory=dict)
     description: str = ""
     execution_mode: ExecutionMode | None = None
-    """The mode in which a permission is asked for."""
+    """The mode in which the permission is requested."""
     directory: str = ""
-    """Where what a permission is asked for would run."""
+    """The directory in which the action would run."""
     session_scope: str = ""
-    """What `allow_session` would allow, in words."""
+    """A description of what `allow_session` would allow."""
 
 
 class AgentMemory(Resource):
-    """What an agent that worked in a session before still knows of it."""
+    """What a session's previous agent still knows of the conversation."""
 
     resume_token: str | None = None
     messages: int = 0
-    """How many of the session's messages, from the first on."""
+    """How many of the session's messages it knows, from the first on."""
 
 
 class Handover(Resource):
-    """What the session's agent has yet to be told of the conversation."""
+    """The part of the conversation that the session's new agent does not know yet."""
 
     backend: str
-    """The agent that worked here before it."""
+    """The previous agent."""
     since: int
-    """How many of the session's messages it knows itself, from the first on."""
+    """How many of the session's messages the new agent knows itself, from the first on."""
 
 
 class Session(Resource):
-    """A chat with one agent in one worktree."""
+    """A chat with an agent in a worktree."""
 
     id: str
     worktree_id: str
@@ -220,10 +220,10 @@ class Session(Resource):
     created_at: float
     execution_mode: ExecutionMode = "plan"
     turn_mode: ExecutionMode | None = None
-    """The mode that the running turn keeps, where `execution_mode` holds only from the next on."""
+    """The mode of the running turn, if `execution_mode` applies only from the next turn on."""
     model: str = ""
     answering_model: str = ""
-    """The one that answers, as the agent's program calls it; empty until it was told."""
+    """The model that responds, as the agent program names it; empty until it was reported."""
     thinking_level: ThinkingLevel = "ultrathink"
     backend: str = "backend_a"
     archived_at: float | None = None
@@ -233,34 +233,34 @@ class Session(Resource):
     waiting_for: WaitingFor | None = None
     request: Request | None = None
     set_aside_plan: Request | None = None
-    """A plan whose run was stopped, or failed; it can be approved until a newer one comes."""
+    """A plan whose run was stopped or failed; it can be approved until a newer one arrives."""
     unread: bool = False
     usage: Usage = Field(default_factory=Usage)
     context_tokens: int | None = None
-    """How full the model's context was at the last answer, in tokens."""
+    """Tokens in the model's context after the last response."""
     context_window: int | None = None
     message_count: int = 0
     last_run: LastRun | None = None
     named_by_user: bool = False
     resume_token: str | None = None
-    """The agent program's own name for this conversation."""
+    """The agent program's own id of this conversation."""
     memories: dict[str, AgentMemory] = Field(default_factory=dict)
-    """Of the agents that worked here before, by the names of their backends."""
+    """The memories of previous agents, by backend name."""
     has_context: bool = False
-    """Whether its agent was given the issue or pull request that the worktree is made for."""
+    """Whether its agent was given the issue or pull request that the worktree was created for."""
     handover: Handover | None = None
-    """Set by a change of the agent; its first message carries a summary of what it missed."""
+    """Set when the agent was changed; its first message includes a summary of what it missed."""
     recap: str | None = None
-    """What happened while a person was away, in a few sentences; until the next message."""
+    """A short summary of what happened while the user was away; kept until the next message."""
 
     @property
     def is_active(self) -> bool:
-        """Whether a turn is under way: the agent works, or waits for a person."""
+        """Whether a turn is in progress: the agent works, or waits for the user."""
         return self.status in ("running", "waiting")
 
     @model_serializer(mode="wrap")
     def _without_empty_archived_at(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # The interface has this field present only when the session is archived.
+        # The interface requires this field to be present only if the session is archived.
         fields: dict[str, Any] = write(self)
         if fields.get("archived_at") is None:
             fields.pop("archived_at", None)
@@ -275,16 +275,16 @@ class TextBlock(Resource):
 
 
 class ThinkingBlock(Resource):
-    """The model's reasoning, folded on every screen."""
+    """The model's reasoning; every screen shows it collapsed."""
 
     type: Literal["thinking"] = "thinking"
     text: str = ""
     seconds: float | None = None
-    """How long it thought; `None` while it does."""
+    """How long it thought; `None` while it is thinking."""
 
 
 class ToolUseBlock(Resource):
-    """A call of a tool. An edit is `edit` with `{file_path, old_content, new_content}`."""
+    """A tool call. An edit is `edit` with `{file_path, old_content, new_content}`."""
 
     type: Literal["tool_use"] = "tool_use"
     id: str
@@ -292,31 +292,31 @@ class ToolUseBlock(Resource):
     input: dict[str, Any] = Field(default_factory=dict)
     parent_tool_use_id: str | None = None
     output_so_far: str | None = None
-    """The end of what it has printed, while it runs; never kept."""
+    """The end of its output while it runs; never stored."""
     running_for: int | None = None
-    """Seconds, told now and then while it runs; never kept."""
+    """Seconds, updated now and then while it runs; never stored."""
 
 
 class ToolResultBlock(Resource):
-    """What a tool gave back."""
+    """The result of a tool call."""
 
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: str
     content: str = ""
     is_error: bool = False
     denied: str | None = None
-    """What the person said who denied it, which may be nothing; `None` where nobody did."""
+    """The user's reason for denying it, which may be empty; `None` if it was not denied."""
 
 
 class ImageBlock(Resource):
-    """A picture that the user sent along, by its path."""
+    """An image attached by the user, by its path."""
 
     type: Literal["image"] = "image"
     path: str
 
 
 class PlanBlock(Resource):
-    """A proposed plan; `approved` tells the mode in which it was carried out."""
+    """A proposed plan; `approved` is the mode in which it was executed."""
 
     type: Literal["plan"] = "plan"
     text: str
@@ -324,7 +324,7 @@ class PlanBlock(Resource):
 
 
 class QuestionBlock(Resource):
-    """Questions to the user and, once given, the answer."""
+    """Questions to the user, and the answer once it is given."""
 
     type: Literal["question"] = "question"
     id: str
@@ -333,20 +333,20 @@ class QuestionBlock(Resource):
 
 
 class UnreadableBlock(Resource):
-    """A block that was kept and is damaged; `text` is what is left of what it said."""
+    """A stored block that is damaged; `text` is the readable rest of it."""
 
     type: Literal["unreadable"] = "unreadable"
     text: str = ""
 
     @property
     def told(self) -> str:
-        """What a screen says in its place."""
-        left = " What is left of it:" if self.text else ""
-        return f"This part is damaged in the database.{left}"
+        """The notice that screens show instead of the block."""
+        suffix = " What is left of it:" if self.text else ""
+        return f"This part is damaged in the database.{suffix}"
 
 
 class UnknownBlock(Resource):
-    """A block of a newer version, kept as it is."""
+    """A block type of a newer version, kept unchanged."""
 
     type: str
 
@@ -377,7 +377,7 @@ Block = Annotated[
 
 
 class MessageError(Resource):
-    """Why an answer failed."""
+    """Why a response failed."""
 
     error: str
     error_type: str
@@ -400,7 +400,7 @@ class Message(Resource):
     execution_mode: ExecutionMode | None = None
     files: list[str] = Field(default_factory=list)
     context: str | None = None
-    """The file with what the issue or pull request of its worktree says, which goes with it."""
+    """The attached file with the contents of the worktree's issue or pull request."""
 
     @property
     def text(self) -> str:
@@ -416,7 +416,7 @@ class Branch(Resource):
 
 
 class Remote(Resource):
-    """A remote of a repository; `url` shows no credentials."""
+    """A remote of a repository; `url` contains no credentials."""
 
     name: str
     url: str
@@ -432,17 +432,17 @@ class HostingRemote(Resource):
 
 
 class AgentCommand(Resource):
-    """A command of an agent's own, for a message that begins with `/name`."""
+    """A slash command of an agent, for a message that begins with `/name`."""
 
     name: str
     """Without the slash."""
     description: str = ""
     argument_hint: str = ""
-    """What may follow the name, such as `[file]`."""
+    """The arguments that may follow the name, such as `[file]`."""
 
 
 class SentMessage(Resource):
-    """The answer to a sent message: `processing` when its run starts, `sent` when it waits."""
+    """The reply to a sent message: `processing` when its run starts, `sent` when it is queued."""
 
     message_id: str
     status: MessageStatus

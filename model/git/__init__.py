@@ -1,1 +1,1 @@
-"""Everything that asks git or changes a repository."""
+"""Run git: read and change repositories."""

@@ -1,4 +1,4 @@
-"""What a branch changes, told so that all of it can be taken in at once: for whoever sums it up."""
+"""A compact summary of a branch's changes, used as prompt input."""
 
 import asyncio
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.text import make_visible
-from model.git.repositories import base_commits
+from model.git.repositories import resolve_base
 from model.git.run import git
 
 _OPTIONS: Final = (
@@ -16,25 +16,29 @@ _OPTIONS: Final = (
     "--src-prefix=a/", "--dst-prefix=b/", "--patch", "--stat=100", "--stat-count=200",
     "--end-of-options",
 )  # fmt: skip
-_MOST_BYTES: Final = 2_000_000
-_FEW: Final = 10
-"""Files that share the room evenly; of more, each has a tenth and the last are left out."""
+_MAX_BYTES: Final = 2_000_000
+_MAX_SHARES: Final = 10
+"""Up to this many files share the limit evenly; of more, each gets a tenth, the last none."""
 
 
-async def branch_overview(path: Path, base: str, most: int) -> tuple[str, str]:
-    """What the commits since the branch in `path` left `base` change, cleaned.
+async def summarize_branch(path: Path, base: str, limit: int) -> tuple[str, str]:
+    """Summarize the changes of the branch in `path` since it left `base`, as visible text.
 
     Returns:
-        Git's table of the changed files, and the differences; of the latter about `most`
-        characters, shared out so that no large file hides those after it.
+        Git's table of changed files, and the diffs limited to about `limit` characters, shared so
+        that no large file hides the files after it.
     """
-    left = await git(path, "merge-base", "HEAD", *await base_commits(path, base))
-    shown = await git(path, *_OPTIONS, left.stdout, "HEAD", "--", timeout=60, most=_MOST_BYTES)
-    return await asyncio.to_thread(_shared_out, shown.raw.decode("utf-8", "replace"), most)
+    merge_base = await git(path, "merge-base", "HEAD", *await resolve_base(path, base))
+    result = await git(
+        path, *_OPTIONS, merge_base.stdout, "HEAD", "--", timeout=60, max_bytes=_MAX_BYTES
+    )
+    return await asyncio.to_thread(
+        _split_evenly, result.raw_stdout.decode("utf-8", "replace"), limit
+    )
 
 
-def _shared_out(text: str, most: int) -> tuple[str, str]:
+def _split_evenly(text: str, limit: int) -> tuple[str, str]:
     table, *files = re.split(r"^(?=diff --git )", text, flags=re.MULTILINE)
-    share = most // max(1, min(len(files), _FEW))
+    share = limit // max(1, min(len(files), _MAX_SHARES))
     parts = (file if len(file) <= share else f"{file[:share]}\n[cut off]\n" for file in files)
-    return make_visible(table).strip(), make_visible("".join(parts)[:most])
+    return make_visible(table).strip(), make_visible("".join(parts)[:limit])

@@ -1,7 +1,7 @@
-"""Which files differ, and how much of each: in the working tree, in the index, on the branch.
+"""List changed files and their patches: in the working tree, in the index, or on the branch.
 
-Git's names are bytes, people's are text. `Changed` knows both, and whoever names a file by its text
-gets only files that differ, so that no path leads anywhere else.
+Git's file names are bytes, displayed names are text. `ChangedFile` maps between them: a displayed
+name resolves only to files that have changes, so no path can point anywhere else.
 """
 
 import asyncio
@@ -9,21 +9,16 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.git.diff import DIFF, MOST_BYTES, TIMEOUT, branch_ends, head
-from model.git.patches import FilePatch, file_patch
+from model.domain.changes import FileStatus, Side
+from model.git.diff import DIFF_ARGUMENTS, MAX_BYTES, TIMEOUT, find_branch_range, resolve_head
+from model.git.patches import FilePatch, split_patch
 from model.git.run import git
-from model.git.status import untracked_files
-from model.git.untracked import as_new_files, count_lines_of_each
-
-Side = Literal["unstaged", "staged", "branch"]
-"""Not staged yet; what the next commit would hold; the commits since the branch left its base."""
-FileStatus = Literal[
-    "added", "modified", "deleted", "renamed", "copied", "retyped", "untracked", "conflicted"
-]
+from model.git.status import list_untracked_files
+from model.git.untracked import count_lines_per_file, render_new_files
 
 _STATUS: Final[dict[str, FileStatus]] = {
     "A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",
@@ -35,145 +30,154 @@ _LINE_BREAKS: Final = str.maketrans({"\n": "␊", "\r": "␍", "\t": "␉"})
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A file that differs. Lines are `None` for binary files."""
+    """A changed file. Line counts are `None` for binary files."""
 
     name: str
-    """As `os` finds it."""
+    """The path in the worktree, as `os` accepts it."""
     status: FileStatus
     old_name: str | None = None
     added: int | None = 0
     removed: int | None = 0
     old_mode: str = ""
-    """Git's, six digits; `000000` where there is no file."""
+    """Git's file mode, six digits; `000000` if there is no file."""
     mode: str = ""
 
     @property
     def is_submodule(self) -> bool:
-        """Whether it is another repository."""
+        """Whether the entry is a submodule."""
         return _SUBMODULE in (self.old_mode, self.mode)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that the change concerns."""
+        """The current name and, for a rename, the old one before it."""
         return (self.old_name, self.name) if self.old_name else (self.name,)
 
 
 def shown_name(name: str) -> str:
-    """A file's name as people read it, on one line."""
+    """Return a file name as visible text on one line."""
     return make_visible(os.fsencode(name).decode("utf-8", "replace").translate(_LINE_BREAKS))
 
 
 async def changed_files(path: Path, side: Side, base: str | None = None) -> list[Changed]:
-    """What differs, by name. Conflicts are not staged; they belong to `unstaged`.
+    """Return the changed files sorted by name. Conflicts belong to `unstaged`, never to `staged`.
 
     Args:
         path: The worktree.
         side: What is compared.
         base: For `branch`: the base.
     """
-    commits = await _commits(path, side, base)
-    command = _diff(side, commits, "--raw", "--numstat", "-z")
-    shown = await git(path, *command, "--", timeout=TIMEOUT)
-    found = await asyncio.to_thread(_read, shown.fields)
+    commits = await _commits_to_compare(path, side, base)
+    command = _diff_arguments(side, commits, "--raw", "--numstat", "-z")
+    result = await git(path, *command, "--", timeout=TIMEOUT)
+    found = await asyncio.to_thread(_parse_raw_numstat, result.fields)
     if side == "unstaged":
-        new = await untracked_files(path)
-        counts = await asyncio.to_thread(count_lines_of_each, path, new)
+        untracked = await list_untracked_files(path)
+        counts = await asyncio.to_thread(count_lines_per_file, path, untracked)
         found += [
-            Changed(name, "untracked", added=lines) for name, lines in zip(new, counts, strict=True)
+            Changed(name, "untracked", added=lines)
+            for name, lines in zip(untracked, counts, strict=True)
         ]
     else:
         found = [file for file in found if file.status != "conflicted"]
     return sorted(found, key=lambda file: file.name)
 
 
-async def changed_file(path: Path, side: Side, shown: str, base: str | None = None) -> Changed:
-    """The file that people call this. Raises `SpinneyError` when it does not differ any more."""
+async def changed_file(
+    path: Path, side: Side, display_name: str, base: str | None = None
+) -> Changed:
+    """Return the file with this displayed name. Raises `SpinneyError` if it has no changes."""
     files = [
-        file for file in await changed_files(path, side, base) if shown_name(file.name) == shown
+        file
+        for file in await changed_files(path, side, base)
+        if shown_name(file.name) == display_name
     ]
     if len(files) == 1:
         return files[0]
     if files:
         raise SpinneyError(
-            f"{len(files)} files are shown as “{shown}”: their names differ in invisible "
-            "characters. Rename one of them first.",
+            f"{len(files)} files are displayed as '{display_name}': their names differ only in "
+            "invisible characters. Rename one of them first.",
             "conflict",
         )
     raise SpinneyError(
-        f"“{shown}” has no such changes any more; look at the list anew.", "conflict"
+        f"'{display_name}' no longer has such changes. Refresh the list.", "conflict"
     )
 
 
 async def patch_of(
     path: Path, side: Side, file: Changed, base: str | None = None
 ) -> tuple[FilePatch, bool]:
-    """The difference of one file, and whether it was cut because it is too large."""
+    """Return the patch of one file, and whether it was truncated because it is too large."""
     if file.status == "untracked":
-        text = await asyncio.to_thread(as_new_files, path, [file.name])
-        return file_patch(text.encode("utf-8", "replace")), False
-    commits = await _commits(path, side, base)
-    if file.status == "conflicted":  # against ours: three-way differences are hard to read
-        commits = (await head(path),)
-    command = _diff(side, commits)
-    names = literal(file.names)
-    shown = await git(path, *command, "--", *names, timeout=TIMEOUT, most=MOST_BYTES)
-    raw = shown.raw
-    if shown.cut:
-        limit = f"{MOST_BYTES // 1_000_000} MB"
+        text = await asyncio.to_thread(render_new_files, path, [file.name])
+        return split_patch(text.encode("utf-8", "replace")), False
+    commits = await _commits_to_compare(path, side, base)
+    if file.status == "conflicted":  # against ours: a combined diff is hard to read
+        commits = (await resolve_head(path),)
+    command = _diff_arguments(side, commits)
+    pathspecs = to_pathspecs(file.names)
+    result = await git(path, *command, "--", *pathspecs, timeout=TIMEOUT, max_bytes=MAX_BYTES)
+    raw = result.raw_stdout
+    if result.is_truncated:
+        limit = f"{MAX_BYTES // 1_000_000} MB"
         raw = raw.rpartition(b"\n")[0]
-        raw += f"\n\\ The rest is not shown: the difference is larger than {limit}.\n".encode()
-    return await asyncio.to_thread(file_patch, raw), shown.cut
+        raw += f"\n\\ The rest is not shown: the diff is larger than {limit}.\n".encode()
+    return await asyncio.to_thread(split_patch, raw), result.is_truncated
 
 
-def _diff(side: Side, commits: tuple[str, ...], *options: str) -> tuple[str, ...]:
-    """The call of git without its names."""
-    # Only a changed commit of a submodule can be staged; what is loose inside it cannot.
+def _diff_arguments(side: Side, commits: tuple[str, ...], *options: str) -> tuple[str, ...]:
+    """Return the git arguments without the file names."""
+    # In a submodule only a new commit can be staged, not the changes inside it.
     flag = ("--cached",) if side == "staged" else ()
-    # Without commits git 2.39 takes the `--` behind `--end-of-options` for one.
-    ends = (DIFF[-1], *commits) if commits else ()
-    # Where a context is named, git prints the patch as well.
-    every = [option for option in DIFF[:-1] if not (options and option.startswith("--unified"))]
-    return (*every, *options, *flag, *ends)
+    # Without commits git 2.39 takes the `--` after `--end-of-options` for a commit.
+    ends = (DIFF_ARGUMENTS[-1], *commits) if commits else ()
+    # With a context option git prints the patch as well.
+    arguments = [
+        option for option in DIFF_ARGUMENTS[:-1] if not (options and option.startswith("--unified"))
+    ]
+    return (*arguments, *options, *flag, *ends)
 
 
-async def _commits(path: Path, side: Side, base: str | None) -> tuple[str, ...]:
+async def _commits_to_compare(path: Path, side: Side, base: str | None) -> tuple[str, ...]:
     match side:
         case "unstaged":
             return ()
         case "staged":
-            return (await head(path),)
+            return (await resolve_head(path),)
         case "branch":
-            return await branch_ends(path, base or "HEAD")
+            return await find_branch_range(path, base or "HEAD")
 
 
-def _read(fields: list[str]) -> list[Changed]:
-    """The rows of `--raw --numstat -z`: first all of the one, then all of the other."""
+def _parse_raw_numstat(fields: list[str]) -> list[Changed]:
+    """Parse `--raw --numstat -z`: first all entries of one kind, then all of the other."""
     files: dict[str, Changed] = {}
-    rest = iter(fields)
-    for field in rest:
+    remaining = iter(fields)
+    for field in remaining:
         if field.startswith(":"):
-            # A conflict has as many colons as it has sides, and a mode for each.
+            # A conflict has one colon and one mode per side.
             sides = len(field) - len(field.lstrip(":"))
-            facts = field[sides:].split(" ")
-            old_mode, mode, letter = facts[0], facts[sides], facts[-1]
+            values = field[sides:].split(" ")
+            old_mode, mode, letter = values[0], values[sides], values[-1]
             status = "conflicted" if sides > 1 else _STATUS.get(letter[:1], "modified")
-            old_name = next(rest) if letter[:1] in "RC" else None
-            name = next(rest)
+            old_name = next(remaining) if letter[:1] in "RC" else None
+            name = next(remaining)
             if name not in files or status == "conflicted":
                 files[name] = Changed(name, status, old_name, 0, 0, old_mode, mode)
             continue
         added, removed, name = field.split("\t", 2)
         if not name:
-            _, name = next(rest), next(rest)
+            _, name = next(remaining), next(remaining)
         if name in files:
-            files[name] = replace(files[name], added=_number(added), removed=_number(removed))
+            files[name] = replace(
+                files[name], added=_parse_count(added), removed=_parse_count(removed)
+            )
     return list(files.values())
 
 
-def _number(digits: str) -> int | None:
+def _parse_count(digits: str) -> int | None:
     return None if digits == "-" else int(digits)
 
 
-def literal(names: Iterable[str]) -> list[str]:
-    """The names as git takes them: no pattern, from the worktree's root."""
+def to_pathspecs(names: Iterable[str]) -> list[str]:
+    """Return the names as literal pathspecs relative to the worktree's root."""
     return [f":(top,literal){name}" for name in names]

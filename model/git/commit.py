@@ -1,4 +1,4 @@
-"""Commits made in a worktree."""
+"""Create commits in a worktree."""
 
 from pathlib import Path
 from typing import Final
@@ -10,39 +10,39 @@ from model.git.run import git
 from model.git.status import has_uncommitted_changes
 
 _HOOKS_TIMEOUT: Final = 300
-"""Seconds; hooks of a commit run linters and tests."""
+"""Seconds; commit hooks run linters and tests."""
 
 
 async def commit(path: Path, message: str, stage_all: bool = False) -> str:
-    """Commit what is staged, or with `stage_all` every change, untracked files too.
+    """Commit the staged changes, or with `stage_all` every change including untracked files.
 
     Returns:
         The id of the commit.
 
     Raises:
-        SpinneyError: nothing to commit; `git_error` with git's or a hook's own words.
+        SpinneyError: Nothing to commit; `git_error` with the message of git or a hook.
     """
     text = restore_hidden(make_visible(message), await prepared_message(path)).strip()
     if not text:
         raise SpinneyError("The commit message is empty.")
-    if not await has_uncommitted_changes(path) and not await _merging(path):
+    if not await has_uncommitted_changes(path) and not await _is_merging(path):
         raise SpinneyError("No uncommitted changes to commit", "conflict")
     if stage_all:
         await git(path, "add", "--all", write=True, timeout=_HOOKS_TIMEOUT)
-    elif not await _staged(path) and not await _merging(path):
+    elif not await _has_staged_changes(path) and not await _is_merging(path):
         raise SpinneyError("Nothing is staged. Stage changes first, or commit all.", "conflict")
     await git(path, "commit", f"--message={text}", write=True, timeout=_HOOKS_TIMEOUT)
     return (await git(path, "rev-parse", "HEAD")).stdout
 
 
-async def _staged(path: Path) -> bool:
+async def _has_staged_changes(path: Path) -> bool:
     compared = await git(
         path, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", check=False
     )
     return compared.returncode == 1
 
 
-async def _merging(path: Path) -> bool:
-    """Whether a merge waits for its commit, which may change no file."""
+async def _is_merging(path: Path) -> bool:
+    """Whether a merge is ready to be committed, even if it changes no file."""
     found = await git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False)
     return found.returncode == 0

@@ -1,4 +1,4 @@
-"""Differences as unified diff text: the working tree, the index, or a branch since its base."""
+"""Unified diffs of the working tree, the index, or a branch since its base."""
 
 import asyncio
 from pathlib import Path
@@ -6,15 +6,15 @@ from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.git.repositories import base_commits, default_branch
+from model.git.repositories import default_branch, resolve_base
 from model.git.run import git
-from model.git.status import empty_tree, untracked_files
-from model.git.untracked import as_new_files
+from model.git.status import get_empty_tree, list_untracked_files
+from model.git.untracked import render_new_files
 
 DiffKind = Literal["working", "staged", "branch"]
 
-# The same text whatever the user configured, and no program of the repository's choosing.
-DIFF: Final = (
+# Same output whatever the user configured, without running programs named by the repository.
+DIFF_ARGUMENTS: Final = (
     "-c", "core.quotePath=false",
     "-c", "diff.suppressBlankEmpty=false",
     "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
@@ -23,75 +23,77 @@ DIFF: Final = (
     "--end-of-options",
 )  # fmt: skip
 TIMEOUT: Final = 60
-MOST_BYTES: Final = 32_000_000
-"""Bytes of a difference that are shown; who wrote a million lines does not read them here."""
-_PIECE: Final = 100_000
-"""Characters cleaned in one go: a longer search would hold up all other threads."""
+MAX_BYTES: Final = 32_000_000
+"""Bytes of a diff that are shown; a million lines cannot be reviewed here."""
+_CHUNK_SIZE: Final = 100_000
+"""Characters sanitized at a time: a longer regex search would block all other threads."""
 
 
 async def diff(path: Path, kind: DiffKind, base: str | None = None) -> str:
-    """The differences of one kind, cleaned for any screen; empty when there are none.
+    """Return a diff of one kind, safe to display; empty if there are no differences.
 
     Args:
         path: The worktree.
-        kind: `working`: all that is not committed, staged or not, untracked files as new ones;
-            `staged`: what the next commit would hold; `branch`: the commits since the branch
+        kind: `working`: all uncommitted changes, staged or not, untracked files as new ones;
+            `staged`: what the next commit would contain; `branch`: the commits since the branch
             left its base.
-        base: For `branch`: the base, or the default branch.
+        base: For `branch`: the base; by default the default branch.
     """
     match kind:
         case "working":
-            new_files = await untracked_files(path)
-            text = await _shown(path, await head(path))
-            text += await asyncio.to_thread(as_new_files, path, new_files)
+            new_files = await list_untracked_files(path)
+            text = await _run_diff(path, await resolve_head(path))
+            text += await asyncio.to_thread(render_new_files, path, new_files)
         case "staged":
-            text = await _shown(path, await head(path), cached=True)
+            text = await _run_diff(path, await resolve_head(path), cached=True)
         case "branch":
-            text = await _shown(path, *await branch_ends(path, base or await default_branch(path)))
-    return await asyncio.to_thread(cleaned, text)
+            text = await _run_diff(
+                path, *await find_branch_range(path, base or await default_branch(path))
+            )
+    return await asyncio.to_thread(clean_text, text)
 
 
-async def _shown(path: Path, *commits: str, cached: bool = False) -> str:
-    options = (*DIFF[:-1], "--cached", DIFF[-1]) if cached else DIFF
-    shown = await git(path, *options, *commits, "--", timeout=TIMEOUT, most=MOST_BYTES)
-    text = shown.raw.decode("utf-8", "replace")
-    if not shown.cut:
+async def _run_diff(path: Path, *commits: str, cached: bool = False) -> str:
+    options = (*DIFF_ARGUMENTS[:-1], "--cached", DIFF_ARGUMENTS[-1]) if cached else DIFF_ARGUMENTS
+    result = await git(path, *options, *commits, "--", timeout=TIMEOUT, max_bytes=MAX_BYTES)
+    text = result.raw_stdout.decode("utf-8", "replace")
+    if not result.is_truncated:
         return text
     whole_lines = text.rpartition("\n")[0]
-    limit = f"{MOST_BYTES // 1_000_000} MB"
-    return f"{whole_lines}\n\\ The rest is not shown: the difference is larger than {limit}.\n"
+    limit = f"{MAX_BYTES // 1_000_000} MB"
+    return f"{whole_lines}\n\\ The rest is not shown: the diff is larger than {limit}.\n"
 
 
-def cleaned(text: str) -> str:
-    """`make_visible` for long texts, a piece at a time."""
-    pieces = []
+def clean_text(text: str) -> str:
+    """Apply `make_visible` to a long text in chunks."""
+    chunks = []
     start = 0
     while start < len(text):
-        end = text.find("\n", start + _PIECE) + 1 or len(text)
-        pieces.append(make_visible(text[start:end]))
+        end = text.find("\n", start + _CHUNK_SIZE) + 1 or len(text)
+        chunks.append(make_visible(text[start:end]))
         start = end
-    return "".join(pieces)
+    return "".join(chunks)
 
 
-async def branch_ends(path: Path, base: str) -> tuple[str, str]:
-    """The commits between which the branch's own work lies: where it left its base, and its head.
+async def find_branch_range(path: Path, base: str) -> tuple[str, str]:
+    """Return the two commits that enclose the branch's own work: the merge base and the tip.
 
-    Raises `SpinneyError` where the two have nothing in common.
+    Raises `SpinneyError` if the branch and `base` have no common commit.
     """
-    bases = await base_commits(path, base)
-    tip = await head(path)
-    left = await git(path, "merge-base", tip, *bases, check=False)
-    if left.returncode != 0:
+    bases = await resolve_base(path, base)
+    tip = await resolve_head(path)
+    merge_base = await git(path, "merge-base", tip, *bases, check=False)
+    if merge_base.returncode != 0:
         raise SpinneyError(
-            f"The branch has no commit in common with “{base}”: choose another base branch.",
+            f"The branch has no commit in common with '{base}'. Choose another base branch.",
             "git_error",
         )
-    return left.stdout, tip
+    return merge_base.stdout, tip
 
 
-async def head(path: Path) -> str:
-    """The id of the checked-out commit; before the first one that of the empty tree."""
+async def resolve_head(path: Path) -> str:
+    """Return the id of the checked-out commit, or of the empty tree before the first commit."""
     found = await git(
         path, "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD", check=False
     )
-    return found.stdout or await empty_tree(path)
+    return found.stdout or await get_empty_tree(path)

@@ -1,7 +1,7 @@
-"""Changes thrown away, and brought back: each discard first keeps the file's own bytes.
+"""Discard changes and undo a discard: the file's original bytes are backed up first.
 
-What is kept lies in a folder for each discard: `record.json` and the content. Git's object store
-would prune it when it likes, and filters would change it.
+Each discard has a folder with `record.json` and the content. Git's object store would prune the
+content at any time, and filters would change it.
 """
 
 import asyncio
@@ -21,184 +21,188 @@ from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.changes import Changed, shown_name
 from model.git.run import git
-from model.git.staging import apply_patch, seen_file
+from model.git.staging import apply_patch, find_selection
 
-MOST_KEPT: Final = 100
-"""Discards kept for each worktree; older ones are forgotten."""
-MOST_BYTES: Final = 512 * 1024 * 1024
-"""Bytes of them; the newest is kept at any size."""
+MAX_DISCARDS: Final = 100
+"""Discards kept for each worktree; older ones are deleted."""
+MAX_BYTES: Final = 512 * 1024 * 1024
+"""Total bytes of a worktree's discards; the newest is kept at any size."""
 _CONTENT, _RECORD = "content", "record.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Discarded:
+class DiscardRecord:
     """A discard that can be undone."""
 
     id: str
     name: str
-    """The file, as `os` finds it from the worktree's root."""
+    """The path of the file in the worktree, as `os` accepts it."""
     kind: str
-    """What stood there: `file`, `link` or `nothing`."""
+    """What the path was: `file`, `link` or `nothing`."""
     mode: int
     before: str
-    """What names its content then; `after` likewise, since the discard."""
+    """Identifies the content before the discard; `after` identifies it afterwards."""
     after: str
     at: float
     """Seconds since 1970."""
 
 
 async def discard(
-    path: Path, kept: Path, shown: str, hunk: str | None, seen: str | None
-) -> Discarded:
-    """Take back what is not staged of a file or of one of its hunks; what was there is kept.
+    path: Path,
+    discards: Path,
+    display_name: str,
+    hunk_name: str | None,
+    expected_digest: str | None,
+) -> DiscardRecord:
+    """Discard the unstaged changes of a file or of one of its hunks, after a backup.
 
     Args:
         path: The worktree.
-        kept: The folder for what this worktree discards.
-        shown, hunk, seen: As `staging.stage` takes them.
+        discards: The folder with the discards of this worktree.
+        display_name, hunk_name, expected_digest: As for `staging.stage`.
 
     Raises:
-        SpinneyError: the file changed meanwhile, is a submodule or has a conflict; nothing is
-            discarded unless it could be kept.
+        SpinneyError: The file changed meanwhile, is a submodule, has a conflict, or could not be
+            backed up; nothing is discarded.
     """
-    file, patch = await seen_file(path, "unstaged", shown, hunk, seen)
-    _check(file)
-    place = path / file.name
-    folder = kept / f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}"
-    record = await asyncio.to_thread(_keep, folder, file.name, place)
+    file, patch = await find_selection(path, "unstaged", display_name, hunk_name, expected_digest)
+    _check_discardable(file)
+    target = path / file.name
+    folder = discards / f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}"
+    record = await asyncio.to_thread(_back_up, folder, file.name, target)
     try:
         if patch is not None:
             await apply_patch(path, patch, "--reverse")
         elif file.status == "untracked":
-            await asyncio.to_thread(place.unlink)
+            await asyncio.to_thread(target.unlink)
         else:
             await git(path, "checkout-index", "--force", "-u", "--", file.name, write=True)
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise
-    return await asyncio.to_thread(_finish, kept, folder, record, place)
+    return await asyncio.to_thread(_finish, discards, folder, record, target)
 
 
-async def undo(path: Path, kept: Path, wanted: str | None) -> Discarded:
-    """Bring back a discard (the newest, or the one of this id), byte for byte.
+async def undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
+    """Restore a discard (the newest, or the one of this id) byte for byte.
 
-    Raises `SpinneyError` when there is none, or when the file changed since and would be lost.
+    Raises `SpinneyError` if there is none, or if the file has changed since.
     """
-    return await asyncio.to_thread(_undo, path, kept, wanted)
+    return await asyncio.to_thread(_undo, path, discards, discard_id)
 
 
-def forget(kept: Path) -> None:
-    """Delete all that is kept for a worktree."""
-    shutil.rmtree(kept, ignore_errors=True)
+def delete_folder(folder: Path) -> None:
+    """Delete a worktree's folder of discards and everything in it."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check(file: Changed) -> None:
-    shown = shown_name(file.name)
+def _check_discardable(file: Changed) -> None:
+    display_name = shown_name(file.name)
     if file.is_submodule:
         raise SpinneyError(
-            f"“{shown}” is a submodule; discard its changes inside it with git.", "conflict"
+            f"'{display_name}' is a submodule. Discard its changes with git inside it.", "conflict"
         )
     if file.status == "conflicted":
         raise SpinneyError(
-            f"“{shown}” has a conflict: solve it, or abort the merge as a whole.", "conflict"
+            f"'{display_name}' has a conflict. Resolve it, or abort the whole merge.", "conflict"
         )
 
 
-def _keep(folder: Path, name: str, place: Path) -> Discarded:
+def _back_up(folder: Path, name: str, target: Path) -> DiscardRecord:
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)
-        kind, mode = _kind(place)
+        kind, mode = _get_kind_and_mode(target)
         if kind == "file":
-            shutil.copyfile(place, folder / _CONTENT)
+            shutil.copyfile(target, folder / _CONTENT)
         elif kind == "link":
-            (folder / _CONTENT).write_bytes(os.fsencode(place.readlink()))
-        return Discarded(folder.name, name, kind, mode, _state(place), "", time.time())
+            (folder / _CONTENT).write_bytes(os.fsencode(target.readlink()))
+        return DiscardRecord(folder.name, name, kind, mode, _fingerprint(target), "", time.time())
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise SpinneyError(
-            f"“{shown_name(name)}” was not discarded, because it could not be kept for an undo: "
+            f"'{shown_name(name)}' was not discarded, because it could not be backed up: "
             f"{clean_line(error.strerror or str(error))}.",
             "conflict",
         ) from None
 
 
-def _finish(kept: Path, folder: Path, record: Discarded, place: Path) -> Discarded:
-    done = Discarded(**{**asdict(record), "after": _state(place)})
-    (folder / _RECORD).write_text(json.dumps(asdict(done)))  # ASCII: any name comes back whole
-    make_room(kept)
-    return done
+def _finish(discards: Path, discard: Path, record: DiscardRecord, target: Path) -> DiscardRecord:
+    completed = DiscardRecord(**{**asdict(record), "after": _fingerprint(target)})
+    (discard / _RECORD).write_text(json.dumps(asdict(completed)))  # ASCII: any name round-trips
+    prune(discards)
+    return completed
 
 
-def make_room(kept: Path) -> None:
-    """Forget the oldest beyond what is kept, and never the newest."""
+def prune(folder: Path) -> None:
+    """Delete the oldest discards beyond the limits, but never the newest."""
     size = 0
-    for number, folder in enumerate(sorted(kept.iterdir(), reverse=True)):
+    for number, discard in enumerate(sorted(folder.iterdir(), reverse=True)):
         with suppress(OSError):
-            size += (folder / _CONTENT).lstat().st_size
-        if number >= MOST_KEPT or (number and size > MOST_BYTES):
-            shutil.rmtree(folder, ignore_errors=True)
+            size += (discard / _CONTENT).lstat().st_size
+        if number >= MAX_DISCARDS or (number and size > MAX_BYTES):
+            shutil.rmtree(discard, ignore_errors=True)
 
 
-def _undo(path: Path, kept: Path, wanted: str | None) -> Discarded:
-    folder = _found(kept, wanted)
+def _undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
+    folder = _find_discard(discards, discard_id)
     try:
-        record = Discarded(**json.loads((folder / _RECORD).read_text()))
+        record = DiscardRecord(**json.loads((folder / _RECORD).read_text()))
     except (OSError, ValueError, TypeError):
         raise SpinneyError(
-            "The discard cannot be undone, because the note of it is damaged. What was discarded"
-            f" lies in {folder / _CONTENT}.",
+            "The discard cannot be undone because its record is damaged. The discarded content is"
+            f" in {folder / _CONTENT}.",
             "conflict",
         ) from None
-    place = path / record.name
-    if _state(place) != record.after:
+    target = path / record.name
+    if _fingerprint(target) != record.after:
         raise SpinneyError(
-            f"“{shown_name(record.name)}” has changed since the discard, so it was left as it is. "
-            f"What was discarded lies in {folder / _CONTENT}.",
+            f"'{shown_name(record.name)}' has changed since the discard, so it was not "
+            f"restored. The discarded content is in {folder / _CONTENT}.",
             "conflict",
         )
     try:
-        _restore(place, folder / _CONTENT, record)
+        _restore(target, folder / _CONTENT, record)
     except OSError as error:
         reason = clean_line(error.strerror or str(error))
         raise SpinneyError(
-            f"“{shown_name(record.name)}” could not be brought back: {reason}. "
-            f"What was discarded lies in {folder / _CONTENT}.",
+            f"'{shown_name(record.name)}' could not be restored: {reason}. "
+            f"The discarded content is in {folder / _CONTENT}.",
             "conflict",
         ) from None
     shutil.rmtree(folder, ignore_errors=True)
     return record
 
 
-def _found(kept: Path, wanted: str | None) -> Path:
+def _find_discard(discards: Path, discard_id: str | None) -> Path:
     with suppress(OSError):
-        for folder in sorted(kept.iterdir(), reverse=True):
-            if wanted in (None, folder.name) and (folder / _RECORD).is_file():
+        for folder in sorted(discards.iterdir(), reverse=True):
+            if discard_id in (None, folder.name) and (folder / _RECORD).is_file():
                 return folder
     raise SpinneyError("There is no discard to undo in this worktree.", "not_found")
 
 
-def _restore(place: Path, content: Path, record: Discarded) -> None:
+def _restore(target: Path, content: Path, record: DiscardRecord) -> None:
     if record.kind == "nothing":
-        place.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
         return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    # Beside it, then over it: nobody ever reads half of the file.
-    beside = place.with_name(f".{uuid.uuid4().hex}.spinney")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Write a temporary file, then replace: no process ever reads half of the file.
+    temporary = target.with_name(f".{uuid.uuid4().hex}.spinney")
     try:
         if record.kind == "link":
-            beside.symlink_to(os.fsdecode(content.read_bytes()))
+            temporary.symlink_to(os.fsdecode(content.read_bytes()))
         else:
-            shutil.copyfile(content, beside)
-            beside.chmod(record.mode)
-        beside.replace(place)
+            shutil.copyfile(content, temporary)
+            temporary.chmod(record.mode)
+        temporary.replace(target)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
-def _kind(place: Path) -> tuple[str, int]:
+def _get_kind_and_mode(target: Path) -> tuple[str, int]:
     try:
-        facts = place.lstat()
+        facts = target.lstat()
     except FileNotFoundError:
         return "nothing", 0
     if stat.S_ISLNK(facts.st_mode):
@@ -208,13 +212,13 @@ def _kind(place: Path) -> tuple[str, int]:
     return "file", stat.S_IMODE(facts.st_mode)
 
 
-def _state(place: Path) -> str:
-    """What names kind, mode and content of what stands there."""
+def _fingerprint(target: Path) -> str:
+    """Return a text that identifies kind, mode and content of what is at `target`."""
     try:
-        kind, mode = _kind(place)
+        kind, mode = _get_kind_and_mode(target)
         if kind == "file":
-            with place.open("rb") as file:
+            with target.open("rb") as file:
                 return f"file {mode:o} {hashlib.file_digest(file, 'sha256').hexdigest()}"
-        return f"link {place.readlink()}" if kind == "link" else kind
+        return f"link {target.readlink()}" if kind == "link" else kind
     except (OSError, ValueError):
         return "something else"

@@ -1,6 +1,6 @@
-"""What is fetched before a worktree is made: its base, or a pull request's head.
+"""Fetch what a new worktree starts from: its base branch, or a pull request's head.
 
-A remote that does not answer costs bounded time and never the worktree, where what is here serves.
+A remote that does not respond costs a bounded time; creation continues with local commits.
 """
 
 import asyncio
@@ -13,53 +13,53 @@ from model.git.remotes import fetch
 from model.git.repositories import remotes
 from model.git.run import git
 
-PATIENCE: Final = 30.0
-"""Seconds for a remote to answer before a worktree is made from what is here."""
+TIMEOUT: Final = 30.0
+"""Seconds for a remote to respond before a worktree is created from local commits."""
 
 
-async def freshen(root: Path, base: str, patience: float = PATIENCE) -> str | None:
-    """Bring the remote's counterpart of the branch `base` up to date; why not, if that failed.
+async def fetch_base(root: Path, base: str, timeout: float = TIMEOUT) -> str | None:
+    """Update the remote branch that `base` names or follows; return the reason if that failed.
 
-    What no remote has (a local branch, a tag, a commit) needs nothing.
+    A local branch, tag or commit without a remote counterpart needs no update.
     """
-    found = await _counterpart(root, base)
+    found = await _find_remote_branch(root, base)
     if found is None:
         return None
     remote, branch = found
     try:
-        async with asyncio.timeout(patience):
-            fetched, words = await fetch(root, remote, branch)
+        async with asyncio.timeout(timeout):
+            fetched, output = await fetch(root, remote, branch)
     except TimeoutError:
-        return f"“{remote}” did not answer within {patience:g} seconds"
+        return f"'{remote}' did not respond within {timeout:g} seconds"
     except SpinneyError as error:
         return error.message
-    return None if fetched else words
+    return None if fetched else output
 
 
-async def pull_request_head(root: Path, number: int, head: str) -> tuple[str, str | None]:
-    """The commit of a pull request's head, and why it could not be fetched if it was here already.
+async def fetch_pull_request_head(root: Path, number: int, head: str) -> tuple[str, str | None]:
+    """Return the commit of a pull request's head, and why it was not fetched if it is a local one.
 
-    Asks the remotes for the request itself (which holds for forks, too), then for the branch
-    `head`. Raises `SpinneyError` when nobody has it.
+    Asks each remote for the request itself (which also works for forks), then for the branch
+    `head`. Raises `SpinneyError` if the commit is not available.
     """
     check_branch_name(head)
-    names = await _remotes_origin_first(root)
+    names = await _list_remotes_origin_first(root)
     reasons: list[str] = []
     for remote in names:
-        here = f"refs/spinney/pull/{remote}/{number}"
+        target = f"refs/spinney/pull/{remote}/{number}"
         for source in (f"refs/pull/{number}/head", f"refs/heads/{head}"):
             fetched = await git(
                 root, "fetch", "--quiet", "--no-tags", "--end-of-options", remote,
-                f"+{source}:{here}", write=True, timeout=300, check=False,
+                f"+{source}:{target}", write=True, timeout=300, check=False,
             )  # fmt: skip
             if fetched.returncode == 0:
-                return (await git(root, "rev-parse", "--verify", here + "^{commit}")).stdout, None
-            reasons.append(fetched.words)
+                return (await git(root, "rev-parse", "--verify", target + "^{commit}")).stdout, None
+            reasons.append(fetched.message)
     for remote in names:
-        known = [f"refs/spinney/pull/{remote}/{number}", f"refs/remotes/{remote}/{head}"]
-        for name in known:
+        local_refs = [f"refs/spinney/pull/{remote}/{number}", f"refs/remotes/{remote}/{head}"]
+        for ref in local_refs:
             found = await git(
-                root, "rev-parse", "--verify", "--quiet", name + "^{commit}", check=False
+                root, "rev-parse", "--verify", "--quiet", ref + "^{commit}", check=False
             )
             if found.returncode == 0:
                 return found.stdout, reasons[0]
@@ -67,9 +67,9 @@ async def pull_request_head(root: Path, number: int, head: str) -> tuple[str, st
     raise SpinneyError(f"the head of pull request #{number} could not be fetched: {why}")
 
 
-async def _counterpart(root: Path, base: str) -> tuple[str, str] | None:
-    """The remote and its branch that `base` names or follows."""
-    names = await _remotes_origin_first(root)
+async def _find_remote_branch(root: Path, base: str) -> tuple[str, str] | None:
+    """Return the remote and the branch on it that `base` names or follows."""
+    names = await _list_remotes_origin_first(root)
     for remote in names:
         if base.startswith(remote + "/"):
             return remote, base.removeprefix(remote + "/")
@@ -80,6 +80,6 @@ async def _counterpart(root: Path, base: str) -> tuple[str, str] | None:
     return None
 
 
-async def _remotes_origin_first(root: Path) -> list[str]:
+async def _list_remotes_origin_first(root: Path) -> list[str]:
     names = [remote.name for remote in await remotes(root)]
     return sorted(names, key=lambda name: name != "origin")

@@ -1,4 +1,4 @@
-"""What a branch has had since it left its base: its commits in words, or nothing at all."""
+"""The commits of a branch since it left its base."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,26 +6,26 @@ from typing import Final
 
 from model.base.text import clean_line, make_visible
 from model.git.refs import check_branch_name
-from model.git.repositories import base_commits
+from model.git.repositories import resolve_base
 from model.git.run import git
 
-_MOST: Final = 250
-"""Commits; a longer list is read by nobody."""
+_MAX_COMMITS: Final = 250
+"""A longer list is not useful to anyone."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitText:
-    """What a commit says of itself."""
+    """The message of a commit."""
 
     subject: str
     body: str
 
 
 async def commits_since(path: Path, base: str) -> list[CommitText]:
-    """The commits of the branch checked out in `path` that `base` lacks, oldest first."""
+    """Return the commits of the branch checked out in `path` that `base` lacks, oldest first."""
     listed = await git(
-        path, "log", "-z", "--format=%s%n%b", f"--max-count={_MOST}", "--no-merges",
-        "--no-show-signature", "HEAD", "--not", *await base_commits(path, base), "--",
+        path, "log", "-z", "--format=%s%n%b", f"--max-count={_MAX_COMMITS}", "--no-merges",
+        "--no-show-signature", "HEAD", "--not", *await resolve_base(path, base), "--",
     )  # fmt: skip
     parts = [field.partition("\n") for field in listed.fields]
     return [CommitText(clean_line(head), make_visible(rest).strip()) for head, _, rest in parts][
@@ -34,21 +34,21 @@ async def commits_since(path: Path, base: str) -> list[CommitText]:
 
 
 async def is_untouched(path: Path, branch: str, base: str) -> bool:
-    """Whether `branch`, checked out in `path`, has no commit of its own and was never pushed."""
+    """Whether `branch`, checked out in `path`, has no commits of its own and was never pushed."""
     if await commits_since(path, base):
         return False
     own = f"refs/heads/{check_branch_name(branch)}"
-    # `[*]` and its like are no part of a branch's name, so the pattern fits this name alone.
+    # A branch name cannot contain `[`, `*` and the like, so the pattern matches only this name.
     listed = await git(
         path, "for-each-ref", "--format=%(refname)%00%(upstream)", own, f"refs/remotes/*/{branch}"
     )
     return listed.stdout == f"{own}\0"
 
 
-async def newest_subjects(path: Path, most: int) -> list[str]:
-    """The first lines of the newest commits, newest first; none before the first commit."""
+async def list_recent_subjects(path: Path, limit: int) -> list[str]:
+    """Return the subjects of the newest commits, newest first; empty before the first commit."""
     listed = await git(
-        path, "log", "-z", "--format=%s", f"--max-count={most}", "--no-show-signature", "HEAD",
+        path, "log", "-z", "--format=%s", f"--max-count={limit}", "--no-show-signature", "HEAD",
         "--", check=False,
     )  # fmt: skip
     return [clean_line(subject) for subject in listed.fields]

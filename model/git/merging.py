@@ -1,18 +1,17 @@
-"""A merge, a rebase or the like that stopped in the middle: told, and given up."""
+"""Find and abort an unfinished merge, rebase, cherry-pick or revert."""
 
 import asyncio
 import re
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import git_directories
+from model.domain.changes import Operation
 from model.git.run import git
 
-Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
-
-# In this order: a rebase that stopped has files of a cherry-pick as well.
-_SIGNS: Final[tuple[tuple[str, Operation], ...]] = (
+# In this order: a stopped rebase also has files of a cherry-pick.
+_MARKER_FILES: Final[tuple[tuple[str, Operation], ...]] = (
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
     ("MERGE_HEAD", "merge"),
@@ -20,48 +19,48 @@ _SIGNS: Final[tuple[tuple[str, Operation], ...]] = (
     ("REVERT_HEAD", "revert"),
 )
 
-_CHANGED_SINCE: Final = re.compile(r"^Entry '(.+)' not uptodate", re.MULTILINE)
-"""What git (2.39) says of a file with changes in the working tree that it would lose."""
+_NOT_UP_TO_DATE: Final = re.compile(r"^Entry '(.+)' not uptodate", re.MULTILINE)
+"""Printed by git (2.39) for a file whose uncommitted changes an abort would overwrite."""
 
 
 async def operation_of(path: Path) -> Operation | None:
-    """What stopped in the middle in this worktree, if anything."""
-    return await asyncio.to_thread(_look, path)
+    """Return the unfinished operation in this worktree, if any."""
+    return await asyncio.to_thread(_find_operation, path)
 
 
 async def prepared_message(path: Path) -> str:
-    """What git would have its commit say, such as “Merge branch 'other'”; empty without any.
+    """Return git's prepared commit message, such as "Merge branch 'other'", or an empty string.
 
-    In git's own characters: whoever shows it makes it visible.
+    The text is not sanitized: callers must escape it before showing it.
     """
     return await asyncio.to_thread(_read_message, path)
 
 
 async def abort(path: Path) -> Operation:
-    """Give it up: branch and files are as before it. Raises `SpinneyError` when there is none."""
+    """Abort the operation and restore branch and files. Raises `SpinneyError` if there is none."""
     operation = await operation_of(path)
     if operation is None:
-        raise SpinneyError("No merge and no rebase is under way here.", "conflict")
+        raise SpinneyError("There is no merge or rebase in progress.", "conflict")
     try:
         await git(path, operation, "--abort", write=True, timeout=120)
     except SpinneyError as error:
-        if not (changed := _CHANGED_SINCE.findall(error.message)):
+        if not (changed := _NOT_UP_TO_DATE.findall(error.message)):
             raise
-        files = ", ".join(f"“{name}”" for name in dict.fromkeys(changed))
+        files = ", ".join(f"'{name}'" for name in dict.fromkeys(changed))
         raise SpinneyError(
-            f"The {operation} goes on: git would have to overwrite what was changed in {files} "
+            f"The {operation} was not aborted: git would have to overwrite changes made to {files} "
             f"since it stopped. Nothing was changed. Discard those changes, or stage them if they "
-            f"can go with the {operation}; then abort it again.",
+            f"may be lost with the {operation}, then abort again.",
             "conflict",
         ) from error
     return operation
 
 
-def _look(path: Path) -> Operation | None:
+def _find_operation(path: Path) -> Operation | None:
     directories = git_directories(path)
     if directories is None:
         return None
-    return next((name for sign, name in _SIGNS if (directories.own / sign).exists()), None)
+    return next((name for file, name in _MARKER_FILES if (directories.own / file).exists()), None)
 
 
 def _read_message(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What git waits at for ever: a named pipe in the place of a file that it reads."""
+"""Detect named pipes in place of files that git reads: git would block on them forever."""
 
 import asyncio
 import os
@@ -13,55 +13,57 @@ from model.base.errors import SpinneyError
 from model.base.git_layout import git_directories
 from model.base.text import clean_line
 
-_IN_THE_TREE: Final = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
-_ITS_OWN: Final = frozenset({"worktrees", "modules", "hooks"})
-"""Folders of a git directory that belong to other working trees, or that are run."""
-_SOON: Final = 2.0
-"""Seconds after which a git that only reads is looked after."""
-_LONGEST: Final = 2.0
-"""Seconds to look for one; git's own limit holds where that is too short."""
+_TREE_FILES: Final = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
+_SKIPPED_FOLDERS: Final = frozenset({"worktrees", "modules", "hooks"})
+"""Subfolders of a git directory that belong to other worktrees or hold programs."""
+_CHECK_AFTER: Final = 2.0
+"""Seconds after which a running read is checked."""
+_SEARCH_TIMEOUT: Final = 2.0
+"""Seconds to search for a pipe; git's own time limit applies if that is too short."""
 
 
-async def end_what_waits(running: Future[Any], cwd: Path, stop: Callable[[], None]) -> None:
-    """Stop a git that takes long and waits at a pipe in `cwd`. Raises `SpinneyError` then."""
-    done, _ = await asyncio.wait({running}, timeout=_SOON)
+async def stop_if_blocked(running: Future[Any], cwd: Path, stop: Callable[[], None]) -> None:
+    """Stop a slow git that is blocked on a named pipe in `cwd`, and raise `SpinneyError`."""
+    done, _ = await asyncio.wait({running}, timeout=_CHECK_AFTER)
     if done:
         return
-    pipe = await asyncio.to_thread(lambda: next(_pipes(cwd, time.monotonic() + _LONGEST), None))
+    pipe = await asyncio.to_thread(
+        lambda: next(_find_pipes(cwd, time.monotonic() + _SEARCH_TIMEOUT), None)
+    )
     if pipe is None:
         return
     stop()
     await asyncio.wait({running})
     raise SpinneyError(
-        f"{clean_line(str(pipe))} is a named pipe where git reads a file, and git would wait there"
-        " for ever. Remove it, and look again.",
+        f"{clean_line(str(pipe))} is a named pipe where git expects a file, so git would wait "
+        "forever. Remove it, then try again.",
         "git_error",
     )
 
 
-def _pipes(cwd: Path, until: float) -> Iterator[Path]:
-    root = next((at for at in (cwd, *cwd.parents) if (at / ".git").exists()), cwd)
-    found = git_directories(root)
-    for folder in {found.own, found.common} if found is not None else ():
-        yield from _pipes_below(folder, frozenset(), until)
-    yield from _pipes_below(root, _IN_THE_TREE, until)
+def _find_pipes(cwd: Path, deadline: float) -> Iterator[Path]:
+    root = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+    directories = git_directories(root)
+    for folder in {directories.own, directories.common} if directories is not None else ():
+        yield from _find_pipes_below(folder, frozenset(), deadline)
+    yield from _find_pipes_below(root, _TREE_FILES, deadline)
 
 
-def _pipes_below(top: Path, names: frozenset[str], until: float) -> Iterator[Path]:
-    """The pipes with these names; without names, all that git's own folder has."""
-    for folder, folders, files in os.walk(top):
-        if time.monotonic() > until:
+def _find_pipes_below(top: Path, names: frozenset[str], deadline: float) -> Iterator[Path]:
+    """Yield the pipes with these names; without names, all pipes in git's own directory."""
+    for current, folders, files in os.walk(top):
+        if time.monotonic() > deadline:
             return
-        at = Path(folder)
+        folder = Path(current)
         if names:
-            folders[:] = [each for each in folders if each != ".git"]
-        elif at == top:
-            folders[:] = [each for each in folders if each not in _ITS_OWN]
-        elif at == top / "objects":
+            folders[:] = [name for name in folders if name != ".git"]
+        elif folder == top:
+            folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
+        elif folder == top / "objects":
             folders[:] = ["info"]  # The rest is as large as the history.
         for name in files:
-            if (not names or name in names) and _is_pipe(at / name):
-                yield at / name
+            if (not names or name in names) and _is_pipe(folder / name):
+                yield folder / name
 
 
 def _is_pipe(path: Path) -> bool:

@@ -1,65 +1,65 @@
-"""A file's difference in git's own bytes: cut into hunks, shown to people, given back to git.
+"""Patches of single files in git's original bytes: split into hunks, displayed, and applied.
 
-What people see is cleaned, so it can never be applied. A hunk is named by the hash of its bytes
-instead: who sees it can name it, and a file that changed meanwhile has no hunk of that name.
+The displayed text is sanitized, so it can never be applied. A hunk is identified by the hash of
+its bytes instead; after a file changes, its old hunk names no longer match.
 """
 
 import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from model.git.diff import cleaned
+from model.git.diff import clean_text
 
 _HUNK: Final = b"\n@@ "
-_RETURN: Final = "␍"
-"""Stands for a carriage return that only some of a file's lines end with."""
+_VISIBLE_RETURN: Final = "␍"
+"""Shown for a carriage return at the end of some, but not all, lines of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """The difference of one file."""
+    """The patch of one file."""
 
     raw: bytes
-    head: bytes
-    """All before the first hunk; with a line break at its end."""
+    header: bytes
+    """Everything before the first hunk, ending with a line break."""
     hunks: tuple[bytes, ...]
-    """Each from its `@@` on, with a line break at its end."""
+    """Each starts with its `@@` line and ends with a line break."""
 
     @property
     def digest(self) -> str:
-        """The name of this difference; another one has another."""
-        return digest(self.raw)
+        """The hash of the patch; changes with its content."""
+        return hash_bytes(self.raw)
 
     def names(self, *, cut: bool = False) -> list[str]:
-        """The hunks' names; the last one of a difference that was `cut` has none."""
-        names = [digest(hunk) for hunk in self.hunks]
+        """Return the hunks' names; the last hunk of a `cut` patch has an empty name."""
+        names = [hash_bytes(hunk) for hunk in self.hunks]
         return [*names[:-1], ""] if cut and names else names
 
-    def of_hunk(self, name: str) -> bytes | None:
-        """A patch that changes what this hunk changes and neither name nor mode; None: not here."""
-        found = next((hunk for hunk in self.hunks if digest(hunk) == name), None)
-        after = next((line for line in self.head.split(b"\n") if line.startswith(b"+++ ")), b"")
+    def extract_hunk(self, name: str) -> bytes | None:
+        """Return a patch of this hunk without renames or mode changes; `None` if not found."""
+        found = next((hunk for hunk in self.hunks if hash_bytes(hunk) == name), None)
+        after = next((line for line in self.header.split(b"\n") if line.startswith(b"+++ ")), b"")
         if found is None or not after:
             return None
-        # Both sides under the new name: the rest of a rename is not asked for.
+        # Both sides use the new name: the rename itself is not part of this patch.
         quote = b'"' if after.startswith(b'+++ "') else b""
         before = b"--- " + quote + b"a/" + after.removeprefix(b"+++ " + quote + b"b/")
         return before + b"\n" + after + b"\n" + found
 
     def shown(self) -> str:
-        """The difference as text for any screen, one row for each of git's lines."""
+        """Return the patch as text that is safe to display, one row for each of git's lines."""
         text = self.raw.decode("utf-8", "replace")
         if "\r" in text:
             body = b"\n".join(self.hunks).split(b"\n")
             lines = [line for line in body if line[:1] in (b" ", b"+", b"-") and line[:1]]
             if all(line.endswith(b"\r") for line in lines):
                 text = text.replace("\r\n", "\n")
-            text = text.replace("\r", _RETURN)
-        return cleaned(text)
+            text = text.replace("\r", _VISIBLE_RETURN)
+        return clean_text(text)
 
 
-def file_patch(raw: bytes) -> FilePatch:
-    """Cut the difference of one file into its hunks."""
+def split_patch(raw: bytes) -> FilePatch:
+    """Split the patch of one file into its hunks."""
     head, *hunks = raw.split(_HUNK)
     if not hunks:
         return FilePatch(raw, raw, ())
@@ -68,6 +68,6 @@ def file_patch(raw: bytes) -> FilePatch:
     return FilePatch(raw, head + b"\n", tuple(whole))
 
 
-def digest(data: bytes) -> str:
-    """Sixteen hexadecimal digits that name these bytes."""
+def hash_bytes(data: bytes) -> str:
+    """Return the first sixteen hexadecimal digits of the SHA-256 hash."""
     return hashlib.sha256(data).hexdigest()[:16]

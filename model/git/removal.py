@@ -1,6 +1,6 @@
-"""Worktrees and branches removed: work that would be lost keeps them, unless forced.
+"""Remove worktrees and branches; work that would be lost prevents it, unless forced.
 
-Nothing outside a listed worktree is ever deleted, whatever stands at its path by now.
+Nothing outside a listed worktree is ever deleted, whatever is at its path by then.
 """
 
 import asyncio
@@ -16,54 +16,56 @@ from model.git.repositories import branch_exists, current_branch
 from model.git.run import git
 from model.git.worktrees import (
     CHECKOUT_TIMEOUT,
-    branches_of,
-    forget_missing,
+    branch_lock,
     list_worktrees,
-    stands,
+    path_exists,
+    unregister_missing,
 )
 
-_NAMED: Final = 5
-"""How many uncommitted files a refusal names."""
+_MAX_LISTED: Final = 5
+"""Uncommitted files listed in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What would go with a worktree and be nowhere else."""
+    """Work that exists only in a worktree and would be lost with it."""
 
     files: list[str]
-    """Not committed; paths in the worktree."""
+    """Uncommitted files; paths in the worktree."""
     commits: int
-    """On no other branch and on no remote."""
+    """Commits that are on no other branch and on no remote."""
 
 
-async def losses(root: Path, path: Path, branch: str | None) -> Losses:
-    """What would be lost with the worktree at `path` and, if given, with its branch."""
-    if await stands(path):
+async def find_losses(root: Path, path: Path, branch: str | None) -> Losses:
+    """Return what removing the worktree at `path` and, if given, its branch would lose."""
+    if await path_exists(path):
         current = await current_branch(path)
-        commits = await _lonely_commits(path, "HEAD", current)
+        commits = await _count_unique_commits(path, "HEAD", current)
         if branch is not None and branch != current:
-            commits += await _lonely_commits(root, f"refs/heads/{branch}", branch)
-        return Losses(await _uncommitted_files(path), commits)
-    lonely = 0 if branch is None else await _lonely_commits(root, f"refs/heads/{branch}", branch)
-    return Losses([], lonely)
+            commits += await _count_unique_commits(root, f"refs/heads/{branch}", branch)
+        return Losses(await _list_uncommitted_files(path), commits)
+    commits = (
+        0 if branch is None else await _count_unique_commits(root, f"refs/heads/{branch}", branch)
+    )
+    return Losses([], commits)
 
 
 async def remove_worktree(root: Path, path: Path, base_dir: Path, force: bool = False) -> None:
-    """Remove the worktree at `path` and what is in it; its branch stays.
+    """Remove the worktree at `path` with its files; its branch is kept.
 
-    A directory that is gone already is only forgotten.
+    If the directory no longer exists, only git's entry for it is removed.
 
     Args:
         root: The repository.
-        path: The worktree, as it was made.
-        base_dir: The directory that holds the worktrees; nothing outside it is removed.
-        force: Also with uncommitted changes, or commits that are nowhere else.
+        path: The worktree, as it was created.
+        base_dir: The directory of the worktrees; nothing outside it is removed.
+        force: Remove it despite uncommitted changes or commits that exist nowhere else.
 
     Raises:
-        SpinneyError: `conflict` when work would be lost or `path` is not what it was.
+        SpinneyError: `conflict` if work would be lost or `path` is not the expected worktree.
     """
-    if not await stands(path):
-        await forget_missing(root, path)
+    if not await path_exists(path):
+        await unregister_missing(root, path)
         return
     await check_removal(root, path, base_dir, force=force)
     options = ["--force"] if force else []
@@ -73,109 +75,109 @@ async def remove_worktree(root: Path, path: Path, base_dir: Path, force: bool = 
     )  # fmt: skip
     if "containing submodules" in removed.stderr:
         raise SpinneyError(
-            f"“{path.name}” holds submodules, whose commits would go with it. Push them, then "
+            f"'{path.name}' contains submodules, whose commits would be lost. Push them, then "
             "remove it with force.",
             "conflict",
         )
     if removed.returncode != 0:
-        raise SpinneyError(f"{path} was not removed: {removed.words}", "git_error")
+        raise SpinneyError(f"{path} was not removed: {removed.message}", "git_error")
 
 
 async def check_removal(root: Path, path: Path, base_dir: Path, *, force: bool) -> None:
-    """Raise what `remove_worktree` would, and remove nothing."""
-    if await stands(path):
+    """Raise what `remove_worktree` would raise, without removing anything."""
+    if await path_exists(path):
         await _check_removable(root, path, base_dir)
         if not force:
             await _check_nothing_lost(path)
 
 
 async def delete_branch(root: Path, branch: str, force: bool = False) -> None:
-    """Delete a local branch; one that is gone already is fine.
+    """Delete a local branch; does nothing if it does not exist.
 
     Raises:
-        SpinneyError: `conflict` when commits would be lost and `force` does not say so;
-            `git_error` with git's reason when it is checked out somewhere.
+        SpinneyError: `conflict` if commits would be lost and `force` is false; `git_error` with
+            git's reason if the branch is checked out.
     """
-    async with branches_of(root):
+    async with branch_lock(root):
         if not await branch_exists(root, check_branch_name(branch)):
             return
         if not force:
-            await check_branch(root, branch)
+            await check_branch_deletion(root, branch)
         await git(root, "branch", "-D", "--end-of-options", branch, write=True)
 
 
-async def check_branch(root: Path, branch: str) -> None:
-    """Raise `conflict` when deleting `branch` would lose commits."""
-    lost = await _lonely_commits(root, "refs/heads/" + check_branch_name(branch), branch)
+async def check_branch_deletion(root: Path, branch: str) -> None:
+    """Raise `conflict` if deleting `branch` would lose commits."""
+    lost = await _count_unique_commits(root, "refs/heads/" + check_branch_name(branch), branch)
     if lost:
         raise SpinneyError(
-            f"The branch “{branch}” has {_count(lost, 'commit')} that {_be(lost)} on no other "
-            "branch and on no remote. Push it first, or delete it with force.",
+            f"The branch '{branch}' has {_count(lost, 'commit')} that {_is_or_are(lost)} on no "
+            "other branch and on no remote. Push it first, or delete it with force.",
             "conflict",
         )
 
 
 async def _check_removable(root: Path, path: Path, base_dir: Path) -> None:
-    objection = await asyncio.to_thread(_misplaced, path, base_dir)
-    if objection is None:
-        # Git lists real paths: a link in the place of a parent leads to none of them.
+    problem = await asyncio.to_thread(_find_path_problem, path, base_dir)
+    if problem is None:
+        # Git lists real paths; a parent replaced by a link resolves to none of them.
         real = Path(await asyncio.to_thread(os.path.realpath, path))
         listed = {worktree.path: worktree for worktree in await list_worktrees(root)}
         if real not in listed:
-            objection = f"it is not a worktree of {root}"
-        elif listed[real].main:
-            objection = "it is the repository's own checkout"
-    if objection:
-        raise SpinneyError(f"{path} was not removed: {objection}.", "conflict")
+            problem = f"it is not a worktree of {root}"
+        elif listed[real].is_main:
+            problem = "it is the repository's own checkout"
+    if problem:
+        raise SpinneyError(f"{path} was not removed: {problem}.", "conflict")
 
 
-def _misplaced(path: Path, base_dir: Path) -> str | None:
+def _find_path_problem(path: Path, base_dir: Path) -> str | None:
     if path.is_symlink() or not path.is_dir():
-        return "it is not a directory any more"
+        return "it is no longer a directory"
     if base_dir.resolve() not in path.resolve().parents:
-        return f"it does not lie inside {base_dir}"
+        return f"it is not inside {base_dir}"
     return None
 
 
 async def _check_nothing_lost(path: Path) -> None:
-    files = await _uncommitted_files(path)
-    commits = await _lonely_commits(path, "HEAD", await current_branch(path))
+    files = await _list_uncommitted_files(path)
+    commits = await _count_unique_commits(path, "HEAD", await current_branch(path))
     parts = []
     if files:
-        parts.append(f"{_count(len(files), 'uncommitted file')} ({_some(files)})")
+        parts.append(f"{_count(len(files), 'uncommitted file')} ({_abbreviate(files)})")
     if commits:
-        what = _count(commits, "commit")
-        parts.append(f"{what} that {_be(commits)} on no other branch and on no remote")
+        count = _count(commits, "commit")
+        parts.append(f"{count} that {_is_or_are(commits)} on no other branch and on no remote")
     if parts:
         raise SpinneyError(
-            f"“{path.name}” has {' and '.join(parts)}. Commit and push first, or remove it "
+            f"'{path.name}' has {' and '.join(parts)}. Commit and push first, or remove it "
             "with force.",
             "conflict",
         )
 
 
-async def _uncommitted_files(path: Path) -> list[str]:
-    """What is staged, changed or untracked, changes inside submodules included."""
-    shown = await git(
+async def _list_uncommitted_files(path: Path) -> list[str]:
+    """Return staged, changed and untracked files, including changes inside submodules."""
+    status = await git(
         path, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
         "--ignore-submodules=none", timeout=60,
     )  # fmt: skip
-    return [clean_line(field[3:]) for field in shown.fields]
+    return [clean_line(field[3:]) for field in status.fields]
 
 
-def _some(names: list[str]) -> str:
-    more = ", …" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+def _abbreviate(names: list[str]) -> str:
+    more = ", …" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + more
 
 
-async def _lonely_commits(path: Path, ref: str, branch: str | None) -> int:
-    """How many commits of `ref` are on no branch but `branch`, and on no remote."""
+async def _count_unique_commits(path: Path, ref: str, branch: str | None) -> int:
+    """Count the commits of `ref` that are on no branch but `branch`, and on no remote."""
     excluded = [f"--exclude={branch}"] if branch else []
     counted = await git(
         path, "rev-list", "--count", ref, "--not", *excluded, "--branches", "--remotes",
         "--", check=False,
     )  # fmt: skip
-    # It fails on a branch without commits, which has none to lose.
+    # Fails on a branch without commits, which has none to lose.
     return int(counted.stdout) if counted.returncode == 0 else 0
 
 
@@ -183,5 +185,5 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _be(number: int) -> str:
+def _is_or_are(number: int) -> str:
     return "is" if number == 1 else "are"

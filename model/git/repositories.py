@@ -1,4 +1,4 @@
-"""What a repository is and has: its root, branches, default branch and remotes."""
+"""The root, branches, default branch and remotes of a repository."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from model.base.git_layout import borrowed_from, looks_bare, repository_of
 from model.base.text import clean_line
 from model.domain.resources import Branch, Remote
 from model.git.refs import check_ref, check_remote_name
-from model.git.run import Output, git, without_credentials
+from model.git.run import GitResult, git, without_credentials
 
 _HEADS: Final = "refs/heads/"
 _REMOTES: Final = "refs/remotes/"
@@ -19,76 +19,76 @@ _COMMON_NAMES: Final = ("main", "master")
 
 
 async def find_root(path: Path) -> Path:
-    """The root of the repository that holds `path`; a linked worktree leads to its repository.
+    """Return the root of the repository that contains `path`, also for a linked worktree.
 
     Raises:
-        SpinneyError: `not_a_repository`; `git_error` when git refuses a repository, for example
+        SpinneyError: `not_a_repository`; `git_error` if git refuses a repository, for example
             one that belongs to another user.
     """
     # Not `Path.is_dir`, which raises for a path that is too long for the system.
     if not await asyncio.to_thread(os.path.isdir, path):
         raise not_a_repository(str(path))
     path = await asyncio.to_thread(path.resolve)
-    asked = await git(
+    found = await git(
         path, "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir",
         check=False, discover=True,
     )  # fmt: skip
-    if asked.returncode != 0:
-        if "not a git repository" in asked.stderr:
+    if found.returncode != 0:
+        if "not a git repository" in found.stderr:
             raise not_a_repository(str(path))
-        raise SpinneyError(asked.words, "git_error")
-    bare, inside, directory = asked.stdout.split("\n", 2)
+        raise SpinneyError(found.message, "git_error")
+    bare, inside, directory = found.stdout.split("\n", 2)
     if inside == "true" and not looks_bare(path):
-        top = _path_in(await git(path, "rev-parse", "--show-toplevel", discover=True))
+        top = _parse_path(await git(path, "rev-parse", "--show-toplevel", discover=True))
         other = await asyncio.to_thread(borrowed_from, Path(top))
         if other is not None:
             raise SpinneyError(
-                f"{clean_line(top)} has no repository of its own: its .git leads to that of "
-                f"{clean_line(str(other))}, where each commit and each branch of this one would "
-                "end up. Add that one, or make a worktree of it.",
+                f"{clean_line(top)} has no repository of its own: its .git points to the one of "
+                f"{clean_line(str(other))}, where every commit and branch would end up. Add that "
+                "repository instead, or create a worktree of it.",
                 "conflict",
             )
         return await asyncio.to_thread(repository_of, Path(top))
     if bare == "true":
-        return _bare_root(path, Path(directory))
+        return _find_bare_root(path, Path(directory))
     raise not_a_repository(str(path))
 
 
 async def has_commits(root: Path) -> bool:
-    """Whether any branch, local or of a remote, has a commit."""
+    """Whether any local or remote branch has a commit."""
     refs = await git(root, "for-each-ref", "--count=1", _HEADS, _REMOTES)
-    return bool(refs.raw)
+    return bool(refs.raw_stdout)
 
 
 async def current_branch(path: Path) -> str | None:
-    """The branch that is checked out in `path`, also before its first commit; `None`: detached."""
+    """Return the branch checked out in `path`, even without commits; `None` if detached."""
     head = await git(path, "symbolic-ref", "--quiet", "HEAD", check=False)
     if head.returncode > 1:
-        raise SpinneyError(head.words, "git_error")
+        raise SpinneyError(head.message, "git_error")
     return head.stdout.removeprefix(_HEADS) or None
 
 
 async def branches(root: Path) -> list[Branch]:
-    """The local branches, then those of the remotes (`origin/main`), newest commit first each."""
+    """Return the local branches, then the remote ones (`origin/main`), each newest first."""
     return [
-        Branch(name=clean_line(_short(name)), current=current)
-        for name, current in await _refs(root)
+        Branch(name=clean_line(_short_name(name)), current=current)
+        for name, current in await _list_refs(root)
     ]
 
 
 async def default_branch(root: Path) -> str:
-    """The branch that worktrees are made from.
+    """Return the branch that new worktrees start from.
 
-    What `origin` calls its head; else `init.defaultBranch`, `main` or `master` if there; else the
-    current branch, also one without commits; else any.
+    The head branch of `origin`; else `init.defaultBranch`, `main` or `master` if it exists; else
+    the current branch, even without commits; else any branch.
     """
-    refs = [name for name, _ in await _refs(root)]
-    there = {_without_remote(name) for name in refs}
+    refs = [name for name, _ in await _list_refs(root)]
+    existing = {_without_remote(name) for name in refs}
     head = await git(root, "symbolic-ref", "--quiet", _REMOTES + "origin/HEAD", check=False)
     configured = await git(root, "config", "--get", "init.defaultBranch", check=False)
-    wanted = (head.stdout.removeprefix(_REMOTES + "origin/"), configured.stdout, *_COMMON_NAMES)
-    for name in wanted:
-        if name in there:
+    candidates = (head.stdout.removeprefix(_REMOTES + "origin/"), configured.stdout, *_COMMON_NAMES)
+    for name in candidates:
+        if name in existing:
             return name
     current = await current_branch(root)
     if current:
@@ -99,7 +99,7 @@ async def default_branch(root: Path) -> str:
 
 
 async def remotes(root: Path) -> list[Remote]:
-    """The configured remotes; their URLs without user names and passwords."""
+    """Return the configured remotes, their URLs without user names and passwords."""
     found = await git(root, "config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False)
     urls: dict[str, str] = {}
     for entry in found.fields:
@@ -112,31 +112,32 @@ async def remotes(root: Path) -> list[Remote]:
 
 
 async def remote_names(root: Path) -> list[str]:
-    """What the configured remotes are called. Raises `conflict` where there is none."""
+    """Return the names of the configured remotes. Raises `conflict` if there are none."""
     names = [remote.name for remote in await remotes(root)]
     if not names:
         raise SpinneyError(
-            "The repository has no remote. Add one with “git remote add origin …”, then try again.",
+            "The repository has no remote. Add one with 'git remote add origin <url>', then "
+            "try again.",
             "conflict",
         )
     return names
 
 
 async def check_remote(root: Path, name: str) -> str:
-    """`name`, if it is a configured remote: a URL in its place is never contacted."""
+    """Return `name` if it is a configured remote; a URL is rejected, never contacted."""
     check_remote_name(name)
     names = await remote_names(root)
     if name not in names:
         known = ", ".join(names)
-        raise SpinneyError(f"The repository has no remote “{name}”. Its remotes: {known}.")
+        raise SpinneyError(f"The repository has no remote '{name}'. Its remotes: {known}.")
     return name
 
 
-async def base_commits(root: Path, base: str) -> list[str]:
-    """The commit ids that `base` stands for: the local branch, then its counterpart on `origin`.
+async def resolve_base(root: Path, base: str) -> list[str]:
+    """Return the commit ids of `base`: the local branch, then its counterpart on `origin`.
 
-    One of both may be ahead: the local branch of unpushed work, the other after a fetch. A tag or
-    a commit id stands for itself. Raises `SpinneyError` when nothing has that name.
+    Either may be ahead: the local branch with unpushed work, the other after a fetch. A tag or a
+    commit id resolves to itself. Raises `SpinneyError` if nothing has that name.
     """
     check_ref(base)
     names = [_HEADS + base, _REMOTES + base, f"{_REMOTES}origin/{base}"]
@@ -150,18 +151,18 @@ async def base_commits(root: Path, base: str) -> list[str]:
         check=False,
     )  # fmt: skip
     if single.returncode != 0:
-        raise SpinneyError(f"There is no branch or commit “{base}” in {root}.", "not_found")
+        raise SpinneyError(f"There is no branch or commit '{base}' in {root}.", "not_found")
     return [single.stdout]
 
 
 async def branch_exists(root: Path, branch: str) -> bool:
-    """Whether there is a local branch of this name."""
+    """Whether a local branch of this name exists."""
     name = _HEADS + branch
     return (await git(root, "show-ref", "--verify", "--quiet", name, check=False)).returncode == 0
 
 
-async def _refs(root: Path) -> Iterable[tuple[str, bool]]:
-    """Full names of the branches and whether they are checked out, without `origin/HEAD`."""
+async def _list_refs(root: Path) -> Iterable[tuple[str, bool]]:
+    """Return full branch names and whether each is checked out, without `origin/HEAD`."""
     listed = await git(
         root, "for-each-ref", "--sort=-committerdate",
         "--format=%(HEAD)%00%(symref)%00%(refname)", _HEADS, _REMOTES,
@@ -171,7 +172,7 @@ async def _refs(root: Path) -> Iterable[tuple[str, bool]]:
     return sorted(found, key=lambda ref: ref[0].startswith(_REMOTES))
 
 
-def _short(ref: str) -> str:
+def _short_name(ref: str) -> str:
     return ref.removeprefix(_HEADS).removeprefix(_REMOTES)
 
 
@@ -181,13 +182,13 @@ def _without_remote(ref: str) -> str:
     return ref.removeprefix(_REMOTES).partition("/")[2]
 
 
-def _bare_root(path: Path, directory: Path) -> Path:
-    """The directory of a bare repository, or the one whose `.git` file leads to it."""
+def _find_bare_root(path: Path, directory: Path) -> Path:
+    """Return a bare repository's directory, or the one whose `.git` file points to it."""
     if looks_bare(path):
         return path
     holders = (parent for parent in (path, *path.parents) if (parent / ".git").is_file())
     return next(holders, directory)
 
 
-def _path_in(output: Output) -> str:
-    return os.fsdecode(output.raw.removesuffix(b"\n"))
+def _parse_path(result: GitResult) -> str:
+    return os.fsdecode(result.raw_stdout.removesuffix(b"\n"))

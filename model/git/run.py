@@ -1,7 +1,8 @@
-"""The one place that runs git: environment, safety switches, time limits, retries, git's words.
+"""Run git: environment, safety options, time limits, retries, and error messages.
 
-Reads never take locks and never run what a repository's configuration names. Writes are started
-by people, so hooks run as they do in a shell; a lock that somebody else holds is waited for.
+Every git command on a repository runs through this module. Reads never take locks and never run
+programs named in a repository's configuration. Writes are started by the user, so hooks run as they
+do in a shell; a lock held by another process is waited for.
 """
 
 import asyncio
@@ -25,16 +26,16 @@ from model.base.errors import SpinneyError
 from model.base.git_layout import looks_bare
 from model.base.text import make_output_visible
 from model.git import named_pipes, transient_failures
-from model.git.safe_config import overrides
+from model.git.safe_config import build_overrides
 
 OLDEST_GIT: Final = (2, 30)
-"""`rev-parse --end-of-options` came with 2.30; nothing that is newer goes without another way."""
+"""`rev-parse --end-of-options` came with 2.30; anything newer that is used has a fallback."""
 LARGE_FILE: Final = 5_000_000
-"""Bytes; what is larger counts as binary, and git reads it piece by piece."""
+"""Bytes; larger files count as binary, and git reads them in chunks."""
 
-# Two pools, so that a slow push or checkout never holds up the polling, nor the other way round.
-# Reads are few at a time, but one on a disk that does not answer keeps its thread, and so does
-# a commit whose hooks take their minutes.
+# Two pools, so that a slow push or checkout never delays polling, nor the other way round. Few
+# reads run at a time, but a read on an unresponsive disk keeps its thread, and so does a commit
+# whose hooks take minutes.
 _READS: Final = ThreadPoolExecutor(16, thread_name_prefix="git-read")
 _WRITES: Final = ThreadPoolExecutor(32, thread_name_prefix="git-write")
 
@@ -45,73 +46,74 @@ _ENVIRONMENT: Final = {
     "GIT_EDITOR": ":",
     "GIT_MERGE_AUTOEDIT": "no",
 }
-# `git rev-parse --local-env-vars`: set when Spinney starts from a hook or a git alias, they would
-# turn every call to that one repository.
-_OTHER_REPOSITORY: Final = (
+# `git rev-parse --local-env-vars`: set when Spinney is started from a hook or a git alias, where
+# they would redirect every call to that one repository.
+_REPOSITORY_VARIABLES: Final = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE",
     "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE", "GIT_IMPLICIT_WORK_TREE", "GIT_CONFIG",
 )  # fmt: skip
-# Transports that are commands or inherited pipes; bare repositories hidden inside a checkout.
-_NEVER: Final = (
+# Disable transports that are commands or inherited pipes, and bare repositories in a checkout.
+_SAFE_OPTIONS: Final = (
     "-c", "protocol.ext.allow=never",
     "-c", "protocol.fd.allow=never",
     "-c", "safe.bareRepository=explicit",
 )  # fmt: skip
-# `core.fsmonitor` may name a program, and `status` and `diff` would run it. Git compresses a large
-# file only to know its id: without compression that is 0.9 s instead of 5 s for 200 MB.
-_READ_PROFILE: Final = (
+# `core.fsmonitor` may name a program that `status` and `diff` would run. Git compresses a large
+# file only to compute its id: without compression that takes 0.9 s instead of 5 s for 200 MB.
+_READ_OPTIONS: Final = (
     "-c", "core.fsmonitor=false",
     "-c", f"core.bigFileThreshold={LARGE_FILE}",
     "-c", "pack.compression=0",
 )  # fmt: skip
 
-_NAMELESS: Final = "Please tell me who you are"
-_NAMELESS_WORDS: Final = (
-    "Git does not know who you are. Tell it in a shell, and try again:"
+# Part of the hint that git prints when user.name and user.email are not set.
+_NO_IDENTITY: Final = "me who you are"
+_NO_IDENTITY_MESSAGE: Final = (
+    "Git does not know your name and email address. Set them in a shell, then try again:"
     ' git config --global user.name "Your Name";'
     " git config --global user.email you@example.com"
 )
-_HOMELESS: Final = (
+_NO_REPOSITORY: Final = (
     "fatal: not a git repository", "warning: Not a git repository", "fatal: invalid gitfile",
 )  # fmt: skip
-_HOMELESS_WORDS: Final = (
-    "This directory is no git worktree any more: its .git is gone, or leads to nothing. Move what "
+_NO_REPOSITORY_MESSAGE: Final = (
+    "This directory is no longer a git worktree: its .git is missing or points nowhere. Move what "
     "you need out of it, delete it, and recreate the worktree."
 )
-_PATIENCE: Final = 2.0
+_RETRY_SECONDS: Final = 2.0
 _CREDENTIALS: Final = re.compile(r"://[^/@\s]*@")
 _LABELS: Final = ("fatal: ", "error: ")
 _LABEL: Final = re.compile(r"^(?:fatal|error): ")
-_PIECE: Final = 1 << 16
-_GRACE: Final = 1.0
-"""Seconds between asking a git that takes too long to end and killing it."""
+_CHUNK_SIZE: Final = 1 << 16
+_GRACE_SECONDS: Final = 1.0
+"""Seconds between SIGTERM and SIGKILL for a git that exceeded its limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """What one call of git gave back."""
+class GitResult:
+    """The output and exit code of one git command."""
 
-    raw: bytes
+    raw_stdout: bytes
     stderr: str
     returncode: int
-    cut: bool = False
-    """Whether git had more to say than was asked for."""
+    is_truncated: bool = False
+    """Whether standard output was cut off at `max_bytes`."""
 
     @property
     def stdout(self) -> str:
-        """Standard output as text without its last newline; what is not UTF-8 becomes U+FFFD."""
-        return self.raw.decode("utf-8", "replace").removesuffix("\n")
+        """Standard output as text without its last newline; invalid UTF-8 becomes U+FFFD."""
+        return self.raw_stdout.decode("utf-8", "replace").removesuffix("\n")
 
     @property
     def fields(self) -> list[str]:
-        """The entries of a `-z` answer, decoded so that `os` finds a file of any name again."""
-        return [os.fsdecode(field) for field in self.raw.split(b"\0") if field]
+        """The entries of `-z` output, decoded so that `os` accepts file names of any encoding."""
+        return [os.fsdecode(field) for field in self.raw_stdout.split(b"\0") if field]
 
     @property
-    def words(self) -> str:
-        """What git had to say, for people: `fatal: …` without its label, or all of its text."""
-        return _words(self.stderr) or _plain(self.stdout).strip()
+    def message(self) -> str:
+        """Git's error message without the `fatal: ` label, or else its standard output."""
+        return _error_message(self.stderr) or _clean(self.stdout).strip()
 
 
 async def git(
@@ -121,83 +123,97 @@ async def git(
     timeout: float = 30,
     check: bool = True,
     discover: bool = False,
-    most: int | None = None,
-    heard: Callable[[bytes], None] | None = None,
-) -> Output:
+    max_bytes: int | None = None,
+    on_stderr: Callable[[bytes], None] | None = None,
+) -> GitResult:
     """Run git in `cwd`, in a thread.
 
     Args:
         cwd: The root of a working tree or a bare repository.
         args: Subcommand and arguments.
-        write: Hooks and locks allowed. A lock held by others is waited for, about 2 s; a read
-            that meets a file while it is written is repeated as long.
-        timeout: Seconds until git and what it started are ended.
+        write: Allow hooks and locks. A lock held by another process is waited for, for about 2 s; a
+            read of a file that is being written is retried for as long.
+        timeout: Seconds until git and its child processes are terminated.
         check: Raise when git fails.
         discover: Accept a `cwd` inside a repository, not only its root.
-        most: Bytes of standard output after which git is ended; for reads.
-        heard: Is given each piece of standard error as it comes, in a thread of the pool.
+        max_bytes: Bytes of standard output after which git is terminated; for reads.
+        on_stderr: Called with each chunk of standard error, in a thread of the pool.
 
     Raises:
-        SpinneyError: `git_error` with git's own words, `timeout`, `not_found` for a missing
+        SpinneyError: `git_error` with git's own message, `timeout`, `not_found` for a missing
             directory, `backend_unavailable` without a usable git.
     """
-    give_up = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _RETRY_SECONDS
     pause = 0.05
     while True:
         call = _Call(
-            cwd, args, write=write, timeout=timeout, discover=discover, most=most, heard=heard
+            cwd,
+            args,
+            write=write,
+            timeout=timeout,
+            discover=discover,
+            max_bytes=max_bytes,
+            on_stderr=on_stderr,
         )
-        output = await _in_thread(call)
-        if not _passes(output, write=write) or time.monotonic() + pause > give_up:
+        result = await _run_in_thread(call)
+        if not _is_transient(result, write=write) or time.monotonic() + pause > deadline:
             break
         await asyncio.sleep(pause)
         pause *= 2
-    if check and output.returncode != 0:
-        raise SpinneyError(output.words or _wordless(args, output, write), "git_error")
-    return output
+    if check and result.returncode != 0:
+        raise SpinneyError(
+            result.message or _describe_silent_failure(args, result, write), "git_error"
+        )
+    return result
 
 
 async def git_version() -> str:
-    """The version of the installed git, such as `2.39.5`; raises when there is none."""
-    return await asyncio.to_thread(_usable_version)
+    """The version of the installed git, such as `2.39.5`; raises `SpinneyError` without one."""
+    return await asyncio.to_thread(_require_git)
 
 
 def without_credentials(text: str) -> str:
-    """`text` with user names and passwords cut out of its URLs."""
+    """`text` with user names and passwords removed from its URLs."""
     return _CREDENTIALS.sub("://", text)
 
 
-def _wordless(args: tuple[str, ...], output: Output, write: bool) -> str:
-    failed = f"git {_subcommand(args)} failed without a word (exit code {output.returncode})."
-    return f"{failed} A hook of the repository may have refused it." if write else failed
+def _describe_silent_failure(args: tuple[str, ...], result: GitResult, write: bool) -> str:
+    message = (
+        f"git {_subcommand(args)} failed without an error message (exit code {result.returncode})."
+    )
+    return f"{message} A repository hook may have rejected it." if write else message
 
 
-def _passes(output: Output, *, write: bool) -> bool:
-    """Whether to try again may help: somebody else is at work here."""
-    if not write and output.returncode == -signal.SIGBUS:
-        return True  # Somebody wrote a file that git had mapped into memory.
-    said = output.stderr
-    return output.returncode != 0 and (
-        transient_failures.is_half_made(said)
-        or (transient_failures.is_lock_held if write else transient_failures.has_file_changed)(said)
+def _is_transient(result: GitResult, *, write: bool) -> bool:
+    """Whether a retry may help because another process is using the repository."""
+    if not write and result.returncode == -signal.SIGBUS:
+        return True  # Another process truncated a file that git had mapped into memory.
+    stderr = result.stderr
+    return result.returncode != 0 and (
+        transient_failures.is_worktree_changing(stderr)
+        or (transient_failures.is_lock_held if write else transient_failures.has_file_changed)(
+            stderr
+        )
     )
 
 
 def _subcommand(args: tuple[str, ...]) -> str:
-    """The word after `-c` and its setting, however many."""
-    words = iter(args)
-    return next((word for word in words if word != "-c" or not next(words, "")), "")
+    """The first argument that is not part of a `-c name=value` pair."""
+    remaining = iter(args)
+    return next(
+        (argument for argument in remaining if argument != "-c" or not next(remaining, "")), ""
+    )
 
 
-async def _in_thread(call: "_Call") -> Output:
+async def _run_in_thread(call: "_Call") -> GitResult:
     pool = _WRITES if call.write else _READS
     running = asyncio.get_running_loop().run_in_executor(pool, call.run)
     try:
         if not call.write:
-            await named_pipes.end_what_waits(running, call.cwd, call.stop)
+            await named_pipes.stop_if_blocked(running, call.cwd, call.stop)
         return await asyncio.shield(running)
     except asyncio.CancelledError:
-        # What follows a cancelled call (a roll-back, an exit) must not meet a git still at work.
+        # What follows a canceled call (a rollback, an exit) must not overlap with a running git.
         call.stop()
         with contextlib.suppress(Exception):
             await running
@@ -205,7 +221,7 @@ async def _in_thread(call: "_Call") -> Output:
 
 
 class _Call:
-    """One run of git, in a process group of its own, that another thread may stop."""
+    """One run of git in its own process group; another thread may stop it."""
 
     def __init__(
         self,
@@ -215,75 +231,78 @@ class _Call:
         write: bool,
         timeout: float,
         discover: bool,
-        most: int | None,
-        heard: Callable[[bytes], None] | None,
+        max_bytes: int | None,
+        on_stderr: Callable[[bytes], None] | None,
     ) -> None:
         self.write = write
         self.cwd = cwd
         self._args = args
         self._timeout = timeout
         self._discover = discover
-        self._most = most
-        self._told = heard
+        self._max_bytes = max_bytes
+        self._on_stderr = on_stderr
         self._stopped = threading.Event()
         self._process: Any = None
         self._ended = False
 
-    def run(self) -> Output:
-        """Run to the end or the time limit; called in a thread of the pool."""
-        _usable_version()
+    def run(self) -> GitResult:
+        """Run until git exits or the time limit; called in a thread of the pool."""
+        _require_git()
         if self._stopped.is_set():
-            return Output(b"", "stopped", 1)
+            return GitResult(b"", "stopped", 1)
         self._process = process = self._start()
         if self._stopped.is_set():
-            self._end(signal.SIGTERM)
+            self._signal_group(signal.SIGTERM)
         try:
-            out, err, cut = self._heard(process)
+            out, err, truncated = self._read_output(process)
         except subprocess.TimeoutExpired:
             self._kill()
             raise SpinneyError(
                 f"git {_subcommand(self._args)} took longer than {self._timeout:g} seconds in "
                 f"{self.cwd} and was stopped. "
-                "Look whether the disk or the remote answers, then try again.",
+                "Check whether the disk or the remote responds, then try again.",
                 "timeout",
             ) from None
         finally:
             self._ended = True
-        return Output(
-            out, err.decode("utf-8", "replace"), 0 if cut else process.returncode, cut=cut
+        return GitResult(
+            out,
+            err.decode("utf-8", "replace"),
+            0 if truncated else process.returncode,
+            is_truncated=truncated,
         )
 
-    def _heard(self, process: Any) -> tuple[bytes, bytes, bool]:
-        """Standard output and error, and whether git was ended for saying too much."""
-        if self._most is None and self._told is None:
+    def _read_output(self, process: Any) -> tuple[bytes, bytes, bool]:
+        """Return standard output, standard error, and whether the output was truncated."""
+        if self._max_bytes is None and self._on_stderr is None:
             return (*process.communicate(timeout=self._timeout), False)
         deadline = time.monotonic() + self._timeout
-        most = math.inf if self._most is None else self._most
+        limit = math.inf if self._max_bytes is None else self._max_bytes
         out, err = bytearray(), bytearray()
         with selectors.DefaultSelector() as open_pipes:
             open_pipes.register(process.stdout, selectors.EVENT_READ, out)
             open_pipes.register(process.stderr, selectors.EVENT_READ, err)
-            while open_pipes.get_map() and len(out) <= most:
+            while open_pipes.get_map() and len(out) <= limit:
                 for key, _ in open_pipes.select(max(0, deadline - time.monotonic())):
-                    piece = os.read(key.fd, _PIECE)
-                    key.data.extend(piece)
-                    if self._told is not None and key.data is err:
-                        self._told(piece)
-                    if not piece:
+                    chunk = os.read(key.fd, _CHUNK_SIZE)
+                    key.data.extend(chunk)
+                    if self._on_stderr is not None and key.data is err:
+                        self._on_stderr(chunk)
+                    if not chunk:
                         open_pipes.unregister(key.fileobj)
                 if time.monotonic() > deadline:
                     raise subprocess.TimeoutExpired("git", self._timeout)
-        cut = len(out) > most
-        if cut:
+        truncated = len(out) > limit
+        if truncated:
             self._kill()
-        process.communicate(timeout=_GRACE)
-        return bytes(out[: self._most]), bytes(err), cut
+        process.communicate(timeout=_GRACE_SECONDS)
+        return bytes(out[: self._max_bytes]), bytes(err), truncated
 
     def stop(self) -> None:
-        """Ask git to end; it takes its locks away."""
+        """Ask git to exit; it removes its own locks."""
         self._stopped.set()
         if self._process is not None and not self._ended:
-            self._end(signal.SIGTERM)
+            self._signal_group(signal.SIGTERM)
 
     def _start(self) -> Any:
         from git.cmd import Git
@@ -294,72 +313,72 @@ class _Call:
                 self._command(), as_process=True, env=self._environment(), start_new_session=True
             )
         except GitCommandNotFound:
-            raise _not_installed() from None
+            raise _not_installed_error() from None
         except (ValueError, UnicodeError):
-            raise SpinneyError("That text holds characters that git cannot take.") from None
+            raise SpinneyError("The text contains characters that git does not accept.") from None
 
     def _command(self) -> list[str]:
-        # GitPython would run a call for a missing directory in Spinney's own: hence the check,
-        # and `-C` for the moment after it.
+        # GitPython would run the command in Spinney's own directory if this one is missing: hence
+        # the check, and `-C` in case it disappears right after it.
         if not self.cwd.is_dir():
             raise SpinneyError(
-                f"The directory does not exist any more: {self.cwd}. Put it back, or recreate or "
-                "archive the worktree.",
+                f"The directory no longer exists: {self.cwd}. Restore it, or recreate or archive "
+                "the worktree.",
                 "not_found",
             )
         bare = ("--git-dir=.",) if looks_bare(self.cwd) else ()
-        profile = () if self.write else (*_READ_PROFILE, *overrides(self.cwd))
-        return ["git", "-C", str(self.cwd), *bare, *_NEVER, *profile, *self._args]
+        read_options = () if self.write else (*_READ_OPTIONS, *build_overrides(self.cwd))
+        return ["git", "-C", str(self.cwd), *bare, *_SAFE_OPTIONS, *read_options, *self._args]
 
     def _environment(self) -> dict[str, str]:
         environment = dict(_ENVIRONMENT)
         if not self.write:
             environment["GIT_OPTIONAL_LOCKS"] = "0"
         if not self._discover:
-            # A worktree that lost its `.git` must not be taken for the repository around it.
+            # A worktree that lost its `.git` must not resolve to a repository around it.
             environment["GIT_CEILING_DIRECTORIES"] = str(self.cwd.parent)
         return environment
 
-    def _end(self, number: signal.Signals) -> None:
-        # The group: a remote helper or a hook would go on and keep the pipes open.
+    def _signal_group(self, number: signal.Signals) -> None:
+        # The whole group: a remote helper or a hook would keep running and hold the pipes open.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
     def _kill(self) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
-            self._end(number)
+            self._signal_group(number)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.communicate(timeout=_GRACE)
+                self._process.communicate(timeout=_GRACE_SECONDS)
                 return
 
 
-_checked: dict[str, str] = {}
-_checking = threading.Lock()
+_versions: dict[str, str] = {}
+_versions_lock = threading.Lock()
 
 
-def _usable_version() -> str:
-    """Load GitPython and look at the installed git, once; raise when it cannot serve."""
+def _require_git() -> str:
+    """Load GitPython and check the installed git once; raise if it is missing or too old."""
     program = shutil.which("git")
     if program is None:
-        raise _not_installed()
-    with _checking:
-        if program not in _checked:
-            _checked[program] = _look_at_git()
-    version = _checked[program]
+        raise _not_installed_error()
+    with _versions_lock:
+        if program not in _versions:
+            _versions[program] = _read_version()
+    version = _versions[program]
     numbers = tuple(int(part) for part in version.split(".")[:2])
     if numbers < OLDEST_GIT:
-        wanted = ".".join(map(str, OLDEST_GIT))
+        required = ".".join(map(str, OLDEST_GIT))
         raise SpinneyError(
-            f"git {version} is too old: Spinney needs git {wanted} or newer.",
+            f"git {version} is too old: Spinney needs git {required} or newer.",
             "backend_unavailable",
         )
     return version
 
 
-def _look_at_git() -> str:
-    for name in _OTHER_REPOSITORY:
+def _read_version() -> str:
+    for name in _REPOSITORY_VARIABLES:
         os.environ.pop(name, None)
-    # Without it the import raises where git is missing; takes 140 ms, hence here.
+    # Without this the import raises if git is missing. It takes 140 ms, hence not at the top.
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     from git.cmd import Git
 
@@ -369,29 +388,29 @@ def _look_at_git() -> str:
     found = re.search(r"\d{1,9}\.\d{1,9}(?:\.\d{1,9})*", str(text))
     if found is None:
         raise SpinneyError(
-            f"The program “git” does not answer like git: {_plain(str(text)) or 'no answer'}",
+            f"The program 'git' did not report a git version: {_clean(str(text)) or 'no output'}",
             "backend_unavailable",
         )
     return found.group()
 
 
-def _not_installed() -> SpinneyError:
+def _not_installed_error() -> SpinneyError:
     return SpinneyError(
-        "git is not installed, or not on the PATH. Install git, then start Spinney again.",
+        "git is not installed or not on the PATH. Install git, then restart Spinney.",
         "backend_unavailable",
     )
 
 
-def _plain(text: str) -> str:
+def _clean(text: str) -> str:
     return without_credentials(make_output_visible(text))
 
 
-def _words(stderr: str) -> str:
-    """Git's text from its first error on, without labels and hints on how to configure git."""
-    if _NAMELESS in stderr:
-        return _NAMELESS_WORDS
-    if stderr.startswith(_HOMELESS):
-        return _HOMELESS_WORDS
-    lines = [line for line in _plain(stderr).strip().splitlines() if not line.startswith("hint:")]
+def _error_message(stderr: str) -> str:
+    """Git's text from its first error on, without labels and configuration hints."""
+    if _NO_IDENTITY in stderr:
+        return _NO_IDENTITY_MESSAGE
+    if stderr.startswith(_NO_REPOSITORY):
+        return _NO_REPOSITORY_MESSAGE
+    lines = [line for line in _clean(stderr).strip().splitlines() if not line.startswith("hint:")]
     first = next((n for n, line in enumerate(lines) if line.startswith(_LABELS)), 0)
     return "\n".join(_LABEL.sub("", line) for line in lines[first:]).strip()

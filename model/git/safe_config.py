@@ -1,9 +1,9 @@
-"""What a repository's own settings name is neither run nor opened by a mere look.
+"""Neutralize settings of a repository that name programs or files, for read-only git commands.
 
-A repository that came as an archive, or that an agent was in, can name a program for each file
-that git compares (`filter.*.clean`), and a pipe for git to wait at (`diff.orderFile`). Such
-settings give way to the person's own of the same name, or to none. What stands in the person's own
-settings serves as ever.
+A repository that came as an archive, or that an agent worked in, can name a program for each file
+that git compares (`filter.*.clean`), or a pipe for git to block on (`diff.orderFile`). Such
+settings are replaced by the user's own setting of the same name, or by none. The user's own
+settings stay in effect.
 """
 
 import os
@@ -21,85 +21,85 @@ from model.base.errors import SpinneyError
 from model.base.git_layout import git_directories
 from model.base.text import clean_line
 
-# What git, or Git LFS when git runs it, takes for a command while it compares files or, in a
-# partial clone, fetches one that it lacks. Git tells names in small letters, but for their middle.
-_COMMANDS: Final = re.compile(
+# Settings that git, or Git LFS run by git, executes while comparing files or while fetching a file
+# that a partial clone lacks. Git prints names in lower case, except for their middle part.
+_COMMAND_SETTINGS: Final = re.compile(
     r"filter\..*\.(?:clean|smudge|process|required)|lfs\.extension\..*\.(?:clean|smudge)"
     r"|lfs\.customtransfer\..*\.(?:path|args)|core\.(?:sshcommand|askpass|gitproxy)"
     r"|credential\.(?:.*\.)?helper",
     re.DOTALL,
 )
-# Of this one git takes the first that it meets, so nothing can override it. Where it stands, a look
-# fetches no file that a partial clone lacks.
-_ON_FETCHING: Final = re.compile(r"remote\..*\.uploadpack", re.DOTALL)
-_NOT_FETCHING: Final = tuple(
-    word
+# Git takes the first value of this setting, so it cannot be overridden. If a repository sets it,
+# reads do not fetch files that a partial clone lacks.
+_UPLOAD_PACK_SETTING: Final = re.compile(r"remote\..*\.uploadpack", re.DOTALL)
+_NO_FETCH_OPTIONS: Final = tuple(
+    argument
     for protocol in ("file", "git", "ssh", "http", "https")
-    for word in ("-c", f"protocol.{protocol}.allow=never")
+    for argument in ("-c", f"protocol.{protocol}.allow=never")
 )
-_FILES: Final = re.compile(
+_FILE_SETTINGS: Final = re.compile(
     r"core\.(?:excludesfile|attributesfile)|diff\.orderfile|mailmap\.file|blame\.ignorerevsfile"
 )
-_INCLUDED: Final = re.compile(r"include(?:if\..*)?\.path", re.DOTALL)
-_DEEPEST: Final = 10
-"""How often one file of settings leads to another, as in git."""
+_INCLUDE_SETTING: Final = re.compile(r"include(?:if\..*)?\.path", re.DOTALL)
+_MAX_INCLUDE_DEPTH: Final = 10
+"""Levels of nested includes, as in git."""
 _TIMEOUT: Final = 10
-_OWN_GOOD_FOR: Final = 30.0
-"""Seconds that a reading of the person's own settings serves."""
+_USER_SETTINGS_TTL: Final = 30.0
+"""Seconds that the user's own settings are cached."""
 
 _Settings = tuple[tuple[str, str], ...]
 
 
-def overrides(cwd: Path) -> tuple[str, ...]:
-    """The options by which git looks at this repository without what only its settings name.
+def build_overrides(cwd: Path) -> tuple[str, ...]:
+    """Return the `-c` options that neutralize the unsafe settings of this repository.
 
-    Reads files and, where they changed, asks git what stands in them: blocks.
+    Reads files and, if they changed, runs git to list their settings: blocks.
 
     Raises:
-        SpinneyError: its settings are, or lead to, something that is no file.
+        SpinneyError: A configuration file of the repository is not a regular file.
     """
-    places = git_directories(cwd)
-    if places is None:
+    directories = git_directories(cwd)
+    if directories is None:
         return ()
     options: list[str] = []
-    for file in dict.fromkeys((places.common / "config", places.own / "config.worktree")):
-        for name, value in _settings_in(file):
-            if _COMMANDS.fullmatch(name):
-                options += _given(name, "", *_own(name))
-            elif _ON_FETCHING.fullmatch(name):
-                options += _NOT_FETCHING
-            elif _FILES.fullmatch(name) and not _is_file(cwd / Path(value).expanduser()):
-                options += _given(name, os.devnull)
+    for file in dict.fromkeys((directories.common / "config", directories.own / "config.worktree")):
+        for name, value in _read_settings(file):
+            if _COMMAND_SETTINGS.fullmatch(name):
+                options += _override(name, "", *_user_values(name))
+            elif _UPLOAD_PACK_SETTING.fullmatch(name):
+                options += _NO_FETCH_OPTIONS
+            elif _FILE_SETTINGS.fullmatch(name) and not _is_file(cwd / Path(value).expanduser()):
+                options += _override(name, os.devnull)
     return tuple(options)
 
 
-def _given(name: str, *values: str) -> Iterator[str]:
+def _override(name: str, *values: str) -> Iterator[str]:
     if "=" in name:
         raise SpinneyError(
-            f"The repository's settings hold “{clean_line(name)}”, which nobody means well by. "
-            "Take it out of its .git/config, then try again.",
+            f"The repository's configuration contains '{clean_line(name)}', a name that only an "
+            "attack would use. Remove it from .git/config, then try again.",
             "git_error",
         )
     for value in values:
         yield from ("-c", f"{name}={value}")
 
 
-def _settings_in(file: Path, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """What stands in a file of settings and in those that it includes."""
+def _read_settings(file: Path, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the settings in a configuration file and in the files that it includes."""
     try:
         facts = file.stat()
     except OSError:
-        return  # Git goes without it, too.
+        return  # Git ignores a missing file as well.
     if not stat.S_ISREG(facts.st_mode):
         raise SpinneyError(
-            f"The repository's settings are not read: {clean_line(str(file))} is no file. "
-            "Look into its .git/config.",
+            f"The repository's configuration was not read: {clean_line(str(file))} is not a file. "
+            "Check its .git/config.",
             "git_error",
         )
-    for name, value in _listed(file, facts.st_ctime_ns, facts.st_size, facts.st_ino):
+    for name, value in _read_file(file, facts.st_ctime_ns, facts.st_size, facts.st_ino):
         yield name, value
-        if _INCLUDED.fullmatch(name) and depth < _DEEPEST:
-            yield from _settings_in(file.parent / Path(value).expanduser(), depth + 1)
+        if _INCLUDE_SETTING.fullmatch(name) and depth < _MAX_INCLUDE_DEPTH:
+            yield from _read_settings(file.parent / Path(value).expanduser(), depth + 1)
 
 
 def _is_file(path: Path) -> bool:
@@ -110,38 +110,38 @@ def _is_file(path: Path) -> bool:
 
 
 @lru_cache(maxsize=500)
-def _listed(file: Path, *_state: int) -> _Settings:
-    """The file's own settings; `_state` is another when it has changed."""
-    return _told("--file", str(file))
+def _read_file(file: Path, *_state: int) -> _Settings:
+    """The settings of one file; `_state` is part of the cache key and changes with the file."""
+    return _list_settings("--file", str(file))
 
 
-_own_settings: tuple[float, _Settings] | None = None
+_user_settings: tuple[float, _Settings] | None = None
 
 
-def _own(name: str) -> Iterator[str]:
-    """What the person's settings and the machine's say of it."""
-    global _own_settings
-    if _own_settings is None or time.monotonic() - _own_settings[0] > _OWN_GOOD_FOR:
-        _own_settings = time.monotonic(), _told()
-    return (value for known, value in _own_settings[1] if known == name)
+def _user_values(name: str) -> Iterator[str]:
+    """Yield the values of a setting in the user's and the system's configuration."""
+    global _user_settings
+    if _user_settings is None or time.monotonic() - _user_settings[0] > _USER_SETTINGS_TTL:
+        _user_settings = time.monotonic(), _list_settings()
+    return (value for known, value in _user_settings[1] if known == name)
 
 
-def _told(*options: str) -> _Settings:
-    # From a place that is in no repository, so that git itself reads none of the settings in doubt.
+def _list_settings(*options: str) -> _Settings:
+    # Run in a directory outside any repository, so that git reads none of the untrusted settings.
     with subprocess.Popen(
         ["git", "config", *options, "--list", "-z"],
         cwd=Path(os.devnull).parent, env={**os.environ, "GIT_CEILING_DIRECTORIES": "/"},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         start_new_session=True,
-    ) as asked:  # fmt: skip
+    ) as process:  # fmt: skip
         try:
-            listed = asked.communicate(timeout=_TIMEOUT)[0]
+            output = process.communicate(timeout=_TIMEOUT)[0]
         except subprocess.TimeoutExpired:
-            os.killpg(asked.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
             raise SpinneyError(
-                f"git did not tell its settings within {_TIMEOUT} seconds. "
-                "Look whether the disk answers, then try again.",
+                f"git did not list its settings within {_TIMEOUT} seconds. "
+                "Check whether the disk responds, then try again.",
                 "timeout",
             ) from None
-    fields = (os.fsdecode(field).partition("\n") for field in listed.split(b"\0") if field)
+    fields = (os.fsdecode(field).partition("\n") for field in output.split(b"\0") if field)
     return tuple((name, value) for name, _, value in fields)

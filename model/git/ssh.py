@@ -1,4 +1,4 @@
-"""Which host `ssh` goes to: people give hosts names of their own in `~/.ssh/config`."""
+"""Resolve host aliases from `~/.ssh/config` to real host names."""
 
 import asyncio
 import contextlib
@@ -9,29 +9,29 @@ import time
 from typing import Final
 
 _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""Others are not asked for: a repository names them, and `Match exec` puts them into commands."""
-_PATIENCE: Final = 2.0
-"""Seconds; ssh reads a file, but `Match exec` in it may run anything."""
-_GOOD_FOR: Final = 300.0
-"""Seconds that an answer serves."""
+"""Other names are not resolved: a repository supplies them, and `Match exec` runs commands."""
+_TIMEOUT: Final = 2.0
+"""Seconds; ssh only reads a file, but `Match exec` in it may run anything."""
+_CACHE_SECONDS: Final = 300.0
+"""Seconds that a resolved host is cached."""
 
-_answers: Final[dict[str, tuple[float, str]]] = {}
+_cache: Final[dict[str, tuple[float, str]]] = {}
 
 
-async def real_host(name: str) -> str:
-    """The host that `ssh name` connects to; the name itself where there is no ssh to tell."""
-    asked, host = _answers.get(name, (0.0, name))
-    if not _HOST.fullmatch(name) or (asked and time.monotonic() - asked < _GOOD_FOR):
+async def resolve_host(name: str) -> str:
+    """Return the host that `ssh name` connects to, or `name` itself if ssh is not available."""
+    cached_at, host = _cache.get(name, (0.0, name))
+    if not _HOST.fullmatch(name) or (cached_at and time.monotonic() - cached_at < _CACHE_SECONDS):
         return host
-    settings = await _settings(name)
+    settings = await _read_settings(name)
     found = re.search(r"^hostname (\S+)$", settings, re.MULTILINE)
     host = found[1] if found else name
-    _answers[name] = (time.monotonic(), host)
+    _cache[name] = (time.monotonic(), host)
     return host
 
 
-async def _settings(name: str) -> str:
-    """What `ssh -G` prints: one setting on each line. Nothing is connected to."""
+async def _read_settings(name: str) -> str:
+    """Return the output of `ssh -G`, one setting per line, without connecting anywhere."""
     try:
         process = await asyncio.create_subprocess_exec(
             "ssh", "-G", "--", name,
@@ -43,7 +43,7 @@ async def _settings(name: str) -> str:
     except OSError:
         return ""
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_TIMEOUT):
             out, _ = await process.communicate()
     except TimeoutError:
         return ""

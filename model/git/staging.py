@@ -1,4 +1,4 @@
-"""Staging and unstaging: whole files, or one hunk that is still as it was seen."""
+"""Stage and unstage whole files, or single hunks that have not changed since they were shown."""
 
 import asyncio
 import tempfile
@@ -7,90 +7,94 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.domain.changes import Side
 from model.git.changes import (
     Changed,
-    Side,
     changed_file,
     changed_files,
-    literal,
     patch_of,
     shown_name,
+    to_pathspecs,
 )
 from model.git.run import git
 
 _TIMEOUT: Final = 120
-"""Seconds; filters of large files run in `git add`."""
+"""Seconds; `git add` runs the filters of large files."""
 _BEGIN, _END = b"<<<<<<< ", b">>>>>>> "
-_MOST_NAMES: Final = 500
-"""Names in one call of git: the system bounds the length of a command line."""
+_BATCH_SIZE: Final = 500
+"""Names per git command: the system limits the length of a command line."""
 
 
-async def stage(path: Path, shown: str | None, hunk: str | None, seen: str | None) -> None:
-    """Put a file, one of its hunks, or (`shown` is None) every change into the next commit.
+async def stage(
+    path: Path, display_name: str | None, hunk_name: str | None, expected_digest: str | None
+) -> None:
+    """Stage a file, one of its hunks, or (with `display_name` None) every change.
 
     Args:
         path: The worktree.
-        shown: The file, as `changed_files` shows its name.
-        hunk: The name of a hunk; without it the whole file.
-        seen: The name of the file's difference as it was seen; another one is refused.
+        display_name: The file, as `to_display_name` returns it.
+        hunk_name: The name of a hunk; `None` for the whole file.
+        expected_digest: The digest of the patch that was shown; if it differs, staging is refused.
 
     Raises:
-        SpinneyError: the file changed meanwhile, or has conflict markers left.
+        SpinneyError: The file changed meanwhile, or still has conflict markers.
     """
-    if shown is None:
+    if display_name is None:
         files = await changed_files(path, "unstaged")
         for file in files:
-            await _check_solved(path, file)
-        await _each(path, files, _add)
+            await _check_resolved(path, file)
+        await _run_in_batches(path, files, _add)
         return
-    file, patch = await seen_file(path, "unstaged", shown, hunk, seen)
-    await _check_solved(path, file)
+    file, patch = await find_selection(path, "unstaged", display_name, hunk_name, expected_digest)
+    await _check_resolved(path, file)
     if patch is None:
-        await _add(path, literal(file.names))
+        await _add(path, to_pathspecs(file.names))
     else:
         await apply_patch(path, patch, "--cached")
 
 
-async def unstage(path: Path, shown: str | None, hunk: str | None, seen: str | None) -> None:
-    """Take a file, one of its hunks, or everything out of the next commit; files stay as they are.
+async def unstage(
+    path: Path, display_name: str | None, hunk_name: str | None, expected_digest: str | None
+) -> None:
+    """Unstage a file, one of its hunks, or everything; files on disk are not changed.
 
-    Arguments and failures are those of `stage`.
+    Takes the same arguments and raises the same errors as `stage`.
     """
-    if shown is None:
-        await _each(path, await changed_files(path, "staged"), _reset)
+    if display_name is None:
+        await _run_in_batches(path, await changed_files(path, "staged"), _reset)
         return
-    file, patch = await seen_file(path, "staged", shown, hunk, seen)
+    file, patch = await find_selection(path, "staged", display_name, hunk_name, expected_digest)
     if patch is None:
-        await _reset(path, literal(file.names))
+        await _reset(path, to_pathspecs(file.names))
     else:
         await apply_patch(path, patch, "--cached", "--reverse")
 
 
-async def seen_file(
-    path: Path, side: Side, shown: str, hunk: str | None, seen: str | None
+async def find_selection(
+    path: Path, side: Side, display_name: str, hunk_name: str | None, expected_digest: str | None
 ) -> tuple[Changed, bytes | None]:
-    """The file, and the patch of the hunk that is meant; None where the whole file is.
+    """Return the file, and the patch of the selected hunk; `None` if the whole file is selected.
 
-    A file that came or went has one hunk, which is all of it. Raises `SpinneyError` when the
-    difference is not the one that was seen.
+    An added or deleted file has a single hunk that covers all of it. Raises `SpinneyError` if the
+    patch is not the one that was shown.
     """
-    file = await changed_file(path, side, shown)
-    if hunk is None and seen is None:
+    file = await changed_file(path, side, display_name)
+    if hunk_name is None and expected_digest is None:
         return file, None
     patch, _ = await patch_of(path, side, file)
-    if hunk is None:
-        if patch.digest != seen:
-            raise _changed_meanwhile(shown)
+    if hunk_name is None:
+        if patch.digest != expected_digest:
+            raise _changed_meanwhile_error(display_name)
         return file, None
-    if hunk not in patch.names():
-        raise _changed_meanwhile(shown)
+    if hunk_name not in patch.names():
+        raise _changed_meanwhile_error(display_name)
     if file.status not in ("modified", "renamed", "copied") or file.is_submodule:
         return file, None
-    return file, patch.of_hunk(hunk)
+    return file, patch.extract_hunk(hunk_name)
 
 
 async def apply_patch(path: Path, patch: bytes, *options: str) -> None:
-    """Let git apply a patch, all of it or nothing. Raises `SpinneyError` with git's reason."""
+    """Apply a patch completely or not at all. Raises `SpinneyError` with git's reason."""
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
         file = Path(folder) / "patch"
         await asyncio.to_thread(file.write_bytes, patch)
@@ -100,12 +104,12 @@ async def apply_patch(path: Path, patch: bytes, *options: str) -> None:
         )  # fmt: skip
 
 
-async def _each(
-    path: Path, files: list[Changed], do: Callable[[Path, list[str]], Awaitable[None]]
+async def _run_in_batches(
+    path: Path, files: list[Changed], operation: Callable[[Path, list[str]], Awaitable[None]]
 ) -> None:
-    names = [name for file in files for name in literal(file.names)]
-    for start in range(0, len(names), _MOST_NAMES):
-        await do(path, names[start : start + _MOST_NAMES])
+    names = [name for file in files for name in to_pathspecs(file.names)]
+    for start in range(0, len(names), _BATCH_SIZE):
+        await operation(path, names[start : start + _BATCH_SIZE])
 
 
 async def _add(path: Path, names: list[str]) -> None:
@@ -116,32 +120,34 @@ async def _reset(path: Path, names: list[str]) -> None:
     await git(path, "reset", "--quiet", "--", *names, write=True, timeout=_TIMEOUT)
 
 
-async def _check_solved(path: Path, file: Changed) -> None:
-    """Refuse to call a conflict solved while git's marks stand in the file."""
-    if file.status == "conflicted" and await asyncio.to_thread(_has_marks, path / file.name):
+async def _check_resolved(path: Path, file: Changed) -> None:
+    """Raise `conflict` if a conflicted file still contains git's markers."""
+    if file.status == "conflicted" and await asyncio.to_thread(
+        _has_conflict_markers, path / file.name
+    ):
         raise SpinneyError(
-            f"“{shown_name(file.name)}” still holds conflict markers (<<<<<<< and >>>>>>>). "
-            "Solve the conflict first, or let a session do it.",
+            f"'{shown_name(file.name)}' still contains conflict markers (<<<<<<< and "
+            ">>>>>>>). Resolve the conflict first, or let a session do it.",
             "conflict",
         )
 
 
-def _has_marks(file: Path) -> bool:
+def _has_conflict_markers(file: Path) -> bool:
     try:
         with file.open("rb") as lines:
-            begun = False
+            is_open = False
             for line in lines:
-                begun = begun or line.startswith(_BEGIN)
-                if begun and line.startswith(_END):
+                is_open = is_open or line.startswith(_BEGIN)
+                if is_open and line.startswith(_END):
                     return True
-    except OSError:  # deleted, or a folder: nothing to be solved in it
+    except OSError:  # deleted, or a folder: no markers
         pass
     return False
 
 
-def _changed_meanwhile(shown: str) -> SpinneyError:
+def _changed_meanwhile_error(display_name: str) -> SpinneyError:
     return SpinneyError(
-        f"“{shown}” has changed since it was shown, so nothing was done. Look at it anew, then "
-        "try again.",
+        f"'{display_name}' has changed since it was shown, so nothing was done. Review it again, "
+        "then retry.",
         "conflict",
     )

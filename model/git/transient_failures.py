@@ -1,58 +1,59 @@
-"""Failures of git that pass when one tries again, told by its words.
+"""Recognize git failures that a retry may resolve, by git's error text.
 
-The words stand in their order on one line. An expression with `.*` between them would read a line
-as often as its first word stands there, and remotes say lines of any length.
+The parts of a pattern must appear in order on one line. A regular expression with `.*` between
+them would scan a line once for each occurrence of the first part, and remotes send lines of any
+length.
 """
 
 from typing import Final
 
-_Sentences = tuple[tuple[str, ...], ...]
+_Patterns = tuple[tuple[str, ...], ...]
 
-_LOCK_HELD: Final[_Sentences] = (
+_LOCK_HELD: Final[_Patterns] = (
     ("Unable to create '", ".lock': File exists"),
     ("could not lock config file ", ": File exists"),
 )
-# Somebody writes a file while `diff` reads it.
-_FILE_CHANGED: Final[_Sentences] = (
+# Another process writes a file while `diff` reads it.
+_FILE_CHANGED: Final[_Patterns] = (
     ("short read while indexing",),
     ("file changed before we could read it",),
 )
-# Another git makes or removes a worktree at this moment: its entry is there before what stands in
-# it, and goes while all of them are read, which each command about one of them does first.
-_HALF_MADE: Final[_Sentences] = (
+# Another git is creating or removing a worktree. Its entry exists before its files do and vanishes
+# while all entries are read, which every command about a worktree does first.
+_WORKTREE_CHANGING: Final[_Patterns] = (
     ("failed to read ", "worktrees/", "/commondir"),
     ("failed to read ", "worktrees/", "/locked"),
     ("Invalid path '", ".git/worktrees/"),
 )
 
 
-def is_lock_held(said: str) -> bool:
-    """Whether somebody else holds a lock."""
-    return _says(said, _LOCK_HELD)
+def is_lock_held(stderr: str) -> bool:
+    """Whether another process holds a lock."""
+    return _matches(stderr, _LOCK_HELD)
 
 
-def has_file_changed(said: str) -> bool:
+def has_file_changed(stderr: str) -> bool:
     """Whether a file changed while git read it."""
-    return _says(said, _FILE_CHANGED)
+    return _matches(stderr, _FILE_CHANGED)
 
 
-def is_half_made(said: str) -> bool:
-    """Whether a worktree is being made or removed."""
-    return _says(said, _HALF_MADE)
+def is_worktree_changing(stderr: str) -> bool:
+    """Whether another git is creating or removing a worktree."""
+    return _matches(stderr, _WORKTREE_CHANGING)
 
 
-def _says(said: str, sentences: _Sentences) -> bool:
+def _matches(stderr: str, patterns: _Patterns) -> bool:
     return any(
-        _in_order(line, words)
-        for words in sentences
-        if words[0] in said
-        for line in said.split("\n")
+        _contains_in_order(line, parts)
+        for parts in patterns
+        if parts[0] in stderr
+        for line in stderr.split("\n")
     )
 
 
-def _in_order(line: str, words: tuple[str, ...]) -> bool:
-    for word in words:
-        _, found, line = line.partition(word)
+def _contains_in_order(line: str, parts: tuple[str, ...]) -> bool:
+    for part in parts:
+        _, found, line = line.partition(part)
         if not found:
             return False
     return True

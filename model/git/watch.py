@@ -1,6 +1,6 @@
-"""Watches git's own directories: which worktrees a commit, a checkout or a fetch concerns.
+"""Watch git's own directories to find the worktrees affected by a commit, checkout or fetch.
 
-The working trees themselves are not watched; hundreds of them would use up what a machine allows.
+Working trees themselves are not watched; hundreds of them would exceed the system's limits.
 """
 
 import asyncio
@@ -12,17 +12,17 @@ from typing import Final
 
 from model.base.git_layout import GitDirectories
 
-_SETTLED_MS: Final = 200
-_BUNDLED_MS: Final = 2000
-"""A rebase changes files without a pause; it is told of this often."""
-_TICK_MS: Final = 60_000
+_STEP_MS: Final = 200
+_DEBOUNCE_MS: Final = 2000
+"""A rebase changes files continuously; changes are reported at this interval."""
+_TIMEOUT_MS: Final = 60_000
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedTree:
-    """A working tree and what lets its counts change."""
+    """A working tree and what its counts depend on."""
 
     key: str
     directories: GitDirectories
@@ -31,45 +31,47 @@ class WatchedTree:
 
 
 async def watch(
-    trees: Sequence[WatchedTree], tell: Callable[[set[str]], None], begun: asyncio.Event
+    trees: Sequence[WatchedTree], on_change: Callable[[set[str]], None], started: asyncio.Event
 ) -> None:
-    """Call `tell` with the keys of the trees that something changed for, until cancelled.
+    """Call `on_change` with the keys of the affected trees until canceled.
 
-    `begun` is set once nothing is overlooked any more, or nothing can be watched.
+    `started` is set once no change can be missed any more, or if nothing can be watched.
     """
 
     async def follow(folders: set[Path], *, recursive: bool) -> None:
-        from watchfiles import awatch  # costs 30 ms, and nobody waits for it here
+        from watchfiles import awatch  # takes 30 ms to import, off the startup path
 
         if not folders:
             return
         try:
             async for changes in awatch(
                 *folders,
-                watch_filter=lambda _, path: _means_something(path),
-                debounce=_BUNDLED_MS,
-                step=_SETTLED_MS,
-                rust_timeout=_TICK_MS,
+                watch_filter=lambda _, path: _is_relevant(path),
+                debounce=_DEBOUNCE_MS,
+                step=_STEP_MS,
+                rust_timeout=_TIMEOUT_MS,
                 recursive=recursive,
                 ignore_permission_denied=True,
             ):
                 files = [Path(path) for _, path in changes]
-                tell({tree.key for tree in trees if any(concerns(tree, file) for file in files)})
-        except OSError as error:  # no watches left on this machine, or a folder went away
-            _log.warning("Git's directories are not watched (%s); polling goes on.", error)
+                on_change(
+                    {tree.key for tree in trees if any(is_affected(tree, file) for file in files)}
+                )
+        except OSError as error:  # the system has no watches left, or a folder was removed
+            _log.warning("Git's directories are not watched (%s); polling continues.", error)
 
     try:
-        flat, deep = await asyncio.to_thread(_folders, trees)
+        flat, deep = await asyncio.to_thread(_list_folders, trees)
         following = asyncio.gather(follow(flat, recursive=False), follow(deep, recursive=True))
-        # Both have their watches when they wait for the first time, which is their first step.
-        asyncio.get_running_loop().call_soon(begun.set)
+        # Both have set up their watches when they first wait, which is in their first step.
+        asyncio.get_running_loop().call_soon(started.set)
         await following
     finally:
-        begun.set()
+        started.set()
 
 
-def concerns(tree: WatchedTree, file: Path) -> bool:
-    """Whether the tree's counts may be others once this file in a git directory has changed."""
+def is_affected(tree: WatchedTree, file: Path) -> bool:
+    """Whether a change of this file in a git directory may change the tree's counts."""
     own, common = tree.directories.own, tree.directories.common
     if file.parent == own:
         return file.name in ("HEAD", "index")
@@ -78,15 +80,15 @@ def concerns(tree: WatchedTree, file: Path) -> bool:
     return file == common / "refs" / "heads" / tree.base
 
 
-def _means_something(path: str) -> bool:
+def _is_relevant(path: str) -> bool:
     return not path.endswith(".lock") and "/logs/" not in path
 
 
-def _folders(trees: Sequence[WatchedTree]) -> tuple[set[Path], set[Path]]:
-    """What is watched by itself, and what with all that is below."""
+def _list_folders(trees: Sequence[WatchedTree]) -> tuple[set[Path], set[Path]]:
+    """Return the folders to watch, first the flat ones, then those watched recursively."""
     commons = {tree.directories.common for tree in trees}
-    below = {common / name for common in commons for name in ("refs", "worktrees")}
+    recursive = {common / name for common in commons for name in ("refs", "worktrees")}
     return (
         {common for common in commons if common.is_dir()},
-        {folder for folder in below if folder.is_dir()},
+        {folder for folder in recursive if folder.is_dir()},
     )

@@ -1,1 +1,1 @@
-"""The hosting service: pull requests and their checks, by way of its own program."""
+"""The hosting service: pull requests and their checks, through its own program `gh`."""

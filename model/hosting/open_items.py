@@ -1,4 +1,4 @@
-"""The issues and pull requests that are open, for people to begin work from."""
+"""The open issues and pull requests that a worktree can be created for."""
 
 import json
 from pathlib import Path
@@ -8,43 +8,26 @@ from pydantic import TypeAdapter, ValidationError
 
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible
-from model.domain.resources import Resource
+from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.hosting.gh import gh
 
 T = TypeVar("T")
 
-MOST: Final = 100
-"""The newest that are listed; others are reached by their number."""
-
-
-class OpenIssue(Resource):
-    """An issue that nobody has closed."""
-
-    number: int
-    title: str
-    body: str = ""
-
-
-class OpenPullRequest(Resource):
-    """A pull request that is neither merged nor closed."""
-
-    number: int
-    title: str
-    head_ref_name: str
-    base_ref_name: str
+LIMIT: Final = 100
+"""Newest items that are listed; others can be entered by number."""
 
 
 async def open_issues(path: Path) -> list[OpenIssue]:
-    """The newest open issues of the repository at `path`. Raises the sentences of `gh`."""
-    # A hundred long descriptions are more than `gh` may print, and a stranger can file them.
-    found = await _listed(path, "issue", "number,title,body", "number,title")
-    return _read(TypeAdapter(list[OpenIssue]), found)
+    """Return the newest open issues of the repository at `path`. Raises the errors of `gh`."""
+    # A hundred long descriptions exceed the output limit of `gh`, and anyone can file them.
+    found = await _list_items(path, "issue", "number,title,body", "number,title")
+    return _validate(TypeAdapter(list[OpenIssue]), found)
 
 
 async def open_pull_requests(path: Path) -> list[OpenPullRequest]:
-    """The newest open pull requests of the repository at `path`. Raises the sentences of `gh`."""
-    found = await _listed(path, "pr", "number,title,headRefName,baseRefName")
-    named = [
+    """Return the newest open pull requests of the repository at `path`. Raises like `gh`."""
+    found = await _list_items(path, "pr", "number,title,headRefName,baseRefName")
+    renamed = [
         {
             "number": row.get("number"),
             "title": row.get("title"),
@@ -53,29 +36,29 @@ async def open_pull_requests(path: Path) -> list[OpenPullRequest]:
         }
         for row in found
     ]
-    return _read(TypeAdapter(list[OpenPullRequest]), named)
+    return _validate(TypeAdapter(list[OpenPullRequest]), renamed)
 
 
-async def _listed(path: Path, what: str, *choices: str) -> list[dict[str, Any]]:
-    """Each with the first choice of fields that is answered with a list."""
-    for fields in choices:
-        said = await gh(path, what, "list", f"--limit={MOST}", f"--json={fields}")
+async def _list_items(path: Path, kind: str, *field_sets: str) -> list[dict[str, Any]]:
+    """List items with the first set of fields whose output is a valid list."""
+    for fields in field_sets:
+        output = await gh(path, kind, "list", f"--limit={LIMIT}", f"--json={fields}")
         try:
-            found = json.loads(said)
+            found = json.loads(output)
         except ValueError:
             continue
         if isinstance(found, list) and all(isinstance(row, dict) for row in found):
-            shown: list[dict[str, Any]] = make_json_visible(found)
-            return shown
-    raise _not_understood(said)
+            items: list[dict[str, Any]] = make_json_visible(found)
+            return items
+    raise _invalid_answer_error(output)
 
 
-def _read(adapter: TypeAdapter[T], rows: list[dict[str, Any]]) -> T:
+def _validate(adapter: TypeAdapter[T], rows: list[dict[str, Any]]) -> T:
     try:
         return adapter.validate_python(rows)
     except ValidationError:
-        raise _not_understood(str(rows)) from None
+        raise _invalid_answer_error(str(rows)) from None
 
 
-def _not_understood(said: str) -> SpinneyError:
-    return SpinneyError(f"gh answered what is no list: {said[:200]}", "backend_error")
+def _invalid_answer_error(output: str) -> SpinneyError:
+    return SpinneyError(f"gh did not return a list: {output[:200]}", "backend_error")

@@ -1,4 +1,4 @@
-"""Pull requests as GitHub has them: opened, looked at, and what their checks come to."""
+"""Open pull requests on GitHub, and read their status, checks and head branch."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _STATUS_FIELDS: Final = "state,isDraft,reviewDecision,reviewRequests,latestRevie
 _LINK_FIELDS: Final = "number,url"
 _HEAD_FIELDS: Final = "headRefName,headRepository,headRepositoryOwner,isCrossRepository"
 
-# What a check run concludes, or a classic commit status says; the rest is still going on.
+# Conclusions of check runs and states of classic commit statuses; any other is still pending.
 _FAILURES: Final = {
     "FAILURE", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED", "STARTUP_FAILURE",
 }  # fmt: skip
@@ -27,7 +27,7 @@ _SUCCESSES: Final = {"SUCCESS", "NEUTRAL", "SKIPPED"}
 
 @dataclass(frozen=True, slots=True)
 class PullRequestLink:
-    """Which one, and where a browser finds it."""
+    """The number and the URL of a pull request."""
 
     number: int
     url: str
@@ -35,175 +35,177 @@ class PullRequestLink:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestState:
-    """How it stands."""
+    """The status of a pull request and of its checks."""
 
     status: PullRequestStatus
     checks: CheckStatus | None
-    """`None`: there are none."""
+    """`None` if there are no checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequestHead:
-    """The branch that it proposes."""
+    """The branch that a pull request proposes."""
 
     branch: str
     owner: str
     repository: str
-    """Empty where it was deleted."""
+    """Empty if the repository was deleted."""
     crosses: bool
     """Whether it comes from a fork."""
 
 
 async def look_for_repository(path: Path) -> None:
-    """Raise what keeps gh from the repository of `path`: no gh, no account, no such repository."""
+    """Raise if gh cannot access the repository of `path`: no gh, no account, no repository."""
     await gh(path, "repo", "view", "--json=url")
 
 
 async def open_pull_request(
     path: Path, base: str, title: str, body: str, *, draft: bool
 ) -> PullRequestLink:
-    """Propose the branch checked out in `path`, which is pushed, for merging into `base`.
+    """Open a pull request for the pushed branch checked out in `path`, to be merged into `base`.
 
-    One that is open already for this branch is given back as it is.
+    If there is an open one for this branch already, return that one.
     """
     options = ["--draft"] if draft else []
     try:
-        said = await gh(
+        output = await gh(
             path, "pr", "create", f"--base={base}", f"--title={title}", "--body-file=-", *options,
-            given=body,
+            stdin=body,
         )  # fmt: skip
     except SpinneyError as error:
         if "already exists" in error.message and (known := _LINK.search(error.message)):
             return PullRequestLink(int(known[1]), known[0])
         if "No commits between" in error.message:
             raise SpinneyError(
-                f"There is nothing to propose: the branch has no commits that “{base}” lacks. "
+                f"There is nothing to propose: the branch has no commits that '{base}' lacks. "
                 "Commit first.",
                 "conflict",
             ) from error
         if "Base ref must be a branch" in error.message:
             raise SpinneyError(
-                f"“{base}” is no branch on GitHub, so nothing can be merged into it there. "
+                f"'{base}' is not a branch on GitHub, so nothing can be merged into it. "
                 "Push it first.",
                 "conflict",
             ) from error
         raise
-    made = list(_LINK.finditer(said))
-    if not made:
-        raise SpinneyError(f"gh told no address of the pull request: {said}", "backend_error")
-    return PullRequestLink(int(made[-1][1]), made[-1][0])
+    links = list(_LINK.finditer(output))
+    if not links:
+        raise SpinneyError(
+            f"gh did not return the URL of the pull request: {output}", "backend_error"
+        )
+    return PullRequestLink(int(links[-1][1]), links[-1][0])
 
 
-async def pull_request_state(path: Path, which: int | str) -> PullRequestState:
-    """How the pull request of this number or address stands now."""
+async def fetch_pull_request_state(path: Path, number_or_url: int | str) -> PullRequestState:
+    """Return the status of the pull request with this number or URL."""
     try:
-        found = await _look_at(path, which, f"{_STATUS_FIELDS},statusCheckRollup")
+        found = await _view(path, number_or_url, f"{_STATUS_FIELDS},statusCheckRollup")
     except SpinneyError as error:
         if error.error_type != "forbidden":
             raise
-        # A fine-grained token may read pull requests and not their checks.
-        found = await _look_at(path, which, _STATUS_FIELDS)
-    return read_state(found)
+        # A fine-grained token may be able to read pull requests but not their checks.
+        found = await _view(path, number_or_url, _STATUS_FIELDS)
+    return parse_state(found)
 
 
-async def pull_request_link(path: Path, number: int) -> PullRequestLink:
-    """Where a browser finds the pull request of this number."""
-    return _link(await _look_at(path, number, _LINK_FIELDS))
+async def fetch_pull_request_link(path: Path, number: int) -> PullRequestLink:
+    """Return the URL of the pull request with this number."""
+    return _parse_link(await _view(path, number, _LINK_FIELDS))
 
 
-async def open_pull_request_of(
+async def find_open_pull_request(
     path: Path, branch: str, owners: Collection[str]
 ) -> PullRequestLink | None:
-    """The newest open pull request that proposes `branch` of one of these owners' repositories."""
-    said = await gh(
+    """Return the newest open pull request for `branch` in a repository of one of the owners."""
+    output = await gh(
         path, "pr", "list", f"--head={branch}", "--state=open", "--limit=30",
         f"--json={_LINK_FIELDS},headRepositoryOwner",
     )  # fmt: skip
-    wanted = {owner.casefold() for owner in owners}
-    for found in _parsed(said, list):
-        if _name(found.get("headRepositoryOwner"), "login").casefold() in wanted:
-            return _link(found)
+    accepted_owners = {owner.casefold() for owner in owners}
+    for found in _parse_json(output, list):
+        if _get_name(found.get("headRepositoryOwner"), "login").casefold() in accepted_owners:
+            return _parse_link(found)
     return None
 
 
 async def pull_request_head(path: Path, number: int) -> PullRequestHead:
-    """The branch that this pull request proposes, and the repository it lies in."""
-    found = await _look_at(path, number, _HEAD_FIELDS)
+    """Return the branch that this pull request proposes, and its repository."""
+    found = await _view(path, number, _HEAD_FIELDS)
     return PullRequestHead(
         branch=str(found.get("headRefName") or ""),
-        owner=_name(found.get("headRepositoryOwner"), "login"),
-        repository=_name(found.get("headRepository"), "name"),
+        owner=_get_name(found.get("headRepositoryOwner"), "login"),
+        repository=_get_name(found.get("headRepository"), "name"),
         crosses=bool(found.get("isCrossRepository")),
     )
 
 
-def read_state(found: Mapping[str, Any]) -> PullRequestState:
-    """What `gh pr view --json` says, in the interface's words.
+def parse_state(fields: Mapping[str, Any]) -> PullRequestState:
+    """Convert the output of `gh pr view --json` to the values of the interface.
 
-    `review`: somebody was asked for a review, or gave one.
+    `review` means that a review was requested or given.
     """
-    return PullRequestState(_status(found), _checks(found.get("statusCheckRollup") or []))
+    return PullRequestState(
+        _parse_status(fields), _combine_checks(fields.get("statusCheckRollup") or [])
+    )
 
 
 def is_link(url: str) -> bool:
-    """Whether this is the address of a pull request."""
+    """Whether this is the URL of a pull request."""
     return _LINK.fullmatch(url) is not None
 
 
-async def _look_at(path: Path, which: int | str, fields: str) -> Mapping[str, Any]:
+async def _view(path: Path, number_or_url: int | str, fields: str) -> Mapping[str, Any]:
     found: Mapping[str, Any]
-    found = _parsed(await gh(path, "pr", "view", str(which), f"--json={fields}"), dict)
+    found = _parse_json(await gh(path, "pr", "view", str(number_or_url), f"--json={fields}"), dict)
     return found
 
 
-def _parsed(said: str, form: type[Any]) -> Any:
+def _parse_json(output: str, expected_type: type[Any]) -> Any:
     try:
-        found = json.loads(said)
+        found = json.loads(output)
     except ValueError:
         found = None
-    if not isinstance(found, form):
-        raise SpinneyError("gh gave an answer that is not what was asked for.", "backend_error")
+    if not isinstance(found, expected_type):
+        raise SpinneyError("gh returned unexpected data.", "backend_error")
     return found
 
 
-def _link(found: Mapping[str, Any]) -> PullRequestLink:
-    number, url = found.get("number"), found.get("url")
+def _parse_link(fields: Mapping[str, Any]) -> PullRequestLink:
+    number, url = fields.get("number"), fields.get("url")
     if not isinstance(number, int) or not isinstance(url, str) or not is_link(url):
-        raise SpinneyError(
-            "gh gave an answer that is no address of a pull request.", "backend_error"
-        )
+        raise SpinneyError("gh did not return the URL of the pull request.", "backend_error")
     return PullRequestLink(number, url)
 
 
-def _status(found: Mapping[str, Any]) -> PullRequestStatus:
-    match found.get("state"):
+def _parse_status(fields: Mapping[str, Any]) -> PullRequestStatus:
+    match fields.get("state"):
         case "MERGED":
             return "merged"
         case "CLOSED":
             return "closed"
-    if found.get("isDraft"):
+    if fields.get("isDraft"):
         return "draft"
-    reviewed = found.get("reviewDecision") in ("APPROVED", "CHANGES_REQUESTED")
-    if reviewed or found.get("reviewRequests") or found.get("latestReviews"):
+    reviewed = fields.get("reviewDecision") in ("APPROVED", "CHANGES_REQUESTED")
+    if reviewed or fields.get("reviewRequests") or fields.get("latestReviews"):
         return "review"
     return "open"
 
 
-def _checks(rollup: Sequence[Mapping[str, Any]]) -> CheckStatus | None:
-    results = {_result(check) for check in rollup}
+def _combine_checks(rollup: Sequence[Mapping[str, Any]]) -> CheckStatus | None:
+    results = {_parse_check(check) for check in rollup}
     order: tuple[CheckStatus, ...] = ("failure", "error", "pending", "success")
     return next((result for result in order if result in results), None)
 
 
-def _result(check: Mapping[str, Any]) -> CheckStatus:
-    """Of a check run (`status`, then `conclusion`) or a classic commit status (`state`)."""
-    word = str(check.get("state") or check.get("conclusion") or "").upper()
-    if word in _FAILURES:
+def _parse_check(check: Mapping[str, Any]) -> CheckStatus:
+    """Parse a check run (`status`, then `conclusion`) or a classic commit status (`state`)."""
+    result = str(check.get("state") or check.get("conclusion") or "").upper()
+    if result in _FAILURES:
         return "failure"
-    if word == "ERROR":
+    if result == "ERROR":
         return "error"
-    return "success" if word in _SUCCESSES else "pending"
+    return "success" if result in _SUCCESSES else "pending"
 
 
-def _name(found: Any, key: str) -> str:
-    return str(found.get(key) or "") if isinstance(found, dict) else ""
+def _get_name(value: Any, key: str) -> str:
+    return str(value.get(key) or "") if isinstance(value, dict) else ""

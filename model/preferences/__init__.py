@@ -1,1 +1,1 @@
-"""Preferences: schema, file, changes, precedence and provider profiles."""
+"""Preferences: schema, storage, changes, precedence and provider profiles."""

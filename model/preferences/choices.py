@@ -1,4 +1,4 @@
-"""What can be chosen for a setting, and what people call it: for every screen's settings."""
+"""The choices of each setting and their labels, for the settings pages of all user interfaces."""
 
 from typing import Final
 
@@ -7,9 +7,9 @@ from model.preferences.fields import PreferenceField
 from model.preferences.schema import TEXTS_OR_NULLS, Preferences
 
 PROFILES: Final = ("default_provider", "magic_prompt_providers")
-"""Settings that name provider profiles, which a person makes first."""
+"""Settings whose values are names of the user's provider profiles."""
 
-_MODELS_OF: Final = {
+_MODEL_BACKENDS: Final = {
     "selected_model": "backend_a",
     "session_naming_model": "backend_a",
     "branch_naming_model": "backend_a",
@@ -17,7 +17,7 @@ _MODELS_OF: Final = {
     "selected_codex_model": "backend_b",
     "selected_opencode_model": "backend_c",
 }
-"""Whose models a setting names."""
+"""The backend whose models a setting selects from."""
 
 _AGENTS: Final = ("default_backend", "build_backend", "yolo_backend", "magic_prompt_backends")
 
@@ -25,9 +25,9 @@ _AGENTS: Final = ("default_backend", "build_backend", "yolo_backend", "magic_pro
 def choices(
     field: PreferenceField, preferences: Preferences, catalog: Catalog
 ) -> tuple[tuple[str, str], ...]:
-    """The values that a setting, or each entry of one, may have, with their labels.
+    """List the values of a setting, or of each of its entries, with their labels.
 
-    Empty where the value is written freely.
+    Empty if any value is allowed.
     """
     values = field.choices
     if field.key in _AGENTS:
@@ -36,16 +36,16 @@ def choices(
         values = tuple(profile.name for profile in preferences.custom_cli_profiles)
     elif field.key == "magic_prompt_models":
         row = catalog.backend("backend_a")
-        # Presets come before them, and are not followed by what they stand for.
-        named = reversed(row.models if row is not None else ())
-        values = tuple({model.passed: model.name for model in named if model.name}.values())[::-1]
+        # Presets come first, and the models that they resolve to are not repeated after them.
+        models = reversed(row.models if row is not None else ())
+        values = tuple({model.passed: model.name for model in models if model.name}.values())[::-1]
     return tuple((value, label(field.key, value, catalog)) for value in values)
 
 
 def label(key: str, value: str, catalog: Catalog) -> str:
-    """What people call a value of this setting; the value itself where it has no other name."""
-    if key in _MODELS_OF:
-        return catalog.label(_MODELS_OF[key], value)
+    """The label of a value of this setting; the value itself if it has none."""
+    if key in _MODEL_BACKENDS:
+        return catalog.label(_MODEL_BACKENDS[key], value)
     return catalog.label(value) if key in (*_AGENTS, "editor", "terminal") else value
 
 

@@ -1,4 +1,4 @@
-"""What the settings pages, the documentation and the error sentences need to know of each key."""
+"""Metadata of each setting for the settings pages, the documentation and error messages."""
 
 import types
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing import Any, Final, Literal, Union, cast, get_args, get_origin
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from model.preferences.schema import TOLD_PROMPTS, WRITTEN_PROMPTS, Preferences
+from model.preferences.schema import INSTRUCTION_PROMPTS, WRITING_PROMPTS, Preferences
 
 Kind = Literal["switch", "choice", "number", "whole", "text", "list", "object"]
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceField:
-    """One setting, described."""
+    """The description of a setting."""
 
     key: str
     group: str
@@ -29,21 +29,21 @@ class PreferenceField:
     secret: bool = False
     """Hidden from clients on other machines."""
     form: str = ""
-    """What the value must be, where its kind does not say it all."""
+    """The requirement for a value, if its kind does not describe it fully."""
     more: str = ""
-    """What else one should know, in sentences."""
+    """Further help, in full sentences."""
     shown: bool = True
-    """Whether it does anything; else it is only kept."""
+    """Whether it has an effect; otherwise it is only stored."""
     entries: tuple[str, ...] = ()
-    """Of an object with a fixed set of them: those that do something."""
+    """The entries that have an effect, for an object with a fixed set of entries."""
 
     @property
     def requirement(self) -> str:
-        """What a value must be, to follow the word “must”."""
-        text = self.form or self._by_kind()
+        """The requirement for a value, worded to follow 'must'."""
+        text = self.form or self._kind_requirement()
         return f"be {text} or null" if self.nullable else f"be {text}"
 
-    def _by_kind(self) -> str:
+    def _kind_requirement(self) -> str:
         match self.kind:
             case "switch":
                 return "true or false"
@@ -61,26 +61,26 @@ class PreferenceField:
 
 
 _ENTRIES: Final = {
-    "magic_prompts": (*WRITTEN_PROMPTS, *TOLD_PROMPTS),
-    "magic_prompt_models": tuple(f"{key}_model" for key in WRITTEN_PROMPTS),
-    "magic_prompt_providers": tuple(f"{key}_provider" for key in WRITTEN_PROMPTS),
-    "magic_prompt_backends": tuple(f"{key}_backend" for key in WRITTEN_PROMPTS),
+    "magic_prompts": (*WRITING_PROMPTS, *INSTRUCTION_PROMPTS),
+    "magic_prompt_models": tuple(f"{key}_model" for key in WRITING_PROMPTS),
+    "magic_prompt_providers": tuple(f"{key}_provider" for key in WRITING_PROMPTS),
+    "magic_prompt_backends": tuple(f"{key}_backend" for key in WRITING_PROMPTS),
 }
 
 
 @cache
 def preference_fields() -> dict[str, PreferenceField]:
-    """Every setting by its key, in the order in which people see them."""
-    return {key: _described(key, info) for key, info in Preferences.model_fields.items()}
+    """All settings by key, in display order."""
+    return {key: _describe(key, info) for key, info in Preferences.model_fields.items()}
 
 
 @cache
 def shown_fields() -> dict[str, PreferenceField]:
-    """The settings that do something, likewise; the others are kept for clients that know them."""
+    """The settings that have an effect; the others are stored for clients that know them."""
     return {key: field for key, field in preference_fields().items() if field.shown}
 
 
-def _described(key: str, info: FieldInfo) -> PreferenceField:
+def _describe(key: str, info: FieldInfo) -> PreferenceField:
     annotation, nullable = _without_null(info.annotation)
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     return PreferenceField(
@@ -102,15 +102,15 @@ def _described(key: str, info: FieldInfo) -> PreferenceField:
 
 
 def _without_null(annotation: Any) -> tuple[Any, bool]:
-    """The type inside `… | None`, and whether null was allowed.
+    """The type inside `… | None`, and whether null is allowed.
 
-    A choice that leaves room for a person's own names counts as the choice.
+    A union of fixed choices and custom names counts as the fixed choices.
     """
     if get_origin(annotation) not in (Union, types.UnionType):
         return annotation, False
-    kept = tuple(part for part in get_args(annotation) if part is not type(None))
-    choice = next((part for part in kept if get_origin(part) is Literal), None)
-    return choice or Union[kept], len(kept) < len(get_args(annotation))  # noqa: UP007
+    parts = tuple(part for part in get_args(annotation) if part is not type(None))
+    choice = next((part for part in parts if get_origin(part) is Literal), None)
+    return choice or Union[parts], len(parts) < len(get_args(annotation))  # noqa: UP007
 
 
 def _kind(annotation: Any) -> Kind:

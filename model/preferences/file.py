@@ -1,7 +1,7 @@
-"""The settings file: read, watched and written so that nobody's edit is ever lost.
+"""Reads, watches and writes the settings file without ever losing an edit.
 
-People edit it with their editors while Spinney runs, so a write takes over what changed on disk
-since, an unfinished edit is given time, and a broken file is moved aside, never replaced.
+Users edit it in their editors while Spinney runs. So a write merges with changes on disk, a read
+waits for unfinished edits, and a broken file is renamed, never overwritten.
 """
 
 import asyncio
@@ -27,26 +27,26 @@ UNFINISHED_SECONDS = 0.5
 RETRY_SECONDS = 0.05
 DEBOUNCE_MS = 60
 POLL_MS = 2000
-"""Looks at the file this often too: some file systems report no changes (network, containers)."""
+"""The file is also polled: some file systems report no changes (network, containers)."""
 MAX_RACES = 20
-"""How often a write starts over because somebody else wrote meanwhile."""
+"""How often a write is retried because another program wrote at the same time."""
 
 OnChange = Callable[[Preferences, list[str]], Awaitable[None]]
-"""Gets the settings as they are now, and sentences about what could not be used."""
+"""Called with the current settings and messages about invalid values."""
 
 _log = logging.getLogger(__name__)
 _Signature = tuple[int, int, int] | None
 
 
 class _BrokenError(Exception):
-    """The file is there and cannot be used; the text says why."""
+    """The file exists but cannot be used; the message is the reason."""
 
     signature: _Signature = None
-    """What it looked like before it was read; it may have been mended since."""
+    """The file's signature before it was read; it may have been fixed since."""
 
 
 class _RaceError(Exception):
-    """Somebody wrote the file while a write of ours was under way."""
+    """Another program wrote the file during our write."""
 
 
 class PreferencesFile:
@@ -56,15 +56,15 @@ class PreferencesFile:
         self.path = path
         self._lock = asyncio.Lock()
         self._known: Preferences | None = None
-        """What the caller has been told last; `watch` reports what differs from it."""
-        self._looked_at: _Signature = None
-        self._objected = False
-        """Whether the last look found something that cannot be used."""
+        """The settings that were reported last; `watch` reports changes relative to them."""
+        self._last_signature: _Signature = None
+        self._had_problems = False
+        """Whether the last read found invalid values."""
 
     async def load(self) -> tuple[Preferences, list[str]]:
-        """The settings, and a sentence for each thing that was wrong. Never fails.
+        """Load the settings, with a message for each problem. Never fails.
 
-        A missing file is made with the defaults; a broken one is moved aside first.
+        A missing file is created with the defaults; a broken one is renamed first.
         """
         async with self._lock:
             preferences, problems = await asyncio.to_thread(self._load)
@@ -72,53 +72,54 @@ class PreferencesFile:
             return preferences, problems
 
     async def save(self, preferences: Preferences, before: Preferences) -> Preferences:
-        """Write what differs between `before` and `preferences`; other keys stay as on disk.
+        """Write the differences between `before` and `preferences`; other keys stay as on disk.
 
-        Returns the settings that now hold, with the edits that others made meanwhile. Raises
-        `SpinneyError` when nothing was written; the old file is then as it was.
+        Returns the resulting settings, including concurrent edits by others. Raises
+        `SpinneyError` if nothing was written; the old file is then unchanged.
         """
         async with self._lock:
             self._known = await asyncio.to_thread(self._save, preferences, before)
             return self._known
 
     async def watch(self, on_change: OnChange) -> None:
-        """Call `on_change` whenever the file says something new, or nothing wrong any more.
+        """Call `on_change` whenever the settings in the file or its problems changed.
 
-        Runs until it is cancelled.
+        Runs until it is canceled.
         """
-        async with aclosing(_looks(self._folders(), self._names())) as looks:
-            async for _ in looks:
+        async with aclosing(_watch_ticks(self._folders(), self._names())) as ticks:
+            async for _ in ticks:
                 async with self._lock:
                     await self._report(on_change)
 
     async def _report(self, on_change: OnChange) -> None:
         try:
-            found = await asyncio.to_thread(self._news)
+            changed = await asyncio.to_thread(self._read_changed)
         except SpinneyError as error:
             if self._known is not None:
-                self._objected = True
+                self._had_problems = True
                 await on_change(self._known, [error.message])
             return
-        if found is None:
+        if changed is None:
             return
-        objected, self._objected = self._objected, bool(found[1])
-        if found[0] != self._known or found[1] or objected:
-            self._known = found[0]
-            await on_change(*found)
+        preferences, problems = changed
+        had_problems, self._had_problems = self._had_problems, bool(problems)
+        if preferences != self._known or problems or had_problems:
+            self._known = preferences
+            await on_change(preferences, problems)
 
     def _folders(self) -> set[Path]:
-        """Where changes show: editors replace the file, so it is its folder that is watched."""
+        """The folders to watch. Not the file: editors replace it instead of writing to it."""
         return {self.path.parent, self._target().parent}
 
     def _names(self) -> set[str]:
         return {self.path.name, self._target().name}
 
     def _target(self) -> Path:
-        """Where to write: a link, as dotfile collections have, stays a link."""
+        """The path to write to: a symlink, as in dotfile collections, stays a symlink."""
         target = Path(os.path.realpath(self.path))
         return target if target.parent.is_dir() else self.path
 
-    # What follows touches the disk and runs in threads.
+    # The following methods access the disk and run in threads.
 
     def _load(self) -> tuple[Preferences, list[str]]:
         problems: list[str] = []
@@ -130,7 +131,7 @@ class PreferencesFile:
                     return parse_preferences(stored)
             except _BrokenError as error:
                 problems.append(self._move_aside(str(error)))
-            write_atomically(self._target(), _encoded(Preferences()))
+            write_atomically(self._target(), _encode(Preferences()))
         except SpinneyError as error:
             problems.append(error.message)
         return Preferences(), problems
@@ -139,53 +140,53 @@ class PreferencesFile:
         ours, base = preferences.model_dump(), before.model_dump()
         for _ in range(MAX_RACES):
             try:
-                found, signature = _read_patiently(self.path)
+                stored, signature = _read_patiently(self.path)
             except _BrokenError as error:
                 _log.warning("%s", self._move_aside(str(error)))
-                found, signature = None, None
-            merged = parse_preferences(_merged(base, ours, base if found is None else found))[0]
+                stored, signature = None, None
+            merged = parse_preferences(_rebase(base, ours, base if stored is None else stored))[0]
             check = partial(_check_unchanged, self.path, signature)
             try:
-                write_atomically(self._target(), _encoded(merged), before_rename=check)
+                write_atomically(self._target(), _encode(merged), before_rename=check)
             except _RaceError:
                 continue
             return merged
         raise SpinneyError(
             f"{self.path} could not be saved: another program keeps writing it. "
-            "Stop that program and try again.",
+            "Stop the other program and try again.",
             "conflict",
         )
 
-    def _news(self) -> tuple[Preferences, list[str]] | None:
-        """What the file says, or `None` when it is as it was at the last look, or missing."""
-        if _signature(self.path) == self._looked_at:
+    def _read_changed(self) -> tuple[Preferences, list[str]] | None:
+        """The settings in the file, or `None` if it is unchanged since the last read or missing."""
+        if _signature(self.path) == self._last_signature:
             return None
         try:
-            stored, self._looked_at = _read_patiently(self.path)
+            stored, self._last_signature = _read_patiently(self.path)
         except _BrokenError as error:
-            self._looked_at = error.signature
+            self._last_signature = error.signature
             raise SpinneyError(
-                f"{error}. The settings stay as they were: mend the file, or change a setting "
-                "to have it moved aside."
+                f"{error}. The previous settings stay in effect. Fix the file, or change a "
+                "setting in Spinney to have the file renamed and written again."
             ) from error
         return None if stored is None else parse_preferences(stored)
 
     def _move_aside(self, reason: str) -> str:
-        """Rename the broken file to a dated name that nothing has yet; say so in a sentence."""
-        aside = free_name_aside(self.path)
+        """Rename the broken file to an unused, dated name; return a message that says so."""
+        backup = free_name_aside(self.path)
         try:
-            self.path.rename(aside)
+            self.path.rename(backup)
         except OSError as error:
             raise SpinneyError(
-                f"{reason}, and could not be moved aside: {error.strerror}. "
-                "Settings are not saved until it is mended or removed.",
+                f"{reason}, and could not be renamed: {error.strerror}. "
+                "Fix or remove it; until then settings are not saved.",
                 "internal_error",
             ) from error
-        return f"{reason}. It was kept as {aside.name}; the default settings are used."
+        return f"{reason}. It was renamed to {backup.name}; the default settings are used."
 
 
 def problems_of(path: Path) -> list[str]:
-    """What in this file cannot be used, in sentences; it stays as it is."""
+    """Return a message for each problem in this file, without changing it."""
     try:
         stored = _read(path)[0]
     except _BrokenError as error:
@@ -193,9 +194,9 @@ def problems_of(path: Path) -> list[str]:
     return [] if stored is None else parse_preferences(stored)[1]
 
 
-async def _looks(folders: set[Path], names: set[str]) -> AsyncGenerator[None, None]:
-    """A tick whenever it is time to look at the file."""
-    from watchfiles import awatch  # costs 30 ms, and nobody waits for it here
+async def _watch_ticks(folders: set[Path], names: set[str]) -> AsyncGenerator[None, None]:
+    """Yield whenever it is time to check the file."""
+    from watchfiles import awatch  # takes 30 ms, but delays nothing here
 
     yield
     try:
@@ -209,22 +210,22 @@ async def _looks(folders: set[Path], names: set[str]) -> AsyncGenerator[None, No
             recursive=False,
         ):
             yield
-    except OSError as error:  # no watches left on this machine, or the folder went away
-        _log.warning("%s cannot be watched (%s); looking at it now and then.", folders, error)
+    except OSError as error:  # no watches left on this machine, or the folder was removed
+        _log.warning("%s cannot be watched (%s); polling instead.", folders, error)
     while True:
         await asyncio.sleep(POLL_MS / 1000)
         yield
 
 
 def _read_patiently(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
-    """The stored object, and what the file looked like; gives an unfinished edit time."""
-    latest = time.monotonic() + 2 * UNFINISHED_SECONDS
+    """Read the stored object and the file's signature; waits for an unfinished edit."""
+    deadline = time.monotonic() + 2 * UNFINISHED_SECONDS
     while True:
         signature = _signature(path)
         try:
             return _read(path)
         except _BrokenError as error:
-            if time.monotonic() > latest or not _just_written(path):
+            if time.monotonic() > deadline or not _is_recently_written(path):
                 error.signature = signature
                 raise
         time.sleep(RETRY_SECONDS)
@@ -243,40 +244,40 @@ def _read(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
         return None, None
     except OSError as error:
         raise _BrokenError(f"{path} cannot be read: {error.strerror}") from error
-    return _decoded(content, path), (status.st_ino, status.st_mtime_ns, status.st_size)
+    return _decode(content, path), (status.st_ino, status.st_mtime_ns, status.st_size)
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Without O_NONBLOCK, a named pipe in the file's place would hang."""
+    """Open with O_NONBLOCK: otherwise a named pipe at this path would block."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def _decoded(content: bytes, path: Path) -> dict[str, Any]:
+def _decode(content: bytes, path: Path) -> dict[str, Any]:
     try:
-        # Also reads UTF-16 and byte order marks; NaN and Infinity, which are no JSON, are null.
+        # Also accepts UTF-16 and byte order marks; NaN and Infinity, invalid in JSON, become null.
         stored = json.loads(content, parse_constant=lambda _: None)
         if isinstance(stored, dict):
-            _encoded(parse_preferences(stored)[0])  # fails where it is nested beyond reason
+            _encode(parse_preferences(stored)[0])  # fails if it is nested too deeply
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise _BrokenError(f"{path} is not valid JSON ({where}: {error.msg})") from error
     except (ValueError, RecursionError) as error:
         raise _BrokenError(f"{path} is not valid JSON ({type(error).__name__})") from error
     if not isinstance(stored, dict):
-        raise _BrokenError(f"{path} does not hold a JSON object")
+        raise _BrokenError(f"{path} does not contain a JSON object")
     return stored
 
 
-def _encoded(preferences: Preferences) -> bytes:
+def _encode(preferences: Preferences) -> bytes:
     values = preferences.model_dump()
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _merged(
-    base: Mapping[str, Any], ours: Mapping[str, Any], found: Mapping[str, Any]
+def _rebase(
+    base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """`found`, with the keys in which `ours` differs from `base`."""
-    return {**found, **{key: value for key, value in ours.items() if base.get(key, ...) != value}}
+    """Apply to `theirs` the keys in which `ours` differs from `base`."""
+    return {**theirs, **{key: value for key, value in ours.items() if base.get(key, ...) != value}}
 
 
 def _signature(path: Path) -> _Signature:
@@ -292,7 +293,7 @@ def _check_unchanged(path: Path, signature: _Signature) -> None:
         raise _RaceError
 
 
-def _just_written(path: Path) -> bool:
+def _is_recently_written(path: Path) -> bool:
     try:
         return abs(time.time() - path.stat().st_mtime) < UNFINISHED_SECONDS
     except OSError:

@@ -1,7 +1,7 @@
-"""How settings that an older version stored become those of today, silently, when they are read.
+"""Silent migrations of settings stored by older versions, applied when they are read.
 
-A migration is a small function from the stored object to a new one. It must leave alone what is
-new already, since it runs at every start, and it must bear values of any type.
+A migration is a small function from the stored object to a new one. It runs at every start, so it
+must be idempotent, and it must accept values of any type.
 """
 
 from collections.abc import Callable
@@ -11,14 +11,14 @@ Stored = dict[str, Any]
 Migration = Callable[[Stored], Stored]
 
 RENAMED_KEYS: dict[str, str] = {}
-"""A key's old name -> its name today."""
+"""A key's old name -> its current name."""
 
-RENEWED_KEYBINDINGS: tuple[tuple[str, str, str], ...] = ()
-"""`(action, old default, new default)`, oldest first. Who stored the old default gets the new."""
+CHANGED_KEYBINDINGS: tuple[tuple[str, str, str], ...] = ()
+"""`(action, old default, new default)`, oldest first. A stored old default becomes the new one."""
 
 
-def migrated(stored: Stored) -> Stored:
-    """`stored`, as today's version would have written it."""
+def migrate(stored: Stored) -> Stored:
+    """Return `stored` in the form that the current version writes."""
     for migration in MIGRATIONS:
         stored = migration(stored)
     return stored
@@ -30,15 +30,15 @@ def _rename_keys(stored: Stored) -> Stored:
     return {**renamed, **kept}
 
 
-def _renew_keybindings(stored: Stored) -> Stored:
+def _update_keybindings(stored: Stored) -> Stored:
     bindings = stored.get("keybindings")
     if not isinstance(bindings, dict):
         return stored
     bindings = dict(bindings)
-    for action, old, new in RENEWED_KEYBINDINGS:
+    for action, old, new in CHANGED_KEYBINDINGS:
         if bindings.get(action) == old:
             bindings[action] = new
     return {**stored, "keybindings": bindings}
 
 
-MIGRATIONS: tuple[Migration, ...] = (_rename_keys, _renew_keybindings)
+MIGRATIONS: tuple[Migration, ...] = (_rename_keys, _update_keybindings)

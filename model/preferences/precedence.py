@@ -1,4 +1,4 @@
-"""Which value holds where several may: the session's choice, the project's, the person's."""
+"""Precedence of settings: the session's choice, the project's setting, the user's preference."""
 
 from typing import Final, TypeVar
 
@@ -12,9 +12,9 @@ _EFFORT_NAMES: Final = {
     "backend_a": "default_effort_level",
     "backend_b": "default_codex_reasoning_effort",
 }
-"""The preferences of effort, each of which stands behind the configuration of the agent's own."""
+"""The effort preferences; at their default, the agent's own configuration takes precedence."""
 
-_OF_THINKING: Final[dict[ThinkingLevel, Effort]] = {
+_THINKING_EFFORT: Final[dict[ThinkingLevel, Effort]] = {
     "off": "low",
     "think": "medium",
     "megathink": "high",
@@ -23,9 +23,9 @@ _OF_THINKING: Final[dict[ThinkingLevel, Effort]] = {
 
 
 def layered(session: T | None, project: T | None, preference: T | None, default: T) -> T:
-    """The highest layer that says something, from the session down to what is built in."""
-    chosen = (value for value in (session, project, preference) if value is not None)
-    return next(chosen, default)
+    """Return the first value that is set, from the session down to the built-in default."""
+    values = (value for value in (session, project, preference) if value is not None)
+    return next(values, default)
 
 
 def backend_for(
@@ -36,24 +36,26 @@ def backend_for(
     catalog: Catalog = BUILT_IN,
     demo: bool = False,
 ) -> str:
-    """The backend of a new session in `project`, where `session` is what was asked for.
+    """The backend of a new session in `project`; `session` is the requested one.
 
-    A backend of the project or person that `catalog` does not know counts as none. With `demo`,
-    the demo agent takes the place of the person's preference.
+    A project or preference backend that `catalog` does not contain is ignored. With `demo`, the
+    demo agent replaces the preference.
     """
     of_project = project.default_backend if project else None
-    of_person = DEMO.name if demo else preferences.default_backend
-    return layered(session, _known(of_project, catalog), _known(of_person, catalog), "backend_a")
+    preferred = DEMO.name if demo else preferences.default_backend
+    return layered(
+        session, _if_known(of_project, catalog), _if_known(preferred, catalog), "backend_a"
+    )
 
 
-def _known(backend: str | None, catalog: Catalog) -> str | None:
+def _if_known(backend: str | None, catalog: Catalog) -> str | None:
     return None if backend is None or catalog.backend(backend) is None else backend
 
 
 def model_for(backend: str, preferences: Preferences, session: str | None = None) -> str:
-    """The model of a new session with `backend`, where `session` is what was asked for.
+    """The model of a new session with `backend`; `session` is the requested one.
 
-    Empty for an agent of the person's own, which chooses itself.
+    Empty for an agent of `agents.toml`, which chooses its own.
     """
     match backend:
         case "backend_b":
@@ -72,14 +74,14 @@ def model_for(backend: str, preferences: Preferences, session: str | None = None
 def most_of_own_effort(
     backend: str, thinking: ThinkingLevel, preferences: Preferences
 ) -> Effort | None:
-    """The most effort of a person's own configuration of the agent, where they prefer none here."""
+    """The limit for the effort in the agent's own configuration; `None` if a preference is set."""
     name = _EFFORT_NAMES.get(backend)
     if name is None or getattr(preferences, name) != Preferences.model_fields[name].default:
         return None
-    return _OF_THINKING[thinking]
+    return _THINKING_EFFORT[thinking]
 
 
 def effort_for(backend: str, thinking: ThinkingLevel, preferences: Preferences) -> Effort:
-    """How hard a model works: as much as the session may think, at most what the person prefers."""
+    """The effort of a model: that of the session's thinking level, limited by the preference."""
     preferred: Effort = getattr(preferences, _EFFORT_NAMES.get(backend, "default_effort_level"))
-    return min(preferred, _OF_THINKING[thinking], key=EFFORTS.index)
+    return min(preferred, _THINKING_EFFORT[thinking], key=EFFORTS.index)

@@ -1,4 +1,4 @@
-"""Provider profiles: which of them holds, what is in it, which agents can be started with it."""
+"""Provider profiles: which one applies, its settings, and the agents that can use it."""
 
 import json
 import os
@@ -15,11 +15,11 @@ from model.preferences.precedence import layered
 from model.preferences.schema import CliProfile, Preferences
 
 MAX_BYTES: Final = 1_000_000
-"""Of a profile's file; a larger one holds something else."""
+"""Of a profile's file; a larger one is not a settings file."""
 
-_MEND: Final = "Mend the profile in the preferences."
+_FIX: Final = "Fix the profile in the preferences."
 
-_OWN_KEYS: Final[Mapping[str, frozenset[str]]] = {
+_IDENTIFYING_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "backend_a": frozenset(
         {"env", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "forceLoginMethod"}
     ),
@@ -28,13 +28,14 @@ _OWN_KEYS: Final[Mapping[str, frozenset[str]]] = {
     ),
     "backend_c": frozenset({"provider", "enabled_providers", "disabled_providers"}),
 }
-"""What says, in settings of an agent, where its requests go: by this one knows whose they are."""
+"""The settings that direct an agent's requests, by backend; they identify the agent."""
 
 
 def name_for(preferences: Preferences, project: Project | None, prompt: str = "") -> str:
-    """The name of the profile that agents are started with; empty for the program's own account.
+    """The name of the profile to start an agent with; empty for the program's own account.
 
-    That of the `prompt`, where the agent is to write its text, then the project's, the person's.
+    The profile of `prompt`, if the agent is to write its text, precedes the project's and the
+    user's.
     """
     of_prompt = preferences.magic_prompt_providers.get(f"{prompt}_provider")
     of_project = project.default_provider if project else None
@@ -42,43 +43,45 @@ def name_for(preferences: Preferences, project: Project | None, prompt: str = ""
 
 
 def named(name: str, preferences: Preferences) -> CliProfile | None:
-    """The profile of this name, `None` for none. Raises `SpinneyError` when it is gone."""
+    """Find a profile; `None` for an empty name. Raises `SpinneyError` if it does not exist."""
     if not name:
         return None
-    found = next((each for each in preferences.custom_cli_profiles if each.name == name), None)
-    if found is None:
+    profile = next((each for each in preferences.custom_cli_profiles if each.name == name), None)
+    if profile is None:
         raise SpinneyError(
-            f"The provider profile “{name}” does not exist any more. Choose another in the"
-            " preferences or in the project's settings."
+            f"The provider profile '{name}' no longer exists. Choose another in the preferences"
+            " or in the project's settings."
         )
-    return found
+    return profile
 
 
 def read(profile: CliProfile) -> dict[str, Any]:
-    """All settings of a profile: those of its file, and its own over them; reads the file.
+    """Read all settings of a profile: its own take precedence over those in its file.
 
-    Raises `SpinneyError` that names the profile, and the file where that is what is wrong.
+    Raises `SpinneyError` that names the profile, and the file if that is invalid.
     """
     own = profile.settings()
-    return merged(_in_file(profile, profile.file_path), own) if profile.file_path else own
+    return merged(_read_settings(profile, profile.file_path), own) if profile.file_path else own
 
 
 def suits(settings: Mapping[str, Any], backend: str) -> bool:
-    """Whether an agent can be started with these settings, so that its requests go where they say.
+    """Whether an agent started with these settings sends its requests accordingly.
 
-    Those that are plainly another agent's it would not understand, and use its own account.
+    Settings of another agent would be ignored, and the agent would use its own account.
     """
     if not settings or backend == DEMO.name:
         return True
-    if backend not in _OWN_KEYS:
-        return False  # agents of one's own have an environment instead
+    if backend not in _IDENTIFYING_KEYS:
+        return False  # agents of `agents.toml` are configured by environment variables instead
     names = {name.partition(".")[0] for name in settings}
-    others = frozenset[str]().union(*(keys for row, keys in _OWN_KEYS.items() if row != backend))
-    return not names.isdisjoint(_OWN_KEYS[backend]) or names.isdisjoint(others)
+    others = frozenset[str]().union(
+        *(keys for row, keys in _IDENTIFYING_KEYS.items() if row != backend)
+    )
+    return not names.isdisjoint(_IDENTIFYING_KEYS[backend]) or names.isdisjoint(others)
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two configurations as one; where both speak, `above` holds."""
+    """Merge two configurations recursively; `above` takes precedence."""
     result = dict(below)
     for key, value in above.items():
         lower = result.get(key)
@@ -88,33 +91,33 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return result
 
 
-def _in_file(profile: CliProfile, named: str) -> dict[str, Any]:
-    path = Path(named).expanduser()
-    where = f"The file of the provider profile “{profile.name}”, {path},"
+def _read_settings(profile: CliProfile, file: str) -> dict[str, Any]:
+    path = Path(file).expanduser()
+    subject = f"The file of the provider profile '{profile.name}', {path},"
     if not path.is_absolute():
-        raise SpinneyError(f"{where} must be named with its whole path. {_MEND}")
+        raise SpinneyError(f"{subject} must be an absolute path. {_FIX}")
     try:
-        content = _content(path)
-        found = tomllib.loads(content) if path.suffix == ".toml" else json.loads(content)
-        # Dates, which only TOML has, are texts to every agent.
-        found = json.loads(json.dumps(found, default=str))
+        content = _read_file(path)
+        settings = tomllib.loads(content) if path.suffix == ".toml" else json.loads(content)
+        # Dates, which only TOML has, are strings to every agent.
+        settings = json.loads(json.dumps(settings, default=str))
     except OSError as error:
-        raise SpinneyError(f"{where} cannot be read: {error.strerror}. {_MEND}") from None
+        raise SpinneyError(f"{subject} cannot be read: {error.strerror}. {_FIX}") from None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        form = "TOML" if path.suffix == ".toml" else "JSON object"
-        raise SpinneyError(f"{where} holds no {form}. {_MEND}")
-    return found
+        settings = None
+    if not isinstance(settings, dict):
+        form = "valid TOML" if path.suffix == ".toml" else "a JSON object"
+        raise SpinneyError(f"{subject} does not contain {form}. {_FIX}")
+    return settings
 
 
-def _content(path: Path) -> str:
-    """The text of a regular file of bearable size. Without O_NONBLOCK, a named pipe would hang."""
+def _read_file(path: Path) -> str:
+    """Read a regular file of limited size. Without O_NONBLOCK, a named pipe would block."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(0, "it is no regular file")
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "it is not a regular file")
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise OSError(0, f"it is larger than {MAX_BYTES:,} bytes")

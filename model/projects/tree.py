@@ -1,116 +1,102 @@
-"""The tree of projects and folders: who lies where, in which order, and what may be moved.
+"""The tree of projects and folders: nesting, order, and checks before a move.
 
-Pure functions on the state; commands use them between looking and writing.
+Pure functions on the state; commands call them between reading and writing.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
-from model.base.errors import SpinneyError, folder_name_exists, folder_not_found, project_not_found
+from model.base.errors import SpinneyError, folder_name_exists, folder_not_found
 from model.base.text import clean_line
 from model.domain.events import Event, ProjectUpdated
 from model.domain.resources import Project
-from model.state import State
+from model.state import State, children_of, item_in
 
 MAX_DEPTH: Final = 3
-"""Levels of folders; projects may lie in the deepest."""
-_LONGEST_NAME: Final = 200
-
-
-def in_order(projects: Iterable[Project]) -> list[Project]:
-    """Lowest `order` first, then the oldest first."""
-    return sorted(projects, key=lambda project: (project.order, project.added_at, project.id))
+"""Levels of folders; the deepest may still contain projects."""
+_MAX_NAME_LENGTH: Final = 200
 
 
 def shown(project: Project) -> Project:
-    """The project as clients may see it: without its key for the issue tracker."""
+    """Return the project as clients may see it, without its issue tracker key."""
     return project.model_copy(update={"tracker_api_key": None})
 
 
-def item_in(state: State, item_id: str) -> Project:
-    """The project or folder of this id. Raises `not_found`."""
-    item = state.projects.get(item_id)
-    if item is None:
-        raise project_not_found(item_id)
-    return item
-
-
 def folder_in(state: State, folder_id: str) -> Project:
-    """The folder of this id. Raises `not_found`, in words of its own for a project."""
+    """Return the folder with this id. Raises `not_found`, also for a project."""
     folder = item_in(state, folder_id)
     if not folder.is_folder:
         raise folder_not_found(folder_id)
     return folder
 
 
-def children_of(state: State, parent_id: str | None) -> list[Project]:
-    """What lies directly in a folder, or at the root."""
-    return in_order(item for item in state.projects.values() if item.parent_id == parent_id)
-
-
 def place_after_all(state: State, parent_id: str | None) -> float:
-    """The `order` of what is added to a folder."""
+    """Return the `order` of a new last item of a folder."""
     return max((item.order + 1 for item in children_of(state, parent_id)), default=0)
 
 
 def folder_name(state: State, name: str, parent_id: str | None, but: str | None = None) -> str:
-    """The name cleaned, if no other folder beside has it; `but` is the folder that is renamed."""
+    """Return the cleaned name if no sibling has it; the folder being renamed is excluded."""
     name = clean_line(name).strip()
-    if not name or len(name) > _LONGEST_NAME:
-        why = f"it must have between 1 and {_LONGEST_NAME} characters"
+    if not name or len(name) > _MAX_NAME_LENGTH:
+        why = f"it must have between 1 and {_MAX_NAME_LENGTH} characters"
         raise SpinneyError(f"Invalid field 'name': {why}")
-    beside = (item for item in children_of(state, parent_id) if item.is_folder and item.id != but)
-    if any(folder.name == name for folder in beside):
+    siblings = (item for item in children_of(state, parent_id) if item.is_folder and item.id != but)
+    if any(folder.name == name for folder in siblings):
         raise folder_name_exists(name)
     return name
 
 
 def check_depth(state: State, parent_id: str | None, levels: int = 1) -> None:
-    """Raise when `levels` of folders put into this folder would reach too deep."""
-    if len(_ancestors(state, parent_id)) + levels > MAX_DEPTH:
+    """Raise if adding `levels` of folders to this folder would exceed the maximum depth."""
+    if len(_list_ancestors(state, parent_id)) + levels > MAX_DEPTH:
         raise SpinneyError("Would exceed max nesting depth", "conflict")
 
 
 def moved(state: State, item_id: str, parent_id: str | None, index: int | None) -> list[Event]:
-    """The events that put an item into a folder (or the root), at a place there or last.
+    """Return the events that move an item into a folder (or the root), to `index` or to the end.
 
     Raises:
-        SpinneyError: with the interface's words, when the item would lie in itself or too deep, or
-            beside a folder of its name.
+        SpinneyError: As defined by the interface, if the item would be inside itself or too deep,
+            or if a sibling folder has its name.
     """
     item = item_in(state, item_id)
     if parent_id is not None:
         folder_in(state, parent_id)
-    if item_id in _ancestors(state, parent_id):
+    if item_id in _list_ancestors(state, parent_id):
         raise SpinneyError("Cannot move item into itself or descendant", "conflict")
     if item.is_folder:
-        check_depth(state, parent_id, _levels(state, item))
+        check_depth(state, parent_id, _count_levels(state, item))
         folder_name(state, item.name, parent_id, but=item.id)
-    beside = [other for other in children_of(state, parent_id) if other.id != item_id]
-    place = len(beside) if index is None else index
-    return _numbered(
-        [*beside[:place], item.model_copy(update={"parent_id": parent_id}), *beside[place:]], state
+    siblings = [other for other in children_of(state, parent_id) if other.id != item_id]
+    position = len(siblings) if index is None else index
+    return _make_order_events(
+        [
+            *siblings[:position],
+            item.model_copy(update={"parent_id": parent_id}),
+            *siblings[position:],
+        ],
+        state,
     )
 
 
 def reordered(state: State, ids: list[str]) -> list[Event]:
-    """The events that put items into this order; what lies beside them unnamed follows them."""
-    named = [item_in(state, item_id) for item_id in dict.fromkeys(ids)]
+    """Return the events that put items in this order; unlisted siblings follow them."""
+    listed = [item_in(state, item_id) for item_id in dict.fromkeys(ids)]
     events: list[Event] = []
-    for parent_id in dict.fromkeys(item.parent_id for item in named):
-        first = [item for item in named if item.parent_id == parent_id]
+    for parent_id in dict.fromkeys(item.parent_id for item in listed):
+        first = [item for item in listed if item.parent_id == parent_id]
         rest = [item for item in children_of(state, parent_id) if item not in first]
-        events += _numbered([*first, *rest], state)
+        events += _make_order_events([*first, *rest], state)
     return events
 
 
-def _numbered(items: list[Project], state: State) -> list[Event]:
-    placed = [item.model_copy(update={"order": place}) for place, item in enumerate(items)]
-    return [ProjectUpdated(project=item) for item in placed if item != state.projects[item.id]]
+def _make_order_events(items: list[Project], state: State) -> list[Event]:
+    ordered = [item.model_copy(update={"order": position}) for position, item in enumerate(items)]
+    return [ProjectUpdated(project=item) for item in ordered if item != state.projects[item.id]]
 
 
-def _ancestors(state: State, folder_id: str | None) -> list[str]:
-    """The folder and all that it lies in."""
+def _list_ancestors(state: State, folder_id: str | None) -> list[str]:
+    """Return the ids of the folder and of all folders that contain it."""
     found: list[str] = []
     while folder_id is not None and folder_id in state.projects and folder_id not in found:
         found.append(folder_id)
@@ -118,7 +104,7 @@ def _ancestors(state: State, folder_id: str | None) -> list[str]:
     return found
 
 
-def _levels(state: State, folder: Project) -> int:
-    """How many levels of folders there are from this one down."""
-    inside = (item for item in children_of(state, folder.id) if item.is_folder)
-    return 1 + max((_levels(state, item) for item in inside), default=0)
+def _count_levels(state: State, folder: Project) -> int:
+    """Return the number of folder levels, counting this one."""
+    subfolders = (item for item in children_of(state, folder.id) if item.is_folder)
+    return 1 + max((_count_levels(state, item) for item in subfolders), default=0)

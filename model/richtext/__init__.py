@@ -1,1 +1,1 @@
-"""Markdown, code and diffs as trees of blocks and rows, for every user interface."""
+"""Markdown, code and diffs as trees of blocks and rows, shared by all user interfaces."""

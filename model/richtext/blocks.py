@@ -1,6 +1,6 @@
-"""Block trees: what Markdown and code become before anybody draws them, and their JSON form.
+"""Block trees: the parsed form of Markdown and code, and its JSON representation.
 
-The terminal draws lines from them and the page builds elements from them; neither parses a string.
+The terminal draws lines from them and the page builds elements from them; neither parses text.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from themes.tokens import TokenClass
 
 Align = Literal["left", "center", "right"]
 
-LIST_ITEMS: Final = 50
-"""A list of the top level longer than this goes on in another block, so that its head is final."""
+MAX_LIST_ITEMS: Final = 50
+"""Longer top-level lists continue in another block, so that their first items become final."""
 
 
 class Token(NamedTuple):
-    """A piece of a line of code and its class; plain text has none."""
+    """A piece of a line of code and its token class; plain text has none."""
 
     text: str
     kind: TokenClass | None = None
@@ -26,7 +26,7 @@ CodeLine = tuple[Token, ...]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of running text of one look; `\\n` in it is a line break."""
+    """A piece of inline text with one style; `\\n` in it is a line break."""
 
     text: str
     bold: bool = False
@@ -34,12 +34,12 @@ class Span:
     strike: bool = False
     code: bool = False
     href: str | None = None
-    """Where the text leads; only ever `http:`, `https:` or `mailto:`."""
+    """The link target; always `http:`, `https:` or `mailto:`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Running text."""
+    """Inline text."""
 
     spans: tuple[Span, ...]
 
@@ -54,7 +54,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """Code, line by line; `closed` is false while its end has not come."""
+    """Code, line by line; `closed` is false until its end has arrived."""
 
     language: str
     lines: tuple[CodeLine, ...]
@@ -63,28 +63,28 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class ListBlock:
-    """A list, or the next part of a long one."""
+    """A list, or the next part of a long list."""
 
     ordered: bool
     start: int
-    """The number of the first item; 1 where the list has no numbers."""
+    """The number of the first item; 1 for unordered lists."""
     items: tuple[tuple["Block", ...], ...]
     tight: bool = True
-    """Whether the source has no blank line in or between the items."""
+    """Whether the source has no blank lines within or between the items."""
     continues: bool = False
-    """Whether the block before is the same list."""
+    """Whether it continues the list in the previous block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Blocks that somebody else said."""
+    """A block quote."""
 
     blocks: tuple["Block", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; every row has as many cells as the header."""
+    """A table; every row has the same number of cells as the header."""
 
     header: tuple[tuple[Span, ...], ...]
     rows: tuple[tuple[tuple[Span, ...], ...], ...]
@@ -93,14 +93,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across."""
+    """A thematic break (horizontal rule)."""
 
 
 Block = Paragraph | Heading | CodeBlock | ListBlock | Quote | Table | Rule
 
 
 def as_json(block: Block) -> dict[str, Any]:
-    """The block as JSON: a `type` and its fields; looks that are off are left out of spans.
+    """Return the block as JSON: a `type` and its fields; unset styles are omitted from spans.
 
     A line of code is a list of `[text, class]`, or `[text]` for plain text.
     """
@@ -139,11 +139,11 @@ def _spans(spans: tuple[Span, ...]) -> list[dict[str, Any]]:
 
 
 def _span(span: Span) -> dict[str, Any]:
-    looks = {
+    styles = {
         "bold": span.bold,
         "italic": span.italic,
         "strike": span.strike,
         "code": span.code,
         "href": span.href,
     }
-    return {"text": span.text} | {name: value for name, value in looks.items() if value}
+    return {"text": span.text} | {name: value for name, value in styles.items() if value}

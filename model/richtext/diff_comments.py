@@ -1,7 +1,7 @@
-"""What a person says of a difference: collected line by line, sent as one message.
+"""The user's comments on a diff: collected line by line, sent to a session as one message.
 
-A comment is bound to the text of its lines: it moves with them, from one side of the changes to
-another as well, until they are gone.
+A comment is anchored to the text of its lines: it follows them, also from one side of the changes
+to another (such as unstaged to staged), until they no longer exist.
 """
 
 import asyncio
@@ -14,19 +14,19 @@ from model.base.errors import SpinneyError
 from model.richtext.diff_rows import LONGEST, DiffRow
 from model.richtext.diff_text import NEAR, Row, diff_text
 
-_MOST_LINES: Final = 12
-"""Lines that are quoted; the agent can read the rest."""
+_MAX_QUOTED_LINES: Final = 12
+"""Most lines that are quoted; the agent can read the rest itself."""
 
 
 @dataclass(frozen=True)
 class Comment:
-    """A remark on lines that follow one another."""
+    """A comment on consecutive lines."""
 
     path: str
     side: str
-    """Which difference it was made in."""
+    """The diff that it was made in."""
     line: int
-    """The first line's number in the new text, or for a removed line in the old one."""
+    """The first line's number in the new text, or in the old text for a removed line."""
     is_removed: bool
     quoted: tuple[str, ...]
     """The lines with their signs."""
@@ -40,62 +40,62 @@ class Comment:
         return f"{self.path}:{lines}{' (removed)' if self.is_removed else ''}"
 
     def found_in(self, rows: Sequence[Row]) -> range | None:
-        """The places of its lines among these; of several, those next to where they were.
+        """The indices of its lines among `rows`; of several matches, the one nearest to `line`.
 
-        Lines that are far away are the same ones only if there are no others like them.
+        A distant match counts only if it is the only one.
         """
         count = len(self.quoted)
-        found = [
-            (abs(_number(rows, at, count) - self.line), at)
-            for at in range(len(rows) - count + 1)
-            if _is_line(rows[at], self.quoted[0])
-            and all(map(_is_line, rows[at : at + count], self.quoted))
+        matches = [
+            (abs(_number(rows, index, count) - self.line), index)
+            for index in range(len(rows) - count + 1)
+            if _is_line(rows[index], self.quoted[0])
+            and all(map(_is_line, rows[index : index + count], self.quoted))
         ]
-        away, at = min(found, default=(0, -1))
-        is_found = at >= 0 and (away <= NEAR or len(found) == 1)
-        return range(at, at + count) if is_found else None
+        distance, index = min(matches, default=(0, -1))
+        is_found = index >= 0 and (distance <= NEAR or len(matches) == 1)
+        return range(index, index + count) if is_found else None
 
     def is_same(self, other: "Comment") -> bool:
-        """Whether the other one is this one, wherever its lines have moved."""
+        """Whether `other` is the same comment, even if its lines have moved."""
         return replace(other, line=self.line) == self
 
-    def moved_to(self, rows: Sequence[Row], found: range) -> "Comment":
-        """The same where its lines stand now."""
-        return replace(self, line=_number(rows, found.start, len(found)))
+    def moved_to(self, rows: Sequence[Row], position: range) -> "Comment":
+        """Return the comment with the current position of its lines."""
+        return replace(self, line=_number(rows, position.start, len(position)))
 
 
 def _is_line(row: Row, line: str) -> bool:
     return isinstance(row, DiffRow) and row.sign == line[0] and row.text[:LONGEST] == line[1:]
 
 
-def _number(rows: Sequence[Row], at: int, count: int) -> int:
-    """Of the first line that stands in the file now: the agent reads no others in it."""
-    lines = [row for row in rows[at : at + count] if isinstance(row, DiffRow)]
+def _number(rows: Sequence[Row], start: int, count: int) -> int:
+    """The number of the first line that the file still has: the agent sees no removed lines."""
+    lines = [row for row in rows[start : start + count] if isinstance(row, DiffRow)]
     first = next((row for row in lines if row.sign != "-"), lines[0])
     return (first.old if first.sign == "-" else first.new) or 0
 
 
 def changed_part(rows: Sequence[DiffRow]) -> Sequence[DiffRow]:
-    """A hunk without the equal lines around what it changes."""
-    changed = [at for at, row in enumerate(rows) if row.sign != " "]
+    """Return a hunk without its leading and trailing context lines."""
+    changed = [index for index, row in enumerate(rows) if row.sign != " "]
     return rows[changed[0] : changed[-1] + 1] if changed else rows
 
 
 def comment_on(path: str, side: str, rows: Sequence[DiffRow], text: str) -> Comment:
-    """A remark on these rows."""
+    """Create a comment on these rows."""
     is_removed = all(row.sign == "-" for row in rows)
     quoted = tuple(f"{row.sign}{row.text[:LONGEST]}" for row in rows)
     return Comment(path, side, _number(rows, 0, len(rows)), is_removed, quoted, text)
 
 
 def kept(comments: Iterable[Comment]) -> str:
-    """The comments as a draft that is kept on disk; nothing for none."""
+    """Serialize the comments for a draft on disk; empty if there are none."""
     entries = [asdict(comment) for comment in comments]
     return json.dumps(entries) if entries else ""
 
 
 def read(text: str) -> list[Comment]:
-    """The comments of a draft; none of one that is no such draft."""
+    """Parse the comments of a draft; an invalid draft has none."""
     try:
         entries = json.loads(text or "[]")
         return [Comment(**{**entry, "quoted": tuple(entry["quoted"])}) for entry in entries]
@@ -108,36 +108,36 @@ async def lost_among(
     sides: Sequence[str],
     read_diff: Callable[[str, str], Awaitable[str]],
 ) -> frozenset[Comment]:
-    """Those whose lines are on no side of the changes.
+    """Find the comments whose lines are on none of the `sides`.
 
-    `read_diff` gives a file's difference on a side, or raises `SpinneyError`: of kind `conflict`
-    where the file has none there, of any other where nobody can know.
+    `read_diff` returns a file's diff on a side, or raises `SpinneyError`: of type `conflict` if
+    the file has no diff there, of any other type if it cannot be determined.
     """
-    left = set(comments)
-    for path in {comment.path for comment in left}:
+    lost = set(comments)
+    for path in {comment.path for comment in lost}:
         for side in sides:
-            mine = {comment for comment in left if comment.path == path}
-            if not mine:
+            of_file = {comment for comment in lost if comment.path == path}
+            if not of_file:
                 break
             try:
                 text = await asyncio.to_thread(diff_text, await read_diff(path, side))
             except SpinneyError as error:
                 if error.error_type != "conflict":
-                    left -= mine
+                    lost -= of_file
                 continue
-            left -= {comment for comment in mine if comment.found_in(text.rows) is not None}
-    return frozenset(left)
+            lost -= {comment for comment in of_file if comment.found_in(text.rows) is not None}
+    return frozenset(lost)
 
 
 def message_of(comments: Iterable[Comment], lost: Collection[Comment] = ()) -> str:
-    """The message in which a session reads them; `lost`: those whose lines are gone."""
+    """Format the message to a session; the lines of `lost` comments no longer exist."""
     parts = ["Please look at these comments on the changes:"]
     for comment in comments:
-        quoted = list(comment.quoted[:_MOST_LINES])
-        if len(comment.quoted) > _MOST_LINES:
-            quoted.append(f"… {len(comment.quoted) - _MOST_LINES} more lines")
+        quoted = list(comment.quoted[:_MAX_QUOTED_LINES])
+        if len(comment.quoted) > _MAX_QUOTED_LINES:
+            quoted.append(f"… {len(comment.quoted) - _MAX_QUOTED_LINES} more lines")
         fence = "```" if not any("```" in line for line in quoted) else "~~~~~~"
         code = "\n".join(quoted)
-        gone = " (these lines have changed since)" if comment in lost else ""
-        parts.append(f"`{comment.place}`{gone}\n{fence}diff\n{code}\n{fence}\n{comment.text}")
+        suffix = " (these lines have changed since)" if comment in lost else ""
+        parts.append(f"`{comment.place}`{suffix}\n{fence}diff\n{code}\n{fence}\n{comment.text}")
     return "\n\n".join(parts)

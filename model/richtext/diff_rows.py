@@ -1,6 +1,6 @@
-"""The rows of a difference: which lines went, came and stayed, which words of them changed.
+"""The rows of a diff: which lines were removed, added and kept, and which words in them changed.
 
-And in which colours they stand. Screens draw rows; none of them compares texts.
+Also their syntax highlighting. Screens draw rows; none of them compares texts.
 """
 
 import re
@@ -16,14 +16,14 @@ from model.richtext.blocks import CodeLine, Token
 from model.richtext.highlight import highlight_code, language_for_path
 
 MAX_COMPARED: Final = 3_000
-"""Lines on a side beyond which all old lines go and all new ones come: comparing is quadratic."""
+"""Lines on a side; beyond it all old lines count as removed, as comparing takes quadratic time."""
 _MAX_LINE: Final = 2_000  # characters of a line, beyond which its words are not compared
 _MAX_WORDS: Final = 20_000
-"""Words of a line times those of the other, without what both begin and end with: 10 ms at most."""
-_ALIKE: Final = 0.5  # below this share of equal text two lines are not versions of one another
+"""Product of the two lines' words without common prefix and suffix: at most 10 ms."""
+_MIN_SIMILARITY: Final = 0.5  # below it two lines are not versions of one another
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
 LONGEST: Final = 5_000
-"""Characters of a row that are shown; longer lines are generated."""
+"""Characters of a row that are shown; longer lines are generated code."""
 
 Sign = Literal[" ", "+", "-"]
 Ranges = tuple[tuple[int, int], ...]
@@ -31,7 +31,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A line of a diff, as git or `diff_rows` found it."""
+    """A line of a diff, from git or `diff_rows`."""
 
     sign: Sign
     text: str
@@ -39,9 +39,9 @@ class DiffRow:
     """The line's number in the old text, from 1; `new` likewise."""
     new: int | None = None
     hidden: int = 0
-    """How many equal lines before it are left out."""
+    """The number of equal lines omitted before it."""
     no_line_break: bool = False
-    """Whether the change is that the text ends here without a line break."""
+    """Whether the text ends here without a line break, and the other text does not."""
 
 
 class _Change(NamedTuple):
@@ -52,7 +52,7 @@ class _Change(NamedTuple):
 
 
 def diff_rows(old: str, new: str, context: int = 3) -> list[DiffRow]:
-    """What changed between two texts, each change with `context` equal lines around it."""
+    """Diff two texts; each change has `context` equal lines around it."""
     before, after = _lines(old), _lines(new)
     changes = _changes(before, after)
     rows: list[DiffRow] = []
@@ -60,13 +60,13 @@ def diff_rows(old: str, new: str, context: int = 3) -> list[DiffRow]:
     ends = [*(change.old_from for change in changes[1:]), len(before)]
     for change, end in zip(changes, ends, strict=False):
         start = max(shown_to, change.old_from - context)
-        if start - shown_to == 1:  # saying that one line is left out takes a line as well
+        if start - shown_to == 1:  # a marker for one omitted line would take a line as well
             start = shown_to
         stop = min(end, change.old_to + context)
         hunk = [
-            *_equal(before, start, change.old_from, change.new_from - change.old_from),
-            *_changed(change, before, after),
-            *_equal(before, change.old_to, stop, change.new_to - change.old_to),
+            *_equal_rows(before, start, change.old_from, change.new_from - change.old_from),
+            *_changed_rows(change, before, after),
+            *_equal_rows(before, change.old_to, stop, change.new_to - change.old_to),
         ]
         hunk[0] = replace(hunk[0], hidden=start - shown_to)
         rows += hunk
@@ -75,7 +75,7 @@ def diff_rows(old: str, new: str, context: int = 3) -> list[DiffRow]:
 
 
 def diff_counts(old: str, new: str) -> tuple[int, int]:
-    """How many lines came and how many went."""
+    """Count the added and the removed lines."""
     changes = _changes(_lines(old), _lines(new))
     return (
         sum(change.new_to - change.new_from for change in changes),
@@ -84,52 +84,52 @@ def diff_counts(old: str, new: str) -> tuple[int, int]:
 
 
 def changed_words(rows: Sequence[DiffRow]) -> list[Ranges]:
-    """For each row the stretches of its text that differ from its counterpart, where it has one.
+    """For each row, the ranges of its text that differ from its counterpart, if it has one.
 
     The first removed line of a change is compared with its first added line, and so on.
     """
-    marked: list[Ranges] = [()] * len(rows)
-    at = 0
+    changed: list[Ranges] = [()] * len(rows)
+    start = 0
     removed: range = range(0)
     for sign, run in groupby(rows, key=lambda row: row.sign):
-        here = range(at, at + len(list(run)))
+        indices = range(start, start + len(list(run)))
         if sign == "+":
-            for one, other in zip(removed, here, strict=False):
-                marked[one], marked[other] = changed_between(rows[one].text, rows[other].text)
-        removed = here if sign == "-" else range(0)
-        at = here.stop
-    return marked
+            for old, new in zip(removed, indices, strict=False):
+                changed[old], changed[new] = changed_between(rows[old].text, rows[new].text)
+        removed = indices if sign == "-" else range(0)
+        start = indices.stop
+    return changed
 
 
 def changed_between(old: str, new: str) -> tuple[Ranges, Ranges]:
-    """The stretches of two lines that differ; none where they have little in common."""
-    # Asked first: what is remembered keeps its lines, which may be megabytes long.
-    return compared(old, new) if max(len(old), len(new)) <= _MAX_LINE else ((), ())
+    """The ranges in which two lines differ; none if they have little in common."""
+    # Checked outside the cache: it keeps its arguments, which may be megabytes long.
+    return diff_words_cached(old, new) if max(len(old), len(new)) <= _MAX_LINE else ((), ())
 
 
 @lru_cache(maxsize=1024)
-def compared(old: str, new: str) -> tuple[Ranges, Ranges]:
-    """The same of lines that are not too long."""
+def diff_words_cached(old: str, new: str) -> tuple[Ranges, Ranges]:
+    """`changed_between` for lines that are not too long."""
     before, after = _WORD.findall(old), _WORD.findall(new)
-    start = _common(before, after)
+    start = _common_prefix(before, after)
     rest = min(len(before), len(after)) - start
-    end = min(_common(before[::-1], after[::-1]), rest)
-    one, other = before[start : len(before) - end], after[start : len(after) - end]
-    if not before or not after or len(one) * len(other) > _MAX_WORDS:
+    end = min(_common_prefix(before[::-1], after[::-1]), rest)
+    old_words, new_words = before[start : len(before) - end], after[start : len(after) - end]
+    if not before or not after or len(old_words) * len(new_words) > _MAX_WORDS:
         return (), ()
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
     equal = start + end + sum(block.size for block in matcher.get_matching_blocks())
-    if 2 * equal < _ALIKE * (len(before) + len(after)):
+    if 2 * equal < _MIN_SIMILARITY * (len(before) + len(after)):
         return (), ()
-    changes = [places for tag, *places in matcher.get_opcodes() if tag != "equal"]
+    changes = [indices for tag, *indices in matcher.get_opcodes() if tag != "equal"]
     return (
-        _ranges(before, [(start + at, start + to) for at, to, _, _ in changes]),
-        _ranges(after, [(start + at, start + to) for _, _, at, to in changes]),
+        _ranges(before, [(start + first, start + stop) for first, stop, _, _ in changes]),
+        _ranges(after, [(start + first, start + stop) for _, _, first, stop in changes]),
     )
 
 
 def code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
-    """Each row's tokens; the lines of the old text are read together, those of the new likewise."""
+    """Highlight the rows: the lines of the old and of the new text are each lexed as a whole."""
     language = language_for_path(path)
     new = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "-"), language)
     old = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "+"), language)
@@ -143,7 +143,7 @@ def code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
 
 
 def with_words(tokens: CodeLine, words: Ranges) -> Iterator[tuple[Token, bool]]:
-    """The tokens, cut where changed `words` begin and end, each with whether it is in one."""
+    """Split the tokens at the ends of changed `words`; yield each with whether it is in one."""
     edges = sorted(set(chain.from_iterable(words)))
     offset = 0
     for text, kind in tokens:
@@ -167,9 +167,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> list[_Change]:
-    same_start = _common(before, after)
+    same_start = _common_prefix(before, after)
     rest = min(len(before), len(after)) - same_start
-    same_end = min(_common(before[::-1], after[::-1]), rest)
+    same_end = min(_common_prefix(before[::-1], after[::-1]), rest)
     old = before[same_start : len(before) - same_end]
     new = after[same_start : len(after) - same_end]
     if not old and not new:
@@ -177,36 +177,38 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> list[_Change]:
     if max(len(old), len(new)) > MAX_COMPARED:
         return [_Change(same_start, same_start + len(old), same_start, same_start + len(new))]
     return [
-        _Change(*(place + same_start for place in places))
-        for tag, *places in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        _Change(*(index + same_start for index in indices))
+        for tag, *indices in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         if tag != "equal"
     ]
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _equal(before: Sequence[str], start: int, stop: int, shift: int) -> Iterator[DiffRow]:
-    for at in range(start, stop):
-        yield DiffRow(" ", _shown(before[at]), at + 1, at + shift + 1)
+def _equal_rows(before: Sequence[str], start: int, stop: int, shift: int) -> Iterator[DiffRow]:
+    for index in range(start, stop):
+        yield DiffRow(" ", _visible(before[index]), index + 1, index + shift + 1)
 
 
-def _changed(change: _Change, before: Sequence[str], after: Sequence[str]) -> Iterator[DiffRow]:
+def _changed_rows(
+    change: _Change, before: Sequence[str], after: Sequence[str]
+) -> Iterator[DiffRow]:
     endings_differ = before[-1:] and after[-1:] and _is_ended(before) != _is_ended(after)
-    for at in range(change.old_from, change.old_to):
-        line = before[at]
+    for index in range(change.old_from, change.old_to):
+        line = before[index]
         unended = bool(endings_differ) and not line.endswith("\n")
-        yield DiffRow("-", _shown(line), old=at + 1, no_line_break=unended)
-    for at in range(change.new_from, change.new_to):
-        line = after[at]
+        yield DiffRow("-", _visible(line), old=index + 1, no_line_break=unended)
+    for index in range(change.new_from, change.new_to):
+        line = after[index]
         unended = bool(endings_differ) and not line.endswith("\n")
-        yield DiffRow("+", _shown(line), new=at + 1, no_line_break=unended)
+        yield DiffRow("+", _visible(line), new=index + 1, no_line_break=unended)
 
 
-def _shown(line: str) -> str:
-    """Compared as they are, lines are shown with their hidden characters as marks."""
+def _visible(line: str) -> str:
+    """The line with hidden characters as marks; lines are compared without them."""
     return make_visible(line.removesuffix("\n"))
 
 
@@ -214,8 +216,8 @@ def _is_ended(lines: Sequence[str]) -> bool:
     return lines[-1].endswith("\n")
 
 
-def _ranges(words: Sequence[str], places: Sequence[tuple[int, int]]) -> Ranges:
+def _ranges(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> Ranges:
     offsets = [0]
     for word in words:
         offsets.append(offsets[-1] + len(word))
-    return tuple((offsets[start], offsets[stop]) for start, stop in places if start < stop)
+    return tuple((offsets[start], offsets[stop]) for start, stop in spans if start < stop)

@@ -1,4 +1,4 @@
-"""A file's unified diff as rows, and the rows in two columns. Pure; made in a thread."""
+"""Parses a file's unified diff into rows, and pairs the rows in two columns. Runs in a thread."""
 
 import re
 from bisect import bisect_right
@@ -15,10 +15,10 @@ _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
 _NO_LINE_BREAK: Final = "\\ No newline at end of file"
 NEAR: Final = 200
-"""Lines by which a row may have moved and still be the same."""
+"""Lines by which a row may have moved and still count as the same."""
 _SEARCHED: Final = 4_000
-"""Rows before and after its place in which a row is looked for."""
-_HEAD: Final = (
+"""Rows before and after its old index in which a row is searched."""
+_HEADER_LINES: Final = (
     "diff --git ", "index ", "--- ", "+++ ", "similarity ", "dissimilarity ", "old mode ",
 )  # fmt: skip
 
@@ -27,59 +27,59 @@ class Heading(NamedTuple):
     """The line above a hunk."""
 
     hunk: int
-    """Its place among the file's hunks."""
+    """Its index among the file's hunks."""
     text: str
-    """Where it is, and what git says that it is in."""
+    """Its line number, and the enclosing section that git names."""
 
 
 class Note(NamedTuple):
-    """What is to be said of the file besides its lines."""
+    """A statement about the file itself, such as a changed mode."""
 
     text: str
 
 
 Row = DiffRow | Heading | Note
 Pair = tuple[int, int]
-"""Places of the rows that stand left and right in two columns; -1 for none, equal for both."""
+"""Indices of the rows in the left and right column; -1 for none, equal for a row in both."""
 
 
 @dataclass(frozen=True)
 class DiffText:
-    """The rows of a file's difference."""
+    """The rows of a file's diff."""
 
     rows: Sequence[Row] = ()
     pairs: Sequence[Pair] = field(default=(), repr=False)
-    """The same in two columns."""
+    """The rows in two columns."""
 
     places: Sequence[int] = field(default=(), repr=False)
-    """For each row the place of its pair."""
+    """For each row the index of its pair."""
     heads: Sequence[int] = ()
-    """The places of the hunks' headings."""
+    """The indices of the hunks' headings."""
 
     def hunk_at(self, at: int) -> int | None:
-        """The hunk that the row belongs to, by its place among the hunks; None: to none."""
+        """The index of the hunk that contains the row; `None` if it is in none."""
         hunk = bisect_right(self.heads, at) - 1
         return hunk if hunk >= 0 else None
 
     def hunk_rows(self, hunk: int) -> list[DiffRow]:
         """The lines of a hunk."""
-        rest = (*self.heads[hunk : hunk + 2], len(self.rows))
-        return [row for row in self.rows[rest[0] : rest[1]] if isinstance(row, DiffRow)]
+        start, stop, *_ = (*self.heads[hunk : hunk + 2], len(self.rows))
+        return [row for row in self.rows[start:stop] if isinstance(row, DiffRow)]
 
     def words(self, at: int) -> Ranges:
-        """What differs in a row from the one beside it in two columns."""
-        one, other = self.pairs[self.places[at]]
-        if one == other or min(one, other) < 0:
+        """The ranges in which a row differs from the other row of its pair."""
+        left, right = self.pairs[self.places[at]]
+        if left == right or min(left, right) < 0:
             return ()
-        old, new = self.rows[one], self.rows[other]
+        old, new = self.rows[left], self.rows[right]
         if not isinstance(old, DiffRow) or not isinstance(new, DiffRow):
             return ()
-        return changed_between(old.text, new.text)[at == other]
+        return changed_between(old.text, new.text)[at == right]
 
     def coloured(self, start: int, stop: int, path: str) -> list[CodeLine]:
-        """The tokens of these rows of a file; those of headings and notes are empty."""
-        coloured: list[CodeLine] = []
-        # Lines are left out between hunks: a text that begins in one must not colour the next.
+        """Highlight these rows of the file at `path`; headings and notes have no tokens."""
+        highlighted: list[CodeLine] = []
+        # Lines are missing between hunks: a string that begins in one must not affect the next.
         for _, run in groupby(self.rows[start:stop], type):
             rows = list(run)
             lines = [
@@ -87,55 +87,55 @@ class DiffText:
                 for row in rows
                 if isinstance(row, DiffRow)
             ]
-            coloured += code_lines(lines, path) or [()] * len(rows)
-        return coloured
+            highlighted += code_lines(lines, path) or [()] * len(rows)
+        return highlighted
 
     def place_near(self, row: Row | None, at: int) -> int:
-        """Where this row, which was at `at`, is now; or the nearest one by its number."""
+        """The current index of `row`, which was at `at`; or of the row nearest by line number."""
         if isinstance(row, Heading):
             return self.heads[min(row.hunk, len(self.heads) - 1)] if self.heads else 0
         if not isinstance(row, DiffRow):
             return 0
         first = max(0, min(at, len(self.rows)) - _SEARCHED)
-        found = [
-            (*_distance(row, other), place)
-            for place, other in enumerate(self.rows[first : at + _SEARCHED], first)
+        candidates = [
+            (*_distance(row, other), index)
+            for index, other in enumerate(self.rows[first : at + _SEARCHED], first)
             if isinstance(other, DiffRow)
         ]
-        return min(found, default=(False, 0, 0))[2]
+        return min(candidates, default=(False, 0, 0))[2]
 
 
 def diff_text(text: str) -> DiffText:
-    """Read what git wrote about one file."""
+    """Parse git's diff of one file."""
     rows = list(_rows(text.removesuffix("\n").split("\n"))) if text else []
-    heads = [at for at, row in enumerate(rows) if isinstance(row, Heading)]
+    heads = [index for index, row in enumerate(rows) if isinstance(row, Heading)]
     pairs = list(_pairs(rows))
-    places = [0] * len(rows)
-    for place, pair in enumerate(pairs):
-        for at in pair:
-            if at >= 0:
-                places[at] = place
-    return DiffText(rows, pairs, places, heads)
+    pair_indices = [0] * len(rows)
+    for pair_index, pair in enumerate(pairs):
+        for index in pair:
+            if index >= 0:
+                pair_indices[index] = pair_index
+    return DiffText(rows, pairs, pair_indices, heads)
 
 
 def _rows(lines: list[str]) -> Iterator[Row]:
     hunk, old, new = -1, 0, 0
-    for at, line in enumerate(map(make_visible, lines)):
+    for index, line in enumerate(map(make_visible, lines)):
         sign = _SIGNS.get(line[:1])
         if hunk >= 0 and sign is not None:
-            ends = lines[at + 1 : at + 2] == [_NO_LINE_BREAK] and sign != " "
+            no_line_break = lines[index + 1 : index + 2] == [_NO_LINE_BREAK] and sign != " "
             has_old, has_new = sign != "+", sign != "-"
             yield DiffRow(
                 sign,
                 line[1:],
                 old if has_old else None,
                 new if has_new else None,
-                no_line_break=ends,
+                no_line_break=no_line_break,
             )
             old, new = old + has_old, new + has_new
-        elif found := _HUNK.match(line):
-            hunk, old, new = hunk + 1, int(found[1]), int(found[2])
-            yield Heading(hunk, f"line {new or old}  {found[3]}".rstrip())
+        elif match := _HUNK.match(line):
+            hunk, old, new = hunk + 1, int(match[1]), int(match[2])
+            yield Heading(hunk, f"line {new or old}  {match[3]}".rstrip())
         elif line == _NO_LINE_BREAK:
             continue
         elif note := _note(line, is_head=hunk < 0):
@@ -143,7 +143,7 @@ def _rows(lines: list[str]) -> Iterator[Row]:
 
 
 def _distance(row: DiffRow, other: DiffRow) -> tuple[bool, int]:
-    """How far a row is from what another one was: the same words win, unless they are far away."""
+    """Sort key for how well a row matches another: equal text first, unless it is far away."""
     lines = abs((row.new or row.old or 0) - (other.new or other.old or 0))
     is_same = (row.sign, row.text) == (other.sign, other.text) and lines <= NEAR
     return not is_same, lines
@@ -155,34 +155,34 @@ def _note(line: str, *, is_head: bool) -> str:
     if line.startswith("Binary files "):
         return "A binary file: its content is not shown."
     if line.startswith("new file mode 160000"):
-        return "A submodule: another repository, by the commit that it stands at."
+        return "A submodule: another repository at a fixed commit."
     if line.startswith("new file mode 120000"):
-        return "A link; its text is where it leads."
-    if line.startswith(_HEAD) or line == "new file mode 100644":
+        return "A symbolic link; its content is the path that it points to."
+    if line.startswith(_HEADER_LINES) or line == "new file mode 100644":
         return ""
     if line == "new file mode 100755":
-        return "A new file that can be run."
+        return "A new executable file."
     if line in ("new mode 100755", "new mode 100644"):
-        return f"The file can {'now' if line.endswith('755') else 'no longer'} be run."
+        return f"The file is {'now' if line.endswith('755') else 'no longer'} executable."
     if line.startswith("deleted file mode"):
-        return "The file is deleted."
+        return "The file was deleted."
     return line.removeprefix("\\ ")
 
 
 def _pairs(rows: Sequence[Row]) -> Iterator[Pair]:
     removed: list[int] = []
     added: list[int] = []
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if isinstance(row, DiffRow) and row.sign == "+":
-            added.append(at)
+            added.append(index)
             continue
         if isinstance(row, DiffRow) and row.sign == "-" and not added:
-            removed.append(at)
+            removed.append(index)
             continue
         yield from zip_longest(removed, added, fillvalue=-1)
         removed, added = [], []
         if isinstance(row, DiffRow) and row.sign == "-":
-            removed.append(at)
+            removed.append(index)
         else:
-            yield at, at
+            yield index, index
     yield from zip_longest(removed, added, fillvalue=-1)

@@ -1,7 +1,7 @@
-"""Code to coloured lines: whole, or line by line while it is still being written.
+"""Syntax highlighting: of a whole text, or line by line while it is being streamed.
 
-Pygments is loaded when the first code in a known language comes, not when this module is read.
-Code is foreign: a lexer that fails or loses a character costs the colours, never the text.
+Pygments is imported for the first code in a known language, not together with this module. Code is
+untrusted: if a lexer fails or loses a character, the highlighting is dropped, never the text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,56 +17,60 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
 
 MAX_CHARACTERS: Final = 60_000
-"""Longer code stays plain: at about 0.4 MB a second it would hold up everything else."""
-MAX_LINE: Final = 2_000
-"""Code with a longer line stays plain: it is generated, and some lexers are slow on such lines."""
+"""Longer code is not highlighted: at about 0.4 MB per second it would block everything else."""
+MAX_LINE_LENGTH: Final = 2_000
+"""Code with a longer line is not highlighted: it is generated, and some lexers are slow on it."""
 
 _BRACKETS: Final = frozenset("()[]{}")
 _RawToken = tuple[Any, str]
 
 
 def highlight_code(code: str, language: str | None) -> tuple[CodeLine, ...]:
-    """The lines of `code`, coloured; plain where the language is unknown or the code too long.
+    """Highlight the lines of `code`; plain if the language is unknown or the code is too long.
 
-    The texts of a line's tokens make up the line. A line break at the end adds no line.
+    The tokens of a line add up to its text. A trailing line break adds no line.
     """
     lines = code.removesuffix("\n").split("\n") if code else []
     lexer = _lexer(_first_word(language or ""))
-    if lexer is None or len(code) > MAX_CHARACTERS or any(len(line) > MAX_LINE for line in lines):
+    if (
+        lexer is None
+        or len(code) > MAX_CHARACTERS
+        or any(len(line) > MAX_LINE_LENGTH for line in lines)
+    ):
         return tuple(map(_plain, lines))
     text = "\n".join(lines) + "\n"
     try:
         raw = [(kind, value) for _, kind, value in lexer.get_tokens_unprocessed(text)]
-    except Exception:  # a lexer may fail in any way on code it does not expect
+    except Exception:  # a lexer may raise anything for unexpected code
         return tuple(map(_plain, lines))
-    coloured = tuple(_lines(raw, lexer.aliases[0]))
-    return coloured if _same_text(coloured, lines) else tuple(map(_plain, lines))
+    highlighted = tuple(_lines(raw, lexer.aliases[0]))
+    return highlighted if _same_text(highlighted, lines) else tuple(map(_plain, lines))
 
 
 class LineHighlighter:
-    """Colours lines as they come, keeping the lexer's state between them.
+    """Highlights lines as they arrive, keeping the lexer's state between them.
 
-    Where one pattern of the language reaches over several lines the colours may differ from
-    those of the whole code; `highlight_code` sets that right once the code is complete.
+    Where a pattern of the language spans several lines, the result may differ from that for the
+    whole code; `highlight_code` corrects it once the code is complete.
     """
 
     def __init__(self, language: str | None) -> None:
         self._lexer = _lexer(_first_word(language or ""))
         self._stack = ["root"]
-        self._left = MAX_CHARACTERS
+        self._remaining = MAX_CHARACTERS
 
     def line(self, text: str) -> CodeLine:
-        """The next line, without its line break."""
-        self._left -= len(text) + 1
-        if self._lexer is None or self._left < 0 or len(text) > MAX_LINE:
+        """Highlight the next line, given without its line break."""
+        self._remaining -= len(text) + 1
+        if self._lexer is None or self._remaining < 0 or len(text) > MAX_LINE_LENGTH:
             return _plain(text)
         try:
             raw = list(self._tokens(self._lexer, text + "\n"))
         except Exception:  # see highlight_code
             self._lexer = None
             return _plain(text)
-        coloured = tuple(_lines(raw, self._lexer.aliases[0]))
-        return coloured[0] if _same_text(coloured, [text]) else _plain(text)
+        highlighted = tuple(_lines(raw, self._lexer.aliases[0]))
+        return highlighted[0] if _same_text(highlighted, [text]) else _plain(text)
 
     def _tokens(self, lexer: "Lexer", text: str) -> Iterator[_RawToken]:
         from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
@@ -74,8 +78,8 @@ class LineHighlighter:
         if not isinstance(lexer, RegexLexer):
             yield from ((kind, value) for _, kind, value in lexer.get_tokens_unprocessed(text))
             return
-        # The plain lexer's method forgets its stack at the end; the extended one's keeps it in
-        # the context and runs on the same tables.
+        # `RegexLexer` discards its stack at the end; `ExtendedRegexLexer` keeps it in the context
+        # and uses the same tables.
         context = LexerContext(text, 0, self._stack)
         for _, kind, value in ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context):
             yield kind, value
@@ -84,7 +88,7 @@ class LineHighlighter:
 
 @lru_cache(maxsize=512)
 def language_for_path(path: str) -> str | None:
-    """The language of a file by its name, as `highlight_code` takes it; None where unknown."""
+    """The language of a file by its name, as for `highlight_code`; `None` if unknown."""
     from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped]
 
     lexer = find_lexer_class_for_filename(PurePath(path).name)
@@ -100,8 +104,8 @@ def _first_word(language: str) -> str:
 def _lexer(language: str) -> "Lexer | None":
     if language in ("", "text", "plain", "plaintext", "txt", "output"):
         return None
-    # For a name that it does not know Pygments would read the metadata of every installed package,
-    # and while a block is being written its language is nothing but half a name.
+    # For an unknown name Pygments would read the metadata of every installed package, and while a
+    # block is being streamed, its language is an incomplete name.
     if language not in _known_languages():
         return None
     from pygments.lexers import get_lexer_by_name
@@ -113,21 +117,21 @@ def _lexer(language: str) -> "Lexer | None":
 def _known_languages() -> frozenset[str]:
     from pygments.lexers import get_all_lexers
 
-    every = get_all_lexers(plugins=False)
-    return frozenset(alias for _, aliases, _, _ in every for alias in aliases)
+    lexers = get_all_lexers(plugins=False)
+    return frozenset(alias for _, aliases, _, _ in lexers for alias in aliases)
 
 
 def _plain(line: str) -> CodeLine:
     return (Token(line),) if line else ()
 
 
-def _same_text(coloured: tuple[CodeLine, ...], lines: list[str]) -> bool:
-    return ["".join(token.text for token in line) for line in coloured] == lines
+def _same_text(highlighted: tuple[CodeLine, ...], lines: list[str]) -> bool:
+    return ["".join(token.text for token in line) for line in highlighted] == lines
 
 
 def _lines(raw: list[_RawToken], language: str) -> Iterator[CodeLine]:
     line: list[Token] = []
-    for text, kind in _classed(raw, language):
+    for text, kind in _classify(raw, language):
         first, *rest = text.split("\n")
         _add(line, first, kind)
         for part in rest:
@@ -147,7 +151,7 @@ def _add(line: list[Token], text: str, kind: TokenClass | None) -> None:
         line.append(Token(text, kind))
 
 
-def _classed(raw: list[_RawToken], language: str) -> Iterable[tuple[str, TokenClass | None]]:
+def _classify(raw: list[_RawToken], language: str) -> Iterable[tuple[str, TokenClass | None]]:
     last = len(raw) - 1
     for index, (kind, text) in enumerate(raw):
         name = _class(kind, language)

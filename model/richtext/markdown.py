@@ -1,8 +1,8 @@
-"""Markdown to block trees, whole or while it is still being written.
+"""Parses Markdown into block trees: a whole text, or one that is still being streamed.
 
-CommonMark with tables and strikethrough. Raw HTML is text, line breaks are kept as written, and
-only links to `http`, `https` and `mailto` are links. `MarkdownStream` parses the open end again and
-nothing else; what it gives after `finish` is what `render` gives for the whole text.
+CommonMark with tables and strikethrough. Raw HTML is text, line breaks are kept, and only `http`,
+`https` and `mailto` links are links. `MarkdownStream` reparses only the open end; after `finish`
+its result equals that of `render` for the whole text.
 """
 
 import re
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 from model.richtext.blocks import Block, CodeBlock, CodeLine, Token
 from model.richtext.highlight import LineHighlighter, highlight_code
-from model.richtext.markdown_tokens import MAX_NESTING, Piece, fence_language, pieces
+from model.richtext.markdown_tokens import MAX_NESTING, TopLevelBlock, build_blocks, fence_language
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_core import StateCore
 
 MAX_PARAGRAPH: Final = 20_000
-"""Characters, beyond which no emphasis and no links are looked for: a million brackets alone take a
-quarter of a minute, and an open paragraph is read anew for each frame."""
+"""Characters; longer paragraphs are not parsed for emphasis and links: a million brackets alone
+take 15 seconds, and an open paragraph is reparsed for each frame."""
 
-# A link definition may stand inside quotes and lists; at most 999 characters is CommonMark's limit.
+# A link definition may be inside quotes and lists; 999 characters is CommonMark's limit.
 _DEFINITION: Final = re.compile(
     r"^[ \t>*+\-0-9.)]*\[(?:[^\[\]\\]|\\.){1,999}\]:", re.MULTILINE | re.DOTALL
 )
@@ -30,37 +30,37 @@ _OPEN_FENCE: Final = re.compile(r"(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)\n")
 
 
 def render(text: str) -> tuple[Block, ...]:
-    """The blocks of a whole text."""
-    text = _normal(text)
+    """Parse a whole text into blocks."""
+    text = _normalize(text)
     return tuple(piece.block for piece in _parse(text, definitions=_has_definition(text)))
 
 
 class MarkdownStream:
-    """A text that grows: its blocks, of which the first `stable` will not change any more.
+    """Incremental parser for a growing text; its first `stable` blocks do not change any more.
 
     Appending only stores the text; it is parsed when the blocks are read, so appending often
-    and reading once a frame costs one parse of the open end. The rules:
+    and reading once per frame costs one parse of the open end. The rules:
 
     - A top-level block is final when another follows whose first line is complete. While the
-      last line has no line break it may still join the block before, which stays open too.
-    - An open code block of the top level grows by whole lines and is not parsed again; a last
-      line that could become its closing mark is held back.
-    - Link definitions may stand anywhere, also after their links. Until `finish` they and the
-      links that use them are text; it renders once more if there is one.
+      last line has no line break, it may still join the previous block, which stays open too.
+    - An open top-level code block grows by whole lines and is not reparsed; a last line that
+      could become its closing fence is held back.
+    - Link definitions may be anywhere, also after their links. Until `finish`, they and the
+      links that use them are text; it parses the whole text again if there is one.
     """
 
     def __init__(self) -> None:
         self._source: list[str] = []
         self._unread: list[str] = []
-        self._done: list[Block] = []
-        self._has_forgotten = False
+        self._final: list[Block] = []
+        self._has_dropped = False
         self._tail = ""
         self._open: tuple[Block, ...] = ()
         self._item_number: int | None = None  # set while the tail begins inside a long list
         self._fence: _OpenFence | None = None
 
     def append(self, text: str) -> None:
-        """Add what came next; it may end anywhere."""
+        """Append text; it may end anywhere."""
         self._source.append(text)
         self._unread.append(text)
 
@@ -68,54 +68,54 @@ class MarkdownStream:
     def blocks(self) -> tuple[Block, ...]:
         """All blocks so far, the open ones last."""
         self._read()
-        return (*self._done, *self._open)
+        return (*self._final, *self._open)
 
     @property
     def stable(self) -> int:
-        """How many leading blocks are final, as of now; `finish` alone may still change them."""
+        """The number of leading blocks that are final; only `finish` may still change them."""
         self._read()
-        return len(self._done)
+        return len(self._final)
 
     def forget_stable(self) -> None:
-        """Leave out of `blocks` from now on those that are final; they take much room.
+        """Drop the final blocks from `blocks` to save memory.
 
-        Where `finish` changes one of them, it brings all back.
+        If `finish` changes one of them, it restores all.
         """
         self._read()
-        self._has_forgotten = self._has_forgotten or bool(self._done)
-        self._done = []
+        self._has_dropped = self._has_dropped or bool(self._final)
+        self._final = []
 
     def finish(self) -> int:
-        """Take the end of the text as it is; the index of the first block that this changed.
+        """End the text; return the index of the first block that this changed.
 
-        -1 if what was forgotten may have changed: `blocks` are those of the whole text then.
+        -1 if forgotten blocks may have changed: `blocks` are then those of the whole text.
         """
         before = self.blocks
         if self._unread:  # a carriage return that waited for its line feed
             self._unread.append("\n")
         self._read()
-        source = _normal("".join(self._source))
-        is_anew = _has_definition(source)
-        if is_anew:
+        source = _normalize("".join(self._source))
+        is_reparsed = _has_definition(source)
+        if is_reparsed:
             after = render(source)
         elif self._fence:
-            after = (*self._done, self._end_fence(self._fence))
+            after = (*self._final, self._end_fence(self._fence))
         else:
             after = self.blocks
-        self._done, self._open = list(after), ()
+        self._final, self._open = list(after), ()
         self._source, self._tail, self._fence = [], "", None
-        return -1 if is_anew and self._has_forgotten else _first_difference(before, after)
+        return -1 if is_reparsed and self._has_dropped else _first_difference(before, after)
 
     def _end_fence(self, fence: "_OpenFence") -> CodeBlock:
         closed = fence.is_end(self._tail)
         if self._tail.strip(" \t") and not closed:
             fence.add(self._tail)
-        return fence.whole(closed=closed)
+        return fence.complete(closed=closed)
 
     def _read(self) -> None:
         text = "".join(self._unread)
         self._unread = ["\r"] if text.endswith("\r") else []
-        text = _normal(text.removesuffix("\r"))
+        text = _normalize(text.removesuffix("\r"))
         if not text:
             return
         self._tail += text
@@ -123,46 +123,46 @@ class MarkdownStream:
             pass
 
     def _advance(self) -> bool:
-        """Move what is final out of the tail; whether to go on with what is left of it."""
+        """Move final blocks out of the tail; return whether to continue with its rest."""
         if self._fence:
             return self._advance_fence(self._fence)
-        found = _parse(self._tail, definitions=False, item_number=self._item_number)
-        if not found:
+        parsed = _parse(self._tail, definitions=False, item_number=self._item_number)
+        if not parsed:
             return False
-        last = found[-1]
-        begun = _from_line(self._tail, last.first_line)
-        opened = _OPEN_FENCE.match(begun) if _is_open(last.block) else None
-        if opened and "|" in opened["info"] and "\n" not in begun[opened.end() :]:
-            opened = None  # Its next line may make it the heading of a table.
-        final = len(found) - (1 if opened or self._tail.endswith("\n") else 2)
+        last = parsed[-1]
+        last_source = _from_line(self._tail, last.first_line)
+        fence = _OPEN_FENCE.match(last_source) if _is_open(last.block) else None
+        if fence and "|" in fence["info"] and "\n" not in last_source[fence.end() :]:
+            fence = None  # Its next line may make it the header of a table.
+        final = len(parsed) - (1 if fence or self._tail.endswith("\n") else 2)
         if final > 0:
-            self._done += (piece.block for piece in found[:final])
-            self._tail = _from_line(self._tail, found[final].first_line)
-            self._item_number = found[final - 1].next_item
-        self._open = tuple(piece.block for piece in found[max(final, 0) :])
-        if opened is None:
+            self._final += (each.block for each in parsed[:final])
+            self._tail = _from_line(self._tail, parsed[final].first_line)
+            self._item_number = parsed[final - 1].next_item
+        self._open = tuple(each.block for each in parsed[max(final, 0) :])
+        if fence is None:
             return False
-        self._fence = _OpenFence(opened["mark"], fence_language(opened["info"]))
-        self._tail = begun[opened.end() :]
+        self._fence = _OpenFence(fence["mark"], fence_language(fence["info"]))
+        self._tail = last_source[fence.end() :]
         return True
 
     def _advance_fence(self, fence: "_OpenFence") -> bool:
-        at = 0
-        while (end := self._tail.find("\n", at)) >= 0:
-            line, at = self._tail[at:end], end + 1
+        start = 0
+        while (end := self._tail.find("\n", start)) >= 0:
+            line, start = self._tail[start:end], end + 1
             if fence.is_end(line):
-                self._tail = self._tail[at:]
-                self._done.append(fence.whole(closed=True))
+                self._tail = self._tail[start:]
+                self._final.append(fence.complete(closed=True))
                 self._open, self._fence, self._item_number = (), None, None
                 return True
             fence.add(line)
-        self._tail = self._tail[at:]
-        self._open = (fence.so_far(self._tail),)
+        self._tail = self._tail[start:]
+        self._open = (fence.partial(self._tail),)
         return False
 
 
 class _OpenFence:
-    """A code block of the top level whose closing mark has not come."""
+    """A top-level code block whose closing fence has not arrived."""
 
     def __init__(self, mark: str, language: str) -> None:
         self._language = language
@@ -179,18 +179,18 @@ class _OpenFence:
         self._source.append(line)
         self._lines.append(self._highlighter.line(line))
 
-    def so_far(self, last: str) -> CodeBlock:
-        """The block with a last line that is not complete, unless that may become the end."""
+    def partial(self, last: str) -> CodeBlock:
+        """The block with an incomplete last line, unless that may become the closing fence."""
         shown = () if self._may_end.fullmatch(last) else ((Token(last),),)
         return CodeBlock(self._language, (*self._lines, *shown), closed=False)
 
-    def whole(self, *, closed: bool) -> CodeBlock:
+    def complete(self, *, closed: bool) -> CodeBlock:
         code = "".join(f"{line}\n" for line in self._source)
         return CodeBlock(self._language, highlight_code(code, self._language), closed)
 
 
-def _parse(text: str, *, definitions: bool, item_number: int | None = None) -> list[Piece]:
-    return pieces(_parser(definitions).parse(text), text.split("\n"), item_number)
+def _parse(text: str, *, definitions: bool, item_number: int | None = None) -> list[TopLevelBlock]:
+    return build_blocks(_parser(definitions).parse(text), text.split("\n"), item_number)
 
 
 @lru_cache(maxsize=2)
@@ -199,12 +199,12 @@ def _parser(definitions: bool) -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     parser.enable(["table", "strikethrough"])
-    parser.core.ruler.at("inline", _read_inline)
+    parser.core.ruler.at("inline", _parse_inline)
     return parser if definitions else parser.disable("reference")
 
 
-def _read_inline(state: "StateCore") -> None:
-    """As the parser's own rule, but for what no person wrote: that is shown as it stands."""
+def _parse_inline(state: "StateCore") -> None:
+    """The parser's own rule, except that huge (generated) paragraphs stay plain text."""
     for token in state.tokens:
         if token.type != "inline":
             continue
@@ -215,7 +215,7 @@ def _read_inline(state: "StateCore") -> None:
             token.children.append(replace(token, type="text", children=None))
 
 
-def _normal(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
@@ -232,5 +232,5 @@ def _from_line(text: str, line: int) -> str:
 
 
 def _first_difference(before: tuple[Block, ...], after: tuple[Block, ...]) -> int:
-    same = (one == other for one, other in zip(before, after, strict=False))
-    return next((at for at, equal in enumerate(same) if not equal), min(len(before), len(after)))
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(before), len(after)))

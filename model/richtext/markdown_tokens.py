@@ -1,4 +1,4 @@
-"""The tokens of markdown-it as block trees, each top-level block with its place in the source."""
+"""Converts markdown-it tokens to block trees and records the source line of top-level blocks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from model.base.text import make_visible
 from model.richtext.blocks import (
-    LIST_ITEMS,
+    MAX_LIST_ITEMS,
     Align,
     Block,
     CodeBlock,
@@ -25,51 +25,51 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_NESTING: Final = 40
-"""Deeper blocks are shown as they were written: the parser would leave their text out."""
+"""Deeper blocks are shown as source text: the parser would drop their content."""
 
-_WEB: Final = ("http://", "https://", "mailto:")
+_WEB_SCHEMES: Final = ("http://", "https://", "mailto:")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A block of the top level, the line it begins on, and the next item's number in a list cut."""
+class TopLevelBlock:
+    """A top-level block, its first line, and the next item's number if a long list was split."""
 
     block: Block
     first_line: int
     next_item: int | None = None
 
 
-def pieces(
+def build_blocks(
     tokens: Sequence["Token"], lines: Sequence[str], item_number: int | None = None
-) -> list[Piece]:
-    """The top-level blocks; with `item_number` the text begins inside a list, at that item."""
-    found: list[Piece] = []
+) -> list[TopLevelBlock]:
+    """Build the top-level blocks; with `item_number` the text begins at that item of a list."""
+    blocks: list[TopLevelBlock] = []
     for part in _children(tokens):
         first, end = part[0].map or (0, 0)
         if part[0].type.endswith("_list_open"):
-            found += _list_pieces(part, lines, item_number)
-        elif _too_deep(part):
-            found.append(Piece(_as_written(lines[first:end]), first))
+            blocks += _list_blocks(part, lines, item_number)
+        elif _is_too_deep(part):
+            blocks.append(TopLevelBlock(_source_text(lines[first:end]), first))
         else:
-            found.append(Piece(_block(part, lines), first))
+            blocks.append(TopLevelBlock(_block(part, lines), first))
         item_number = None
-    return found
+    return blocks
 
 
 def fence_language(info: str) -> str:
-    """The language that the first line of a fence names, as written there, or nothing."""
+    """The language in the info string of a fence, as written there, or empty."""
     words = info.split()
     return words[0].strip("{}.") if words else ""
 
 
 def _children(tokens: Sequence["Token"]) -> Iterator[Sequence["Token"]]:
-    """The runs of tokens that make one block each, at the level of the first."""
+    """Split the tokens into runs of one block each, at the level of the first."""
     start = depth = 0
-    for at, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += token.nesting
         if depth == 0:
-            yield tokens[start : at + 1]
-            start = at + 1
+            yield tokens[start : index + 1]
+            start = index + 1
 
 
 def _block(tokens: Sequence["Token"], lines: Sequence[str]) -> Block:
@@ -95,29 +95,29 @@ def _block(tokens: Sequence["Token"], lines: Sequence[str]) -> Block:
 
 
 def _is_closed(fence: "Token", lines: Sequence[str]) -> bool:
-    """A fence without its end has one line of source more than of code, else two."""
+    """An unclosed fence has one more line of source than of code, a closed one two."""
     first, end = fence.map or (0, 0)
     code_lines = fence.content.removesuffix("\n").count("\n") + 1 if fence.content else 0
     return end - first - code_lines == 2 and fence.markup in lines[end - 1]
 
 
-def _list_pieces(
+def _list_blocks(
     tokens: Sequence["Token"], lines: Sequence[str], item_number: int | None
-) -> Iterator[Piece]:
+) -> Iterator[TopLevelBlock]:
     items = list(_children(tokens[1:-1]))
     number = _number(tokens[0]) if item_number is None else item_number
     continues = item_number is not None
-    for start in range(0, len(items), LIST_ITEMS):
-        part = items[start : start + LIST_ITEMS]
+    for start in range(0, len(items), MAX_LIST_ITEMS):
+        part = items[start : start + MAX_LIST_ITEMS]
         first_line, end_line = _first_line(part[0]), (part[-1][0].map or (0, 0))[1]
         block: Block
-        if any(map(_too_deep, part)):
-            block = _as_written(lines[first_line:end_line])
+        if any(map(_is_too_deep, part)):
+            block = _source_text(lines[first_line:end_line])
         else:
             block = _list(tokens, part, lines, number + start)
             block = replace(block, continues=continues or start > 0)
-        more = start + LIST_ITEMS < len(items)
-        yield Piece(block, first_line, number + start + LIST_ITEMS if more else None)
+        more = start + MAX_LIST_ITEMS < len(items)
+        yield TopLevelBlock(block, first_line, number + start + MAX_LIST_ITEMS if more else None)
 
 
 def _list(
@@ -128,12 +128,12 @@ def _list(
 ) -> ListBlock:
     contents = [list(_children(item[1:-1])) for item in items]
     ordered = tokens[0].type == "ordered_list_open"
-    neighbours = [*pairwise(items), *(pair for blocks in contents for pair in pairwise(blocks))]
+    neighbors = [*pairwise(items), *(pair for blocks in contents for pair in pairwise(blocks))]
     return ListBlock(
         ordered=ordered,
         start=number if ordered else 1,
         items=tuple(tuple(_block(part, lines) for part in blocks) for blocks in contents),
-        tight=not any(_is_blank(lines[_first_line(after) - 1]) for _, after in neighbours),
+        tight=not any(_is_blank(lines[_first_line(after) - 1]) for _, after in neighbors),
     )
 
 
@@ -152,11 +152,11 @@ def _is_blank(line: str) -> bool:
 def _table(tokens: Sequence["Token"]) -> Table:
     rows: list[list[tuple[Span, ...]]] = []
     aligns: list[Align] = []
-    for at, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.type == "tr_open":
             rows.append([])
         elif token.type in ("th_open", "td_open"):
-            rows[-1].append(_inline(tokens[at + 1]))
+            rows[-1].append(_inline(tokens[index + 1]))
             if token.type == "th_open":
                 style = str(token.attrs.get("style", "text-align:left"))
                 aligns.append(cast(Align, style.removeprefix("text-align:")))
@@ -164,19 +164,19 @@ def _table(tokens: Sequence["Token"]) -> Table:
     return Table(header, tuple(body), tuple(aligns))
 
 
-def _too_deep(tokens: Sequence["Token"]) -> bool:
+def _is_too_deep(tokens: Sequence["Token"]) -> bool:
     return any(token.level >= MAX_NESTING - 1 for token in tokens)
 
 
-def _as_written(lines: Sequence[str]) -> Paragraph:
+def _source_text(lines: Sequence[str]) -> Paragraph:
     return Paragraph((Span("\n".join(lines).rstrip("\n")),))
 
 
 def _inline(token: "Token") -> tuple[Span, ...]:
-    """The text of a block; neighbours of one look become one span."""
-    written = (span for span in _spans(token.children or ()) if span.text)
-    alike = groupby(written, key=lambda span: replace(span, text=""))
-    return tuple(replace(look, text="".join(s.text for s in run)) for look, run in alike)
+    """The spans of a block; adjacent spans of the same style are merged."""
+    spans = (span for span in _spans(token.children or ()) if span.text)
+    runs = groupby(spans, key=lambda span: replace(span, text=""))
+    return tuple(replace(style, text="".join(s.text for s in run)) for style, run in runs)
 
 
 def _spans(tokens: Sequence["Token"]) -> Iterator[Span]:
@@ -185,14 +185,14 @@ def _spans(tokens: Sequence["Token"]) -> Iterator[Span]:
     shown = ""
 
     def span(text: str, *, code: bool = False) -> Span:
-        # An entity can name a control or a bidirectional mark that the cleaned source had not.
+        # An entity can produce control or bidirectional characters that the cleaned source lacked.
         return Span(
             make_visible(text),
             bold=depth["strong"] > 0,
             italic=depth["em"] > 0,
             strike=depth["s"] > 0,
             code=code,
-            href=_web(target),
+            href=_web_url(target),
         )
 
     for token in tokens:
@@ -202,13 +202,13 @@ def _spans(tokens: Sequence["Token"]) -> Iterator[Span]:
         elif token.type == "link_open":
             target, shown = str(token.attrs["href"]), ""
         elif token.type == "link_close":
-            after = _elsewhere(target, shown)
+            suffix = _target_suffix(target, shown)
             target = None
-            yield span(after)
+            yield span(suffix)
         elif token.type == "image":
-            alt, source = _text(token), str(token.attrs["src"])
-            yield replace(span(alt or source), href=_web(target) or _web(source))
-            yield span(_elsewhere(source, alt or source))
+            alt, source = _alt_text(token), str(token.attrs["src"])
+            yield replace(span(alt or source), href=_web_url(target) or _web_url(source))
+            yield span(_target_suffix(source, alt or source))
             shown += alt
         else:
             text = "\n" if token.type in ("softbreak", "hardbreak") else token.content
@@ -216,14 +216,14 @@ def _spans(tokens: Sequence["Token"]) -> Iterator[Span]:
             yield span(text, code=token.type == "code_inline")
 
 
-def _text(image: "Token") -> str:
-    return "".join(child.content or _text(child) for child in image.children or ())
+def _alt_text(image: "Token") -> str:
+    return "".join(child.content or _alt_text(child) for child in image.children or ())
 
 
-def _web(target: str | None) -> str | None:
-    return target if target and target.lower().startswith(_WEB) else None
+def _web_url(target: str | None) -> str | None:
+    return target if target and target.lower().startswith(_WEB_SCHEMES) else None
 
 
-def _elsewhere(target: str | None, shown: str) -> str:
-    """Where a link leads that is none for us, such as a file: people want to read it."""
-    return f" ({target})" if target and not _web(target) and target != shown else ""
+def _target_suffix(target: str | None, shown: str) -> str:
+    """The target of a link that we do not open, such as a file, to be shown after its text."""
+    return f" ({target})" if target and not _web_url(target) and target != shown else ""

@@ -1,7 +1,7 @@
-"""From the token types of Pygments to the token classes of our themes: one table, by name.
+"""Maps the token types of Pygments to the token classes of our themes, by name.
 
-A type without an entry takes the class of the type above it. Some languages use a type in a way
-of their own; their entries come first.
+A type without an entry has the class of its parent type. Entries for a single language, which uses
+a type differently, take precedence.
 """
 
 from typing import Final
@@ -60,7 +60,7 @@ CLASSES: Final[dict[str, TokenClass | None]] = {
 }
 
 _KEYS: Final[dict[str, TokenClass | None]] = {"Name.Tag": "key", "Name.Attribute": "key"}
-_STYLES: Final[dict[str, TokenClass | None]] = {
+_STYLESHEETS: Final[dict[str, TokenClass | None]] = {
     "Keyword": "css_property",
     "Name.Tag": "css_selector",
     "Name.Class": "css_selector",
@@ -73,9 +73,9 @@ LANGUAGE_CLASSES: Final[dict[str, dict[str, TokenClass | None]]] = {
     "yaml": _KEYS,
     "toml": {"Name": "key", "Keyword": "heading"},
     "ini": {"Name.Attribute": "key", "Keyword": "heading"},
-    "css": _STYLES,
-    "scss": _STYLES,
-    "less": _STYLES,
+    "css": _STYLESHEETS,
+    "scss": _STYLESHEETS,
+    "less": _STYLESHEETS,
     "html": _MARKUP,
     "xml": _MARKUP,
     "diff": {
@@ -105,4 +105,4 @@ STORAGE_WORDS: Final = frozenset(
         "var",
     ]
 )
-"""Keywords that the themes colour as storage, whatever the lexer calls them."""
+"""Keywords that the themes color as storage, whatever type the lexer gives them."""

@@ -1,1 +1,1 @@
-"""A running Spinney: the workspace, the core thread, how agents are launched, the doctor."""
+"""A running Spinney: the workspace, the core thread, agent launch settings, the doctor."""

@@ -1,7 +1,7 @@
-"""The core thread: one event loop for model and server, so that no screen can hold them up.
+"""The core thread: one event loop for model and server that no terminal can block.
 
-A terminal that stops reading blocks the loop that writes to it. Only Textual lives there; all the
-rest lives on this thread and goes on.
+A terminal that stops reading blocks the loop that writes to it. Only Textual runs on that loop;
+everything else runs on this thread and continues.
 """
 
 import asyncio
@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_END = 30.0
-"""Seconds for what is cancelled to end."""
+_STOP_TIMEOUT = 30.0
+"""Seconds for canceled tasks to end."""
 
 
 class Core:
-    """A thread with a running loop. `submit` is the only way in from other threads."""
+    """A thread with a running event loop; other threads access it only through these methods."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -33,7 +33,7 @@ class Core:
         self.loop.close()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Run a coroutine on the core's loop; cancelling the future cancels it there."""
+        """Run a coroutine on the core's loop; canceling the future cancels it there."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -41,16 +41,16 @@ class Core:
         return await asyncio.wrap_future(self.submit(work))
 
     def tell(self, callback: Callable[..., object], *args: Any) -> None:
-        """Call a function on the core's loop, soon."""
+        """Call a function on the core's loop soon."""
         self.loop.call_soon_threadsafe(callback, *args)
 
     def stop(self) -> None:
-        """Cancel what still runs there and end the thread."""
+        """Cancel the remaining tasks and end the thread."""
         if not self._thread.is_alive():
             return
-        self.submit(_cancel_others()).result(timeout=_END)
+        self.submit(_cancel_others()).result(timeout=_STOP_TIMEOUT)
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(timeout=_END)
+        self._thread.join(timeout=_STOP_TIMEOUT)
 
 
 async def _cancel_others() -> None:

@@ -1,4 +1,4 @@
-"""How an agent is started and set: the layers of session, project and person put together."""
+"""Resolves an agent's launch parameters from session, project and user settings."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
@@ -25,17 +25,17 @@ PARALLEL_EXECUTION: Final = (
 )
 """The built-in prompt that `parallel_execution_prompt_enabled` adds."""
 
-_LONGEST_NAME: Final = 200
-_MOST_SERVERS: Final = 200
-"""What a person may have configured; more is a program gone wrong."""
+_MAX_NAME_LENGTH: Final = 200
+_MAX_SERVERS: Final = 200
+"""MCP servers that are remembered; a longer list means that the program is broken."""
 
 
-class Launching:
-    """Knows the layers.
+class LayeredLaunchResolver:
+    """Resolves launch parameters from the layers of settings.
 
-    `environment_of` gives what the worktree's programs find around them, `record_of` what takes the
-    words of a session, given the profile whose keys it masks; `save` keeps changed
-    preferences, in work that goes to `in_background`.
+    `environment_of` returns the environment of a worktree's programs, `make_recorder` the recorder
+    of a session, given the profile whose keys it masks. `save_preferences` saves changed
+    preferences, in a task started with `run_in_background`.
     """
 
     def __init__(
@@ -43,20 +43,20 @@ class Launching:
         store: Store,
         models: KnownModels,
         environment_of: Callable[[Worktree], Mapping[str, str]],
-        record_of: Callable[[str, Mapping[str, Any]], Record],
-        save: Callable[[Preferences], Awaitable[None]],
-        in_background: Callable[[Coroutine[Any, Any, None]], None],
+        make_recorder: Callable[[str, Mapping[str, Any]], Record],
+        save_preferences: Callable[[Preferences], Awaitable[object]],
+        run_in_background: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._store = store
         self._models = models
         self._environment_of = environment_of
-        self._record_of = record_of
-        self._save = save
-        self._in_background = in_background
-        self._noting = asyncio.Lock()
+        self._make_recorder = make_recorder
+        self._save_preferences = save_preferences
+        self._run_in_background = run_in_background
+        self._server_lock = asyncio.Lock()
 
-    def settings_of(self, session: Session) -> Settings:
-        """The session's settings as its program takes them."""
+    def resolve_settings(self, session: Session) -> Settings:
+        """Return the session's settings in the form that its program takes."""
         state = self._store.state
         preferences = state.preferences
         thinking = session.thinking_level
@@ -75,82 +75,86 @@ class Launching:
             web_in_plan=preferences.allow_web_tools_in_plan_mode,
         )
 
-    async def launch_of(self, session: Session) -> Launch:
-        """What starts the session's agent. Raises `SpinneyError` where nothing can run there."""
-        profile, note = await self._profile(session)
+    async def resolve_launch(self, session: Session) -> Launch:
+        """Return the launch parameters. Raises `SpinneyError` if no agent can run there."""
+        profile, note = await self._resolve_profile(session)
         state = self._store.state
         worktree = worktree_in(state, session.worktree_id)
         project = state.projects.get(worktree.project_id)
         return Launch(
             session_id=session.id,
-            worktree=_directory(worktree),
-            settings=self.settings_of(session),
+            worktree=_existing_directory(worktree),
+            settings=self.resolve_settings(session),
             resume_token=session.resume_token or None,
-            system_prompt=system_prompt(state.preferences, project),
+            system_prompt=build_system_prompt(state.preferences, project),
             environment=self._environment_of(worktree),
-            mcp_off=mcp_off(state.preferences, project),
+            mcp_off=disabled_mcp_servers(state.preferences, project),
             profile=profile,
             note=note,
             browser=state.preferences.chrome_enabled,
-            sub_agents=_sub_agents(session.backend, state.preferences),
-            record=self._record_of(session.id, profile),
+            sub_agents=_sub_agent_limit(session.backend, state.preferences),
+            record=self._make_recorder(session.id, profile),
         )
 
-    async def _profile(self, session: Session) -> tuple[Mapping[str, Any], str]:
-        """The settings of the session's provider profile; one for another agent is told of."""
+    async def _resolve_profile(self, session: Session) -> tuple[Mapping[str, Any], str]:
+        """Return the session's provider profile, with a note if it is for another agent."""
         state = self._store.state
         name = profiles.name_for(state.preferences, _project_of(session, state))
         profile = profiles.named(name, state.preferences)
-        found = await asyncio.to_thread(profiles.read, profile) if profile else {}
-        if profiles.suits(found, session.backend):
-            return found, ""
+        settings = await asyncio.to_thread(profiles.read, profile) if profile else {}
+        if profiles.suits(settings, session.backend):
+            return settings, ""
         return {}, (
-            f"The provider profile “{name}” is not for {self.label_of(session.backend)},"
-            " which works with its own account."
+            f"The provider profile '{name}' is not for {self.label_of(session.backend)},"
+            " which uses its own account instead."
         )
 
-    def directory_of(self, session: Session) -> tuple[int, int]:
-        """Device and inode of the session's directory. Raises `SpinneyError` where it is gone."""
-        facts = _directory(worktree_in(self._store.state, session.worktree_id)).stat()
+    def identify_directory(self, session: Session) -> tuple[int, int]:
+        """Return device and inode of the session's directory. Raises `SpinneyError` if missing."""
+        facts = _existing_directory(worktree_in(self._store.state, session.worktree_id)).stat()
         return facts.st_dev, facts.st_ino
 
     def label_of(self, backend: str) -> str:
-        """What people call the agents of a backend."""
+        """Return the display name of a backend's agents."""
         return self._models.catalog.label(backend)
 
     def note_models(self, session: Session, models: ModelList) -> None:
-        """Remember the models that the session's agent has, so that people can choose."""
+        """Save the list of models that the session's agent offers, for users to choose from."""
         state = self._store.state
         profile = profiles.name_for(state.preferences, _project_of(session, state))
         self._models.note(session.backend, models, profile)
 
     def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
-        """Remember the MCP servers that the session's agent knows, so that people can choose."""
-        shown = [name for name in map(clean_line, names) if 0 < len(name) <= _LONGEST_NAME]
-        self._in_background(self._note(session.worktree_id, shown[:_MOST_SERVERS]))
+        """Save the MCP servers that the session's agent knows, for users to choose from."""
+        clean_names = [name for name in map(clean_line, names) if 0 < len(name) <= _MAX_NAME_LENGTH]
+        self._run_in_background(
+            self._remember_servers(session.worktree_id, clean_names[:_MAX_SERVERS])
+        )
 
-    async def _note(self, worktree_id: str, names: Sequence[str]) -> None:
-        async with self._noting:  # the next one must see what this one saved
+    async def _remember_servers(self, worktree_id: str, names: Sequence[str]) -> None:
+        async with self._server_lock:  # the next call must see what this one saves
             state = self._store.state
             worktree = state.worktrees.get(worktree_id)
             project = state.projects.get(worktree.project_id) if worktree else None
-            known = _known_servers(state.preferences, project)
-            new = [name for name in names if name not in known]
+            known_servers = _known_servers(state.preferences, project)
+            new = [name for name in names if name not in known_servers]
             if project is not None:
                 key = project.id
-                await self._store.accept(lambda state: _noted(state, key, names, new))
+                await self._store.accept(lambda state: _make_project_events(state, key, names, new))
             if new:
-                before = self._store.state.preferences
-                servers = {
-                    "known_mcp_servers": _joined(before.known_mcp_servers, new),
-                    # Those that nobody has chosen among yet are on.
-                    "default_enabled_mcp_servers": _joined(before.default_enabled_mcp_servers, new),
+                preferences = self._store.state.preferences
+                updates = {
+                    "known_mcp_servers": _merge_names(preferences.known_mcp_servers, new),
+                    # New servers are on until the user chooses.
+                    "default_enabled_mcp_servers": _merge_names(
+                        preferences.default_enabled_mcp_servers, new
+                    ),
                 }
-                await self._save(before.model_copy(update=servers))
+                await self._save_preferences(preferences.model_copy(update=updates))
 
 
-def system_prompt(preferences: Preferences, project: Project | None) -> str:
-    """What is added to the program's own: the person's, the project's, language, parallel work."""
+def build_system_prompt(preferences: Preferences, project: Project | None) -> str:
+    """Return what is appended to the program's prompt: user, project, language, parallel work."""
     parallel = preferences.magic_prompts.get("parallel_execution") or PARALLEL_EXECUTION
     parts = (
         preferences.magic_prompts.get("global_system_prompt"),
@@ -161,10 +165,10 @@ def system_prompt(preferences: Preferences, project: Project | None) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def mcp_off(preferences: Preferences, project: Project | None) -> frozenset[str]:
-    """The MCP servers that were seen before and are not enabled; new ones are on until chosen."""
-    of_project = project.enabled_mcp_servers if project else None
-    enabled = layered(None, of_project, preferences.default_enabled_mcp_servers, [])
+def disabled_mcp_servers(preferences: Preferences, project: Project | None) -> frozenset[str]:
+    """Return the known MCP servers that are not enabled; new ones are on until the user chooses."""
+    project_servers = project.enabled_mcp_servers if project else None
+    enabled = layered(None, project_servers, preferences.default_enabled_mcp_servers, [])
     return frozenset(_known_servers(preferences, project).difference(enabled))
 
 
@@ -172,19 +176,23 @@ def _known_servers(preferences: Preferences, project: Project | None) -> set[str
     return {*preferences.known_mcp_servers, *(project.known_mcp_servers if project else ())}
 
 
-def _noted(state: State, project_id: str, names: Sequence[str], new: Sequence[str]) -> list[Event]:
-    """The project with the servers that were seen in it; `new` are on where it has its own list."""
+def _make_project_events(
+    state: State, project_id: str, names: Sequence[str], new: Sequence[str]
+) -> list[Event]:
+    """Add the servers seen in the project; `new` ones are enabled if it has its own list."""
     project = state.projects.get(project_id)
     if project is None:
         return []
-    changes: dict[str, list[str]] = {"known_mcp_servers": _joined(project.known_mcp_servers, names)}
+    changes: dict[str, list[str]] = {
+        "known_mcp_servers": _merge_names(project.known_mcp_servers, names)
+    }
     if project.enabled_mcp_servers is not None:
-        changes["enabled_mcp_servers"] = _joined(project.enabled_mcp_servers, new)
-    changed = project.model_copy(update=changes)
-    return [] if changed == project else [ProjectUpdated(project=changed)]
+        changes["enabled_mcp_servers"] = _merge_names(project.enabled_mcp_servers, new)
+    updated = project.model_copy(update=changes)
+    return [] if updated == project else [ProjectUpdated(project=updated)]
 
 
-def _joined(names: Iterable[str], others: Iterable[str]) -> list[str]:
+def _merge_names(names: Iterable[str], others: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*names, *others]))
 
 
@@ -193,19 +201,19 @@ def _project_of(session: Session, state: State) -> Project | None:
     return state.projects.get(worktree.project_id) if worktree else None
 
 
-def _sub_agents(backend: str, preferences: Preferences) -> int | None:
+def _sub_agent_limit(backend: str, preferences: Preferences) -> int | None:
     if backend != "backend_b":
         return None
     return preferences.codex_max_agent_threads if preferences.codex_multi_agent_enabled else 0
 
 
-def _directory(worktree: Worktree) -> Path:
+def _existing_directory(worktree: Worktree) -> Path:
     if worktree.status == "removing":
         raise SpinneyError("The worktree is being removed.", "conflict")
     path = Path(worktree.path)
     if not path.is_dir():
         raise SpinneyError(
-            f"The worktree's directory is gone: {path}. Restore it, or archive the worktree.",
+            f"The worktree's directory is missing: {path}. Restore it or archive the worktree.",
             "not_found",
         )
     return path

@@ -1,4 +1,4 @@
-"""The workspace: everything that is alive in one Spinney, and how it starts and ends."""
+"""The workspace: all components of a running Spinney, and their startup and shutdown."""
 
 import asyncio
 import logging
@@ -14,26 +14,26 @@ from model.agents.catalog import Catalog
 from model.backends.base import Backend
 from model.backends.known_models import KnownModels
 from model.backends.orphans import OWNER, end_leftovers, owner_mark
-from model.background.cleanup import lost_sessions, sweep
+from model.background.cleanup import find_lost_sessions, sweep
 from model.background.memory_release import return_freed_memory
 from model.background.poller import Poller
 from model.background.retention import Retention
 from model.base.cancellation import SlowWork
 from model.base.paths import Directories
 from model.chat import interrupted_runs
-from model.chat.agent_commands import offered
+from model.chat.agent_commands import merge_commands
 from model.chat.chats import Chats
-from model.chat.handover import Handovers
+from model.chat.handover import HandoverWriter
 from model.chat.raw_logs import RawLogs
-from model.chat.recap import Recaps
+from model.chat.recap import RecapWriter
 from model.chat.session_naming import SessionNaming
-from model.chat.tool_outputs import ToolOutputs, follow_sessions
-from model.chat.uploaded_images import Pictures
+from model.chat.tool_outputs import ToolOutputs, remove_files_of_deleted_sessions
+from model.chat.uploaded_images import UploadedImages
 from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
 from model.domain.resources import AgentCommand, Worktree
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
-from model.runtime.launch import Launching
+from model.runtime.launch import LayeredLaunchResolver
 from model.scripts.runner import Scripts
 from model.state import State
 from model.store.backups import DailyBackups
@@ -47,24 +47,24 @@ from model.worktrees.issue_context import Contexts
 from model.worktrees.removal import Removals
 from model.writing.writer import Writer
 
-MODELS_AFTER = 30.0
-"""Seconds from the start until agents are asked for their models."""
+MODEL_REFRESH_DELAY = 30.0
+"""Seconds after startup when agents are asked for their models."""
 
-IN_USE = 14 * 24 * 3600.0
-"""Seconds since its last session was used for which an agent counts as in use."""
+IN_USE_PERIOD = 14 * 24 * 3600.0
+"""Seconds for which an agent counts as in use after its last session was used."""
 
 _log = logging.getLogger(__name__)
 
 
 class HttpServer(Protocol):
-    """The server as the model knows it; the front door puts the real one in."""
+    """The server as the model sees it; the entry point provides the implementation."""
 
     def status(self) -> dict[str, Any]:
-        """`{running, base_url, port, localhost_only, token_required}`, without the token."""
+        """Return `{running, base_url, port, localhost_only, token_required}`, without the token."""
         ...
 
     async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
-        """Listen. Raises `SpinneyError` with a sentence, for example for a port in use."""
+        """Start listening. Raises `SpinneyError`, for example if the port is in use."""
         ...
 
     async def stop(self) -> None:
@@ -73,7 +73,7 @@ class HttpServer(Protocol):
 
 
 class Workspace:
-    """Owns the store, the agents and the background work. Lives on the core's loop."""
+    """Owns the store, the agents and the background work. Belongs to the core's event loop."""
 
     def __init__(
         self,
@@ -85,36 +85,36 @@ class Workspace:
     ) -> None:
         self.directories = directories
         self.demo = demo
-        """Whether the demo agent can be chosen, and is unless something else is."""
+        """Whether the demo agent is available, and the default unless another one is chosen."""
         self.backends = backends
         self.bus = EventBus()
         self.problems: list[str] = []
-        """Sentences about what was found wrong at start or since, for the first screen."""
-        self._problems_of_file: list[str] = []
-        """Those among them that the preferences' file has now."""
+        """Messages about problems found at startup or later, for the first screen."""
+        self._preference_problems: list[str] = []
+        """Those of them that concern the current preferences file."""
         self.http_server: HttpServer | None = None
         self.end_program: Callable[[], None] | None = None
-        """Has the whole program end in good order; the front door puts it in."""
+        """Shuts down the whole program cleanly; set by the entry point."""
         self.slow_work = SlowWork()
         self.files = WorktreeFiles()
         self.clones: dict[str, str] = {}
-        """The directories that are being cloned into, each with git's newest word on it."""
+        """The target directories of running clones, each with git's latest progress message."""
         self.store: Store
         self.chats: Chats
         self.outputs: ToolOutputs
         self.raw_logs: RawLogs
-        self.pictures: Pictures
+        self.pictures: UploadedImages
         self.contexts: Contexts
         self.writer: Writer
         self.naming: SessionNaming
         self.branch_naming: BranchNaming
-        self.recaps: Recaps
+        self.recaps: RecapWriter
         self.scripts: Scripts
         self.removals: Removals
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
-        self._ending = AsyncExitStack()
+        self._exit_stack = AsyncExitStack()
         self.models = KnownModels(
             directories.told_models,
             catalog,
@@ -126,13 +126,13 @@ class Workspace:
 
     @property
     def catalog(self) -> Catalog:
-        """The agents, with the models that their programs are known to have."""
+        """The agents, with the models that their programs are known to offer."""
         return self.models.catalog
 
     async def start(self) -> None:
-        """Open the files, close what a killed Spinney left open, begin the background work.
+        """Open the files, close what a killed Spinney left open, start the background work.
 
-        Raises `SpinneyError` when there is nowhere to keep anything; nothing is left open then.
+        Raises `SpinneyError` if there is no usable data directory; nothing is left open then.
         """
         try:
             await self._open()
@@ -143,12 +143,12 @@ class Workspace:
     async def _open(self) -> None:
         await asyncio.to_thread(end_leftovers, self.directories.data)
         preferences, problems = await self._preferences_file.load()
-        database, problem = await Database.open(self.directories.database)
-        self._ending.push_async_callback(database.close)
+        database, database_problem = await Database.open(self.directories.database)
+        self._exit_stack.push_async_callback(database.close)
         saved = await database.saved()
-        self.problems += [*problems, *([problem] if problem else [])]
+        self.problems += [*problems, *([database_problem] if database_problem else [])]
         if saved.damage:
-            self.problems.append(await database.keep_and_mend(saved))
+            self.problems.append(await database.back_up_and_repair(saved))
         queued: dict[str, tuple[Any, ...]] = {}
         for message in saved.queued:
             queued[message.session_id] = (*queued.get(message.session_id, ()), message)
@@ -161,50 +161,54 @@ class Workspace:
             preferences=preferences,
         )
         self.store = Store(database, self.bus, state)
-        self._ending.push_async_callback(self.store.close)
+        self._exit_stack.push_async_callback(self.store.close)
         for backend in self.backends.values():
-            self._ending.push_async_callback(backend.close)
+            self._exit_stack.push_async_callback(backend.close)
         await self.models.load()
-        self._ending.push_async_callback(self.models.close)
+        self._exit_stack.push_async_callback(self.models.close)
         self.writer = Writer(
             self.store, self.backends, self.models, self._environment_of, demo=self.demo
         )
-        self._ending.push_async_callback(self.writer.close)
+        self._exit_stack.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
         self.branch_naming = BranchNaming(self.store, self.writer)
-        self.recaps = Recaps(self.store, self.writer)
-        self._ending.push_async_callback(self._end_background)
+        self.recaps = RecapWriter(self.store, self.writer)
+        self._exit_stack.push_async_callback(self._cancel_background)
         self.raw_logs = RawLogs(
-            self.directories, self.store, partial(self._tell_problem, task="raw_log")
+            self.directories, self.store, partial(self._report_problem, task="raw_log")
         )
-        self._ending.push_async_callback(self.raw_logs.close)
-        launching = Launching(
+        self._exit_stack.push_async_callback(self.raw_logs.close)
+        launch_resolver = LayeredLaunchResolver(
             self.store,
             self.models,
             self._environment_of,
-            self.raw_logs.record_of,
+            self.raw_logs.make_recorder,
             self.change_preferences,
             self.run_in_background,
         )
         self.outputs = ToolOutputs(self.directories.outputs)
-        self._ending.push_async_callback(self.outputs.close)
-        self.pictures = Pictures(self.directories.pictures)
-        spared = await asyncio.to_thread(lost_sessions, self.directories, frozenset(state.sessions))
+        self._exit_stack.push_async_callback(self.outputs.close)
+        self.pictures = UploadedImages(self.directories.pictures)
+        lost = await asyncio.to_thread(
+            find_lost_sessions, self.directories, frozenset(state.sessions)
+        )
         self.run_in_background(
-            follow_sessions(self.store, self.outputs, self.pictures, self.raw_logs, spared=spared)
+            remove_files_of_deleted_sessions(
+                self.store, self.outputs, self.pictures, self.raw_logs, keep=lost
+            )
         )
         self.run_in_background(sweep(self.store, self.directories))
         backups = DailyBackups(
-            self.directories.database, partial(self._tell_problem, task="backup")
+            self.directories.database, partial(self._report_problem, task="backup")
         )
         self.run_in_background(backups.run())
         self.contexts = Contexts(self.directories.contexts)
-        handovers = Handovers(self.store, self.writer, self.catalog)
-        self.chats = Chats(self.store, self.backends, launching, self.outputs, handovers)
-        self._ending.push_async_callback(self.chats.close)
+        handovers = HandoverWriter(self.store, self.writer, self.catalog)
+        self.chats = Chats(self.store, self.backends, launch_resolver, self.outputs, handovers)
+        self._exit_stack.push_async_callback(self.chats.close)
         interrupted_runs.recover(self.store)
-        self.scripts = Scripts(self.store, self.directories, self.chats.send_held)
-        self._ending.push_async_callback(self.scripts.close)
+        self.scripts = Scripts(self.store, self.directories, self.chats.send_held_messages)
+        self._exit_stack.push_async_callback(self.scripts.close)
         self.scripts.recover()
         self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)
         self.run_in_background(self._finish_creations())
@@ -213,85 +217,95 @@ class Workspace:
         self.run_in_background(Retention(self.store, self.removals, self.chats.end).run())
         self.poller = Poller(self.store, self.bus, worktrees.archive)
         self.run_in_background(self.poller.run())
-        self.run_in_background(self._preferences_file.watch(self._preferences_edited))
+        self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))
-        self.run_in_background(self._ask_for_models())
+        self.run_in_background(self._refresh_models())
 
     async def stop(self) -> None:
-        """End agents and background work, write what is left. Stopping twice is no error."""
-        await self._ending.aclose()
+        """Close agents and background work, save what is left. Stopping twice is harmless."""
+        await self._exit_stack.aclose()
 
     async def commands_of(self, backend: str, worktree: Worktree) -> list[AgentCommand]:
-        """The agent's own commands in the worktree: those that it told, and those in files."""
-        told = self.chats.commands_told(worktree.id, backend)
+        """Return the agent's own commands in the worktree: those reported, and those in files."""
+        reported = self.chats.reported_commands(worktree.id, backend)
         driver = self.backends.get(backend)
         if driver is None:
-            return offered(told, ())
-        where = Path(worktree.path)
-        return offered(told, await driver.commands(where, self._environment_of(worktree)))
+            return merge_commands(reported, ())
+        directory = Path(worktree.path)
+        return merge_commands(
+            reported, await driver.commands(directory, self._environment_of(worktree))
+        )
 
-    async def _ask_for_models(self) -> None:
-        """Some time after the start, when nobody waits for the machine, renew what is old."""
-        await asyncio.sleep(MODELS_AFTER)
-        lately = time.time() - IN_USE
+    async def _refresh_models(self) -> None:
+        """Refresh outdated model lists, some time after startup when the machine is less busy."""
+        await asyncio.sleep(MODEL_REFRESH_DELAY)
+        cutoff = time.time() - IN_USE_PERIOD
         sessions = self.store.state.sessions.values()
-        used = {
-            each.backend for each in sessions if each.message_count and each.updated_at > lately
+        backends = {
+            each.backend for each in sessions if each.message_count and each.updated_at > cutoff
         }
-        for backend in sorted(used):
+        for backend in sorted(backends):
             await self.models.ask(backend)
 
     async def _finish_creations(self) -> None:
         for worktree in await worktrees.recover(self.store):
             await self.scripts.set_up(worktree.id)
 
-    async def _end_background(self) -> None:
+    async def _cancel_background(self) -> None:
         for task in tuple(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run something that nobody waits for; a failure goes to the log."""
+        """Run a coroutine that nothing awaits; a failure is logged."""
         task = asyncio.create_task(work)
         self._background.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_background_done)
 
-    def _ended(self, task: "asyncio.Task[None]") -> None:
+    def _on_background_done(self, task: "asyncio.Task[None]") -> None:
         self._background.discard(task)
         if not task.cancelled() and task.exception() is not None:
             _log.error("background work failed", exc_info=task.exception())
 
-    async def change_preferences(self, changed: Preferences) -> None:
-        """Save new preferences to their file and tell everybody. Raises `SpinneyError`."""
-        before = self.store.state.preferences
-        self._tell_preferences(await self._preferences_file.save(changed, before))
+    async def change_preferences(self, preferences: Preferences) -> Preferences:
+        """Save new preferences to their file and publish what changed. Raises `SpinneyError`.
 
-    async def _preferences_edited(self, preferences: Preferences, problems: list[str]) -> None:
-        """Take over what the file says; `problems` are all that it has now."""
-        known = self.problems
-        outdated = {*self._problems_of_file, *problems}
-        self.problems = [*(told for told in known if told not in outdated), *problems]
-        self._problems_of_file = problems
-        self._tell_preferences(preferences)
+        Returns what was saved, which includes edits of the file that were not noticed yet.
+        """
+        previous = self.store.state.preferences
+        saved = await self._preferences_file.save(preferences, previous)
+        self._publish_preferences(saved)
+        return saved
+
+    async def _on_preferences_edited(self, preferences: Preferences, problems: list[str]) -> None:
+        """Apply an edited preferences file; `problems` are all that it has now."""
+        known_problems = self.problems
+        outdated = {*self._preference_problems, *problems}
+        self.problems = [
+            *(problem for problem in known_problems if problem not in outdated),
+            *problems,
+        ]
+        self._preference_problems = problems
+        self._publish_preferences(preferences)
         for problem in problems:
-            if problem not in known:
+            if problem not in known_problems:
                 self.store.record(TaskCompleted(task="preferences", ok=False, detail=problem))
 
-    def _tell_preferences(self, preferences: Preferences) -> None:
+    def _publish_preferences(self, preferences: Preferences) -> None:
         old = self.store.state.preferences.model_dump(mode="json")
         new = preferences.model_dump(mode="json")
         changes = {key: value for key, value in new.items() if old.get(key) != value}
         if changes:
             self.store.record(PreferencesUpdated(changes=changes))
-            self.chats.room.look()
+            self.chats.agent_pool.schedule()
 
-    def _tell_problem(self, problem: str, task: str) -> None:
-        """Say what went wrong meanwhile, and keep it for who comes later."""
+    def _report_problem(self, problem: str, task: str) -> None:
+        """Publish a problem, and keep it for clients that connect later."""
         self.problems.append(problem)
         self.store.record(TaskCompleted(task=task, ok=False, detail=problem))
 
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
-        """What Spinney's agents and all that they start find in their environment."""
+        """Return the environment variables of Spinney's agents and of all that they start."""
         return {
             OWNER: owner_mark(self.directories.data),
             "SPINNEY_WORKSPACE_PATH": worktree.path,

@@ -1,1 +1,1 @@
-"""A repository's own scripts: which there are, which are trusted, and how they run."""
+"""A repository's scripts: configuration, trust and execution."""

@@ -1,55 +1,37 @@
-"""The project's config file, `spinney.json`: its scripts, and the hashes by which they are trusted.
+"""The project's config file, `spinney.json`: its scripts, and the hashes of trusted scripts.
 
-A script is trusted by the hash of its very text. Whatever changes it (a pull, a pull request, an
-agent) takes the trust away, and only the new text can be trusted again.
+A script is trusted by the hash of its exact text. Any change (by a pull, a pull request, an agent)
+revokes the trust until the new text is trusted.
 """
 
 import hashlib
 import json
 import stat
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
 from model.base.text import find_hidden, make_visible, show_returns
-from model.domain.resources import Project, Resource
+from model.domain.resources import Project
+from model.domain.scripts import Script, ScriptName
 from model.git.run import git
 
-ScriptName = Literal["setup", "run", "teardown"]
-
 FILES: Final = ("spinney.json", "jean.json")
-"""The second, of the same shape, counts where the first is not there."""
+"""The second file has the same format and is used if the first does not exist."""
 
 _SIZE_LIMIT: Final = 256 * 1024
 
 
-class Script(Resource):
-    """One script as it stands in a config file."""
-
-    name: ScriptName
-    text: str
-    hash: str
-    """What `trust_project_scripts` takes: trust in this text and no other."""
-    shown: str = ""
-    """The text with what it hides made visible, for people to read."""
-    hidden: str | None = None
-    """Why it cannot be trusted: the character that is not shown as it runs, and its line."""
-    trusted: bool = False
-    file: str = FILES[0]
-    holds_messages: bool = False
-    """Whether the first message of a session waits for it: `setup`, but for `wait_for_setup`."""
-
-
 def fingerprint(name: ScriptName, text: str) -> str:
-    """The hash of a script; the same text under another name is another script."""
+    """Return the hash of a script; the same text under another name has a different hash."""
     return hashlib.sha256(f"{name}\0{text}".encode(errors="surrogatepass")).hexdigest()
 
 
 def scripts_in(directory: Path, project: Project) -> list[Script]:
-    """The scripts of the config file in a working directory. Looks at the disk.
+    """Return the scripts of the config file in a working directory. Reads the file system.
 
-    Raises `SpinneyError` for a file that cannot be understood.
+    Raises `SpinneyError` for an invalid file.
     """
     for name in FILES:
         path = directory / name
@@ -59,45 +41,45 @@ def scripts_in(directory: Path, project: Project) -> list[Script]:
             continue
         if not stat.S_ISREG(found.st_mode) or found.st_size > _SIZE_LIMIT:
             raise SpinneyError(
-                f"{path} is not a config file: it must be a regular file, no link, and no larger "
-                f"than {_SIZE_LIMIT // 1024} KiB."
+                f"{path} is not a valid config file: it must be a regular file, not a link, and "
+                f"not larger than {_SIZE_LIMIT // 1024} KiB."
             )
-        return with_trust(_parsed(path.read_bytes(), str(path), name), project)
+        return with_trust(_parse(path.read_bytes(), str(path), name), project)
     return []
 
 
 async def scripts_of_branch(root: Path, branch: str) -> list[Script]:
-    """The scripts that are committed on a branch, or on its counterpart at `origin`.
+    """Return the scripts committed on a branch, or on its counterpart on `origin`.
 
-    A file that cannot be understood has none.
+    Returns an empty list for an invalid file.
     """
     for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
         for name in FILES:
-            # A few kilobytes of a repository may be gigabytes of a file.
+            # A few kilobytes in a repository may unpack to a file of gigabytes.
             blob = ("cat-file", "blob", f"{ref}:{name}")
-            shown = await git(root, *blob, check=False, most=_SIZE_LIMIT)
-            if shown.returncode == 0 and not shown.cut:
+            result = await git(root, *blob, check=False, max_bytes=_SIZE_LIMIT)
+            if result.returncode == 0 and not result.is_truncated:
                 try:
-                    return _parsed(shown.raw, name, name)
+                    return _parse(result.raw_stdout, name, name)
                 except SpinneyError:
                     return []
     return []
 
 
 def write_scripts(root: Path, texts: dict[ScriptName, str | None]) -> None:
-    """Set (or, with `None`, take out) scripts in `spinney.json`; the rest of it stays."""
+    """Set scripts in `spinney.json`, or remove those that are `None`; other keys are kept."""
     path = root / FILES[0]
-    given = next((root / name for name in FILES if (root / name).is_file()), None)
-    content = _object(given.read_bytes(), str(given)) if given else {}
-    known = content.get("scripts")
-    scripts = {**(known if isinstance(known, dict) else {}), **texts}
+    existing = next((root / name for name in FILES if (root / name).is_file()), None)
+    content = _parse_object(existing.read_bytes(), str(existing)) if existing else {}
+    current = content.get("scripts")
+    scripts = {**(current if isinstance(current, dict) else {}), **texts}
     content["scripts"] = {name: text for name, text in scripts.items() if text is not None}
     text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
     write_atomically(path, text.encode(), 0o644)
 
 
 def with_trust(scripts: list[Script], project: Project) -> list[Script]:
-    """The scripts, each with whether the project trusts it; never one that hides something."""
+    """Return the scripts with `trusted` set; scripts with hidden characters are never trusted."""
     trusted = set(project.trusted_scripts)
     return [
         script.model_copy(update={"trusted": script.hash in trusted and script.hidden is None})
@@ -106,32 +88,32 @@ def with_trust(scripts: list[Script], project: Project) -> list[Script]:
 
 
 def refuse_hidden(name: ScriptName, text: str) -> None:
-    """Raise `SpinneyError` for a script that would run otherwise than it is shown."""
+    """Raise `SpinneyError` for a script that contains hidden characters."""
     if (hidden := find_hidden(text)) is not None:
         raise SpinneyError(
             f"The script '{name}' cannot be trusted: {hidden}, which hides what it does. "
-            "Take the character out of the file.",
+            "Remove the character from the file.",
             "forbidden",
         )
 
 
-def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
-    content = _object(raw, shown)
+def _parse(raw: bytes, label: str, file: str) -> list[Script]:
+    content = _parse_object(raw, label)
     waits = content.get("wait_for_setup", True)
     if not isinstance(waits, bool):
-        raise SpinneyError(f"{shown}: 'wait_for_setup' must be true or false.")
+        raise SpinneyError(f"{label}: 'wait_for_setup' must be true or false.")
     scripts = content.get("scripts")
     if scripts is None:
         return []
     if not isinstance(scripts, dict):
-        raise SpinneyError(f"{shown}: 'scripts' must be an object of texts.")
+        raise SpinneyError(f"{label}: 'scripts' must be an object of strings.")
     found = []
     for name in get_args(ScriptName):
         text = scripts.get(name)
         if text is None or text == "":
             continue
         if not isinstance(text, str) or "\0" in text:
-            raise SpinneyError(f"{shown}: the script '{name}' must be a text.")
+            raise SpinneyError(f"{label}: the script '{name}' must be a string.")
         found.append(
             Script(
                 name=name,
@@ -146,13 +128,13 @@ def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
     return found
 
 
-def _object(raw: bytes, shown: str) -> dict[str, Any]:
+def _parse_object(raw: bytes, label: str) -> dict[str, Any]:
     try:
         content = json.loads(raw)
     except RecursionError:
-        raise SpinneyError(f"{shown} is nested too deeply to be read.") from None
+        raise SpinneyError(f"{label} is nested too deeply to be read.") from None
     except ValueError as error:
-        raise SpinneyError(f"{shown} is not valid JSON: {error}") from None
+        raise SpinneyError(f"{label} is not valid JSON: {error}") from None
     if not isinstance(content, dict):
-        raise SpinneyError(f"{shown} must hold a JSON object.")
+        raise SpinneyError(f"{label} must contain a JSON object.")
     return content

@@ -1,4 +1,4 @@
-"""One script as a process: its output in a file, its time limited, nothing of it left behind."""
+"""Run one script as a process, with output to a file, a time limit, and no orphans."""
 
 import asyncio
 import os
@@ -14,24 +14,24 @@ from model.backends.process import AGENT, agent_environment
 from model.base.errors import SpinneyError
 
 OUTPUT_LIMIT: Final = 16 * 1024 * 1024
-"""Bytes of output after which a script is taken for one that never ends."""
+"""Bytes of output after which a script is assumed to run endlessly."""
 
-_PATIENCE: Final = 3.0
-"""Seconds to end after SIGTERM."""
+_GRACE_SECONDS: Final = 3.0
+"""Seconds between SIGTERM and SIGKILL."""
 
-_LOOK_EVERY: Final = 1.0
+_CHECK_INTERVAL: Final = 1.0
 
 
 async def run_script(
     text: str, cwd: Path, environment: Mapping[str, str], output: Path, limit: float | None
 ) -> int:
-    """Run `text` with `sh -c`, its output in the file `output`; the exit code.
+    """Run `text` with `sh -c`, write its output to the file `output`, and return the exit code.
 
-    What it started in the background ends with it, also when this is cancelled.
+    Background processes of the script end with it, also if this call is canceled.
 
     Raises:
-        SpinneyError: `timeout` after `limit` seconds or with too much output; `not_found` when
-            the directory is gone.
+        SpinneyError: `timeout` after `limit` seconds or with too much output; also if `sh` cannot
+            be started in `cwd`.
     """
     mark = uuid.uuid4().hex
     file = await asyncio.to_thread(_open, output)
@@ -54,14 +54,14 @@ async def run_script(
     try:
         return await _wait(process, output, limit)
     finally:
-        await asyncio.shield(_end(process, mark))
+        await asyncio.shield(_terminate(process, mark))
 
 
 async def _wait(process: asyncio.subprocess.Process, output: Path, limit: float | None) -> int:
     ended = asyncio.ensure_future(process.wait())
     try:
         async with asyncio.timeout(limit):
-            while not (await asyncio.wait((ended,), timeout=_LOOK_EVERY))[0]:
+            while not (await asyncio.wait((ended,), timeout=_CHECK_INTERVAL))[0]:
                 if (await asyncio.to_thread(output.stat)).st_size > OUTPUT_LIMIT:
                     raise SpinneyError(
                         f"It was stopped after {OUTPUT_LIMIT // 1024 // 1024} MB of output.",
@@ -74,11 +74,11 @@ async def _wait(process: asyncio.subprocess.Process, output: Path, limit: float 
     return process.returncode or 0
 
 
-async def _end(process: asyncio.subprocess.Process, mark: str) -> None:
+async def _terminate(process: asyncio.subprocess.Process, mark: str) -> None:
     if process.returncode is None:
         _signal_group(process.pid, signal.SIGTERM)
         with suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_GRACE_SECONDS):
                 await process.wait()
     root = process.pid if process.returncode is None else None
     members = await asyncio.to_thread(process_table.family, root, AGENT, mark)

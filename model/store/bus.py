@@ -1,10 +1,10 @@
-"""The event bus: one bounded ring that every reader follows with a cursor of its own.
+"""The event bus: one bounded ring buffer, which every reader follows with its own cursor.
 
 Publishing never waits for a reader. Events collect in a window that is sealed into the ring at once
-when the bus was idle and else every 16 ms, or sooner when it is full; inside a window the deltas of
-one block merge. The ring is bounded in number and in bytes. A reader that falls more than the ring
-behind is told what it missed and reads the state again. Belongs to one event loop; other threads
-reach it through that loop.
+if the bus was idle, and otherwise every 16 ms or as soon as it is full; inside a window the deltas
+of one block merge. The ring is bounded in events and in bytes. A reader that falls behind by more
+than the ring learns which events it missed and reloads the state. The bus belongs to one event
+loop; other threads access it through that loop.
 """
 
 import asyncio
@@ -18,54 +18,55 @@ from model.base.text_memory import text_bytes
 from model.domain.events import ContentDelta, Event, GitStatusUpdated, SessionUpdated, WorktreeEvent
 
 CAPACITY = 1000
-"""Events that a ring holds (interface 8), if they are not too large."""
+"""Events that a ring holds (interface 8), unless they are too large."""
 
 RING_BYTES = 4 * 1024 * 1024
-"""What the texts of a ring's events may be: fast streams merge into few large events, of which a
-thousand would be hundreds of megabytes."""
+"""Bytes of text in a ring's events: fast streams merge into few large events, of which a thousand
+would be hundreds of megabytes."""
 
 FRAMED_BYTES = 1024 * 1024
-"""The newest events up to this much keep their frames, which come in several forms. Who is further
-behind has them encoded anew."""
+"""The newest events up to this size keep their encoded frames, one for each form. For readers that
+are further behind, events are encoded again."""
 
-LONGEST_DELTA = 64 * 1024
-"""Characters of a delta; merged ones are no longer, and a longer one is told in pieces. So each is
-a small part of the ring, and of what waits for a client."""
+MAX_DELTA = 64 * 1024
+"""Characters of a delta. Merged deltas are not longer, and longer ones are split. So each is a
+small part of the ring and of a client's send buffer."""
 
 WINDOW = 0.016
 """Seconds between two seals under load: one screen frame."""
 
 WINDOW_FULL = 100
-"""Events that are not kept waiting: with 16 ms for each window a burst would outrun the ring."""
+"""Events after which a window is sealed at once: with 16 ms per window a burst would overrun the
+ring."""
 
 
-_SHORT = 400
-"""Bytes of an event that never holds a long text."""
+_SHORT_EVENT = 400
+"""Bytes that an event without long texts counts as."""
 
 
 @dataclass(slots=True)
 class Published:
-    """An event in the ring and its encoded frames, each made once while the ring holds it."""
+    """An event in the ring with its encoded frames, each encoded once while the ring holds it."""
 
     seq: int
     event: Event
     frames: dict[str, bytes] = field(default_factory=dict)
-    """Encoded forms by a name of the reader's choice."""
+    """Encoded forms, by a name that the reader chooses."""
     weight: int = 0
-    """Bytes of the event's texts, about."""
+    """Approximate bytes of the event's texts."""
     keeps_frames: bool = True
 
     def frame(self, form: str, encode: Callable[["Published"], bytes]) -> bytes:
-        """The frame of this form, encoded on first use and then shared by all readers."""
-        found = self.frames.get(form)
-        if found is None:
-            found = encode(self)
+        """Return the frame of this form, encoded on first use and then shared by all readers."""
+        frame = self.frames.get(form)
+        if frame is None:
+            frame = encode(self)
             if self.keeps_frames:
-                self.frames[form] = found
-        return found
+                self.frames[form] = frame
+        return frame
 
-    def forget_frames(self) -> None:
-        """Keep none from now on."""
+    def drop_frames(self) -> None:
+        """Drop the frames and keep none from now on."""
         self.keeps_frames = False
         self.frames.clear()
 
@@ -73,52 +74,52 @@ class Published:
 class _Ring:
     """The newest events, bounded in number and in bytes; the newest one is always kept."""
 
-    def __init__(self, capacity: int, most: int) -> None:
+    def __init__(self, capacity: int, max_bytes: int) -> None:
         self.entries: deque[Published] = deque()
         self._weight = 0
         self._capacity = capacity
-        self._most = most
+        self._max_bytes = max_bytes
 
     def append(self, entry: Published) -> list[Published]:
-        """Take an event in; the oldest ones, which had to go for it."""
+        """Append an event; return the oldest ones, which it pushed out."""
         self.entries.append(entry)
         self._weight += entry.weight
-        gone = []
+        dropped = []
         while len(self.entries) > self._capacity or (
-            self._weight > self._most and len(self.entries) > 1
+            self._weight > self._max_bytes and len(self.entries) > 1
         ):
-            gone.append(self.entries.popleft())
-            self._weight -= gone[-1].weight
-        return gone
+            dropped.append(self.entries.popleft())
+            self._weight -= dropped[-1].weight
+        return dropped
 
 
 def _weight(event: Event) -> int:
-    """Bytes of what an event tells, about."""
+    """Return the approximate bytes of an event's texts."""
     if isinstance(event, ContentDelta):
         return text_bytes(event.content)
     if isinstance(event, WorktreeEvent | GitStatusUpdated | SessionUpdated):
-        return _SHORT  # Their texts are short, and they are many.
+        return _SHORT_EVENT  # Their texts are short, and they are many.
     return text_bytes(event)
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Events that a reader can't get any more, by their numbers, both included."""
+    """Sequence numbers of the events that a reader has missed, both inclusive."""
 
     first: int
     last: int
 
 
 class EventBus:
-    """Numbers events, merges deltas, keeps the newest 1000 and tells listeners of new ones."""
+    """Numbers events, merges deltas, keeps the newest 1000 and notifies listeners."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.seq = 0
-        """The number of the newest event."""
-        self.told = 0
-        """Bytes of the texts of all events that were sealed."""
+        """The sequence number of the newest event."""
+        self.sealed_bytes = 0
+        """Total bytes of the texts of all sealed events."""
         self._ring = _Ring(capacity, RING_BYTES)
-        self._framed = _Ring(capacity, FRAMED_BYTES)
+        self._with_frames = _Ring(capacity, FRAMED_BYTES)
         self._end = 0
         self._window: dict[int, Published] = {}
         self._open_deltas: dict[str, int] = {}
@@ -128,9 +129,9 @@ class EventBus:
         self._timer: asyncio.Handle | None = None
 
     def publish(self, event: Event) -> None:
-        """Number the event and put it into the window, merged with an open delta of its block."""
-        if isinstance(event, ContentDelta) and len(event.content) > LONGEST_DELTA:
-            for piece in event.pieces(LONGEST_DELTA):
+        """Number the event and add it to the window, merged with an open delta of its block."""
+        if isinstance(event, ContentDelta) and len(event.content) > MAX_DELTA:
+            for piece in event.pieces(MAX_DELTA):
                 self.publish(piece)
             return
         self.seq += 1
@@ -140,11 +141,9 @@ class EventBus:
             if isinstance(event, ContentDelta):
                 if open_seq is not None:
                     earlier = self._window[open_seq].event
-                    merged = isinstance(earlier, ContentDelta) and earlier.merged(
-                        event, LONGEST_DELTA
-                    )
+                    merged = isinstance(earlier, ContentDelta) and earlier.merged(event, MAX_DELTA)
                     if merged:
-                        # Moved to the end: numbers in the ring only ever grow.
+                        # Moved to the end: sequence numbers in the ring only ever grow.
                         del self._window[open_seq]
                         event = merged
                 self._open_deltas[session] = self.seq
@@ -152,7 +151,7 @@ class EventBus:
         self._schedule()
 
     def seal(self) -> None:
-        """Move the window into the ring now, so that what follows stands after it."""
+        """Move the window into the ring now, so that later events come after it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -160,13 +159,13 @@ class EventBus:
             return
         for entry in self._window.values():
             entry.weight = _weight(entry.event)
-            self.told += entry.weight
+            self.sealed_bytes += entry.weight
             self._ring.append(entry)
-            for late in self._framed.append(entry):
-                late.forget_frames()
+            for old in self._with_frames.append(entry):
+                old.drop_frames()
         if self._session_rings:
             self._keep_for_followers()
-        # From now: windows that were sealed early must not put off the ones that follow.
+        # From now: windows that were sealed early must not delay the following ones.
         self._next_seal = asyncio.get_running_loop().time() + WINDOW
         self._end += len(self._window)
         self._window = {}
@@ -175,12 +174,12 @@ class EventBus:
             listener()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` after each seal, on the bus's loop; returns how to end that."""
+        """Call `listener` after each seal, on the bus's loop; return a function that stops this."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def reader(self, since: int | None = None) -> "Reader":
-        """A reader from now on, or from what the ring still holds after number `since`."""
+        """Return a reader from now on, or from what the ring still holds after number `since`."""
         self.seal()
         return Reader(self, self._end if since is None else self._index_after(since), since)
 
@@ -215,17 +214,17 @@ class EventBus:
 
     @property
     def start(self) -> int:
-        """The index of the oldest event that the ring holds."""
+        """The index of the oldest event in the ring."""
         return self._end - len(self._ring.entries)
 
     @property
     def newest_sealed(self) -> int:
-        """The number of the newest event in the ring, 0 before the first."""
+        """The sequence number of the newest event in the ring, 0 before the first."""
         entries = self._ring.entries
         return entries[-1].seq if entries else 0
 
     def entries(self, index: int) -> list[Published]:
-        """The sealed events from this index on."""
+        """Return the sealed events from this index on."""
         return list(islice(self._ring.entries, max(0, index - self.start), None))
 
     def _follow(self, session_id: str) -> None:
@@ -245,17 +244,17 @@ class EventBus:
             yield from (entry for entry in ring.entries if after < entry.seq < before)
 
 
-def _first(entries: list[Published], most: int) -> list[Published]:
-    """The first entries, one at least, up to so many bytes."""
+def _take_up_to(entries: list[Published], max_bytes: int) -> list[Published]:
+    """Return the first entries, at least one, up to `max_bytes`."""
     for count, entry in enumerate(entries):
-        most -= entry.weight
-        if most <= 0:
+        max_bytes -= entry.weight
+        if max_bytes <= 0:
             return entries[: count + 1]
     return entries
 
 
 class Reader:
-    """One follower of the bus: a cursor into the ring and the sessions it subscribed to."""
+    """One reader of the bus: a cursor into the ring and the sessions it has subscribed to."""
 
     def __init__(self, bus: EventBus, index: int, since: int | None) -> None:
         self._bus = bus
@@ -263,35 +262,35 @@ class Reader:
         self._last_seq = since if since is not None else bus.seq
         self._subscribed: set[str] = set()
 
-    def take(self, most: int = sys.maxsize) -> tuple[list[Published], Missed | None]:
-        """New events in order, and what was lost when the ring ran over this reader.
+    def take(self, max_bytes: int = sys.maxsize) -> tuple[list[Published], Missed | None]:
+        """Return new events in order, and what was missed if the ring overran this reader.
 
-        Events of subscribed sessions that the ring has lost come from those sessions' own buffers.
-        Of more than `most` bytes, the rest is left for the next time.
+        Events of subscribed sessions that the ring has dropped come from those sessions' buffers.
+        About `max_bytes` are returned at most; the rest follows on the next call.
         """
         bus = self._bus
         if self._index >= bus.end:
             return [], None
-        entries = _first(bus.entries(self._index), most)
-        missed, kept = None, list[Published]()
+        entries = _take_up_to(bus.entries(self._index), max_bytes)
+        missed, buffered = None, list[Published]()
         if self._index < bus.start or (entries and self._lost_before(entries[0])):
             first = entries[0].seq
             missed = Missed(self._last_seq + 1, first - 1)
-            kept = sorted(
+            buffered = sorted(
                 bus._followed(self._subscribed, self._last_seq, first),
                 key=lambda entry: entry.seq,
             )
         self._index = max(self._index, bus.start) + len(entries)
         self._last_seq = entries[-1].seq
-        return kept + entries, missed
+        return buffered + entries, missed
 
     def skip(self) -> None:
-        """Count all that is sealed as taken: for readers that share one reading among them."""
+        """Count everything sealed as read: for readers that share the result of one `take`."""
         self._index = self._bus.end
         self._last_seq = self._bus.newest_sealed
 
     def _lost_before(self, oldest: Published) -> bool:
-        """Whether a resuming reader's number lies before all that the ring still holds."""
+        """Whether a resuming reader's number is older than anything the ring still holds."""
         return (
             self._index == self._bus.start
             and self._bus.start > 0
@@ -300,27 +299,27 @@ class Reader:
 
     @property
     def behind(self) -> int:
-        """How many sealed events wait for this reader."""
+        """How many sealed events this reader has not read."""
         return self._bus.end - self._index
 
     @property
     def index(self) -> int:
-        """The index of the next event, equal among readers that are equally far."""
+        """The index of the next event, equal for readers at the same position."""
         return self._index
 
     def subscribe(self, session_id: str) -> None:
-        """Keep this session's events in a buffer of their own for this reader."""
+        """Keep this session's events in a separate buffer for this reader."""
         if session_id not in self._subscribed:
             self._subscribed.add(session_id)
             self._bus._follow(session_id)
 
     def unsubscribe(self, session_id: str) -> None:
-        """End `subscribe`; unknown sessions are no error."""
+        """Undo `subscribe`; unknown sessions are ignored."""
         if session_id in self._subscribed:
             self._subscribed.remove(session_id)
             self._bus._unfollow(session_id)
 
     def close(self) -> None:
-        """Leave the bus."""
+        """Unsubscribe from everything."""
         for session_id in tuple(self._subscribed):
             self.unsubscribe(session_id)

@@ -1,7 +1,7 @@
-"""How much was written to the database, noted beside it: so a loss is noticed at the next start.
+"""The number of committed transactions, in a file beside the database, to detect a loss at startup.
 
-The number is written after each transaction is on disk, and the database holds it too. So it is
-never ahead of an honest database, whatever was killed or lost its power.
+The number is written after each transaction is on disk, and the database contains it too. So it is
+never ahead of an intact database, even after a kill or a power failure.
 """
 
 import logging
@@ -13,7 +13,7 @@ from model.base.paths import PRIVATE_FILE
 _log = logging.getLogger(__name__)
 
 
-class Marker:
+class CommitMarker:
     """The number beside a database."""
 
     def __init__(self, database: Path) -> None:
@@ -22,14 +22,14 @@ class Marker:
         self._has_failed = False
 
     def read(self) -> int:
-        """What was noted last; 0 where nothing was."""
+        """Return the number last written; 0 if there is none."""
         try:
             return int(self._path.read_text())
         except (OSError, ValueError):
             return 0
 
-    def note(self, count: int) -> None:
-        """Note the number. Failing is no harm: an older one tells of no loss."""
+    def write(self, count: int) -> None:
+        """Write the number. A failure is harmless: an older number reports no loss."""
         try:
             if self._descriptor is None:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -40,8 +40,8 @@ class Marker:
                 self._has_failed = True
                 _log.warning("%s could not be written: %s", self._path, error)
 
-    def forget(self) -> None:
-        """Expect nothing of the database: another one was put in its place on purpose."""
+    def remove(self) -> None:
+        """Remove the number, after the database was replaced on purpose."""
         self._path.unlink(missing_ok=True)
 
     def close(self) -> None:

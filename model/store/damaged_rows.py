@@ -1,6 +1,6 @@
-"""Rows of a damaged file, read as far as they can be, and what stands in the place of the rest.
+"""Reads rows of a damaged database as far as possible, and fills in placeholders for the rest.
 
-Nothing here fails: a row of any bytes becomes something that can be shown where it belongs.
+Nothing here fails: any bytes become something that can be shown where the row belongs.
 """
 
 import json
@@ -26,185 +26,185 @@ from model.domain.resources import (
 
 R = TypeVar("R", bound=Resource)
 
-NOWHERE: Final = "/unreadable"
-"""Where a project or worktree lies whose path is lost: nothing does, so nothing is touched."""
+UNKNOWN_PATH: Final = "/unreadable"
+"""Path prefix of projects and worktrees whose path is lost: nothing exists there to be touched."""
 
-_LOST: Final = "lost"
-"""Stands for the id of what something belongs to, where that cannot be read."""
+_UNKNOWN_ID: Final = "lost"
+"""Replaces the id of a parent that cannot be read."""
 
-_LONGEST_LINK: Final = 4096
-"""Bytes that are read of where a worktree says that its repository is."""
+_MAX_LINK: Final = 4096
+"""Bytes that are read of a worktree's link to its repository."""
 
-_MOST_LOST: Final = 1000
-"""Blocks that may be missing before another; a larger gap is a damaged number."""
+_MAX_GAP: Final = 1000
+"""Blocks that may be missing before another one; a larger gap means a damaged index."""
 
 _DECODER: Final = json.JSONDecoder()
-_SAID: Final = re.compile(r'"(?:text|content|plan)":"')
+_TEXT_START: Final = re.compile(r'"(?:text|content|plan)":"')
 _ESCAPED: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 
 
-def text_of(value: object) -> str:
-    """A column's content as text, whatever type a damaged row gives it."""
+def to_text(value: object) -> str:
+    """Return a column's content as text, whatever its type in a damaged row."""
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def read_block(body: object) -> Block:
-    """A block, or what is left of it."""
-    raw = text_of(body)
+    """Return a block, or what is left of it."""
+    raw = to_text(body)
     try:
-        return _any_block().validate_json(raw)
+        return _block_adapter().validate_json(raw)
     except ValidationError:
-        return UnreadableBlock(text=_remains(raw))
+        return UnreadableBlock(text=_extract_text(raw))
 
 
 def read_message(
     key: str, session_id: str, body: object, blocks: Sequence[tuple[object, object]]
 ) -> Message:
-    """A message with its blocks, pairs of place and body; what is lost stands in its place."""
+    """Return a message from its body and (index, body) pairs; lost blocks become placeholders."""
     content: list[Block] = []
-    for place, block in blocks:
-        lost = place - len(content) if isinstance(place, int) else 0
-        if 0 < lost < _MOST_LOST:
-            content += [UnreadableBlock()] * lost
+    for index, block in blocks:
+        gap = index - len(content) if isinstance(index, int) else 0
+        if 0 < gap < _MAX_GAP:
+            content += [UnreadableBlock()] * gap
         content.append(read_block(block))
-    raw = text_of(body)
+    raw = to_text(body)
     try:
         message = Message.model_validate({**json.loads(raw), "content": []})
     except (ValueError, TypeError, RecursionError):
-        message = _mended(Message, raw, {"id": key, "role": "assistant", "timestamp": 0})
+        message = _rebuild(Message, raw, {"id": key, "role": "assistant", "timestamp": 0})
         content = content or [UnreadableBlock()]
-    # As the columns have it: whoever looks for the message finds it by these.
+    # As in the columns, by which messages are looked up.
     return message.model_copy(update={"id": key, "session_id": session_id, "content": content})
 
 
 def read_resource(kind: type[R], key: str, body: object) -> tuple[R, bool]:
-    """A project, worktree or session, and whether it had to be mended."""
+    """Return a project, worktree or session, and whether it had to be repaired."""
     try:
-        found = kind.model_validate_json(body if isinstance(body, bytes) else text_of(body))
-        if getattr(found, "id", None) == key:
-            return found, False
+        resource = kind.model_validate_json(body if isinstance(body, bytes) else to_text(body))
+        if getattr(resource, "id", None) == key:
+            return resource, False
     except ValidationError:
         pass
-    return _mended(kind, text_of(body), _stand_ins(kind, key)), True
+    return _rebuild(kind, to_text(body), _default_fields(kind, key)), True
 
 
-def with_parents(
+def add_missing_parents(
     projects: Iterable[Project],
     worktrees: Iterable[Worktree],
     sessions: Iterable[Session],
-    mended: Collection[str],
+    repaired: Collection[str],
 ) -> tuple[list[Project], list[Worktree]]:
-    """Projects and worktrees with one for each that others belong to and that is lost.
+    """Return projects and worktrees with placeholders for the missing parents of other resources.
 
-    `mended` are the ids of those that are not known whole.
+    `repaired` holds the ids of resources that could not be read completely.
     """
     known = {project.id: project for project in projects}
     trees = {worktree.id: worktree for worktree in worktrees}
     for session in sessions:
         if session.worktree_id not in trees:
-            lost, _ = read_resource(Worktree, session.worktree_id, "")
-            trees[lost.id] = lost
+            unreadable, _ = read_resource(Worktree, session.worktree_id, "")
+            trees[unreadable.id] = unreadable
     for worktree in trees.values():
         if worktree.project_id not in known:
             known[worktree.project_id], _ = read_resource(Project, worktree.project_id, "")
     for project in list(known.values()):
-        if project.path.startswith(NOWHERE) and project.id != _LOST:
+        if project.path.startswith(UNKNOWN_PATH) and project.id != _UNKNOWN_ID:
             own = [worktree for worktree in trees.values() if worktree.project_id == project.id]
-            known[project.id] = _found_again(project, own)
+            known[project.id] = _recover_path(project, own)
     for folder in {p.parent_id for p in known.values() if p.parent_id}:
-        there = known.get(folder) or Project(id=folder, name="unreadable folder", added_at=0)
-        if not there.is_folder:
-            known[folder] = there.model_copy(update={"is_folder": True, "path": ""})
+        parent = known.get(folder) or Project(id=folder, name="unreadable folder", added_at=0)
+        if not parent.is_folder:
+            known[folder] = parent.model_copy(update={"is_folder": True, "path": ""})
     paths = {project.id: project.path for project in known.values()}
     for worktree in trees.values():
-        if worktree.id in mended and worktree.path == paths[worktree.project_id]:
-            # The word for it may be lost, and a project's own directory is never removed.
+        if worktree.id in repaired and worktree.path == paths[worktree.project_id]:
+            # Its session type may be lost, and a project's own directory is never removed.
             trees[worktree.id] = worktree.model_copy(update={"session_type": "base"})
     return list(known.values()), list(trees.values())
 
 
-def _found_again(project: Project, worktrees: list[Worktree]) -> Project:
-    """The project where its worktrees say that it lies, if one does."""
+def _recover_path(project: Project, worktrees: list[Worktree]) -> Project:
+    """Return the project with the path that its worktrees point to, if one does."""
     for worktree in sorted(worktrees, key=lambda worktree: worktree.session_type != "base"):
         is_own = worktree.session_type == "base"
-        path = worktree.path if is_own else _repository_of(worktree)
-        if path and not path.startswith(NOWHERE):
+        path = worktree.path if is_own else _find_repository(worktree)
+        if path and not path.startswith(UNKNOWN_PATH):
             branch = worktree.branch if is_own else worktree.base_branch
-            told = {"path": path, "name": Path(path).name}
-            kept = {"default_branch": project.default_branch or branch or ""}
-            return project.model_copy(update={**told, **kept})
+            location = {"path": path, "name": Path(path).name}
+            other = {"default_branch": project.default_branch or branch or ""}
+            return project.model_copy(update={**location, **other})
     return project
 
 
-def _repository_of(worktree: Worktree) -> str:
+def _find_repository(worktree: Worktree) -> str:
     with suppress(OSError, ValueError):
         with (Path(worktree.path) / ".git").open("rb") as file:
-            link = file.read(_LONGEST_LINK).decode()
+            link = file.read(_MAX_LINK).decode()
         if match := re.fullmatch(r"gitdir: (/.+)/\.git/worktrees/[^/]+\s*", link):
             return match[1]
     return ""
 
 
 @cache
-def _any_block() -> TypeAdapter[Block]:
-    return TypeAdapter(Block)  # Takes a while to make, which no start waits for.
+def _block_adapter() -> TypeAdapter[Block]:
+    return TypeAdapter(Block)  # Created on first use: it takes a while and would delay the start.
 
 
-def _stand_ins(kind: type[Resource], key: str) -> dict[str, Any]:
-    """What a resource needs at least."""
-    name, path = f"unreadable {kind.__name__.lower()}", f"{NOWHERE}/{key}"
+def _default_fields(kind: type[Resource], key: str) -> dict[str, Any]:
+    """Return the required fields of a resource."""
+    name, path = f"unreadable {kind.__name__.lower()}", f"{UNKNOWN_PATH}/{key}"
     if kind is Project:
         return {"id": key, "name": name, "path": path, "added_at": 0}
     if kind is Worktree:
-        of_worktree = {"project_id": _LOST, "path": path, "branch": "", "created_at": 0}
+        of_worktree = {"project_id": _UNKNOWN_ID, "path": path, "branch": "", "created_at": 0}
         return {"id": key, "name": name, **of_worktree}
-    return {"id": key, "name": name, "worktree_id": _LOST, "created_at": 0}
+    return {"id": key, "name": name, "worktree_id": _UNKNOWN_ID, "created_at": 0}
 
 
-def _mended(kind: type[R], raw: str, needed: Mapping[str, Any]) -> R:
-    """What can be read of a document; what it needs and has not comes from `needed`."""
-    fields = {**needed, **_fields(kind, raw), "id": needed["id"]}
+def _rebuild(kind: type[R], raw: str, required: Mapping[str, Any]) -> R:
+    """Rebuild a document from its readable fields; missing ones come from `required`."""
+    fields = {**required, **_extract_fields(kind, raw), "id": required["id"]}
     if fields.get("path") == "" and not fields.get("is_folder"):
-        fields["path"] = needed.get("path", "")
+        fields["path"] = required.get("path", "")
     for _ in range(len(fields) + 1):
         try:
             return kind.model_validate(fields)
         except ValidationError as error:
             for name in {str(one["loc"][0]) for one in error.errors() if one["loc"]}:
                 fields.pop(name, None)
-                if name in needed:
-                    fields[name] = needed[name]
-    return kind.model_validate(needed)
+                if name in required:
+                    fields[name] = required[name]
+    return kind.model_validate(required)
 
 
-def _fields(kind: type[Resource], raw: str) -> dict[str, Any]:
-    """The fields of a document: all of one that is whole, else those that can be picked out."""
+def _extract_fields(kind: type[Resource], raw: str) -> dict[str, Any]:
+    """Return the fields of a document: all if it is valid JSON, otherwise those found in it."""
     try:
         whole = json.loads(raw)
     except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict):
         return whole
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in kind.model_fields:
-        # The first of a name is the document's own: what is nested comes later.
+        # The first match is the document's own field: nested ones come later.
         if match := re.search(rf'(?<!\\)"{name}":', raw):
             try:
                 value, _ = _DECODER.raw_decode(raw, match.end())
             except (ValueError, RecursionError):
                 continue
             if not isinstance(value, list | dict):
-                found[name] = value
-    return found
+                fields[name] = value
+    return fields
 
 
-def _remains(raw: str) -> str:
-    """The text in what is left of a block."""
-    match = _SAID.search(raw)
+def _extract_text(raw: str) -> str:
+    """Return the text in the remains of a block."""
+    match = _TEXT_START.search(raw)
     if match is None:
         return ""
     rest = raw[match.end() :].rstrip("}").removesuffix('"')
-    said: str = _ESCAPED.sub(lambda escape: str(json.loads(f'"{escape[0]}"')), rest)
-    return make_visible(said)
+    text: str = _ESCAPED.sub(lambda escape: str(json.loads(f'"{escape[0]}"')), rest)
+    return make_visible(text)

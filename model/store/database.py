@@ -1,6 +1,6 @@
 """The SQLite file: resources as documents, messages with their blocks.
 
-One connection writes, in one thread; another reads, so that a page never waits for a write. A
+One connection writes, in one thread; another one reads, so that a page never waits for a write. A
 transaction is on disk before `write` returns (WAL, `synchronous=FULL`).
 """
 
@@ -18,37 +18,41 @@ import aiosqlite
 
 from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_FILE, unsaved
-from model.store.backups import backups_of, count_in, keep_aside, written_count
-from model.store.commit_marker import Marker
+from model.store.backups import keep_copy, list_backups, read_commit_count, read_file_commit_count
+from model.store.commit_marker import CommitMarker
 from model.store.queries import Reading, Saved
 from model.store.rows import Statement
 from model.store.salvage import rescue
-from model.store.schema import SEARCHABLE_ANEW, check, make_searchable, migrate
-from model.store.sqlite_errors import disk_error, is_damage, is_full, legible
+from model.store.schema import REBUILD_SEARCH_INDEX, check, migrate, rebuild_search_index
+from model.store.sqlite_errors import decode_errors_as_damage, disk_error, is_damage, is_full
 
 _CACHE: Final = "PRAGMA cache_size=-512"
-"""KiB of pages that a connection keeps. The check at the start would fill four times as much, which
-is never looked at again; the system keeps the file's pages anyway."""
+"""KiB of pages that a connection caches. The check at startup would fill four times as much with
+pages that are not needed again; the operating system caches the file anyway."""
 
-_FULL: Final = (
-    "The disk was full when Spinney started: what is here can be read, and nothing can be saved"
-    " until there is room."
+_DISK_FULL: Final = (
+    "The disk was full when Spinney started: existing data can be read, but nothing can be saved"
+    " until you free some space."
 )
 
-_LITTLE: Final = 256 * 1024
-"""Free bytes of a disk that may be too few for the file's own side files."""
+_LOW_SPACE: Final = 256 * 1024
+"""Free bytes of a disk that may not be enough for SQLite's side files."""
 
-_COUNT_UP: Final = (
+_INCREMENT_COUNT: Final = (
     "INSERT INTO documents VALUES ('written', '', '1')"
     " ON CONFLICT DO UPDATE SET body = CAST(body + 1 AS TEXT) RETURNING CAST(body AS INTEGER)"
 )
 
 
 class Database(Reading):
-    """The open file. `open` makes, migrates, mends or replaces it."""
+    """The open file. `open` creates, migrates, repairs or replaces it."""
 
     def __init__(
-        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, marker: Marker
+        self,
+        path: Path,
+        writer: aiosqlite.Connection,
+        reader: aiosqlite.Connection,
+        marker: CommitMarker,
     ) -> None:
         super().__init__(reader)
         self._path = path
@@ -58,14 +62,14 @@ class Database(Reading):
 
     @classmethod
     async def open(cls, path: Path) -> tuple["Database", str | None]:
-        """The database at `path`, and a sentence when something of it was damaged or lost.
+        """Open the database; return it with a message if it was damaged or data was lost.
 
-        Raises `SpinneyError` when a newer version wrote the file or the disk refuses it.
+        Raises `SpinneyError` if a newer version wrote the file or the disk refuses access.
         """
-        marker = Marker(path)
+        marker = CommitMarker(path)
         try:
-            problem, is_alone = await asyncio.to_thread(_prepared, path, marker)
-            database = await cls._connect(path, marker, is_alone=is_alone)
+            problem, is_exclusive = await asyncio.to_thread(_prepare, path, marker)
+            database = await cls._connect(path, marker, is_exclusive=is_exclusive)
         except sqlite3.Error as error:
             raise disk_error(error, f"the database {path}") from error
         except OSError as error:
@@ -73,17 +77,17 @@ class Database(Reading):
         return database, problem
 
     @classmethod
-    async def _connect(cls, path: Path, marker: Marker, *, is_alone: bool) -> "Database":
+    async def _connect(cls, path: Path, marker: CommitMarker, *, is_exclusive: bool) -> "Database":
         writer = await aiosqlite.connect(path, isolation_level=None)
         try:
-            if is_alone:
+            if is_exclusive:
                 await writer.execute("PRAGMA locking_mode=EXCLUSIVE")
             await writer.execute("PRAGMA synchronous=FULL")
             await writer.execute("PRAGMA busy_timeout=5000")
             await writer.execute("PRAGMA temp_store=MEMORY")
             await writer.execute(_CACHE)
-            await writer.create_function("noted", 1, marker.note)
-            if is_alone:
+            await writer.create_function("noted", 1, marker.write)
+            if is_exclusive:
                 return cls(path, writer, writer, marker)
             reader = await aiosqlite.connect(path, isolation_level=None)
         except BaseException:
@@ -100,7 +104,7 @@ class Database(Reading):
         self._marker.close()
 
     async def write(self, statements: Sequence[Statement]) -> None:
-        """All of it or nothing, on disk before this returns. Raises `SpinneyError`."""
+        """Write all statements or none; on disk when this returns. Raises `SpinneyError`."""
         if not statements:
             return
         try:
@@ -109,15 +113,15 @@ class Database(Reading):
             except sqlite3.Error as error:
                 if not is_damage(error):
                     raise
-                # The index of what was said may be to blame, and is made from the rest.
-                anew = [(statement, ()) for statement in SEARCHABLE_ANEW]
-                await self._transaction([*anew, *statements])
+                # The search index may be damaged; it can be rebuilt from the messages.
+                rebuild = [(statement, ()) for statement in REBUILD_SEARCH_INDEX]
+                await self._transaction([*rebuild, *statements])
         except sqlite3.Error as error:
             raise disk_error(error, "the change") from error
 
     @asynccontextmanager
-    async def as_if_written(self, statements: Sequence[Statement]) -> AsyncIterator[Reading]:
-        """Read the file as it would be with these, which the disk has no room for.
+    async def with_uncommitted(self, statements: Sequence[Statement]) -> AsyncIterator[Reading]:
+        """Read the file as if these statements had been written, for which the disk has no space.
 
         Nothing may be written meanwhile. Raises `sqlite3.Error`.
         """
@@ -128,80 +132,83 @@ class Database(Reading):
                 await self._writer.execute(statement, values)
             yield Reading(self._writer)
         finally:
-            await self._rolled_back()
+            await self._roll_back()
 
-    async def keep_and_mend(self, saved: Saved) -> str:
-        """Keep a copy of the file, then write its damaged rows as they were read; tells of it."""
+    async def back_up_and_repair(self, saved: Saved) -> str:
+        """Copy the file, then write the damaged rows as they were read; return a message."""
         try:
-            aside = await asyncio.to_thread(keep_aside, self._path)
+            copy = await asyncio.to_thread(keep_copy, self._path)
         except (sqlite3.Error, OSError) as error:
-            return f"{saved.damage} No copy of it could be made ({error}), so it is left as it is."
-        await self.write(saved.mended)
-        return f"{saved.damage} The database as it was is kept as {aside.name}."
+            return f"{saved.damage} It was left unchanged, because it could not be copied: {error}."
+        await self.write(saved.repairs)
+        return f"{saved.damage} The original database was kept as {copy.name}."
 
     async def _transaction(self, statements: Sequence[Statement]) -> None:
         try:
             await self._writer.execute("BEGIN IMMEDIATE")
             for statement, values in statements:
                 await self._writer.execute(statement, values)
-            rows = list(await self._writer.execute_fetchall(_COUNT_UP))
+            rows = list(await self._writer.execute_fetchall(_INCREMENT_COUNT))
             await self._writer.execute("COMMIT")
         except BaseException:
-            await self._rolled_back()
+            await self._roll_back()
             raise
         await self._writer.execute("SELECT noted(?)", (rows[0][0],))
 
-    async def _rolled_back(self) -> None:
-        # Asked of nobody whether there is a transaction: what begins it may still be under way.
+    async def _roll_back(self) -> None:
+        # Not conditional on an open transaction: BEGIN itself may still be in progress.
         with suppress(sqlite3.OperationalError):
             await self._writer.execute("ROLLBACK")
 
 
-def _prepared(path: Path, marker: Marker) -> tuple[str | None, bool]:
-    """Make the file ready; what was wrong with it, and whether one connection must do alone."""
+def _prepare(path: Path, marker: CommitMarker) -> tuple[str | None, bool]:
+    """Prepare the file; return a message about problems and whether to use a single connection."""
     _refuse_unusable(path)
     try:
         try:
-            return _looked_after(path, marker), False
+            return _check_and_migrate(path, marker), False
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
             problem = rescue(path, str(error))
-            _looked_after(path, marker)
+            _check_and_migrate(path, marker)
             return problem, False
     except sqlite3.Error as error:
         if not _may_be_full(error, path):
             raise
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            # Without the memory beside the file, for which there is no room.
+            # Without the shared-memory file, for which there is no disk space.
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
             check(connection)
             migrate(connection, path)
-        return _FULL, True
+        return _DISK_FULL, True
 
 
 def _refuse_unusable(path: Path) -> None:
-    """Raise for a file or a folder that nothing could be saved in."""
+    """Raise if the path is not a file, or cannot be read and written."""
     if path.exists() and not path.is_file():
-        raise IsADirectoryError(errno.EISDIR, "it is not a file")
+        raise IsADirectoryError(errno.EISDIR, "not a file")
     if path.exists() and not os.access(path, os.R_OK | os.W_OK):
         raise SpinneyError(
-            f"You may not write in {path}, so nothing could be saved. If it belongs to another"
-            " user, move it away or make it yours (chown), then start again.",
+            f"You have no write access to {path}. If it belongs to another"
+            " user, move it or change its owner (chown), then start Spinney again.",
             "forbidden",
         )
     if not os.access(path.parent, os.R_OK | os.W_OK | os.X_OK):
         raise SpinneyError(
-            f"You may not write in {path.parent}, so nothing could be saved. Change its permissions"
-            " and start again.",
+            f"You have no write access to {path.parent}. Change its permissions, then start Spinney"
+            " again.",
             "forbidden",
         )
 
 
-def _looked_after(path: Path, marker: Marker) -> str | None:
-    """Check and migrate the file; a sentence where it holds less than was written."""
-    with legible(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        with suppress(PermissionError):  # another user's, who shares it
+def _check_and_migrate(path: Path, marker: CommitMarker) -> str | None:
+    """Check and migrate the file; return a message if it holds less than was written."""
+    with (
+        decode_errors_as_damage(),
+        closing(sqlite3.connect(path, isolation_level=None)) as connection,
+    ):
+        with suppress(PermissionError):  # owned by another user who shares it
             path.chmod(PRIVATE_FILE)
         connection.execute("PRAGMA journal_mode=WAL")
         check(connection)
@@ -209,32 +216,32 @@ def _looked_after(path: Path, marker: Marker) -> str | None:
         try:
             connection.execute("SELECT rowid FROM words LIMIT 1").fetchall()
         except sqlite3.DatabaseError:
-            make_searchable(connection)
-        written, expected = written_count(connection), marker.read()
-        (known,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+            rebuild_search_index(connection)
+        written, expected = read_commit_count(connection), marker.read()
+        (documents,) = connection.execute("SELECT count(*) FROM documents").fetchone()
     if written >= expected:
         return None
-    marker.note(written)
-    return _lost(path, written, expected, is_empty=not known)
+    marker.write(written)
+    return _describe_loss(path, written, expected, is_empty=not documents)
 
 
-def _lost(path: Path, written: int, expected: int, *, is_empty: bool) -> str:
+def _describe_loss(path: Path, written: int, expected: int, *, is_empty: bool) -> str:
     if is_empty:
-        what = f"The database {path} was gone or empty, so this is a new one."
+        problem = f"The database {path} was missing or empty, so a new one was created."
     else:
-        what = (
-            f"The database {path} is older than what was saved last: {expected - written:,} of"
-            f" {expected:,} changes are not in it."
+        problem = (
+            f"The database {path} is out of date: {expected - written:,} of"
+            f" {expected:,} changes are missing."
         )
-    for backup in backups_of(path):
-        if count_in(backup.path) > written:
+    for backup in list_backups(path):
+        if read_file_commit_count(backup.path) > written:
             return (
-                f"{what} There is a backup of {backup.when}. To go back to it, end Spinney, then"
+                f"{problem} There is a backup from {backup.when}. To restore it, quit Spinney, then"
                 f" run: spinney doctor --restore {backup.path.name}"
             )
-    return f"{what} There is no backup that holds more."
+    return f"{problem} No backup contains more."
 
 
 def _may_be_full(error: sqlite3.Error, path: Path) -> bool:
-    """Whether a full disk is behind it, for which SQLite has several words."""
-    return is_full(error) or shutil.disk_usage(path.parent).free < _LITTLE
+    """Whether a full disk is the cause, for which SQLite has several error codes."""
+    return is_full(error) or shutil.disk_usage(path.parent).free < _LOW_SPACE

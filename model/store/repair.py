@@ -1,4 +1,4 @@
-"""`spinney doctor --repair` and `--restore`: the database mended while no Spinney runs on it."""
+"""`spinney doctor --repair` and `--restore`: repairs the database while Spinney is not running."""
 
 import shutil
 import sqlite3
@@ -7,33 +7,33 @@ from pathlib import Path
 from model.base.errors import SpinneyError
 from model.base.instance import hold_lock
 from model.base.paths import PRIVATE_FILE, Directories, unsaved
-from model.store.backups import Backup, backups_of, read_only, unreadable_parts
-from model.store.commit_marker import Marker
-from model.store.salvage import put_in_place, rescue
+from model.store.backups import Backup, count_unreadable_rows, list_backups, read_only
+from model.store.commit_marker import CommitMarker
+from model.store.salvage import replace_database, rescue
 from model.store.schema import check, refuse_newer
 from model.store.sqlite_errors import disk_error, is_damage
 
 
-def mend(places: Directories, *, repair: bool, restore: str | None) -> str:
-    """Do what is asked for, and tell what was done; nothing where nothing is asked for."""
+def mend(directories: Directories, *, repair: bool, restore: str | None) -> str:
+    """Run the requested operation and return a message; empty if none was requested."""
     if repair:
-        return repaired(places)
-    return "" if restore is None else restored(places, restore)
+        return repair_database(directories)
+    return "" if restore is None else restore_backup(directories, restore)
 
 
-def repaired(places: Directories) -> str:
-    """Make a damaged database whole again, of itself and the newest backup; tells what was done.
+def repair_database(directories: Directories) -> str:
+    """Rebuild a damaged database from its readable data and the newest backup; return a message.
 
-    What it was is kept beside it. Raises `SpinneyError`, also while a Spinney runs here.
+    The original is kept beside it. Raises `SpinneyError`, also if Spinney is running.
     """
-    path = places.database
+    path = directories.database
     if not path.is_file():
-        raise SpinneyError(f"There is no database to repair: {path} does not exist.", "not_found")
-    with hold_lock(places.lock):
+        raise SpinneyError(f"No database to repair: {path} does not exist.", "not_found")
+    with hold_lock(directories.lock):
         try:
-            damage = found_damage(path)
+            damage = find_damage(path)
             if not damage:
-                return f"{path} is in order. Nothing was changed."
+                return f"{path} is not damaged. Nothing was changed."
             return rescue(path, damage)
         except OSError as error:
             raise unsaved(path, error, "repaired") from error
@@ -41,57 +41,58 @@ def repaired(places: Directories) -> str:
             raise disk_error(error, f"the repaired {path}") from error
 
 
-def restored(places: Directories, name: str) -> str:
-    """Put the backup of this name (the newest for none) in the place of the database.
+def restore_backup(directories: Directories, name: str) -> str:
+    """Replace the database with the backup of this name (the newest if empty); return a message.
 
-    That is kept. Tells what was done. Raises `SpinneyError`, also while a Spinney runs here.
+    The original is kept. Raises `SpinneyError`, also if Spinney is running.
     """
-    path = places.database
-    backup = _backup_named(path, name)
-    with hold_lock(places.lock):
-        made = path.with_name(f".{path.name}.restored")
+    path = directories.database
+    backup = _find_backup(path, name)
+    with hold_lock(directories.lock):
+        temporary = path.with_name(f".{path.name}.restored")
         try:
-            made.unlink(missing_ok=True)
-            shutil.copyfile(backup.path, made)
-            made.chmod(PRIVATE_FILE)
-            aside = put_in_place(made, path)
+            temporary.unlink(missing_ok=True)
+            shutil.copyfile(backup.path, temporary)
+            temporary.chmod(PRIVATE_FILE)
+            kept = replace_database(temporary, path)
         except OSError as error:
             raise unsaved(path, error, "restored") from error
-        Marker(path).forget()
-    told = f"The backup of {backup.when} is the database now."
-    if aside is None:
-        return told
-    return f"{told} The one before is kept as {aside.name}; delete it when you miss nothing."
+        CommitMarker(path).remove()
+    message = f"Restored the backup from {backup.when}."
+    if kept is None:
+        return message
+    return (
+        f"{message} The previous database was kept as {kept.name}; delete it if nothing is missing."
+    )
 
 
-def found_damage(path: Path) -> str:
-    """What is damaged in a database, in a few words; empty for one that is in order.
+def find_damage(path: Path) -> str:
+    """Describe the damage of a database in a few words; empty if there is none.
 
-    Raises `SpinneyError` for one of a newer version, and `sqlite3.Error` where it cannot be looked
-    at.
+    Raises `SpinneyError` if a newer version wrote it, and `sqlite3.Error` if it cannot be checked.
     """
     try:
         with read_only(path) as connection:
             check(connection)
             refuse_newer(connection, path)
-            # More than a start has time for: the order of indexes, too.
-            (told,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            if told != "ok":
-                return str(told)
-            number = unreadable_parts(connection)
+            # Too slow for startup: also checks the order of indexes.
+            (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if result != "ok":
+                return str(result)
+            count = count_unreadable_rows(connection)
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
         return str(error)
-    return f"{number} of its parts cannot be read" if number else ""
+    return f"{count} rows cannot be read" if count else ""
 
 
-def _backup_named(path: Path, name: str) -> Backup:
-    found = backups_of(path)
-    chosen = [b for b in found if name in ("", b.path.name, str(b.path))]
-    if chosen:
-        return chosen[0]
-    if not found:
-        raise SpinneyError(f"There is no backup in {path.parent / 'backups'} yet.", "not_found")
-    there = ", ".join(backup.path.name for backup in found)
-    raise SpinneyError(f"There is no backup named {name}. There are: {there}", "not_found")
+def _find_backup(path: Path, name: str) -> Backup:
+    backups = list_backups(path)
+    matching = [b for b in backups if name in ("", b.path.name, str(b.path))]
+    if matching:
+        return matching[0]
+    if not backups:
+        raise SpinneyError(f"No backups in {path.parent / 'backups'} yet.", "not_found")
+    names = ", ".join(backup.path.name for backup in backups)
+    raise SpinneyError(f"No backup named '{name}'. Available backups: {names}", "not_found")

@@ -1,4 +1,4 @@
-"""What each event saves: the rows of the SQLite file, made from the states around the event."""
+"""The SQL statements that save each event, made from the states before and after it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,15 +13,15 @@ INDEX_WORDS = (
     "INSERT OR REPLACE INTO words (rowid, text)"
     " SELECT messages.rowid, group_concat(json_extract(blocks.body, '$.text'), char(10))"
     " FROM messages JOIN blocks ON blocks.message_id = messages.id"
-    # A damaged block has no words; only this form never looks into it.
+    # A damaged block has no words; only this form of the condition never parses it.
     " WHERE CASE WHEN json_valid(blocks.body)"
     " THEN json_extract(blocks.body, '$.type') IN ('text', 'plan') END {which}"
     " GROUP BY messages.rowid"
 )
-"""Makes what a message says searchable, under the message's own row number."""
+"""Indexes a message's text for search, under the message's own row number."""
 
-_PASSING = {"output_so_far", "running_for"}
-"""Of a tool that runs: not kept."""
+_TRANSIENT = {"output_so_far", "running_for"}
+"""Fields of a running tool that are not saved."""
 
 _PUT_DOCUMENT = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)"
 _PUT_BLOCK = "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)"
@@ -34,18 +34,18 @@ _PUT_MESSAGE = (
 
 
 def statements_for(event: e.Event, before: State, after: State) -> list[Statement]:
-    """What the event writes, given the states around it."""
+    """Return the statements that save the event, given the states around it."""
     match event:
         case e.MessageQueued():
-            rows = _message_rows(event.message, placed=event.status == "processing")
+            rows = _message_rows(event.message, has_position=event.status == "processing")
             return [*rows, _words_row(event.message.id)]
         case e.MessageStarted():
-            return _message_rows(event.message, placed=True)
+            return _message_rows(event.message, has_position=True)
         case e.MessageCompleted() | e.MessageFailed():
             message = before.streaming.get(event.message_id)
             if message is None:
                 return []
-            rows = _message_rows(fold_message(message, event), placed=True)
+            rows = _message_rows(fold_message(message, event), has_position=True)
             return [*rows, _words_row(message.id)]
         case e.ContentDelta() | e.ToolUsed() | e.BlockChanged():
             message = after.streaming.get(event.message_id)
@@ -69,7 +69,7 @@ DocumentKey = tuple[str, str]
 
 
 def changed_documents(before: State, after: State) -> list[DocumentKey]:
-    """The documents that differ between two states."""
+    """Return the keys of the documents that differ between two states."""
     keys: list[DocumentKey] = []
     for kind in ("project", "worktree", "session"):
         old, new = _documents(before, kind), _documents(after, kind)
@@ -80,7 +80,7 @@ def changed_documents(before: State, after: State) -> list[DocumentKey]:
 
 
 def document_rows(state: State, key: DocumentKey) -> list[Statement]:
-    """What saves a document as it is in `state`, or removes it with all that belongs to it."""
+    """Return what saves a document as in `state`, or deletes it with all that belongs to it."""
     kind, resource_id = key
     resource = _documents(state, kind).get(resource_id)
     if resource is not None:
@@ -101,7 +101,7 @@ def document_rows(state: State, key: DocumentKey) -> list[Statement]:
 
 
 def document_row(kind: str, resource_id: str, resource: Resource) -> Statement:
-    """What saves a project, worktree or session."""
+    """Return the statement that saves a project, worktree or session."""
     return _PUT_DOCUMENT, (kind, resource_id, resource.model_dump_json())
 
 
@@ -115,20 +115,20 @@ def _documents(state: State, kind: str) -> Mapping[str, Resource]:
             return state.sessions
 
 
-def block_row(message: Message, place: int) -> Statement:
-    """What saves one block of a message."""
-    return _block_row(message.id, place, message.content[place])
+def block_row(message: Message, index: int) -> Statement:
+    """Return the statement that saves one block of a message."""
+    return _block_row(message.id, index, message.content[index])
 
 
-def _block_row(message_id: str, place: int, block: Block) -> Statement:
-    return _PUT_BLOCK, (message_id, place, block.model_dump_json(exclude=_PASSING))
+def _block_row(message_id: str, index: int, block: Block) -> Statement:
+    return _PUT_BLOCK, (message_id, index, block.model_dump_json(exclude=_TRANSIENT))
 
 
 def _words_row(message_id: str) -> Statement:
     return INDEX_WORDS.format(which="AND messages.id = ?"), (message_id,)
 
 
-def _message_rows(message: Message, *, placed: bool) -> list[Statement]:
+def _message_rows(message: Message, *, has_position: bool) -> list[Statement]:
     body = message.model_dump_json(exclude={"content"})
-    rows: list[Statement] = [(_PUT_MESSAGE, (message.id, message.session_id, placed, body))]
-    return rows + [block_row(message, place) for place in range(len(message.content))]
+    rows: list[Statement] = [(_PUT_MESSAGE, (message.id, message.session_id, has_position, body))]
+    return rows + [block_row(message, index) for index in range(len(message.content))]

@@ -1,4 +1,4 @@
-"""The tables of the SQLite file, how each version becomes the next, and what a whole file has."""
+"""The tables of the SQLite file, the migrations between versions, and integrity checks."""
 
 import sqlite3
 import time
@@ -11,8 +11,8 @@ from model.store.rows import INDEX_WORDS
 
 SCHEMA_VERSION: Final = 2
 
-_MOST_VERSIONS: Final = 1000
-"""No version of Spinney writes a number like this; a damaged file may hold any."""
+_MAX_VERSION: Final = 1000
+"""An upper limit for version numbers; a damaged file may contain any number."""
 
 _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -27,54 +27,54 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         "CREATE VIRTUAL TABLE IF NOT EXISTS words"
         " USING fts5 (text, tokenize='unicode61 remove_diacritics 2')",
-        # One place for every way in which messages go.
+        # A trigger covers all code paths that delete messages.
         "CREATE TRIGGER IF NOT EXISTS words_forgotten AFTER DELETE ON messages"
         " BEGIN DELETE FROM words WHERE rowid = old.rowid; END",
         INDEX_WORDS.format(which=""),
     ),
 )
-"""What leads from each version to the next; taken twice, a step changes nothing. A waiting message
-has no position.
+"""The statements that upgrade from each version to the next; running a step twice is harmless. A
+queued message has no position.
 """
 
-_PARTS_OF_WORDS: Final = ("data", "idx", "content", "docsize", "config")
+_INDEX_TABLES: Final = ("data", "idx", "content", "docsize", "config")
 
-SEARCHABLE_ANEW: Final = (
+REBUILD_SEARCH_INDEX: Final = (
     "DROP TRIGGER IF EXISTS words_forgotten",
-    # A damaged one cannot be dropped as what it is; the tables that it consists of can.
+    # A damaged virtual table cannot be dropped as such, but its underlying tables can.
     "PRAGMA writable_schema=ON",
     "DELETE FROM sqlite_master WHERE name = 'words'",
     "PRAGMA writable_schema=RESET",
-    *(f"DROP TABLE IF EXISTS words_{part}" for part in _PARTS_OF_WORDS),
+    *(f"DROP TABLE IF EXISTS words_{part}" for part in _INDEX_TABLES),
     *_MIGRATIONS[1],
 )
-"""Makes the index of what was said anew."""
+"""Rebuilds the full-text index of messages."""
 
 COLUMNS: Final = {
     "documents": ("kind", "id", "body"),
     "messages": ("id", "session_id", "position", "body"),
     "blocks": ("message_id", "place", "body"),
 }
-"""What is kept; all else in the file is made from it."""
+"""The tables that hold data; everything else in the file is derived from them."""
 
 
 def check(connection: sqlite3.Connection) -> None:
-    """Raise `sqlite3.DatabaseError` for a file whose pages or tables are damaged."""
-    (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if told != "ok":
-        raise sqlite3.DatabaseError("its check failed")
+    """Raise `sqlite3.DatabaseError` if the file's pages or tables are damaged."""
+    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise sqlite3.DatabaseError("integrity check failed")
     version = _version(connection)
-    if not 0 <= version < _MOST_VERSIONS:
-        raise sqlite3.DatabaseError("its version is unreadable")
+    if not 0 <= version < _MAX_VERSION:
+        raise sqlite3.DatabaseError("invalid schema version")
     if version == SCHEMA_VERSION:
         for table, columns in COLUMNS.items():
             connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT 1").fetchall()
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the file to this version, all at once; an older file is copied to the backups first.
+    """Migrate the file to this version in one transaction, after a backup of an older file.
 
-    Raises `SpinneyError` when a newer version wrote it; nothing is changed then.
+    Raises `SpinneyError` if a newer version wrote the file; nothing is changed then.
     """
     refuse_newer(connection, path)
     version = _version(connection)
@@ -91,20 +91,20 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `SpinneyError` for a file that only a newer Spinney understands."""
+    """Raise `SpinneyError` if the file was written by a newer version of Spinney."""
     if _version(connection) > SCHEMA_VERSION:
         raise SpinneyError(
-            f"{path} was written by a newer version of Spinney. Update Spinney to open it, or go"
-            " back to a backup from before with: spinney doctor --restore",
+            f"{path} was written by a newer version of Spinney. Update Spinney to open it, or"
+            " restore an earlier backup with: spinney doctor --restore",
             "internal_error",
         )
 
 
-def make_searchable(connection: sqlite3.Connection) -> None:
-    """Make the index of what was said anew, from the messages."""
+def rebuild_search_index(connection: sqlite3.Connection) -> None:
+    """Rebuild the full-text index from the messages."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        for statement in SEARCHABLE_ANEW:
+        for statement in REBUILD_SEARCH_INDEX:
             connection.execute(statement)
 
 

@@ -1,4 +1,4 @@
-"""What SQLite refuses, in sentences: a damaged file, a full disk, a file that may not be used."""
+"""Converts SQLite errors to messages: a damaged file, a full disk, missing permissions."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 
-_OF_THE_MACHINE: Final = {
+_ENVIRONMENT_CODES: Final = {
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -20,47 +20,47 @@ _OF_THE_MACHINE: Final = {
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_AUTH,
 }
-"""Codes that tell nothing of what is in the file."""
+"""Error codes that say nothing about the content of the file."""
 
 
 @contextmanager
-def legible() -> Iterator[None]:
-    """Damaged bytes in SQLite's own words are damage like any other: `sqlite3.DatabaseError`."""
+def decode_errors_as_damage() -> Iterator[None]:
+    """Convert decoding errors in SQLite's own texts to `sqlite3.DatabaseError`: both are damage."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise sqlite3.DatabaseError("its tables are unreadable") from error
+        raise sqlite3.DatabaseError("unreadable table definitions") from error
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file is to blame, and not the disk or who may use it."""
+    """Whether the file is damaged, as opposed to a problem of the disk or of permissions."""
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-    return isinstance(error, sqlite3.DatabaseError) and code & 0xFF not in _OF_THE_MACHINE
+    return isinstance(error, sqlite3.DatabaseError) and code & 0xFF not in _ENVIRONMENT_CODES
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether there is no room on the disk."""
+    """Whether the disk is full."""
     return "full" in str(error) or getattr(error, "errno", None) == 28
 
 
-def disk_error(error: Exception, what: str) -> SpinneyError:
-    """The sentence for a failed write of `what`."""
+def disk_error(error: Exception, subject: str) -> SpinneyError:
+    """Return the error for a failed write of `what`."""
     if is_full(error):
         return SpinneyError(
-            f"The disk is full: {what} could not be saved. Free some space and try again.",
+            f"The disk is full: {subject} could not be saved. Free some space and try again.",
             "internal_error",
         )
     if isinstance(error, sqlite3.Error) and is_damage(error):
-        return damaged(error, f"{what} could not be saved")
+        return damage_error(error, f"{subject} could not be saved")
     return SpinneyError(
-        f"{what[:1].upper()}{what[1:]} could not be saved: {error}", "internal_error"
+        f"{subject[:1].upper()}{subject[1:]} could not be saved: {error}", "internal_error"
     )
 
 
-def damaged(error: Exception, what: str) -> SpinneyError:
-    """The sentence for a file that turned out damaged while it was used."""
+def damage_error(error: Exception, effect: str) -> SpinneyError:
+    """Return the error for a database that proved damaged while in use."""
     return SpinneyError(
-        f"The database is damaged ({error}): {what}. End Spinney, then run:"
+        f"The database is damaged ({error}): {effect}. Quit Spinney, then run:"
         " spinney doctor --repair",
         "internal_error",
     )

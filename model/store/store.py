@@ -1,8 +1,8 @@
 """The store: the only place where the state changes. It saves, folds and publishes, in this order.
 
-What a person asks for is *accepted*: on disk before anybody hears of it, or refused with a reason.
-What an agent did is *recorded*: it has happened, so it is told at once and saved soon after, again
-and again if the disk refuses.
+User requests are *accepted*: on disk before any client sees them, or rejected with a reason. Agent
+activity is *recorded*: it has already happened, so it is published at once and saved soon after,
+with retries if the disk refuses.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from model.domain.events import (
     ToolUsed,
 )
 from model.domain.resources import Message, MessagePage
-from model.state import State, apply, rebased
+from model.state import State, apply, rebase
 from model.store.bus import EventBus
 from model.store.database import Database
 from model.store.queries import FoundMessage, Reading
@@ -39,14 +39,14 @@ from model.store.rows import (
 )
 
 Change = Event | Callable[[State], Iterable[Event]]
-"""An event, or a function that looks at the newest state and gives events or raises."""
+"""An event, or a function that inspects the newest state and returns events or raises."""
 
-TEXT_SAVED_EVERY = 0.25
-"""Seconds: how much streamed text a kill can cost."""
+SAVE_INTERVAL = 0.25
+"""Seconds of streamed text that a kill can lose."""
 
 
 class Store:
-    """The state, and the ways to change it. Belongs to the core's loop."""
+    """The state and the operations that change it. Belongs to the core's event loop."""
 
     def __init__(self, database: Database, bus: EventBus, state: State) -> None:
         self.state = state
@@ -58,20 +58,20 @@ class Store:
         self._unsaved_blocks: dict[tuple[str, int], None] = {}
         self._saving: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
-        self._in_trouble = False
+        self._is_failing = False
         self._writes: set[asyncio.Task[None]] = set()
 
     async def accept(self, *changes: Change) -> None:
         """Save, fold and publish all changes, or none of them.
 
-        A change that is a function runs when no other accepted change can come between, so what it
-        checks still holds when it is saved; what is recorded meanwhile does not wait for it. Raises
-        what it raises, and `SpinneyError` on a full disk.
+        A function is called while no other accepted change can intervene, so what it checks still
+        holds when its events are saved; recorded events do not wait for it. Raises what the
+        function raises, and `SpinneyError` if the disk is full.
         """
-        await self._unbroken(self._accept(changes))
+        await self._run_to_completion(self._accept(changes))
 
     def record(self, *events: Event) -> None:
-        """Fold and publish at once; saved soon. For what cannot be refused."""
+        """Fold and publish events at once and save them soon. For what cannot be rejected."""
         for event in events:
             before = self.state
             self.state = apply(before, event)
@@ -79,30 +79,30 @@ class Store:
             self.bus.publish(event)
 
     async def messages(self, session_id: str, limit: int = 100, offset: int = 0) -> MessagePage:
-        """A page of a conversation with what has been streamed up to now."""
-        async with self._up_to_date() as database:
+        """Return a page of a conversation, including everything streamed so far."""
+        async with self._flushed_reader() as database:
             return await database.messages(session_id, limit, offset)
 
     async def message(self, message_id: str) -> Message | None:
-        """The message of this id, in whichever session, waiting or not."""
-        async with self._up_to_date() as database:
+        """Return the message with this id from any session, queued or not."""
+        async with self._flushed_reader() as database:
             return await database.message(message_id)
 
     async def search(
         self, query: str, session_ids: Sequence[str] | None, limit: int
     ) -> list[FoundMessage]:
-        """The newest messages that hold all words of `query`, in all sessions or in these."""
-        async with self._up_to_date() as database:
+        """Return the newest messages with all words of `query`, in all sessions or in these."""
+        async with self._flushed_reader() as database:
             return await database.search(query, session_ids, limit)
 
     async def flush(self) -> None:
-        """Save everything that was recorded. Raises `SpinneyError` when the disk refuses."""
-        # A write under way has taken what it saves already: it must have ended, too.
+        """Save everything recorded. Raises `SpinneyError` if the disk refuses."""
+        # A write in progress has already taken what it saves: it must have ended, too.
         if self._has_unsaved or self._lock.locked():
-            await self._unbroken(self._flush())
+            await self._run_to_completion(self._flush())
 
     async def close(self) -> None:
-        """Save what is left and end."""
+        """Save what is left and close the database."""
         if self._saving is not None:
             self._saving.cancel()
         await asyncio.gather(*self._writes, return_exceptions=True)
@@ -112,20 +112,20 @@ class Store:
             await self._database.close()
 
     @asynccontextmanager
-    async def _up_to_date(self) -> AsyncIterator[Reading]:
-        """What reads the file with all that was recorded, also when the disk refuses that."""
+    async def _flushed_reader(self) -> AsyncIterator[Reading]:
+        """Yield a reader that sees everything recorded, even if the disk refuses to save it."""
         try:
             await self.flush()
         except SpinneyError:
             async with self._lock:
                 unwritten = tuple(self._unwritten())
-                async with self._database.as_if_written(unwritten) as database:
+                async with self._database.with_uncommitted(unwritten) as database:
                     yield database
         else:
             yield self._database
 
-    async def _unbroken(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run to the end even if the caller is cancelled: a transaction is never left half done."""
+    async def _run_to_completion(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run to completion even if the caller is canceled: no transaction is left half done."""
         task = asyncio.get_running_loop().create_task(work)
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
@@ -143,9 +143,9 @@ class Store:
                     events.append((event, state))
                     state = after
             await self._write(statements)
-            for made, before in events:
-                # What was recorded during the write stays.
-                event = rebased(made, before, self.state)
+            for original, before in events:
+                # Events recorded during the write are kept.
+                event = rebase(original, before, self.state)
                 self.state = apply(self.state, event)
                 self.bus.publish(event)
 
@@ -160,7 +160,7 @@ class Store:
     def _note(self, event: Event, before: State) -> None:
         match event:
             case ToolRunning():
-                return  # it passes
+                return  # not saved
             case ContentDelta():
                 self._unsaved_blocks[event.message_id, event.content_index] = None
             case MessageQueued() | MessageRemoved() | MessageStarted():
@@ -171,7 +171,7 @@ class Store:
                 self._unsaved += statements_for(event, before, self.state)
                 self._wake.set()
             case _:
-                # By key: the row is made when it is written, from the state of that moment, so
+                # By key: the row is built when it is written, from the state at that moment, so
                 # that it can't undo what was accepted in between.
                 keys = changed_documents(before, self.state)
                 self._unsaved_documents.update(dict.fromkeys(keys))
@@ -180,7 +180,7 @@ class Store:
             self._saving = asyncio.get_running_loop().create_task(self._keep_saving())
 
     def _dirty_blocks(self, state: State, message_id: str | None = None) -> list[Statement]:
-        """What saves the streamed blocks (of one message), which then count as noted."""
+        """Return what saves the streamed blocks (of one message), and mark them as noted."""
         rows = []
         for key in list(self._unsaved_blocks):
             if message_id in (None, key[0]):
@@ -191,12 +191,12 @@ class Store:
         return rows
 
     def _unwritten(self) -> list[Statement]:
-        """What was recorded of messages, and is noted until it is written."""
+        """Return the statements for recorded messages, which stay noted until they are written."""
         self._unsaved += self._dirty_blocks(self.state)
         return self._unsaved
 
     async def _write(self, statements: list[Statement]) -> None:
-        """Write what was recorded and `statements`; what was recorded stays noted on failure."""
+        """Write everything recorded, then `statements`; on failure the former stays noted."""
         recorded = self._unwritten()
         documents = self._unsaved_documents
         self._unsaved, self._unsaved_documents = [], {}
@@ -211,8 +211,8 @@ class Store:
     async def _keep_saving(self) -> None:
         while True:
             try:
-                # Not wait_for: before 3.12 it forgets that it was cancelled.
-                async with asyncio.timeout(TEXT_SAVED_EVERY):
+                # Not wait_for: before 3.12 it can swallow a cancellation.
+                async with asyncio.timeout(SAVE_INTERVAL):
                     await self._wake.wait()
             except TimeoutError:
                 pass
@@ -220,17 +220,17 @@ class Store:
             try:
                 await self.flush()
             except SpinneyError as error:
-                self._tell(error.message, ok=False)
-                await asyncio.sleep(TEXT_SAVED_EVERY * 8)
+                self._report(error.message, ok=False)
+                await asyncio.sleep(SAVE_INTERVAL * 8)
                 continue
-            if self._in_trouble:
-                self._tell("Everything is saved again.", ok=True)
+            if self._is_failing:
+                self._report("Everything is saved again.", ok=True)
             if not self._has_unsaved:
-                # Nothing to do: no timer runs while nobody streams.
+                # Nothing left to save: no timer runs while nothing streams.
                 self._saving = None
                 return
 
-    def _tell(self, detail: str, *, ok: bool) -> None:
-        if self._in_trouble == ok:
-            self._in_trouble = not ok
+    def _report(self, detail: str, *, ok: bool) -> None:
+        if self._is_failing == ok:
+            self._is_failing = not ok
             self.bus.publish(TaskCompleted(task="save", ok=ok, detail=detail))

@@ -1,19 +1,18 @@
-"""A worktree's life: named, made, renamed, put away, brought back, removed for good."""
+"""Worktrees: create, rename, archive, restore and remove them."""
 
 from model.worktrees.archiving import archive, unarchive
 from model.worktrees.creation import announce, create, recover
 from model.worktrees.lookup import (
-    base_directory,
     project_in,
     refuse_while_archived,
     refuse_while_running,
     worktree_in,
+    worktrees_directory,
 )
 
 __all__ = [
     "announce",
     "archive",
-    "base_directory",
     "create",
     "project_in",
     "recover",
@@ -21,4 +20,5 @@ __all__ = [
     "refuse_while_running",
     "unarchive",
     "worktree_in",
+    "worktrees_directory",
 ]

@@ -1,7 +1,7 @@
-"""Worktrees that were made outside Spinney: found, and taken up as they are.
+"""Find worktrees that were created outside Spinney, and adopt them as they are.
 
-Their folder and branch stay a person's own: they are not moved, renamed or deleted, and no script
-of the repository is run for having taken them up or for letting them go.
+Their folder and branch belong to the user: they are not moved, renamed or deleted, and no script of
+the repository runs when they are adopted or removed from Spinney.
 """
 
 import asyncio
@@ -13,49 +13,43 @@ from pathlib import Path
 from model.base.errors import SpinneyError, worktree_path_exists
 from model.base.text import clean_line
 from model.domain.events import Event, WorktreeCreated
-from model.domain.resources import Resource, Worktree
+from model.domain.resources import Worktree
+from model.domain.worktrees import OutsideWorktree
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import project_in
-from model.worktrees.naming import free_name
-
-
-class OutsideWorktree(Resource):
-    """A worktree of a project's repository that Spinney has not made and does not show."""
-
-    path: str
-    branch: str | None
-    """Null where no branch is checked out: such a one cannot be adopted."""
+from model.worktrees.naming import make_unique_name
 
 
 async def outside(state: State, project_id: str) -> list[OutsideWorktree]:
-    """Those of the project's repository whose folder is there."""
+    """Return the project's worktrees from outside Spinney whose folder exists."""
     root = Path(project_in(state, project_id).path)
     listed = await git_worktrees.list_worktrees(root)
-    known = await asyncio.to_thread(_known, state)
+    known = await asyncio.to_thread(_known_paths, state)
     return [
         OutsideWorktree(path=str(entry.path), branch=entry.branch)
         for entry in listed
-        if not (entry.main or entry.bare or entry.being_made or str(entry.path) in known)
+        if not (entry.is_main or entry.is_bare or entry.is_initializing or str(entry.path) in known)
         and await asyncio.to_thread(entry.path.is_dir)
     ]
 
 
 async def adopt(store: Store, project_id: str, path: str) -> Worktree:
-    """Show a worktree that was made outside, with its folder and branch as they are."""
+    """Add a worktree that was created outside Spinney, with its folder and branch as they are."""
     real = await asyncio.to_thread(os.path.realpath, path)
-    offered = await outside(store.state, project_id)
-    found = next((one for one in offered if one.path == real), None)
+    candidates = await outside(store.state, project_id)
+    found = next((candidate for candidate in candidates if candidate.path == real), None)
     if found is None:
         raise SpinneyError(
-            f"There is no worktree at {clean_line(path)} that was made outside Spinney and is of "
-            "this project's repository.",
+            f"There is no worktree at {clean_line(path)} that was created outside Spinney and "
+            "belongs to this project's repository.",
             "not_found",
         )
     if found.branch is None:
         raise SpinneyError(
-            f"No branch is checked out in {clean_line(path)}. Check one out there, then adopt it.",
+            f"No branch is checked out in {clean_line(path)}. Check out a branch there, then adopt "
+            "the worktree.",
             "conflict",
         )
     adopted = Worktree(
@@ -68,21 +62,21 @@ async def adopt(store: Store, project_id: str, path: str) -> Worktree:
         adopted=True,
         named_by_user=True,
     )
-    await store.accept(lambda state: _accepted(state, adopted))
+    await store.accept(lambda state: _make_adoption_events(state, adopted))
     return store.state.worktrees[adopted.id]
 
 
-def _accepted(state: State, adopted: Worktree) -> list[Event]:
+def _make_adoption_events(state: State, adopted: Worktree) -> list[Event]:
     others = state.worktrees_of(project_in(state, adopted.project_id).id, archived=True)
     if any(other.path == adopted.path for other in state.worktrees.values()):
         raise worktree_path_exists(adopted.path)
-    name = free_name(adopted.name, {other.name for other in others})
+    name = make_unique_name(adopted.name, {other.name for other in others})
     last = max((other.order for other in others), default=0)
     order = last + 1 if last else 0
     return [WorktreeCreated(worktree=adopted.model_copy(update={"name": name, "order": order}))]
 
 
-def _known(state: State) -> set[str]:
-    places = [worktree.path for worktree in state.worktrees.values()]
-    places += [project.path for project in state.projects.values()]
-    return {os.path.realpath(place) for place in places if place}
+def _known_paths(state: State) -> set[str]:
+    paths = [worktree.path for worktree in state.worktrees.values()]
+    paths += [project.path for project in state.projects.values()]
+    return {os.path.realpath(path) for path in paths if path}

@@ -1,4 +1,4 @@
-"""Worktrees ordered, put away and brought back, and the project's own directory opened."""
+"""Reorder, archive, restore and recreate worktrees, and open the project's own directory."""
 
 import asyncio
 import time
@@ -28,68 +28,68 @@ from model.worktrees.lookup import (
 
 
 async def reorder(store: Store, project_id: str, worktree_ids: list[str]) -> None:
-    """Put the project's worktrees in this order; those not named follow as they were."""
+    """Put the project's worktrees in this order; unlisted ones follow in their present order."""
 
-    def accepted(state: State) -> list[Event]:
+    def make_events(state: State) -> list[Event]:
         project_in(state, project_id)
         known = state.worktrees_of(project_id, archived=True)
-        wanted = [worktree_in(state, key) for key in dict.fromkeys(worktree_ids)]
-        for worktree in wanted:
+        requested = [worktree_in(state, key) for key in dict.fromkeys(worktree_ids)]
+        for worktree in requested:
             if worktree.project_id != project_id:
                 raise SpinneyError(
-                    f"Invalid field 'worktreeIds': {worktree.id} is of another project"
+                    f"Invalid field 'worktreeIds': {worktree.id} belongs to another project"
                 )
-        named = {worktree.id for worktree in wanted}
-        ordered = [*wanted, *(worktree for worktree in known if worktree.id not in named)]
+        listed = {worktree.id for worktree in requested}
+        ordered = [*requested, *(worktree for worktree in known if worktree.id not in listed)]
         return [
-            WorktreeUpdated(worktree=worktree.model_copy(update={"order": place}))
-            for place, worktree in enumerate(ordered)
-            if worktree.order != place
+            WorktreeUpdated(worktree=worktree.model_copy(update={"order": position}))
+            for position, worktree in enumerate(ordered)
+            if worktree.order != position
         ]
 
-    await store.accept(accepted)
+    await store.accept(make_events)
 
 
 async def archive(store: Store, worktree_id: str) -> None:
-    """Put a worktree away; its files stay. Refused while one of its sessions works."""
+    """Archive a worktree; its files stay. Refused while one of its sessions is running."""
 
-    def accepted(state: State) -> list[Event]:
+    def make_events(state: State) -> list[Event]:
         worktree = worktree_in(state, worktree_id)
         refuse_while_unsettled(worktree)
         refuse_while_running(state, worktree)
         if worktree.archived_at is not None:
             return []
-        put_away = worktree.model_copy(
+        archived = worktree.model_copy(
             update={"archived_at": time.time(), "archive_when_idle": False}
         )
-        return [WorktreeArchived(worktree=put_away)]
+        return [WorktreeArchived(worktree=archived)]
 
-    await store.accept(accepted)
+    await store.accept(make_events)
 
 
 async def unarchive(store: Store, worktree_id: str) -> Worktree:
-    """Bring a worktree back."""
+    """Restore an archived worktree."""
 
-    def accepted(state: State) -> list[Event]:
+    def make_events(state: State) -> list[Event]:
         worktree = worktree_in(state, worktree_id)
         refuse_while_unsettled(worktree)
         if worktree.archived_at is None:
             return []
         return [WorktreeUnarchived(worktree=worktree.model_copy(update={"archived_at": None}))]
 
-    await store.accept(accepted)
+    await store.accept(make_events)
     return store.state.worktrees[worktree_id]
 
 
 async def recreate(store: Store, worktree_id: str) -> Worktree:
-    """Check a worktree's branch out again whose directory was removed by hand."""
+    """Check out a worktree's branch again after its directory was removed by hand."""
     worktree = worktree_in(store.state, worktree_id)
     refuse_while_unsettled(worktree)
     project = project_in(store.state, worktree.project_id)
     root, path = Path(project.path), Path(worktree.path)
     if worktree.session_type == "base":
         raise SpinneyError(
-            f"The repository itself is gone: {path}. Put it back where it was.", "conflict"
+            f"The repository itself is missing: {path}. Move it back there.", "conflict"
         )
     if not await asyncio.to_thread(path.is_dir):
         if await repositories.branch_exists(root, worktree.branch):
@@ -108,7 +108,7 @@ async def recreate(store: Store, worktree_id: str) -> Worktree:
 
 
 async def open_base(store: Store, project_id: str) -> Worktree:
-    """The project's own directory as a place for sessions; made when it is first asked for."""
+    """Return the worktree for the project's own directory; created on first use."""
     project = project_in(store.state, project_id)
     root = Path(project.path)
     if await asyncio.to_thread(looks_bare, root):
@@ -116,8 +116,8 @@ async def open_base(store: Store, project_id: str) -> Worktree:
     branch = await repositories.current_branch(root) or project.default_branch
     new_id = str(uuid.uuid4())
 
-    def accepted(state: State) -> list[Event]:
-        known = _base_of(state, project_id)
+    def make_events(state: State) -> list[Event]:
+        known = _find_base(state, project_id)
         if known is not None:
             if known.archived_at is None:
                 return []
@@ -133,13 +133,13 @@ async def open_base(store: Store, project_id: str) -> Worktree:
         )
         return [WorktreeCreated(worktree=base)]
 
-    await store.accept(accepted)
-    found = _base_of(store.state, project_id)
+    await store.accept(make_events)
+    found = _find_base(store.state, project_id)
     if found is None:
         raise worktree_failed("the project was removed meanwhile")
     return found
 
 
-def _base_of(state: State, project_id: str) -> Worktree | None:
+def _find_base(state: State, project_id: str) -> Worktree | None:
     found = state.worktrees_of(project_id, archived=True)
     return next((worktree for worktree in found if worktree.session_type == "base"), None)

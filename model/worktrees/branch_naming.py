@@ -1,6 +1,6 @@
-"""Branches named after what is done on them: found by an agent, in the background, after the first
-message. Only where nobody could miss the old name: one that Spinney made up, and that nothing was
-committed or pushed to.
+"""Let an agent name branches in the background, after the first message of a session.
+
+Only random names that Spinney chose are replaced, and only if nothing was committed or pushed yet.
 """
 
 import logging
@@ -11,75 +11,75 @@ from model.base.errors import SpinneyError
 from model.domain.resources import Session, Worktree
 from model.git.history import is_untouched
 from model.git.random_names import is_random_name
-from model.git.refs import branch_name_from
+from model.git.refs import make_branch_name
 from model.store.store import Store
 from model.worktrees.lookup import project_in, worktree_in
 from model.worktrees.renaming import rename
 from model.writing.writer import Writer
 
-_FEWEST: Final = 3
-"""Words of a message that say what is to be done; fewer, as “hi”, are no work."""
+_MIN_WORDS: Final = 3
+"""Words of a message that describes a task; shorter ones, such as "hi", do not."""
 
-_MOST: Final = 8_000
-"""Characters of the message that are read for the name."""
+_MAX_CHARACTERS: Final = 8_000
+"""Characters of the message that are used for the name."""
 
-_TRIES: Final = ("", "-2", "-3", "-4", "-5")
+_SUFFIXES: Final = ("", "-2", "-3", "-4", "-5")
 
 _log = logging.getLogger(__name__)
 
 
 class BranchNaming:
-    """Finds names. A worktree has its branch's name, so it gets a new one as well."""
+    """Names branches. A worktree is named after its branch, so it is renamed as well."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
         self._writer = writer
 
     def is_wanted(self, session: Session, message: str) -> bool:
-        """Whether an agent should name the branch on which a session begins with this message."""
+        """Whether an agent should name the branch of a session that starts with this message."""
         return (
             self._store.state.preferences.auto_branch_naming
             and session.message_count == 0
             and not message.lstrip().startswith("/")  # a command of the agent's program
-            and len(message.split()) >= _FEWEST
-            and _is_nameless(self._store.state.worktrees[session.worktree_id])
+            and len(message.split()) >= _MIN_WORDS
+            and _has_generated_name(self._store.state.worktrees[session.worktree_id])
         )
 
     async def name(self, worktree_id: str, message: str) -> None:
-        """Name the branch unless it was used meanwhile. What goes wrong is only logged."""
+        """Name the branch unless it was used meanwhile. Failures are only logged."""
         try:
             worktree = worktree_in(self._store.state, worktree_id)
-            if not await self._may_be_named(worktree):
+            if not await self._can_be_named(worktree):
                 return
-            material = {"message": message[:_MOST]}
-            written = await self._writer.write("branch_naming", worktree, material, ("branch",))
-            now = worktree_in(self._store.state, worktree_id)
-            name = branch_name_from(written["branch"])
-            if name and now.name == worktree.name and await self._may_be_named(now):
+            material = {"message": message[:_MAX_CHARACTERS]}
+            answer = await self._writer.write("branch_naming", worktree, material, ("branch",))
+            current = worktree_in(self._store.state, worktree_id)
+            name = make_branch_name(answer["branch"])
+            if name and current.name == worktree.name and await self._can_be_named(current):
                 await self._rename(worktree_id, name)
         except SpinneyError as error:
-            _log.warning("worktree %s keeps its branch's name: %s", worktree_id, error.message)
+            _log.warning("branch of worktree %s was not renamed: %s", worktree_id, error.message)
 
-    async def _may_be_named(self, worktree: Worktree) -> bool:
-        if not _is_nameless(worktree):
+    async def _can_be_named(self, worktree: Worktree) -> bool:
+        if not _has_generated_name(worktree):
             return False
         project = project_in(self._store.state, worktree.project_id)
         base = worktree.base_branch or project.default_branch
         return await is_untouched(Path(worktree.path), worktree.branch, base)
 
     async def _rename(self, worktree_id: str, name: str) -> None:
-        for suffix in _TRIES:
+        for suffix in _SUFFIXES:
             try:
-                # Somebody works there, or the message would not be.
+                # The session that sent the message works there.
                 await rename(self._store, worktree_id, name + suffix, in_use=True)
             except SpinneyError as error:
-                if error.error_type != "conflict" or suffix == _TRIES[-1]:
+                if error.error_type != "conflict" or suffix == _SUFFIXES[-1]:
                     raise
             else:
                 return
 
 
-def _is_nameless(worktree: Worktree) -> bool:
+def _has_generated_name(worktree: Worktree) -> bool:
     return (
         worktree.session_type == "worktree"
         and worktree.status == "ready"

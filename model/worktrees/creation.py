@@ -1,4 +1,4 @@
-"""Worktrees made: announced at once, created behind, undone or finished after a crash."""
+"""Create worktrees in the background, and complete or undo interrupted creations at start."""
 
 import asyncio
 import contextlib
@@ -26,16 +26,15 @@ from model.domain.events import (
     WorktreeCreating,
 )
 from model.domain.resources import Project, Worktree
+from model.domain.worktrees import IssueContext, PullRequestContext
 from model.git import fetching, refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
-from model.worktrees.lookup import base_directory, folder_name, project_in
+from model.worktrees.lookup import folder_name, project_in, worktrees_directory
 from model.worktrees.naming import (
-    IssueContext,
-    PullRequestContext,
     check_name,
-    free_random_name,
+    make_random_name,
     name_for_issue,
     name_for_pull_request,
 )
@@ -51,19 +50,19 @@ async def announce(
     issue: IssueContext | None = None,
     pull_request: PullRequestContext | None = None,
 ) -> Worktree:
-    """Check what can be known at once and accept the worktree as it will be.
+    """Check everything that can be checked quickly, and record the worktree as `creating`.
 
-    Raises the interface's sentences for a taken name, path or branch.
+    Raises the errors of the interface for a name, path or branch that already exists.
     """
     project = project_in(store.state, project_id)
     branches = {branch.name for branch in await repositories.branches(Path(project.path))}
     if not branches:
-        raise git_worktrees.without_commits()  # At once: scripts may miss an event.
-    directory = base_directory(project, directories)
-    taken = branches | {worktree.name for worktree in _of(store.state, project_id)}
+        raise git_worktrees.no_commits_error()  # Immediately: scripts may miss an event.
+    directory = worktrees_directory(project, directories)
+    taken = branches | {worktree.name for worktree in _worktrees_of(store.state, project_id)}
     is_chosen = name is not None
     if name is None:
-        name = await asyncio.to_thread(_chosen_name, directory, taken, issue, pull_request)
+        name = await asyncio.to_thread(_generate_name, directory, taken, issue, pull_request)
     check_name(name)
     if pull_request is not None:
         base_branch = refs.check_ref(pull_request.base_ref_name)
@@ -82,23 +81,25 @@ async def announce(
         status="creating",
         named_by_user=is_chosen,
     )
-    occupied = await asyncio.to_thread(os.path.lexists, worktree.path)
-    await store.accept(lambda state: _announced(state, worktree, branches, occupied))
+    is_occupied = await asyncio.to_thread(os.path.lexists, worktree.path)
+    await store.accept(
+        lambda state: _make_announcement_events(state, worktree, branches, is_occupied)
+    )
     return store.state.worktrees[worktree.id]
 
 
 async def _check_base(store: Store, project: Project, base: str) -> None:
-    """Raise for what nothing is called, unless pulling may still bring it."""
+    """Raise if `base` does not exist, unless it is a remote branch that can still be fetched."""
     refs.check_ref(base)
     root = Path(project.path)
     if base == project.default_branch:
-        return  # Without a commit yet it is no name for git, and one can begin there all the same.
+        return  # Without commits git does not know the name, but a worktree can start there.
     if store.state.preferences.auto_pull_base_branch:
         names = [remote.name for remote in await repositories.remotes(root)]
         if any(base.startswith(f"{name}/") for name in names):
             return
     try:
-        await repositories.base_commits(root, base)
+        await repositories.resolve_base(root, base)
     except SpinneyError as error:
         if error.error_type == "not_found":
             why = f"there is no branch or commit '{base}'"
@@ -106,7 +107,7 @@ async def _check_base(store: Store, project: Project, base: str) -> None:
         raise
 
 
-def _chosen_name(
+def _generate_name(
     directory: Path,
     taken: set[str],
     issue: IssueContext | None,
@@ -116,17 +117,19 @@ def _chosen_name(
         return name_for_pull_request(pull_request, taken)
     if issue is not None:
         return name_for_issue(issue)
-    return free_random_name(taken, directory)
+    return make_random_name(taken, directory)
 
 
-def _announced(state: State, worktree: Worktree, branches: set[str], occupied: bool) -> list[Event]:
-    """The worktree at the end of the project's order, unless something of it is taken."""
-    others = _of(state, project_in(state, worktree.project_id).id)
+def _make_announcement_events(
+    state: State, worktree: Worktree, branches: set[str], is_occupied: bool
+) -> list[Event]:
+    """Return the event that adds the worktree at the end. Raises if name or path is taken."""
+    others = _worktrees_of(state, project_in(state, worktree.project_id).id)
     if any(other.name == worktree.name for other in others):
         raise worktree_name_exists(worktree.name)
     if worktree.branch in branches:
         raise branch_exists(worktree.branch)
-    if occupied or any(other.path == worktree.path for other in state.worktrees.values()):
+    if is_occupied or any(other.path == worktree.path for other in state.worktrees.values()):
         raise worktree_path_exists(worktree.path)
     last = max((other.order for other in others), default=0)
     placed = worktree.model_copy(update={"order": last + 1 if last else 0})
@@ -139,22 +142,22 @@ async def create(
     worktree: Worktree,
     pull_request: PullRequestContext | None = None,
 ) -> bool:
-    """Make an announced worktree; ends in `worktree:created` (true) or `worktree:create_error`."""
+    """Create a worktree in git; publishes `worktree:created` (true) or `worktree:create_error`."""
     try:
         project = project_in(store.state, worktree.project_id)
-        work = _make(store, project, worktree, pull_request)
-        note = await slow_work.run(worktree.id, "creation", work)
+        work = _create_in_git(store, project, worktree, pull_request)
+        warning = await slow_work.run(worktree.id, "creation", work)
     except SpinneyError as error:
-        await _tell_failure(store, worktree, error)
+        await _report_failure(store, worktree, error)
         return False
-    await _in_turn(store, lambda state: _ready(state, worktree.id))
+    await _publish(store, lambda state: _make_ready_events(state, worktree.id))
     if worktree.id not in store.state.worktrees:
-        # The project was removed meanwhile: nobody would ever see what was made.
+        # The project was removed meanwhile, so no one would see the worktree.
         with contextlib.suppress(SpinneyError):
-            await _unmake(Path(project.path), worktree)
+            await _remove_from_git(Path(project.path), worktree)
         return False
-    if note is not None:
-        detail = f"'{worktree.name}' starts from what was here already: {note}"
+    if warning is not None:
+        detail = f"'{worktree.name}' starts from the local commits: {warning}"
         store.record(
             TaskCompleted(task="pull_base", ok=False, detail=detail, worktree_id=worktree.id)
         )
@@ -162,53 +165,53 @@ async def create(
 
 
 async def recover(store: Store) -> list[Worktree]:
-    """Finish or undo what was being made when Spinney was killed; gives what was finished."""
+    """Complete or undo the creations that a kill interrupted; return the completed worktrees."""
     finished = []
     for worktree in list(store.state.worktrees.values()):
         if worktree.status != "creating":
             continue
         project = store.state.projects.get(worktree.project_id)
-        if project is not None and await _is_whole(Path(project.path), worktree):
-            await _in_turn(store, partial(_ready, worktree_id=worktree.id))
+        if project is not None and await _is_complete(Path(project.path), worktree):
+            await _publish(store, partial(_make_ready_events, worktree_id=worktree.id))
             if worktree.id in store.state.worktrees:
                 finished.append(store.state.worktrees[worktree.id])
             continue
         if project is not None:
             with contextlib.suppress(SpinneyError):
-                await git_worktrees.discard_half_made(Path(project.path), Path(worktree.path))
+                await git_worktrees.remove_incomplete(Path(project.path), Path(worktree.path))
                 await removal.delete_branch(Path(project.path), worktree.branch)
-        await _tell_failure(
-            store, worktree, worktree_failed("Spinney ended while it was being made")
+        await _report_failure(
+            store, worktree, worktree_failed("Spinney was stopped during its creation")
         )
     return finished
 
 
-async def _make(
+async def _create_in_git(
     store: Store, project: Project, worktree: Worktree, pull_request: PullRequestContext | None
 ) -> str | None:
-    """Make it; why what it starts from could not be fetched, if so."""
+    """Create the worktree; return why its starting point could not be fetched, if so."""
     root = Path(project.path)
     base = worktree.base_branch or project.default_branch
-    note = None
+    warning = None
     if pull_request is not None:
-        base, note = await fetching.pull_request_head(
+        base, warning = await fetching.fetch_pull_request_head(
             root, pull_request.number, pull_request.head_ref_name
         )
     elif store.state.preferences.auto_pull_base_branch:
-        note = await fetching.freshen(root, base)
+        warning = await fetching.fetch_base(root, base)
     await git_worktrees.add_worktree(
         root, Path(worktree.path), worktree.branch, base, hooks=pull_request is None
     )
-    return note
+    return warning
 
 
-async def _unmake(root: Path, worktree: Worktree) -> None:
+async def _remove_from_git(root: Path, worktree: Worktree) -> None:
     path = Path(worktree.path)
     await removal.remove_worktree(root, path, path.parent)
     await removal.delete_branch(root, worktree.branch)
 
 
-async def _is_whole(root: Path, worktree: Worktree) -> bool:
+async def _is_complete(root: Path, worktree: Worktree) -> bool:
     try:
         listed = await git_worktrees.list_worktrees(root)
     except SpinneyError:
@@ -217,33 +220,35 @@ async def _is_whole(root: Path, worktree: Worktree) -> bool:
     if not await asyncio.to_thread((path / ".git").exists):
         return False
     real = Path(await asyncio.to_thread(os.path.realpath, path))
-    return any(entry.path == real and not entry.being_made for entry in listed)
+    return any(entry.path == real and not entry.is_initializing for entry in listed)
 
 
-async def _tell_failure(store: Store, worktree: Worktree, error: SpinneyError) -> None:
-    # The sentences about taken names and paths are the interface's own; the rest is a reason.
-    known = error.error_type == "conflict" or error.message.startswith("Failed to create worktree")
-    told = error if known else worktree_failed(error.message)
-    failed = WorktreeCreateFailed(
-        id=worktree.id, project_id=worktree.project_id, error=told.message
+async def _report_failure(store: Store, worktree: Worktree, error: SpinneyError) -> None:
+    # The interface defines the messages for taken names and paths; others become the reason.
+    has_full_message = error.error_type == "conflict" or error.message.startswith(
+        "Failed to create worktree"
     )
-    await _in_turn(store, lambda _: [failed])
+    reported = error if has_full_message else worktree_failed(error.message)
+    failed = WorktreeCreateFailed(
+        id=worktree.id, project_id=worktree.project_id, error=reported.message
+    )
+    await _publish(store, lambda _: [failed])
 
 
-def _ready(state: State, worktree_id: str) -> list[Event]:
+def _make_ready_events(state: State, worktree_id: str) -> list[Event]:
     worktree = state.worktrees.get(worktree_id)
     if worktree is None:
         return []
     return [WorktreeCreated(worktree=worktree.model_copy(update={"status": "ready"}))]
 
 
-async def _in_turn(store: Store, change: Callable[[State], list[Event]]) -> None:
-    """Tell what became of a worktree after what people ask just now: its project may go."""
+async def _publish(store: Store, make_events: Callable[[State], list[Event]]) -> None:
+    """Publish the outcome once pending commands are done; the project may have been removed."""
     try:
-        await store.accept(change)
-    except SpinneyError:  # The disk is full, and git has done its work all the same.
-        store.record(*change(store.state))
+        await store.accept(make_events)
+    except SpinneyError:  # The disk is full, but git has done its work.
+        store.record(*make_events(store.state))
 
 
-def _of(state: State, project_id: str) -> list[Worktree]:
+def _worktrees_of(state: State, project_id: str) -> list[Worktree]:
     return [w for w in state.worktrees.values() if w.project_id == project_id]

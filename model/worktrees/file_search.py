@@ -1,4 +1,4 @@
-"""Finding a file of a worktree by a few letters of its path."""
+"""Find files of a worktree by a few letters of their path."""
 
 import asyncio
 import heapq
@@ -12,80 +12,86 @@ from typing import Final
 from model.base.text import make_visible
 from model.git import tracked_files
 
-FRESH: Final = 5.0
-"""Seconds for which a list is taken as it is; after that it is made anew while it is used."""
-KEPT: Final = 4
-"""Worktrees whose lists are kept: 100,000 paths are some 20 MB."""
+MAX_AGE: Final = 5.0
+"""Seconds that an index is used as is; after that it is refreshed in the background."""
+MAX_CACHED: Final = 4
+"""Worktrees whose index is cached: 100,000 paths take about 20 MB."""
 
 
 @dataclass(slots=True)
-class _Files:
+class _FileIndex:
     paths: list[str] = field(default_factory=list)
-    lowered: list[str] = field(default_factory=list)
-    made: float = 0.0
+    lowercase_paths: list[str] = field(default_factory=list)
+    created_at: float = 0.0
 
 
 class WorktreeFiles:
-    """The lists of the worktrees in which somebody looked for a file lately."""
+    """Searches file paths, with an index for each recently searched worktree."""
 
     def __init__(self) -> None:
-        self._lists: OrderedDict[Path, _Files] = OrderedDict()
-        self._making: dict[Path, asyncio.Task[_Files]] = {}
+        self._indexes: OrderedDict[Path, _FileIndex] = OrderedDict()
+        self._refreshing: dict[Path, asyncio.Task[_FileIndex]] = {}
 
     async def find(self, root: Path, query: str, limit: int) -> list[str]:
-        """The paths that fit best, at most `limit`; `query` is letters of the path in their order.
+        """Return at most `limit` best paths; `query` is letters of the path in their order.
 
-        Raises `SpinneyError` when there is no list yet and git cannot make one.
+        Raises `SpinneyError` if there is no index yet and git cannot list the files.
         """
-        known = self._lists.get(root)
-        if known is None:
-            known = await asyncio.shield(self._make(root))
-        elif time.monotonic() - known.made > FRESH:
-            self._make(root)
-        if root in self._lists:
-            self._lists.move_to_end(root)
-        return await asyncio.to_thread(_best, known, query.lower(), limit)
+        index = self._indexes.get(root)
+        if index is None:
+            index = await asyncio.shield(self._refresh(root))
+        elif time.monotonic() - index.created_at > MAX_AGE:
+            self._refresh(root)
+        if root in self._indexes:
+            self._indexes.move_to_end(root)
+        return await asyncio.to_thread(_find_best, index, query.lower(), limit)
 
-    def _make(self, root: Path) -> "asyncio.Task[_Files]":
-        making = self._making.get(root)
-        if making is None:
-            making = self._making[root] = asyncio.create_task(self._made(root))
-            making.add_done_callback(lambda done: self._over(root, done))
-        return making
+    def _refresh(self, root: Path) -> "asyncio.Task[_FileIndex]":
+        task = self._refreshing.get(root)
+        if task is None:
+            task = self._refreshing[root] = asyncio.create_task(self._build_index(root))
+            task.add_done_callback(lambda done: self._save_result(root, done))
+        return task
 
-    async def _made(self, root: Path) -> _Files:
-        return await asyncio.to_thread(_listed, await tracked_files.files(root))
+    async def _build_index(self, root: Path) -> _FileIndex:
+        return await asyncio.to_thread(_index_paths, await tracked_files.list_files(root))
 
-    def _over(self, root: Path, done: "asyncio.Task[_Files]") -> None:
-        del self._making[root]
-        # Asked for, so that nobody is told of an exception that no one waited for.
-        if done.cancelled() or done.exception() is not None:
-            self._lists.pop(root, None)
+    def _save_result(self, root: Path, task: "asyncio.Task[_FileIndex]") -> None:
+        del self._refreshing[root]
+        # Reading the exception also marks it as retrieved, so asyncio does not log it.
+        if task.cancelled() or task.exception() is not None:
+            self._indexes.pop(root, None)
             return
-        self._lists[root] = done.result()
-        while len(self._lists) > KEPT:
-            self._lists.popitem(last=False)
+        self._indexes[root] = task.result()
+        while len(self._indexes) > MAX_CACHED:
+            self._indexes.popitem(last=False)
 
 
-def _listed(names: list[str]) -> _Files:
-    # A name with control characters or other than UTF-8 can be shown and written by nobody.
+def _index_paths(names: list[str]) -> _FileIndex:
+    # A name with control characters or invalid UTF-8 can be neither shown nor typed.
     paths = [name for name in names if make_visible(name) == name]
-    return _Files(paths, [path.lower() for path in paths], time.monotonic())
+    return _FileIndex(paths, [path.lower() for path in paths], time.monotonic())
 
 
-def _best(files: _Files, query: str, limit: int) -> list[str]:
-    """First where the letters stand together, and best in the file's own name."""
-    lowered = files.lowered
-    found = [at for at, path in enumerate(lowered) if query in path]
+def _find_best(index: _FileIndex, query: str, limit: int) -> list[str]:
+    """Rank paths with the query as one substring first, best in the file name itself."""
+    paths = index.lowercase_paths
+    found = [position for position, path in enumerate(paths) if query in path]
     if len(found) < limit:
-        # From the path's beginning and without going back: a fifth of the time of `.*?`.
+        # Anchored at the start and without backtracking: a fifth of the time of `.*?`.
         letters = (f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in query)
-        apart, together = re.compile("".join(letters)).match, set(found)
-        found += [at for at, path in enumerate(lowered) if apart(path) and at not in together]
+        matches, contiguous = re.compile("".join(letters)).match, set(found)
+        found += [
+            position
+            for position, path in enumerate(paths)
+            if matches(path) and position not in contiguous
+        ]
     ranked = heapq.nsmallest(
-        limit, found, key=lambda at: (_rank(lowered[at], query), len(lowered[at]), at)
+        limit,
+        found,
+        key=lambda position: (_rank(paths[position], query), len(paths[position]), position),
     )
-    return [files.paths[at] for at in ranked]
+    return [index.paths[position] for position in ranked]
 
 
 def _rank(path: str, query: str) -> int:

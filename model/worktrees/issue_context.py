@@ -1,8 +1,8 @@
-"""What the issue or pull request of a worktree says, for the agents that work there.
+"""Files with the text of a worktree's issue or pull request, for the agents that work there.
 
 `contexts/<worktree>/issue-12.md` in the data directory: title, link, description and comments, of
-bounded size. It is other people's text. Each session's first message hands it to the agent as such
-(`model/chat/user_messages.py`).
+bounded size. The text is untrusted. The first message of each session passes it to the agent as
+such (`model/chat/user_messages.py`).
 """
 
 import asyncio
@@ -14,17 +14,17 @@ from typing import Any, Final
 from model.base.errors import SpinneyError
 from model.base.paths import create_private_directory, write_atomically
 from model.base.text import clean_line, make_visible
+from model.domain.worktrees import IssueContext, PullRequestContext
 from model.hosting.gh import gh
-from model.worktrees.naming import IssueContext, PullRequestContext
 
-READING_TIME: Final = 15.0
-"""Seconds that the hosting service has to tell comments and link; then it goes without them."""
+FETCH_TIMEOUT: Final = 15.0
+"""Seconds for the hosting service to return comments and link; then they are omitted."""
 
-_LONGEST_BODY: Final = 32_000
-_LONGEST_COMMENT: Final = 8_000
-_MOST_COMMENTS: Final = 30
-_LONGEST: Final = 64_000
-"""Characters of all of it."""
+_MAX_BODY: Final = 32_000
+_MAX_COMMENT: Final = 8_000
+_MAX_COMMENTS: Final = 30
+_MAX_CHARACTERS: Final = 64_000
+"""Characters of the whole file."""
 
 _FIELDS: Final = "--json=title,body,url,author"
 
@@ -32,11 +32,11 @@ _log = logging.getLogger(__name__)
 
 
 class Contexts:
-    """The files, by worktree."""
+    """Writes and finds the context files, by worktree."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._reading: dict[str, asyncio.Event] = {}
+        self._fetching: dict[str, asyncio.Event] = {}
 
     async def keep(
         self,
@@ -45,79 +45,81 @@ class Contexts:
         issue: IssueContext | None,
         pull_request: PullRequestContext | None,
     ) -> None:
-        """Write down what is given and what the hosting service of the repository at `root` adds.
+        """Write the given text and details from the hosting service of the repository at `root`.
 
-        What it does not tell in time is left out.
+        Details that do not arrive in time are omitted.
         """
-        wanted = issue or pull_request
-        if wanted is None:
+        item = issue or pull_request
+        if item is None:
             return
-        self._reading[worktree_id] = asyncio.Event()
+        self._fetching[worktree_id] = asyncio.Event()
         try:
             kind = "issue" if issue is not None else "pull-request"
-            told = await _asked(root, "issue" if issue is not None else "pr", wanted.number)
-            given = {"title": wanted.title, "body": (issue and issue.body) or ""}
-            text = _text(kind.replace("-", " "), wanted.number, {**given, **told})
+            details = await _fetch_details(
+                root, "issue" if issue is not None else "pr", item.number
+            )
+            given = {"title": item.title, "body": (issue and issue.body) or ""}
+            text = _format(kind.replace("-", " "), item.number, {**given, **details})
             folder = self._directory / worktree_id
-            await asyncio.to_thread(_write, folder / f"{kind}-{wanted.number}.md", text)
+            await asyncio.to_thread(_write, folder / f"{kind}-{item.number}.md", text)
         except OSError as error:
-            _log.warning("no context of worktree %s is kept: %s", worktree_id, error.strerror)
+            _log.warning("context of worktree %s was not saved: %s", worktree_id, error.strerror)
         finally:
-            self._reading.pop(worktree_id).set()
+            self._fetching.pop(worktree_id).set()
 
     async def file_of(self, worktree_id: str) -> Path | None:
-        """The file of a worktree that was made for an issue or a pull request, once it is read."""
-        if (reading := self._reading.get(worktree_id)) is not None:
-            await reading.wait()
+        """Return the context file of a worktree, or `None`; waits until it has been written."""
+        if (fetching := self._fetching.get(worktree_id)) is not None:
+            await fetching.wait()
         folder = self._directory / worktree_id
         return await asyncio.to_thread(lambda: next(iter(sorted(folder.glob("*.md"))), None))
 
 
-async def _asked(root: Path, what: str, number: int) -> dict[str, Any]:
-    """Title, body, link and comments as `gh` tells them; nothing where it does not."""
-    for fields in (f"{_FIELDS},comments", _FIELDS):  # comments may be more than `gh` may print
+async def _fetch_details(root: Path, kind: str, number: int) -> dict[str, Any]:
+    """Return title, body, link and comments from `gh`; empty if it fails."""
+    for fields in (f"{_FIELDS},comments", _FIELDS):  # comments may exceed the output limit
         try:
-            async with asyncio.timeout(READING_TIME):
-                told = json.loads(await gh(root, what, "view", str(number), fields))
+            async with asyncio.timeout(FETCH_TIMEOUT):
+                details = json.loads(await gh(root, kind, "view", str(number), fields))
         except (SpinneyError, TimeoutError) as error:
-            _log.info("%s %d is kept as it was given: %s", what, number, error)
+            _log.info("no details of %s %d, using the given text: %s", kind, number, error)
             break
         except ValueError:
             continue
-        if isinstance(told, dict):
-            return {key: value for key, value in told.items() if value}
+        if isinstance(details, dict):
+            return {key: value for key, value in details.items() if value}
     return {}
 
 
-def _text(kind: str, number: int, told: dict[str, Any]) -> str:
-    parts = [f"# {kind.capitalize()} #{number}: {_line(told.get('title'))}"]
-    if url := _line(told.get("url")):
+def _format(kind: str, number: int, details: dict[str, Any]) -> str:
+    parts = [f"# {kind.capitalize()} #{number}: {_to_line(details.get('title'))}"]
+    if url := _to_line(details.get("url")):
         parts.append(f"Link: {url}")
-    author = _author(told)
-    parts.append(_cut(told.get("body"), _LONGEST_BODY) or "(no description)")
+    author = _author(details)
+    parts.append(_truncate(details.get("body"), _MAX_BODY) or "(no description)")
     if author:
         parts.insert(-1, f"Written by {author}:")
-    comments = told.get("comments")
-    for comment in comments[-_MOST_COMMENTS:] if isinstance(comments, list) else ():
+    comments = details.get("comments")
+    for comment in comments[-_MAX_COMMENTS:] if isinstance(comments, list) else ():
         if isinstance(comment, dict):
-            parts.append(f"## Comment by {_author(comment) or 'somebody'}")
-            parts.append(_cut(comment.get("body"), _LONGEST_COMMENT))
-    return _cut("\n\n".join(parts), _LONGEST) + "\n"
+            parts.append(f"## Comment by {_author(comment) or 'unknown'}")
+            parts.append(_truncate(comment.get("body"), _MAX_COMMENT))
+    return _truncate("\n\n".join(parts), _MAX_CHARACTERS) + "\n"
 
 
-def _author(told: dict[str, Any]) -> str:
-    author = told.get("author")
-    return _line(author.get("login")) if isinstance(author, dict) else ""
+def _author(item: dict[str, Any]) -> str:
+    author = item.get("author")
+    return _to_line(author.get("login")) if isinstance(author, dict) else ""
 
 
-def _line(value: object) -> str:
+def _to_line(value: object) -> str:
     return clean_line(value[:500]) if isinstance(value, str) else ""
 
 
-def _cut(value: object, most: int) -> str:
+def _truncate(value: object, limit: int) -> str:
     text = value if isinstance(value, str) else ""
-    shown = make_visible(text[:most]).strip()
-    return shown if len(text) <= most else f"{shown}\n[… {len(text) - most} more characters]"
+    shown = make_visible(text[:limit]).strip()
+    return shown if len(text) <= limit else f"{shown}\n[… {len(text) - limit} more characters]"
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Projects and worktrees found by id, where they lie, and whether they may be touched now."""
+"""Look up projects and worktrees by id, find their directories, and check their status."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from model.state import State
 
 
 def project_in(state: State, project_id: str) -> Project:
-    """The project (not a folder) of this id. Raises `not_found`."""
+    """Return the project (not a folder) with this id. Raises `not_found`."""
     project = state.projects.get(project_id)
     if project is None or project.is_folder:
         raise project_not_found(project_id)
@@ -18,48 +18,48 @@ def project_in(state: State, project_id: str) -> Project:
 
 
 def worktree_in(state: State, worktree_id: str) -> Worktree:
-    """The worktree of this id. Raises `not_found`."""
+    """Return the worktree with this id. Raises `not_found`."""
     worktree = state.worktrees.get(worktree_id)
     if worktree is None:
         raise worktree_not_found(worktree_id)
     return worktree
 
 
-def base_directory(project: Project, directories: Directories) -> Path:
-    """Where the project's worktrees go; a relative `worktrees_dir` starts at the repository."""
+def worktrees_directory(project: Project, directories: Directories) -> Path:
+    """Return the directory of new worktrees; `worktrees_dir` is relative to the repository."""
     if project.worktrees_dir:
         return Path(project.path) / Path(project.worktrees_dir).expanduser()
     return directories.worktrees_home / folder_name(project.name)
 
 
 def folder_name(name: str) -> str:
-    """The one folder that stands for a name, whatever is in it: `feature/x` is `feature-x`."""
+    """Return a single folder name for any name: `feature/x` becomes `feature-x`."""
     return re.sub(r"[^\w.\-]+", "-", name).strip("-.") or "project"
 
 
 def refuse_while_running(state: State, worktree: Worktree) -> None:
-    """Raise `conflict` while a session of the worktree works or waits."""
+    """Raise `conflict` while a session of the worktree is running or waiting."""
     for session in state.sessions_of(worktree.id, archived=True):
         if session.is_active:
             raise SpinneyError(
-                f"The session '{session.name}' is still at work in '{worktree.name}'."
+                f"The session '{session.name}' is still running in '{worktree.name}'."
                 " Stop it first.",
                 "conflict",
             )
 
 
 def refuse_while_unsettled(worktree: Worktree) -> None:
-    """Raise `conflict` while the worktree is being made, renamed or removed."""
-    doing = {"creating": "made", "removing": "removed"}.get(worktree.status)
+    """Raise `conflict` while the worktree is being created, renamed or removed."""
+    operation = {"creating": "created", "removing": "removed"}.get(worktree.status)
     if worktree.renaming_to is not None:
-        doing = "renamed"
-    if doing:
+        operation = "renamed"
+    if operation:
         raise SpinneyError(
-            f"'{worktree.name}' is just being {doing}. Try again in a moment.", "conflict"
+            f"'{worktree.name}' is being {operation}. Try again in a moment.", "conflict"
         )
 
 
 def refuse_while_archived(worktree: Worktree) -> None:
     """Raise `conflict` for an archived worktree."""
     if worktree.archived_at is not None:
-        raise SpinneyError(f"'{worktree.name}' is archived. Bring it back first.", "conflict")
+        raise SpinneyError(f"'{worktree.name}' is archived. Unarchive it first.", "conflict")

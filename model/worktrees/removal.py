@@ -1,7 +1,7 @@
-"""Worktrees removed for good: nothing is lost silently, and a kill leaves no half of one.
+"""Remove worktrees permanently, without losing work and without leaving one half removed.
 
-A removal is noted in the worktree (`removing`) before anything is touched. The next start finishes
-what was past the point of no return, and takes back what was not.
+A removal is recorded in the worktree (`removing`) before anything is deleted. The next start
+completes a removal that had passed the point of no return, and reverts any other.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ from model.scripts.runner import Scripts
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import (
-    base_directory,
     project_in,
     refuse_while_running,
     refuse_while_unsettled,
     worktree_in,
+    worktrees_directory,
 )
 
 
@@ -43,91 +43,97 @@ class Removals:
         self._end_session = end_session
 
     async def remove(self, worktree_id: str, *, force: bool) -> None:
-        """Remove directory, branch and sessions; of one that was adopted the sessions alone.
+        """Remove directory, branch and sessions; of an adopted worktree only the sessions.
 
-        Refused while a session works; and, unless forced, where work would be lost, or where the
-        teardown fails or waits to be trusted.
+        Refused while a session is running; and, unless forced, if work would be lost, or if the
+        teardown fails or is not trusted.
         """
         worktree = worktree_in(self._store.state, worktree_id)
         refuse_while_unsettled(worktree)
         refuse_while_running(self._store.state, worktree)
         project = project_in(self._store.state, worktree.project_id)
-        if _is_ours(worktree):
-            # Before the teardown: what it tears down should not be missed after a refusal.
+        if _is_managed(worktree):
+            # Check before the teardown, which cannot be undone if the removal is refused.
             await self._check(project, worktree, force=force)
         before = worktree.status
-        await self._note(worktree_id, "removing", check=True)
+        await self._set_status(worktree_id, "removing", check=True)
         try:
             await self._scripts.stop(worktree_id)
-            if _is_ours(worktree):
+            if _is_managed(worktree):
                 await self._tear_down(worktree, force=force)
                 await self._remove_directory(project, worktree, force=force)
         except BaseException:
-            await self._note(worktree_id, before)
+            await self._set_status(worktree_id, before)
             raise
         await self._finish(project, worktree, force=force)
 
     async def losses(self, worktree_id: str) -> removal.Losses:
-        """What nobody else has of a worktree's work, and would go with it."""
+        """Return the work that exists only in the worktree and would be lost with it."""
         worktree = worktree_in(self._store.state, worktree_id)
-        if not _is_ours(worktree):
+        if not _is_managed(worktree):
             return removal.Losses([], 0)
         project = project_in(self._store.state, worktree.project_id)
         branch = worktree.branch if self._owns_branch(project, worktree) else None
-        return await removal.losses(Path(project.path), Path(worktree.path), branch)
+        return await removal.find_losses(Path(project.path), Path(worktree.path), branch)
 
     async def recover(self) -> None:
-        """Finish or take back the removals that a kill interrupted. Called once, at start."""
+        """Complete or revert the removals that a kill interrupted. Called once, at start."""
         for worktree in list(self._store.state.worktrees.values()):
             if worktree.status != "removing":
                 continue
             project = self._store.state.projects.get(worktree.project_id)
             if project is None or await asyncio.to_thread(os.path.lexists, worktree.path):
-                await self._note(worktree.id, "ready")
+                await self._set_status(worktree.id, "ready")
             else:
-                # Its files went after every check had passed; the branch is checked once more.
+                # The files were removed after all checks passed; only the branch is checked again.
                 await self._finish(project, worktree, force=False)
 
     async def _check(self, project: Project, worktree: Worktree, *, force: bool) -> None:
         root, path = Path(project.path), Path(worktree.path)
-        await removal.check_removal(root, path, self._base(project, path), force=force)
+        await removal.check_removal(
+            root, path, self._find_base_directory(project, path), force=force
+        )
         if not force and self._owns_branch(project, worktree):
-            await removal.check_branch(root, worktree.branch)
+            await removal.check_branch_deletion(root, worktree.branch)
 
     async def _tear_down(self, worktree: Worktree, *, force: bool) -> None:
         if not await asyncio.to_thread(Path(worktree.path).is_dir):
             return
         try:
-            await self._scripts.tear_down(worktree.id)
+            await self._scripts.run_teardown(worktree.id)
         except SpinneyError as error:
             if not force:
                 raise
-            self._tell(worktree, f"Removed by force, though: {error.message}")
+            self._report_failure(worktree, f"Removed by force, although: {error.message}")
 
     async def _remove_directory(self, project: Project, worktree: Worktree, *, force: bool) -> None:
         root, path = Path(project.path), Path(worktree.path)
-        await removal.remove_worktree(root, path, self._base(project, path), force=force)
+        await removal.remove_worktree(
+            root, path, self._find_base_directory(project, path), force=force
+        )
 
     async def _finish(self, project: Project, worktree: Worktree, *, force: bool) -> None:
-        """What follows when the files are gone: from here on there is no way back."""
-        if _is_ours(worktree) and self._owns_branch(project, worktree):
+        """Remove the rest after the files are gone; from here on the removal cannot be undone."""
+        if _is_managed(worktree) and self._owns_branch(project, worktree):
             try:
                 await removal.delete_branch(Path(project.path), worktree.branch, force=force)
             except SpinneyError as error:
-                self._tell(worktree, f"The branch '{worktree.branch}' was kept: {error.message}")
+                self._report_failure(
+                    worktree, f"The branch '{worktree.branch}' was kept: {error.message}"
+                )
         for session in self._store.state.sessions_of(worktree.id, archived=True):
             await self._end_session(session.id)
         await self._store.accept(
             WorktreeDeleted(worktree_id=worktree.id, project_id=worktree.project_id)
         )
         await self._scripts.forget(worktree.id)
-        await asyncio.to_thread(discarding.forget, self._directories.discarded / worktree.id)
-        await asyncio.to_thread(discarding.forget, self._directories.contexts / worktree.id)
+        await asyncio.to_thread(discarding.delete_folder, self._directories.discarded / worktree.id)
+        await asyncio.to_thread(discarding.delete_folder, self._directories.contexts / worktree.id)
 
     def _owns_branch(self, project: Project, worktree: Worktree) -> bool:
-        """Whether the branch goes with the worktree.
+        """Whether the branch is deleted with the worktree.
 
-        Not one that others start from, nor one that was switched to by hand.
+        Not if others start from it, nor if the user switched to it.
         """
         if worktree.branch != worktree.name:
             return False
@@ -135,13 +141,13 @@ class Removals:
         bases = {other.base_branch for other in others if other.id != worktree.id}
         return worktree.branch != project.default_branch and worktree.branch not in bases
 
-    def _base(self, project: Project, path: Path) -> Path:
-        """The directory of the project's worktrees, or the one it was when this was made."""
-        now = base_directory(project, self._directories)
-        return now if now in path.parents else path.parent
+    def _find_base_directory(self, project: Project, path: Path) -> Path:
+        """Return the project's worktrees directory, or the one from when this was created."""
+        current = worktrees_directory(project, self._directories)
+        return current if current in path.parents else path.parent
 
-    async def _note(self, worktree_id: str, status: str, *, check: bool = False) -> None:
-        def accepted(state: State) -> list[Event]:
+    async def _set_status(self, worktree_id: str, status: str, *, check: bool = False) -> None:
+        def make_events(state: State) -> list[Event]:
             if not check and worktree_id not in state.worktrees:
                 return []
             worktree = worktree_in(state, worktree_id)
@@ -151,14 +157,14 @@ class Removals:
             return [WorktreeUpdated(worktree=worktree.model_copy(update={"status": status}))]
 
         with contextlib.nullcontext() if check else contextlib.suppress(SpinneyError):
-            await self._store.accept(accepted)
+            await self._store.accept(make_events)
 
-    def _tell(self, worktree: Worktree, detail: str) -> None:
+    def _report_failure(self, worktree: Worktree, detail: str) -> None:
         self._store.record(
             TaskCompleted(task="remove_worktree", ok=False, detail=detail, worktree_id=worktree.id)
         )
 
 
-def _is_ours(worktree: Worktree) -> bool:
-    """Whether Spinney made its folder and its branch, and so may take them away."""
+def _is_managed(worktree: Worktree) -> bool:
+    """Whether Spinney created its folder and branch, and may therefore delete them."""
     return worktree.session_type == "worktree" and not worktree.adopted

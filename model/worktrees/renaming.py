@@ -1,7 +1,7 @@
-"""Worktrees renamed, with branch and folder, while sessions run in them.
+"""Rename worktrees with their branch and folder while sessions run in them.
 
-The new name is noted in the worktree before git is asked, so that the next start can tell what a
-kill interrupted: it finishes what git has done, and forgets what it has not.
+The new name is saved in the worktree before git runs, so that the next start can recover an
+interrupted renaming: it completes what git has done, and drops what it has not.
 """
 
 import asyncio
@@ -35,23 +35,23 @@ from model.worktrees.naming import check_name
 
 @dataclass(frozen=True, slots=True)
 class _Renaming:
-    """What git does for a new name."""
+    """The changes in git for a new name."""
 
     root: Path
     branch: str
     new_branch: str
     path: Path
     new_path: Path
-    """The same where the folder stays."""
+    """The same as `path` if the folder is not moved."""
 
 
 async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool) -> Worktree:
-    """Rename a worktree and its branch, and move its folder where nothing holds on to it.
+    """Rename a worktree and its branch, and move its folder if nothing depends on the path.
 
-    The folder stays while something works in it (`in_use`, a session) and as long as an agent has
-    a conversation there: programs such as Claude Code keep those by the directory, so that a moved
-    one would have forgotten everything. A branch that a person switched to keeps its name: it may
-    be anybody's. So do branch and folder of a worktree that was adopted.
+    The folder is not moved while a session works in it (`in_use`), nor if an agent has a
+    conversation there: programs such as Claude Code store conversations by directory and would lose
+    them. A branch that the user switched to is not renamed, since others may use it. Neither are
+    branch and folder of an adopted worktree.
     """
     worktree = worktree_in(store.state, worktree_id)
     refuse_while_archived(worktree)
@@ -59,50 +59,60 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     if new_name == worktree.name:
         return worktree
     check_name(new_name, "newName")
-    theirs = worktree.adopted or worktree.branch != worktree.name
-    if worktree.session_type == "base" or theirs:
-        await store.accept(lambda state: _renamed(state, worktree_id, new_name, {}))
+    is_external = worktree.adopted or worktree.branch != worktree.name
+    if worktree.session_type == "base" or is_external:
+        await store.accept(lambda state: _make_rename_events(state, worktree_id, new_name, {}))
         return store.state.worktrees[worktree_id]
     path = Path(worktree.path)
     new_path = path.with_name(folder_name(new_name))
-    stays = in_use or _is_held(store.state, worktree_id) or not await asyncio.to_thread(path.is_dir)
-    await store.accept(lambda state: _begun(state, worktree_id, new_name, new_path))
+    keeps_path = (
+        in_use
+        or _is_path_pinned(store.state, worktree_id)
+        or not await asyncio.to_thread(path.is_dir)
+    )
+    await store.accept(lambda state: _make_begin_events(state, worktree_id, new_name, new_path))
     root = Path(project_in(store.state, worktree.project_id).path)
-    renaming = _Renaming(root, worktree.branch, new_name, path, path if stays else new_path)
+    renaming = _Renaming(root, worktree.branch, new_name, path, path if keeps_path else new_path)
     try:
         await _rename_in_git(renaming)
         try:
             changes = {"branch": new_name, "path": str(renaming.new_path)}
-            await store.accept(lambda state: _renamed(state, worktree_id, new_name, changes))
+            await store.accept(
+                lambda state: _make_rename_events(state, worktree_id, new_name, changes)
+            )
         except BaseException:
             with contextlib.suppress(SpinneyError):
-                await _take_back(renaming)
+                await _roll_back(renaming)
             raise
     except BaseException:
-        await _give_up(store, worktree_id)
+        await _clear_renaming(store, worktree_id)
         raise
     return store.state.worktrees[worktree_id]
 
 
 async def recover(store: Store) -> None:
-    """Finish or forget the renamings that a kill interrupted. Called once, at start."""
+    """Complete or drop the renamings that a kill interrupted. Called once, at start."""
     for worktree in list(store.state.worktrees.values()):
         name = worktree.renaming_to
         if name is None:
             continue
         try:
-            changes = await _done_by_git(store.state, worktree, name)
+            changes = await _find_completed_changes(store.state, worktree, name)
             if changes is not None:
-                done = partial(_renamed, worktree_id=worktree.id, name=name, changes=changes)
-                await store.accept(done)
+                make_events = partial(
+                    _make_rename_events, worktree_id=worktree.id, name=name, changes=changes
+                )
+                await store.accept(make_events)
                 continue
         except SpinneyError:
-            pass  # Nobody can say; the poller sees what stands there.
-        await _give_up(store, worktree.id)
+            pass  # The state is unknown; the poller reads the actual one.
+        await _clear_renaming(store, worktree.id)
 
 
-async def _done_by_git(state: State, worktree: Worktree, name: str) -> dict[str, str] | None:
-    """Branch and path by now, if git had renamed the branch already."""
+async def _find_completed_changes(
+    state: State, worktree: Worktree, name: str
+) -> dict[str, str] | None:
+    """Return the new branch and path if git has already renamed the branch, else `None`."""
     root, path = Path(project_in(state, worktree.project_id).path), Path(worktree.path)
     if not await repositories.branch_exists(root, name):
         return None
@@ -110,12 +120,12 @@ async def _done_by_git(state: State, worktree: Worktree, name: str) -> dict[str,
         return None
     listed = {entry.path for entry in await git_worktrees.list_worktrees(root)}
     new_path = path.with_name(folder_name(name))
-    moved = Path(await asyncio.to_thread(os.path.realpath, new_path)) in listed
-    return {"branch": name, "path": str(new_path if moved else path)}
+    is_moved = Path(await asyncio.to_thread(os.path.realpath, new_path)) in listed
+    return {"branch": name, "path": str(new_path if is_moved else path)}
 
 
-def _is_held(state: State, worktree_id: str) -> bool:
-    """Whether an agent works there, or has a conversation that it keeps by the directory."""
+def _is_path_pinned(state: State, worktree_id: str) -> bool:
+    """Whether an agent is running there, or has a conversation stored by directory."""
     return any(
         session.is_active
         or session.resume_token
@@ -124,8 +134,8 @@ def _is_held(state: State, worktree_id: str) -> bool:
     )
 
 
-def _begun(state: State, worktree_id: str, name: str, path: Path) -> list[Event]:
-    """The note of the new name, unless that or its folder is taken."""
+def _make_begin_events(state: State, worktree_id: str, name: str, path: Path) -> list[Event]:
+    """Return the event that saves the new name. Raises if the name or its folder is taken."""
     worktree = worktree_in(state, worktree_id)
     refuse_while_unsettled(worktree)
     for other in state.worktrees.values():
@@ -138,13 +148,15 @@ def _begun(state: State, worktree_id: str, name: str, path: Path) -> list[Event]
     return [WorktreeUpdated(worktree=worktree.model_copy(update={"renaming_to": name}))]
 
 
-def _renamed(state: State, worktree_id: str, name: str, changes: dict[str, str]) -> list[Event]:
-    """The renaming, and that worktrees made from the branch know its new name."""
+def _make_rename_events(
+    state: State, worktree_id: str, name: str, changes: dict[str, str]
+) -> list[Event]:
+    """Return the rename event, and updates of worktrees that are based on the branch."""
     worktree = worktree_in(state, worktree_id).model_copy(update={"renaming_to": None})
     refuse_while_unsettled(worktree)
-    if changes.get("path", worktree.path) != worktree.path and _is_held(state, worktree_id):
+    if changes.get("path", worktree.path) != worktree.path and _is_path_pinned(state, worktree_id):
         raise SpinneyError(
-            f"A session began to work in '{worktree.name}' meanwhile. Rename it again.", "conflict"
+            f"A session started in '{worktree.name}' meanwhile. Rename it again.", "conflict"
         )
     known = state.worktrees_of(worktree.project_id, archived=True)
     siblings = [other for other in known if other.id != worktree_id]
@@ -161,32 +173,32 @@ def _renamed(state: State, worktree_id: str, name: str, changes: dict[str, str])
     ]
 
 
-async def _give_up(store: Store, worktree_id: str) -> None:
-    def forgotten(state: State) -> list[Event]:
+async def _clear_renaming(store: Store, worktree_id: str) -> None:
+    def make_events(state: State) -> list[Event]:
         worktree = state.worktrees.get(worktree_id)
         if worktree is None or worktree.renaming_to is None:
             return []
         return [WorktreeUpdated(worktree=worktree.model_copy(update={"renaming_to": None}))]
 
     try:
-        await store.accept(forgotten)
-    except SpinneyError:  # The disk is full; nothing may be noted as under way for all that.
-        store.record(*forgotten(store.state))
+        await store.accept(make_events)
+    except SpinneyError:  # The disk is full, but the renaming must not appear to be in progress.
+        store.record(*make_events(store.state))
 
 
 async def _rename_in_git(renaming: _Renaming) -> None:
     root, branch, name = renaming.root, renaming.branch, renaming.new_branch
-    moves = renaming.new_path != renaming.path
-    if moves and await git_worktrees.stands(renaming.new_path):
+    is_moving = renaming.new_path != renaming.path
+    if is_moving and await git_worktrees.path_exists(renaming.new_path):
         raise worktree_path_exists(str(renaming.new_path))
     if not await repositories.branch_exists(root, branch):
         raise SpinneyError(
-            f"There is no branch “{branch}” any more, so it can't be renamed.", "conflict"
+            f"The branch '{branch}' no longer exists, so it cannot be renamed.", "conflict"
         )
     if await repositories.branch_exists(root, name):
         raise branch_exists(name)
     await git_worktrees.rename_branch(root, branch, name)
-    if moves:
+    if is_moving:
         try:
             await git_worktrees.move_worktree(root, renaming.path, renaming.new_path)
         except BaseException:
@@ -195,7 +207,7 @@ async def _rename_in_git(renaming: _Renaming) -> None:
             raise
 
 
-async def _take_back(renaming: _Renaming) -> None:
+async def _roll_back(renaming: _Renaming) -> None:
     if renaming.new_path != renaming.path:
         await git_worktrees.move_worktree(renaming.root, renaming.new_path, renaming.path)
     await git_worktrees.rename_branch(renaming.root, renaming.new_branch, renaming.branch)

@@ -1,1 +1,1 @@
-"""Short texts that an agent writes unwatched, such as a pull request's; part of no session."""
+"""Short texts written by an agent outside of any session, such as pull request descriptions."""

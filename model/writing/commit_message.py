@@ -1,4 +1,4 @@
-"""The message of the next commit, written by an agent from what the commit will hold."""
+"""Let an agent write the message of the next commit from its changes."""
 
 from pathlib import Path
 from typing import Final
@@ -6,32 +6,33 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.domain.resources import Worktree
 from model.git.diff import diff
-from model.git.history import newest_subjects
+from model.git.history import list_recent_subjects
 from model.writing.writer import Writer
 
-_MOST: Final = 60_000
-"""Characters of the differences that the agent reads."""
-_EARLIER: Final = 12
+_MAX_CHARACTERS: Final = 60_000
+"""Characters of the diff that the agent reads."""
+_SUBJECT_COUNT: Final = 12
 
 
 async def commit_message(writer: Writer, worktree: Worktree, stage_all: bool) -> str:
-    """What to say of the staged changes, or (`stage_all`) of all that is not committed.
+    """Return a message for the staged changes, or (`stage_all`) for all uncommitted changes.
 
-    Raises `SpinneyError` when there is nothing to commit or nobody who could write.
+    Raises `SpinneyError` if there is nothing to commit or no agent is available.
     """
     path = Path(worktree.path)
     differences = await diff(path, "working" if stage_all else "staged")
     if not differences:
-        what = "to commit" if stage_all else "staged; stage changes first, or commit all"
+        what = "to commit" if stage_all else "staged. Stage changes first, or commit all"
         raise SpinneyError(f"There is nothing {what}.", "conflict")
-    if not await writer.is_there("commit_message", worktree):
+    if not await writer.is_available("commit_message", worktree):
         raise SpinneyError(
-            "No agent is there to write the message: install one or sign in, or write it yourself.",
+            "No agent is available to write the message. Install an agent or sign in to one, or "
+            "write the message yourself.",
             "backend_unavailable",
         )
     material = {
-        "earlier_subjects": "\n".join(await newest_subjects(path, _EARLIER)),
+        "earlier_subjects": "\n".join(await list_recent_subjects(path, _SUBJECT_COUNT)),
         "branch": worktree.branch,
-        "differences": differences[:_MOST],
+        "differences": differences[:_MAX_CHARACTERS],
     }
     return (await writer.write("commit_message", worktree, material, ["message"]))["message"]

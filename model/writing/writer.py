@@ -1,9 +1,9 @@
-"""An agent asked once for a short text, in a conversation that belongs to no session.
+"""Ask an agent once for a short text, in a conversation that belongs to no session.
 
-The agent and the account are the prompt's own, else the project's, else the person's: what there
-is to read never leaves by another account than the provider profile says. It gets no tools, its
-program is ended as soon as it has answered, and whoever asks must be able to do without:
-everything that can go wrong is a `SpinneyError`.
+The agent and the account are those of the prompt, else of the project, else the user's defaults:
+the material is never sent through an account other than the one in the provider profile. The agent
+gets no tools, and its program is stopped as soon as it has answered. Every failure is a
+`SpinneyError`, and callers must be able to continue without the text.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ from model.preferences import profiles
 from model.preferences.precedence import backend_for, model_for
 from model.preferences.schema import Preferences
 from model.store.store import Store
-from model.writing.prompts import BUILT_IN, ROLE, WritingKey, whole_prompt
+from model.writing.prompts import DEFAULT_PROMPTS, ROLE, WritingKey, build_prompt
 
-PATIENCE: Final = 60.0
-"""Seconds from the start of the program to the end of its answer."""
+TIMEOUT: Final = 60.0
+"""Seconds from starting the program to the end of its answer."""
 
-_LONGEST: Final = 100_000
-"""Characters of an answer; one that goes on is none."""
+_MAX_ANSWER: Final = 100_000
+"""Characters of an answer; longer answers are rejected."""
 
-# Programs put the file into the prompt where they read `@path`. In a difference that would be any
-# file of this machine that the branch's author names (2.1.329 reads it, tools or not), so no `@`
-# may begin a word.
-_JOINER: Final = "\u2060"
+# Programs insert a file into the prompt where they read `@path`. In a diff that could be any file
+# on this machine that the branch's author names (2.1.329 reads it, with or without tools), so no
+# word may begin with `@`.
+_WORD_JOINER: Final = "\u2060"
 
 _MARKDOWN_FENCE: Final = re.compile(r"(`{3,})(?:markdown|md)\n(.*)\n\1", re.DOTALL)
 
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class Writer:
-    """Knows which agent writes, and lets it."""
+    """Selects the agent for each kind of text, and lets it write."""
 
     def __init__(
         self,
@@ -60,77 +60,77 @@ class Writer:
         self._models = models
         self._environment_of = environment_of
         self._demo = demo
-        self._endings: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
 
-    async def is_there(self, key: WritingKey, worktree: Worktree) -> bool:
+    async def is_available(self, key: WritingKey, worktree: Worktree) -> bool:
         """Whether the agent of this prompt is installed and, as far as is known, signed in.
 
-        A provider profile stands for an account, or else says itself what is wrong.
+        A provider profile counts as an account, or reports what is wrong with it.
         """
         backend = self._backends.get(self._backend_name(key, worktree))
         probe = await backend.probe() if backend else base.Probe(program=None)
-        may_ask = probe.signed_in is not False or bool(self._profile_name(key, worktree))
-        return probe.program is not None and may_ask
+        has_account = probe.signed_in is not False or bool(self._profile_name(key, worktree))
+        return probe.program is not None and has_account
 
     async def write(
         self,
         key: WritingKey,
         worktree: Worktree,
         material: Mapping[str, str],
-        wanted: Sequence[str],
+        tags: Sequence[str],
     ) -> dict[str, str]:
-        """Let the prompt's agent write the `wanted` parts of a text, such as `title` and `body`.
+        """Let the prompt's agent write the parts of a text, such as `title` and `body`.
 
         Args:
-            key: The prompt, with the agent and the model that a person chose for it.
-            worktree: Where the agent's program runs.
-            material: What to write about, by tag; empty texts are left out.
-            wanted: The tags of the answer, in order.
+            key: The prompt, with the agent and the model chosen for it in the preferences.
+            worktree: The working directory of the agent's program.
+            material: What to write about, by tag; empty texts are omitted.
+            tags: The tags of the answer, in order.
 
         Raises:
-            SpinneyError: The agent is missing, failed, took longer than `PATIENCE`, asked back, or
-                answered in another form.
+            SpinneyError: The agent is missing, failed, took longer than `TIMEOUT`, asked a
+                question, or answered in another form.
         """
         preferences = self._store.state.preferences
-        task = preferences.magic_prompts.get(key) or BUILT_IN[key]
-        text = whole_prompt(task, material, wanted, clean_line(preferences.ai_language))
-        answer = await self._ask(key, worktree, text.replace("@", f"{_JOINER}@"))
-        return _parts(answer.replace(_JOINER, ""), wanted)
+        task = preferences.magic_prompts.get(key) or DEFAULT_PROMPTS[key]
+        text = build_prompt(task, material, tags, clean_line(preferences.ai_language))
+        answer = await self._ask(key, worktree, text.replace("@", f"{_WORD_JOINER}@"))
+        return _parse_answer(answer.replace(_WORD_JOINER, ""), tags)
 
     async def close(self) -> None:
-        """Wait until every program that was asked has ended."""
-        await asyncio.gather(*self._endings, return_exceptions=True)
+        """Wait until every agent program has ended."""
+        await asyncio.gather(*self._closing, return_exceptions=True)
 
     async def _ask(self, key: WritingKey, worktree: Worktree, text: str) -> str:
         name = self._backend_name(key, worktree)
         backend = self._backends.get(name)
         if backend is None:
             raise SpinneyError(
-                f"Spinney cannot drive {self._models.catalog.label(name)} here.",
+                f"Spinney cannot run {self._models.catalog.label(name)} here.",
                 "backend_unavailable",
             )
         launch = await self._launch(key, worktree, name)
         opening = asyncio.create_task(backend.open(launch))
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 agent = await asyncio.shield(opening)
                 await agent.send(base.Prompt(text))
-                return await _answer(agent)
+                return await _read_answer(agent)
         except TimeoutError:
             label = self._models.catalog.label(name)
             raise SpinneyError(
-                f"{label} took longer than {PATIENCE:g} seconds.", "timeout"
+                f"{label} took longer than {TIMEOUT:g} seconds.", "timeout"
             ) from None
         except SpinneyError:
             raise
         except Exception as error:
-            _log.exception("an agent that was to write a text failed")
-            raise SpinneyError("The agent failed; Spinney's log says how.") from error
+            _log.exception("an agent failed to write a text")
+            raise SpinneyError("The agent failed. See Spinney's log for details.") from error
         finally:
-            # Nobody waits for the program's end, and least of all for one that does not start.
-            ending = asyncio.create_task(_end(opening))
-            self._endings.add(ending)
-            ending.add_done_callback(self._endings.discard)
+            # Do not wait for the program to end, least of all for one that does not start.
+            ending = asyncio.create_task(_close(opening))
+            self._closing.add(ending)
+            ending.add_done_callback(self._closing.discard)
 
     async def _launch(self, key: WritingKey, worktree: Worktree, backend: str) -> base.Launch:
         chosen = self._model(key, backend, self._store.state.preferences)
@@ -154,16 +154,16 @@ class Writer:
     async def _profile(
         self, key: WritingKey, worktree: Worktree, backend: str
     ) -> Mapping[str, object]:
-        """The settings of the chosen profile. Raises where the agent would use another account."""
+        """Return the settings of the chosen profile. Raises if the agent would not use it."""
         name = self._profile_name(key, worktree)
         profile = profiles.named(name, self._store.state.preferences)
         found = await asyncio.to_thread(profiles.read, profile) if profile else {}
         if not profiles.suits(found, backend):
             label = self._models.catalog.label(backend)
             raise SpinneyError(
-                f"The provider profile “{name}” is not for {label}, which would write this with"
-                " an account of its own. Choose another agent or profile for it, in"
-                " magic_prompt_backends or magic_prompt_providers of the preferences.",
+                f"The provider profile '{name}' is not for {label}, which would write this with its"
+                " own account. Choose another agent or provider profile for this prompt in the"
+                " preferences.",
                 "conflict",
             )
         return found
@@ -173,26 +173,26 @@ class Writer:
         chosen = state.preferences.magic_prompt_backends.get(f"{key}_backend")
         project = state.projects.get(worktree.project_id)
         if chosen is not None and self._models.catalog.backend(chosen) is None:
-            chosen = None  # an agent of agents.toml that is not there any more
+            chosen = None  # an agent that is no longer in agents.toml
         return backend_for(
             project, state.preferences, chosen, catalog=self._models.catalog, demo=self._demo
         )
 
     def _model(self, key: WritingKey, backend: str, preferences: Preferences) -> str:
-        """The prompt's model; a preset of another backend as this one has it: small, or usual."""
+        """Return the prompt's model; a preset of another backend maps to this one's equivalent."""
         if key == "branch_naming":
             chosen: str = preferences.branch_naming_model
         else:
             chosen = preferences.magic_prompt_models[f"{key}_model"]
         if key == "session_naming" and chosen == _default_model(key):
-            chosen = preferences.session_naming_model  # a setting of its own, in the same words
+            chosen = preferences.session_naming_model  # a setting of its own with the same values
         rows = self._models.catalog.backend_rows(demo=True)
         others = (row.name for row in rows if row.name != backend)
         if self._models.catalog.model(backend, chosen) is None and any(
             self._models.catalog.model(other, chosen) for other in others
         ):
-            usual = model_for(backend, preferences)
-            return SMALLEST.get(backend, usual) if chosen in SMALLEST.values() else usual
+            default = model_for(backend, preferences)
+            return SMALLEST.get(backend, default) if chosen in SMALLEST.values() else default
         return chosen
 
 
@@ -201,66 +201,66 @@ def _default_model(key: WritingKey) -> str:
     return defaults[f"{key}_model"]
 
 
-async def _answer(agent: base.Agent) -> str:
-    """All that the agent says in its turn."""
-    said: dict[str, str] = {}
+async def _read_answer(agent: base.Agent) -> str:
+    """Return the text that the agent writes in its turn."""
+    blocks: dict[str, str] = {}
     async for event in agent.events():
         match event:
             case base.TextDelta(kind="text"):
-                said[event.block] = said.get(event.block, "") + event.text
+                blocks[event.block] = blocks.get(event.block, "") + event.text
             case base.TextFinal(kind="text"):
-                said[event.block] = event.text
+                blocks[event.block] = event.text
             case base.BlockDropped():
-                said.pop(event.block, None)
+                blocks.pop(event.block, None)
             case base.PlanProposed() | base.QuestionAsked() | base.PermissionAsked():
-                raise SpinneyError("The agent asked back instead of writing.", "backend_error")
+                raise SpinneyError(
+                    "The agent asked a question instead of writing.", "backend_error"
+                )
             case base.TurnFailed():
                 raise SpinneyError(event.error, event.error_type)
             case base.TurnFinished():
-                return "\n".join(said.values())
-        if sum(map(len, said.values())) > _LONGEST:
-            raise SpinneyError("The agent wrote without end.", "backend_error")
-    raise SpinneyError("The agent's program ended before it had answered.", "backend_error")
+                return "\n".join(blocks.values())
+        if sum(map(len, blocks.values())) > _MAX_ANSWER:
+            raise SpinneyError("The agent's answer is too long.", "backend_error")
+    raise SpinneyError("The agent's program exited before it answered.", "backend_error")
 
 
-async def _end(opening: "asyncio.Task[base.Agent]") -> None:
+async def _close(opening: "asyncio.Task[base.Agent]") -> None:
     try:
         agent = await opening
         await agent.close()
     except SpinneyError as error:
-        _log.info("an agent that was to write a text: %s", error.message)
+        _log.info("an agent for writing a text failed: %s", error.message)
     except Exception:
-        _log.exception("an agent that was to write a text did not end as it should")
+        _log.exception("an agent for writing a text did not exit cleanly")
 
 
-def _parts(answer: str, wanted: Sequence[str]) -> dict[str, str]:
-    """The wanted parts of an answer, cleaned. Words around them, without tags, do no harm."""
-    texts = [_plain(text) for text in _between(answer, wanted)]
+def _parse_answer(answer: str, tags: Sequence[str]) -> dict[str, str]:
+    """Return the cleaned parts of an answer by tag. Text outside the tags is ignored."""
+    texts = [_clean(text) for text in _split_by_tags(answer, tags)]
     if not all(texts) or not texts:
-        raise SpinneyError(
-            "The agent did not answer in the form that it was asked for.", "backend_error"
-        )
-    return dict(zip(wanted, texts, strict=True))
+        raise SpinneyError("The agent did not answer in the requested form.", "backend_error")
+    return dict(zip(tags, texts, strict=True))
 
 
-def _between(answer: str, wanted: Sequence[str]) -> list[str]:
-    """What stands between the tags, which follow one another; nothing where they do not."""
-    # Found from both ends: one expression for all would try each end of a part with each other.
-    before, begins, rest = answer.partition(f"<{wanted[0]}>")
-    inner, ends, after = rest.rpartition(f"</{wanted[-1]}>")
+def _split_by_tags(answer: str, tags: Sequence[str]) -> list[str]:
+    """Return the texts between the consecutive tags; empty if the form is not valid."""
+    # Searched from both ends: one expression for all parts would need quadratic backtracking.
+    before, begins, rest = answer.partition(f"<{tags[0]}>")
+    inner, ends, after = rest.rpartition(f"</{tags[-1]}>")
     if not (begins and ends) or re.search("[<>]", before + after):
         return []
     found = []
-    for tag, following in pairwise(wanted):
-        parted = re.split(rf"</{tag}>\s*<{following}>", inner, maxsplit=1)
-        if len(parted) < 2:
+    for tag, following in pairwise(tags):
+        split = re.split(rf"</{tag}>\s*<{following}>", inner, maxsplit=1)
+        if len(split) < 2:
             return []
-        part, inner = parted
+        part, inner = split
         found.append(part)
     return [*found, inner]
 
 
-def _plain(text: str) -> str:
+def _clean(text: str) -> str:
     text = make_visible(text).strip()
     fenced = _MARKDOWN_FENCE.fullmatch(text)
     return fenced[2].strip() if fenced else text

@@ -156,7 +156,7 @@ def make_questions(questions: Iterable[Question]) -> Iterator[Node]:
 
 
 async def _count_messages(workspace: "Workspace", session_id: str) -> int:
-    return (await get_messages.function(workspace, session_id, 1)).total
+    return (await get_messages(workspace, session_id, 1)).total
 
 
 async def _read_messages(workspace: "Workspace", session_id: str, numbers: range) -> list[Message]:
@@ -164,7 +164,7 @@ async def _read_messages(workspace: "Workspace", session_id: str, numbers: range
     total = numbers.stop
     while True:
         offset = total - numbers.stop
-        page = await get_messages.function(workspace, session_id, len(numbers), offset)
+        page = await get_messages(workspace, session_id, len(numbers), offset)
         if page.total <= total:
             return page.messages
         total = page.total

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from model.api.command import find_command
+from model.api.sessions import create_session
 from model.base.errors import SpinneyError
-from model.commands.registry import find_command
+from model.commands.dispatch import run
 from model.domain.resources import Session
 from server.lite.page_request import Form
 from server.lite.request_forms import read_answers
@@ -36,7 +38,7 @@ class FormAction:
     async def run(self, workspace: "Workspace", session: Session, form: Form) -> str:
         """Run the command; returns the id of the session to show. Raises `SpinneyError`."""
         arguments = {"sessionId": session.id, **self.arguments(session, form)}
-        result = await find_command(self.command).run(workspace, arguments)
+        result = await run(workspace, find_command(self.command), arguments)
         return result.id if isinstance(result, Session) else session.id
 
 
@@ -112,7 +114,7 @@ FORM_ACTIONS: Final = (
 """All forms of a session's page."""
 
 
-async def create_session(workspace: "Workspace", worktree_id: str, form: Form) -> Session:
+async def create_session_from_form(workspace: "Workspace", worktree_id: str, form: Form) -> Session:
     """Create a session without sending a message."""
     arguments = {
         "worktreeId": worktree_id,
@@ -120,5 +122,5 @@ async def create_session(workspace: "Workspace", worktree_id: str, form: Form) -
         "executionMode": form.get("mode") or None,
         "backend": form.get("backend") or None,
     }
-    pending: Awaitable[Session] = find_command("create_session").run(workspace, arguments)
+    pending: Awaitable[Session] = run(workspace, create_session, arguments)
     return await pending

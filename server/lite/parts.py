@@ -134,12 +134,10 @@ async def _make_output(
     page_request: PageRequest, session_id: str, tool_use_id: str, url: str
 ) -> list[Node]:
     offset, limit = _query_number(page_request, "out"), _TEXT_SIZE
-    chunk = await get_tool_output.function(
-        page_request.workspace, session_id, tool_use_id, offset, limit
-    )
+    chunk = await get_tool_output(page_request.workspace, session_id, tool_use_id, offset, limit)
     while size(chunk.content) > _TEXT_SIZE:
         limit = max(4, limit * _TEXT_SIZE // size(chunk.content) - 4)
-        chunk = await get_tool_output.function(
+        chunk = await get_tool_output(
             page_request.workspace, session_id, tool_use_id, offset, limit
         )
     first_link = link("From the beginning", f"{url}0") if offset else None

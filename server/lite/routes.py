@@ -12,16 +12,22 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from model.api.sessions import send_chat_message
 from model.base.errors import HTTP_STATUS, SpinneyError, foreseen
 from model.chat.chats import session_in
+from model.commands.dispatch import run
 from model.commands.doctor import get_problems
-from model.commands.registry import find_command
 from model.commands.sessions import mark_session_read
 from model.domain.resources import Session
 from server.auth import Authenticator
 from server.http_api import read_body
 from server.limits import Limits
-from server.lite.form_actions import FORM_ACTIONS, FormAction, create_session, message_arguments
+from server.lite.form_actions import (
+    FORM_ACTIONS,
+    FormAction,
+    create_session_from_form,
+    message_arguments,
+)
 from server.lite.layout import render_failure, render_sign_in
 from server.lite.lists import render_sessions, render_worktree, render_worktrees
 from server.lite.page_request import Form, PageRequest
@@ -82,7 +88,8 @@ class Lite:
             web.post("/lite/sign-in", self._sign_in),
             web.post("/lite/sign-out", self._form_handler(self._sign_out)),
             web.post(
-                "/lite/worktrees/{worktree_id}/sessions", self._form_handler(self._create_session)
+                "/lite/worktrees/{worktree_id}/sessions",
+                self._form_handler(self._create_session),
             ),
             *(
                 web.post(f"{SESSION}/{action.name}", self._action_handler(action))
@@ -95,7 +102,7 @@ class Lite:
 
     async def _get_sessions(self, _: web.Request, page_request: PageRequest) -> str:
         """All sessions, those that need you first; paginated with `page`."""
-        return render_sessions(page_request, await get_problems.function(self._workspace))
+        return render_sessions(page_request, await get_problems(self._workspace))
 
     async def _get_worktrees(self, _: web.Request, page_request: PageRequest) -> str:
         """All worktrees with their git status; paginated with `page`."""
@@ -119,7 +126,7 @@ class Lite:
             and request.method == "GET"
             and session_in(page_request.state, session_id).unread
         ):
-            await mark_session_read.function(self._workspace, session_id)
+            await mark_session_read(self._workspace, session_id)
         return await render_session(page_request, session_id)
 
     async def _get_unknown(self, _: web.Request, page_request: PageRequest) -> str:
@@ -158,7 +165,7 @@ class Lite:
             if session_id in page_request.state.sessions:
                 return _redirect(f"/lite/sessions/{session_id}#end")
             try:
-                session = await create_session(self._workspace, worktree_id, form)
+                session = await create_session_from_form(self._workspace, worktree_id, form)
             except SpinneyError as error:
                 failed = replace(page_request, typed=form, problem=error.message)
                 return _html_response(
@@ -175,7 +182,7 @@ class Lite:
         if form.get("message").strip():
             arguments = {"sessionId": session.id, **message_arguments(form)}
             try:
-                await find_command("send_chat_message").run(self._workspace, arguments)
+                await run(self._workspace, send_chat_message, arguments)
             except SpinneyError as error:
                 failed = replace(page_request, typed=form, problem=error.message)
                 html = await render_session(failed, session.id)

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model.agents.agents_file import load_catalog
 from model.backends.all import all_backends
 from model.base.paths import directories
@@ -32,7 +32,7 @@ async def begin(
 ) -> list[str]:
     """So many sessions. They have names, so that no agent is asked for one beside them."""
     made = [
-        await create_session.function(
+        await create_session(
             workspace, worktree_id, name=f"Thread {number}", backend=backend, model=model
         )
         for number in range(count)
@@ -50,7 +50,7 @@ async def answers(
     waiting = set(messages)
     try:
         for key, text in messages.items():
-            await send_chat_message.function(workspace, key, text)
+            await send_chat_message(workspace, key, text)
         async with asyncio.timeout(patience):
             while waiting := {key for key in waiting if _works(workspace, key)}:
                 await news.wait()
@@ -73,7 +73,7 @@ async def _said(workspace: Workspace, key: str) -> str:
     session = workspace.store.state.sessions[key]
     if session.status == "failed":
         return f"failed: {session.last_run and session.last_run.error}"
-    (newest,) = (await get_messages.function(workspace, key, limit=1)).messages
+    (newest,) = (await get_messages(workspace, key, limit=1)).messages
     return newest.text.strip()
 
 
@@ -81,7 +81,7 @@ async def delete(workspace: Workspace, keys: list[str]) -> dict[str, Any]:
     """Delete the sessions; how long that took and what it did to the loop."""
     watch, began = LoopWatch(), time.perf_counter()
     for key in keys:
-        await delete_session.function(workspace, key)
+        await delete_session(workspace, key)
     cost = {"seconds": time.perf_counter() - began, **watch.stop()}
     gc.collect()
     return cost
@@ -96,8 +96,8 @@ async def main(repository: str) -> None:
     await workspace.start()
     server = workspace.http_server = Server(workspace)
     await server.start(0, localhost_only=True, token_required=True)
-    project = await add_project.function(workspace, repository)
-    worktree = await open_base_worktree.function(workspace, project.id)
+    project = await add_project(workspace, repository)
+    worktree = await open_base_worktree(workspace, project.id)
     gc.freeze()
 
     async def answer(asked: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ async def main(repository: str) -> None:
             case {"do": "begin", **given}:
                 return {"sessions": await begin(workspace, worktree.id, **given)}
             case {"do": "limit", "agents": limit}:
-                await update_preferences.function(workspace, {"agent_limit": limit})
+                await update_preferences(workspace, {"agent_limit": limit})
                 return {}
             case {"do": "answers", **given}:
                 return await answers(workspace, **given)

@@ -13,11 +13,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
+from model.api.sessions import send_chat_message
 from model.base.paths import Directories, directories
 from model.client.local import LocalClient
-from model.commands.sessions import create_session, send_chat_message
+from model.commands.sessions import create_session
 from model.domain.events import ProjectAdded, WorktreeCreated
 from model.domain.resources import Project, Worktree
 from model.runtime.core import Core
@@ -64,7 +65,7 @@ class AtWork:
         )
         await workspace.store.accept(ProjectAdded(project=project), WorktreeCreated(worktree=tree))
         for number in range(self._sessions):
-            await create_session.function(workspace, "w", name=f"Session {number}")
+            await create_session(workspace, "w", name=f"Session {number}")
 
     async def begin(self, app: SpinneyApp) -> None:
         """Start the work beside the application, which would wait for the end of its pilot."""
@@ -73,11 +74,11 @@ class AtWork:
     async def _run(self, app: SpinneyApp) -> None:
         """Let all work, and take notes until the loop ends."""
         main = app.main
-        while main.link is None or len(main.link.mirror.state.sessions) < self._sessions:
+        while main.link is None or len(main.state.sessions) < self._sessions:
             await asyncio.sleep(0.05)
         main.mirror.followers.append(self._count)
         first, *others = sorted(main.state.sessions.values(), key=lambda session: session.name)
-        main.action_open_session(first.id)
+        main.open_session(first.id)
         for session in (first, *others):
             await main.client.call(send_chat_message, session_id=session.id, message=self._message)
         if "markdown" not in self._message:

@@ -44,15 +44,13 @@ class Opening:
     async def run(self, sessions: list[str]) -> None:
         """All steps, then the end of the program."""
         main = self._app.main
-        while main.link is None or not main.link.mirror.state.sessions:
+        while main.link is None or not main.state.sessions:
             await asyncio.sleep(0.05)
         await self._spy.quiet(QUIET)
         for session_id in sessions:
             last = main.state.sessions[session_id].message_count - 1
             memory = _memory()
-            opened = await self._step(
-                partial(main.action_open_session, session_id), f"(mark {last})"
-            )
+            opened = await self._step(partial(main.open_session, session_id), f"(mark {last})")
             self._found["opened"][session_id] = {
                 **opened,
                 "widgets": len(self._app.screen.query("*")),

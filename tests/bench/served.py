@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
 from model.backends.demo.backend import DemoBackend
 from model.base.paths import Directories
@@ -48,7 +48,7 @@ async def plain_worktree(workspace: Workspace, place: Path) -> None:
 async def begin_session(workspace: Workspace, place: Path) -> Session:
     """Such a worktree, and a session of the demo agent in it."""
     await plain_worktree(workspace, place)
-    return await create_session.function(
+    return await create_session(
         workspace, "w", name="Stream", execution_mode="build", backend="demo"
     )
 
@@ -58,7 +58,7 @@ async def stream(workspace: Workspace, session: Session, count: int, rate: float
     reader, news = workspace.bus.reader(), asyncio.Event()
     end_listening = workspace.bus.listen(news.set)
     watch = LoopWatch()
-    await send_chat_message.function(workspace, session.id, f"/demo stream {count} {rate}")
+    await send_chat_message(workspace, session.id, f"/demo stream {count} {rate}")
     try:
         while True:
             await news.wait()

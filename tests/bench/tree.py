@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from model.api.command import Command
 from model.client.base import Happened, Loaded, Update
-from model.commands.registry import Command
 from model.domain import events as e
 from model.domain.resources import MessagePage, Project, Session, Worktree
 from model.state import State, apply
@@ -105,7 +105,7 @@ async def _run(state: State) -> dict[str, list[tuple[float, float]]]:
     client = Still(state)
     app = SpinneyApp(lambda: client, environ={})  # type: ignore[arg-type, return-value]
     async with app.run_test(size=SIZE) as pilot:
-        while app.main.link is None:
+        while app.main.is_connected is False:
             await pilot.pause(0.01)
         gc.collect()
         tree = app.main.projects

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
 from model.backends import base
 from model.base.paths import Directories
@@ -44,7 +44,7 @@ async def open_workspace(place: Path) -> Workspace:
 
 async def begin(workspace: Workspace, count: int) -> list[str]:
     """So many sessions, each with an agent that has had a short turn."""
-    made = [await create_session.function(workspace, "w", name="Bench") for _ in range(count)]
+    made = [await create_session(workspace, "w", name="Bench") for _ in range(count)]
     keys = [session.id for session in made]
     await work(workspace, keys, 10)
     return keys
@@ -53,7 +53,7 @@ async def begin(workspace: Workspace, count: int) -> list[str]:
 async def work(workspace: Workspace, keys: list[str], events: int) -> None:
     """Let every session have a turn of so many events, all at once."""
     for key in keys:
-        await send_chat_message.function(workspace, key, str(events))
+        await send_chat_message(workspace, key, str(events))
     await _until(workspace, lambda: all(_is_idle(workspace, key) for key in keys))
 
 
@@ -121,7 +121,7 @@ async def _soak(workspace: Workspace, sessions: int, turns: int, events: int) ->
         await work(workspace, keys, events)
     found["end"] = memory()
     for key in keys:
-        await delete_session.function(workspace, key)
+        await delete_session(workspace, key)
     return {**found, "closed": memory()}
 
 

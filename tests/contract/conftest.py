@@ -12,11 +12,12 @@ import aiohttp
 import pytest
 
 from model.agents.catalog import Catalog
+from model.api.command import find_command
 from model.backends.base import Backend
 from model.backends.demo.backend import DemoBackend
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
-from model.commands.registry import find_command
+from model.commands.dispatch import run
 from model.preferences.apply import changed
 from model.runtime.workspace import Workspace
 from server.app import Server
@@ -195,7 +196,7 @@ def local_call(workspace: Workspace) -> Call:
     async def call(name: str, /, **args: Any) -> Any:
         command = find_command(name)
         try:
-            result = await command.run(workspace, args)
+            result = await run(workspace, command, args)
         except SpinneyError as error:
             raise RefusedError(error.message) from None
         return command.result.dump_python(result, mode="json")

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.commands.registry import Argument
+from model.api.command import Argument
 from tests.contract.conftest import connected, program_in
 from tests.program import Program, Serving
 

@@ -44,7 +44,9 @@ async def test_a_name_that_git_takes_for_no_branch_is_refused_with_the_reason(
     call: Call, project: Any
 ) -> None:
     said = await refusal(call, "create_worktree", projectId=project["id"], customName="a b")
-    assert said.startswith("Invalid field 'customName': “a b” is not a valid branch name: it holds")
+    assert said.startswith(
+        "Invalid field 'customName': 'a b' is not a valid branch name: it contains"
+    )
 
 
 async def test_a_base_branch_that_nothing_is_called_is_refused_at_once(
@@ -62,9 +64,9 @@ async def test_a_base_branch_that_nothing_is_called_is_refused_at_once(
         ({"name": "", "color": "#0a0"}, "name must have from 1 to 50 characters"),
         ({"name": " \n", "color": "#0a0"}, "name must have from 1 to 50 characters"),
         ({"name": "x" * 51, "color": "#0a0"}, "name must have from 1 to 50 characters"),
-        ({"name": "a", "color": "red"}, "color must be a hex colour code: #rgb or #rrggbb"),
-        ({"name": "a", "color": "#12345"}, "color must be a hex colour code: #rgb or #rrggbb"),
-        ({"name": "a", "color": "#0a0\n"}, "color must be a hex colour code: #rgb or #rrggbb"),
+        ({"name": "a", "color": "red"}, "color must be a hex color code: #rgb or #rrggbb"),
+        ({"name": "a", "color": "#12345"}, "color must be a hex color code: #rgb or #rrggbb"),
+        ({"name": "a", "color": "#0a0\n"}, "color must be a hex color code: #rgb or #rrggbb"),
         ({"name": "a"}, "color is missing"),
         ({"name": 1, "color": "#0a0"}, "name: must be text"),
         ("urgent", "must be an object"),
@@ -90,6 +92,6 @@ async def test_nothing_begins_in_an_archived_worktree(
     given = {"worktreeId": worktree["id"]}
     await call("archive_worktree", **given)
     said = await refusal(call, command, **given, **args)
-    assert said == f"'{worktree['name']}' is archived. Bring it back first."
+    assert said == f"'{worktree['name']}' is archived. Unarchive it first."
     await call("unarchive_worktree", **given)
     assert await call(command, **given, **args)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import model.commands.all  # noqa: F401 - registers the commands
-from model.commands.registry import ALIASES, COMMANDS, Command
+import model.api.all  # noqa: F401 - registers the commands
+from model.api.command import ALIASES, COMMANDS, Command
 from model.preferences.schema import Preferences
 from tests.contract.conftest import connected
 from tests.contract.nonsense import (  # noqa: F401 - and fixtures

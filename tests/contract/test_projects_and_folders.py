@@ -116,9 +116,9 @@ async def test_a_projects_own_setting_is_given_up(
     [
         ("trees", "must be an absolute path"),
         ("../trees", "must be an absolute path"),
-        ("/proc/trees", "no directory can be made there ("),
-        ("{file}/trees", "no directory can be made there ("),
-        ("~nobody-here/trees", "nobody has this home"),
+        ("/proc/trees", "cannot create a directory there ("),
+        ("{file}/trees", "cannot create a directory there ("),
+        ("~nobody-here/trees", "unknown user"),
     ],
 )
 async def test_worktrees_dir_is_where_directories_can_be_made(

@@ -197,7 +197,7 @@ async def test_a_running_script_is_stopped_and_runs_once_at_a_time(
     worktree = await here.worktree()
     await socket.call("run_worktree_script", worktreeId=worktree["id"])
     refused = await here.refused("run_worktree_script", worktreeId=worktree["id"])
-    assert (refused["error_type"], "runs already" in refused["error"]) == ("conflict", True)
+    assert (refused["error_type"], "is already running" in refused["error"]) == ("conflict", True)
     await socket.call("stop_worktree_script", worktreeId=worktree["id"])
     told = await here.told("run")
     assert (told["ok"], "was stopped" in told["detail"]) == (False, True)

@@ -207,7 +207,7 @@ async def test_a_project_whose_directory_is_gone_is_told(place: Place) -> None:
     root = place.repository.root
     away = root.rename(root.with_name("away"))
     told = await refusal(place.call, "fetch_worktrees_status", projectId=place.project_id)
-    assert told.startswith(f"The project's directory is gone: {root}. ")
+    assert told.startswith(f"The project's directory is missing: {root}. ")
     assert await place.call("get_problems") == [told]
     away.rename(root)
     assert await place.call("fetch_worktrees_status", projectId=place.project_id) is None

@@ -242,7 +242,7 @@ async def test_cancel_git_ends_a_slow_hook_and_the_commit_that_waits_for_it(plac
     told = asyncio.create_task(refusal(place.call, "commit_changes", message="slow", **all_of_it))
     await hook.begun()
     await place.listener.call("cancel_git", worktreeId=made["id"])
-    assert await told == "The commit was cancelled."
+    assert await told == "The commit was canceled."
     await hook.ended()
     assert (await place.call("commit_changes", message="quick", **all_of_it))["success"]
     assert await place.call("cancel_git", worktreeId=made["id"]) is None  # Nothing runs.
@@ -254,7 +254,7 @@ async def test_cancel_git_ends_a_creation_and_nothing_of_it_is_left(place: Place
     await hook.begun()
     await place.call("cancel_git", worktreeId=made["id"])
     told = (await place.listener.event("worktree:create_error"))["payload"]
-    assert (told["id"], told["error"]) == (made["id"], "The creation was cancelled.")
+    assert (told["id"], told["error"]) == (made["id"], "The creation was canceled.")
     await hook.ended()
     assert not Path(made["path"]).exists()
     assert await place.names() == []

@@ -10,7 +10,7 @@ from typing import Any
 
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
-from model.client.local_instance import found_door
+from model.client.local_instance import find_endpoint
 from tests.journeys.elsewhere import TREES
 from tests.journeys.ledger import (
     COUNTED,
@@ -69,7 +69,7 @@ class TerminalPlace(Place):
         end = time.monotonic() + PATIENCE
         while True:
             try:
-                return found_door(directories)
+                return find_endpoint(directories)
             except SpinneyError:
                 if time.monotonic() > end:
                     raise

@@ -82,18 +82,18 @@ def _queried(message: str) -> Mapping[str, Any]:
     return {"refused": "PullRequestByNumber", "message": message}
 
 
-_NOT_SIGNED_IN = "gh is not signed in to GitHub. Run “gh auth login”"
-_MAY_NOT = "The account that gh is signed in with may not do that"
-_ENOUGH = "GitHub takes no more requests from this account for now."
+_NOT_SIGNED_IN = "gh is not signed in to GitHub. Run 'gh auth login'"
+_MAY_NOT = "The account that gh is signed in with does not have permission to do that"
+_ENOUGH = "GitHub's rate limit for this account is exceeded."
 
 TROUBLES: Mapping[str, Trouble] = {
     "not signed in": Trouble(_NOT_SIGNED_IN, "backend_unavailable", environment={"GH_TOKEN": ""}),
     "signed in no more": Trouble(
         _NOT_SIGNED_IN, "backend_unavailable", environment={"GH_TOKEN": "another"}
     ),
-    "gone": Trouble("The pull request does not exist any more.", "not_found"),
+    "gone": Trouble("The pull request no longer exists.", "not_found"),
     "no such repository": Trouble(
-        "GitHub knows no such repository",
+        "There is no such repository on GitHub",
         "not_found",
         _queried("Could not resolve to a Repository with the name 'ada/engine'."),
     ),
@@ -116,12 +116,12 @@ TROUBLES: Mapping[str, Trouble] = {
     ),
     "too many requests": Trouble(_ENOUGH, "rate_limit_error", _answered(429, "Slow down")),
     "nothing answers behind the door": Trouble(
-        "GitHub has a trouble of its own at the moment",
+        "GitHub has a problem at the moment",
         "backend_unavailable",
         _answered(502, "Bad Gateway"),
     ),
     "no network": Trouble(
-        "GitHub cannot be reached. Check the connection",
+        "GitHub cannot be reached. Check the network connection",
         "backend_unavailable",
         environment={"HTTPS_PROXY": "http://127.0.0.1:1"},
     ),

@@ -16,8 +16,8 @@ import pytest
 from model.backends import base
 from model.backends.opencode import server_pool
 from model.backends.opencode.backend import OpenCodeBackend
-from model.backends.opencode.event_stream import Event
-from model.backends.opencode.server import CALL_PATIENCE, OpenCodeServer
+from model.backends.opencode.event_stream import ServerEvent
+from model.backends.opencode.server import CALL_TIMEOUT, OpenCodeServer
 from model.backends.process import Unreadable
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.cut_off import made_known, opencode_in
@@ -33,9 +33,9 @@ class RecordingServer(OpenCodeServer):
 
     lines: list[Any] = []  # noqa: RUF012 - one recording at a time
 
-    def route(self, event: Event | Unreadable) -> None:
-        if isinstance(event, Event) and event.kind not in _KEPT_OUT and event.session_id:
-            self.lines.append({"event": event.kind, "told": event.told})
+    def route(self, event: ServerEvent | Unreadable) -> None:
+        if isinstance(event, ServerEvent) and event.kind not in _KEPT_OUT and event.session_id:
+            self.lines.append({"event": event.kind, "told": event.properties})
         super().route(event)
 
     async def call(
@@ -44,12 +44,12 @@ class RecordingServer(OpenCodeServer):
         path: str,
         directory: Path,
         body: Mapping[str, Any] | None = None,
-        patience: float = CALL_PATIENCE,
+        timeout: float = CALL_TIMEOUT,
     ) -> Any:
         if method == "POST":
             # Its events come before its answer.
             self.lines.append({"call": f"{method} {path}"})
-        return await super().call(method, path, directory, body, patience)
+        return await super().call(method, path, directory, body, timeout)
 
 
 async def record(name: str, folder: Path, stub: CompletionsStub) -> None:

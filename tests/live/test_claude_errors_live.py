@@ -84,7 +84,7 @@ async def test_no_network_is_told_with_the_retries(
     assert [e.text[:16] for e in told if isinstance(e, base.Notice)] == ["Retrying (1 of 1"]
     failed = only(told, base.TurnFailed)
     assert failed.error_type == "backend_error"
-    assert "out of reach" in failed.error
+    assert "unreachable" in failed.error
 
 
 async def test_a_program_that_is_not_signed_in_names_the_command(

@@ -38,7 +38,7 @@ async def test_a_message_that_a_hook_holds_back_is_told(
     conversation = await open_claude()
     told = await conversation.turn("say: my password")
     assert notes(told) == [
-        "A hook of yours held this message back, so the agent did not answer it: No passwords."
+        "One of your hooks blocked this message, so the agent did not receive it: No passwords."
     ]
     assert only(told, base.TurnFinished)
     assert provider.requests == []
@@ -54,8 +54,8 @@ async def test_what_hooks_tell_the_agent_and_that_one_fails_is_told_once(
     hook("Stop", f"test -e {once} || {{ touch {once}; echo 'Run the tests.' >&2; exit 2; }}")
     conversation = await open_claude()
     assert notes(await conversation.turn("write a.txt: x")) == [
-        "A hook of yours failed (PostToolUse:Write, exit code 127): ruff: not found",
-        "A hook of yours let the agent go on (Stop): Run the tests.",
+        "One of your hooks failed (PostToolUse:Write, exit code 127): ruff: not found",
+        "One of your hooks made the agent continue (Stop): Run the tests.",
     ]
     assert notes(await conversation.turn("write b.txt: x")) == []
 
@@ -67,7 +67,7 @@ async def test_a_hook_that_ends_the_run_is_told_as_json_says_it(
     hook("PostToolUse", f"echo '{answer}'")
     conversation = await open_claude()
     told = await conversation.turn("write a.txt: x")
-    assert notes(told) == ["A hook of yours ended the run (PostToolUse:Write): Enough for today"]
+    assert notes(told) == ["One of your hooks ended the run (PostToolUse:Write): Enough for today"]
 
 
 async def test_hooks_leave_written_texts_alone(

@@ -75,7 +75,7 @@ async def test_what_the_person_wants_to_be_asked_for_is_asked_for_in_every_mode(
     for words in ("bash: touch new.txt", f"call: Read {reading}"):
         await conversation.agent.send(base.Prompt(words))
         request = await conversation.until(base.PermissionAsked)
-        assert request.description.startswith("A rule of your Claude Code settings asks."), words
+        assert request.description.startswith("A rule in your Claude Code settings requires"), words
         await conversation.agent.permit(request.request_id, "deny")
         assert only(await conversation.rest(), base.ToolResult).is_error, words
     assert not (folder / "new.txt").exists()

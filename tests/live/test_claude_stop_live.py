@@ -124,7 +124,7 @@ async def test_stop_ends_the_commands_of_a_sub_agent(open_claude: Open, folder: 
 async def test_a_program_that_hangs_is_killed_and_its_conversation_goes_on(
     open_claude: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channel, "STOP_PATIENCE", 0.2)
+    monkeypatch.setattr(channel, "STOP_TIMEOUT", 0.2)
     hanging = await open_claude()
     await hanging.turn("say: the colour is blue")
     (program,) = at_work_in(folder)
@@ -182,7 +182,7 @@ async def test_an_unknown_conversation_begins_afresh(open_claude: Open) -> None:
     conversation = await open_claude(resume_token=unknown)
     told = await conversation.turn("say: hello")
     assert text(told) == "hello"
-    assert "begins afresh" in only(told, base.Notice).text
+    assert "started a new one" in only(told, base.Notice).text
     assert token(conversation) != unknown
 
 

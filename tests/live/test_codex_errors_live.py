@@ -33,7 +33,7 @@ async def test_a_refused_key_is_told_at_once(open_codex: Open) -> None:
         ("error 503", "backend_error", "Try again in a moment"),
         ("error 400", "invalid_request", "Change the message"),
         ("error 404", "invalid_request", "Choose another model"),
-        ("tell insufficient_quota x", "rate_limit_error", "Wait until it is lifted"),
+        ("tell insufficient_quota x", "rate_limit_error", "Wait until it resets"),
         ("tell context_length_exceeded x", "invalid_request", "too long for the model"),
         ("tell server_is_overloaded x", "backend_error", "overloaded"),
     ],

@@ -114,7 +114,7 @@ async def test_a_killed_program_fails_the_turns_and_the_next_one_goes_on(
         failed = only(await each.rest(), base.TurnFailed)
         assert failed.error_type == "backend_error"
         assert failed.error.startswith("Codex was killed (SIGKILL). Send a message")
-        assert "last words" not in failed.error  # what it warned of when it began
+        assert "Last output" not in failed.error  # what it warned of when it began
         await each.end()
         await each.agent.close()
     again = await open_codex(resume_token=token(conversation))
@@ -127,7 +127,7 @@ async def test_an_unknown_conversation_begins_afresh(open_codex: Open) -> None:
     conversation = await open_codex(resume_token=unknown)
     told = await conversation.turn("say: hello")
     assert text(told) == "hello"
-    assert "begins afresh" in only(told, base.Notice).text
+    assert "started a new one" in only(told, base.Notice).text
     assert token(conversation) != unknown
 
 

@@ -124,7 +124,7 @@ async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
     hooks, project, server = notes
     assert f"the settings and hooks in {worktree}/.codex: you have not trusted" in project
     assert server.startswith("The MCP server broken did not start")
-    assert "Codex leaves out a hook of yours (userPromptSubmit)" in hooks
+    assert "Codex ignores one of your hooks (userPromptSubmit)" in hooks
     assert "`/hooks`" in hooks
     assert not (place / "hooked").exists()
     told = await (await open_codex()).turn("say: two")

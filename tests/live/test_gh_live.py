@@ -21,9 +21,9 @@ from model.commands.pull_requests import open_pull_request, save_worktree_pr
 from model.commands.sessions import create_session, send_chat_message
 from model.commands.worktrees import create_worktree
 from model.domain.resources import Worktree
+from model.domain.worktrees import PullRequestContext
 from model.hosting import gh
-from model.hosting.pull_requests import PullRequestState, pull_request_state
-from model.worktrees.naming import PullRequestContext
+from model.hosting.pull_requests import PullRequestState, fetch_pull_request_state
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL
@@ -83,7 +83,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Answer]]:
 
 
 async def opened(place: Place, made: Worktree, **given: Any) -> Worktree:
-    answer = await open_pull_request.function(place.workspace, made.id, **given)
+    answer = await open_pull_request(place.workspace, made.id, **given)
     known = place.now(made)
     assert (known.pr_number, known.pr_url) == (answer.pr_number, answer.pr_url)
     return known
@@ -158,7 +158,7 @@ async def test_nothing_to_propose_is_told(
     service.refused = "PullRequestCreate"
     service.message = "No commits between main and otter"
     with pytest.raises(SpinneyError, match="There is nothing to propose: the branch has no"):
-        await open_pull_request.function(place_there.workspace, worktree.id)
+        await open_pull_request(place_there.workspace, worktree.id)
 
 
 async def test_an_account_that_may_not_propose_is_told(
@@ -168,8 +168,8 @@ async def test_an_account_that_may_not_propose_is_told(
 ) -> None:
     service.refused = "PullRequestCreate"
     service.message = "ada does not have the correct permissions to execute `CreatePullRequest`"
-    with pytest.raises(SpinneyError, match="The account that gh is signed in with may not"):
-        await open_pull_request.function(place_there.workspace, worktree.id)
+    with pytest.raises(SpinneyError, match="The account that gh is signed in with does not"):
+        await open_pull_request(place_there.workspace, worktree.id)
     assert place_there.now(worktree).pr_number is None
 
 
@@ -179,7 +179,7 @@ async def test_a_repository_with_no_remote_at_the_service_is_told(
     service: HostingStub,
 ) -> None:
     with pytest.raises(SpinneyError, match="The repository has no remote on GitHub"):
-        await open_pull_request.function(place.workspace, worktree.id)
+        await open_pull_request(place.workspace, worktree.id)
     assert service.asked == []
 
 
@@ -189,7 +189,7 @@ async def test_a_service_that_never_answers_is_given_up(
     service.silent = True
     monkeypatch.setattr(gh, "_TIMEOUT", 1)
     with pytest.raises(SpinneyError, match="gh took longer than 1 seconds and was stopped"):
-        await pull_request_state(tmp_path, URL)
+        await fetch_pull_request_state(tmp_path, URL)
 
 
 async def test_every_state_of_a_pull_request_has_its_word(
@@ -197,7 +197,7 @@ async def test_every_state_of_a_pull_request_has_its_word(
 ) -> None:
     for name, case in STATES.items():
         service.shows(case.shown)
-        found = await pull_request_state(tmp_path, URL)
+        found = await fetch_pull_request_state(tmp_path, URL)
         assert (found.status, found.checks) == (case.status, case.checks), name
 
 
@@ -207,7 +207,7 @@ async def test_a_token_that_may_not_read_checks_tells_the_rest(
     service.shows(PullRequest(draft=True, checks=[PASSED]))
     service.refused = "statusCheckRollup"
     service.message = "Resource not accessible by personal access token"
-    assert await pull_request_state(tmp_path, URL) == PullRequestState("draft", None)
+    assert await fetch_pull_request_state(tmp_path, URL) == PullRequestState("draft", None)
 
 
 @pytest.mark.parametrize("name", TROUBLES)
@@ -228,7 +228,7 @@ async def trouble(
         for variable, value in TROUBLES[name].environment.items():
             patch.setenv(variable, value)
         with pytest.raises(SpinneyError) as refused:
-            await pull_request_state(cwd, URL)
+            await fetch_pull_request_state(cwd, URL)
     return refused.value
 
 
@@ -242,7 +242,7 @@ async def test_a_worktree_follows_its_pull_request_until_it_is_merged(
     await eventually(lambda: place_there.now(worktree).cached_pr_status == "open")
     service.shows(PullRequest(asked=["bob"], checks=[Check()]))
     assert known.pr_number is not None
-    await save_worktree_pr.function(place_there.workspace, worktree.id, known.pr_number, URL)
+    await save_worktree_pr(place_there.workspace, worktree.id, known.pr_number, URL)
     await eventually(lambda: place_there.now(worktree).cached_check_status == "pending")
     assert place_there.now(worktree).cached_pr_status == "review"
     service.shows(PullRequest(state="MERGED"))
@@ -266,8 +266,8 @@ async def test_one_that_an_agent_opened_is_found_after_its_turn(
         PullRequest(number=8, checks=[PASSED]),
         PullRequest(number=9, owner="somebody"),
     )
-    session = await create_session.function(place_there.workspace, worktree.id)
-    await send_chat_message.function(place_there.workspace, session.id, "open it")
+    session = await create_session(place_there.workspace, worktree.id)
+    await send_chat_message(place_there.workspace, session.id, "open it")
     await eventually(lambda: place_there.now(worktree).cached_check_status == "success")
     known = place_there.now(worktree)
     assert (known.pr_number, known.cached_pr_status) == (8, "open")
@@ -285,9 +285,7 @@ async def test_a_worktree_made_from_a_pull_request_gets_its_address_and_state(
     git("remote", "add", "upstream", "https://github.com/ada/engine")
     service.shows(PullRequest(draft=True))
     request = PullRequestContext(number=7, title="Otters", headRefName="otters", baseRefName="main")
-    made = await create_worktree.function(
-        place_there.workspace, place_there.project.id, pr_context=request
-    )
+    made = await create_worktree(place_there.workspace, place_there.project.id, pr_context=request)
     await eventually(lambda: place_there.now(made).cached_pr_status == "draft")
     assert (place_there.now(made).pr_number, place_there.now(made).pr_url) == (7, URL)
 
@@ -309,7 +307,7 @@ async def test_an_installation_that_gh_is_signed_in_to_counts(
     root = place_there.repository.root
     url = "git@git.corp.example:ada/engine.git"
     place_there.repository.git("config", "remote.origin.url", url)
-    (remote,) = await get_github_remotes.function(place_there.workspace, str(root))
+    (remote,) = await get_github_remotes(place_there.workspace, str(root))
     assert (remote.owner, remote.repo, remote.url) == ("ada", "engine", url)
     known = await opened(place_there, worktree)
     assert known.pr_url == "https://git.corp.example/ada/engine/pull/7"
@@ -324,7 +322,7 @@ async def test_the_recording_has_what_gh_says(
     recorded: dict[str, Answer] = {}
     for name, case in STATES.items():
         service.shows(case.shown)
-        await pull_request_state(tmp_path, URL)
+        await fetch_pull_request_state(tmp_path, URL)
         recorded[name] = answers.pop()
     service.shows()
     for name in TROUBLES:

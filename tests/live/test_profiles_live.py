@@ -120,15 +120,13 @@ async def test_neither_a_difference_nor_a_session_goes_past_the_profile(
     }
     if kind.model:
         changes["magic_prompt_models"] = {"commit_message_model": kind.model}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     material = {"differences": "+ a secret otter"}
     written = await workspace.writer.write("commit_message", worktree, material, ["message"])
     assert written == {"message": "Let otters swim"}
     assert "a secret otter" in json.dumps(gateway.requests)
-    session = await create_session.function(
-        workspace, worktree.id, execution_mode="build", model=kind.model
-    )
-    await send_chat_message.function(workspace, session.id, "say I also swim")
+    session = await create_session(workspace, worktree.id, execution_mode="build", model=kind.model)
+    await send_chat_message(workspace, session.id, "say I also swim")
     await Eventually(workspace.bus)(
         lambda: workspace.store.state.sessions[session.id].status in ("idle", "failed")
     )

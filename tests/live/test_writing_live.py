@@ -33,7 +33,7 @@ async def workspace(
 
 async def write(workspace: Workspace, worktree: Worktree, prompt: str, **material: str) -> str:
     """The title that comes of a prompt of the provider's script."""
-    await update_preferences.function(workspace, {"magic_prompts": {"pr_content": prompt}})
+    await update_preferences(workspace, {"magic_prompts": {"pr_content": prompt}})
     written = await workspace.writer.write("pr_content", worktree, material, ("title",))
     return written["title"]
 
@@ -41,7 +41,7 @@ async def write(workspace: Workspace, worktree: Worktree, prompt: str, **materia
 async def test_the_program_writes_with_the_small_model_and_without_tools(
     workspace: Workspace, worktree: Worktree, provider: ProviderStub
 ) -> None:
-    assert await workspace.writer.is_there("pr_content", worktree)
+    assert await workspace.writer.is_available("pr_content", worktree)
     title = await write(
         workspace, worktree, "line: <title>Let otters swim</title>", commits="Teach the otter"
     )
@@ -93,7 +93,7 @@ async def test_a_failing_or_slow_provider_is_an_error_and_the_program_ends(
     prompt: str,
     patience: float,
 ) -> None:
-    monkeypatch.setattr(writing, "PATIENCE", patience)
+    monkeypatch.setattr(writing, "TIMEOUT", patience)
     before = children()
     with pytest.raises(SpinneyError):
         await write(workspace, worktree, prompt)

@@ -197,7 +197,7 @@ async def test_a_picture_of_this_device_goes_along(
     await expect(attached).to_have_count(2)
     await at.box.evaluate(PASTE, ["page.svg", "image/svg+xml", list(b"<svg/>")])
     told = at.page.get_by_role("alert").filter(has_text="Could not add 'page.svg'.")
-    await expect(told).to_contain_text("Only PNG, JPEG, GIF and WebP images are supported.")
+    await expect(told).to_contain_text("Use PNG, JPEG, GIF or WebP.")
     await at.say("/demo say seen")
     await expect(at.answers.last).to_contain_text("seen")
     await at.idle()

@@ -29,7 +29,7 @@ async def test_it_is_switched_on_where_it_is_shown_and_follows_what_is_said(
     await expect(log).to_be_hidden()
     await at.press("Turn debug mode on")
     await expect(state).to_contain_text("Input and output of the agent will appear here")
-    record = stage.workspace.raw_logs.record_of(session["id"], {})
+    record = stage.workspace.raw_logs.make_recorder(session["id"], {})
     record("\u00b7", "started in /w")
     await expect(log).to_contain_text("\u00b7 started in /w")
     record("\u2192", {"text": "<b>heddle</b>"})

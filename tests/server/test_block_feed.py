@@ -258,6 +258,6 @@ async def test_the_loop_goes_on_beside_long_texts_and_their_page_holds_all_that_
         return render_message(message)
 
     monkeypatch.setattr(blocks, "_with_blocks", while_more_is_written)
-    page = await blocks.get_message_blocks.function(workspace, "s")
+    page = await blocks.get_message_blocks(workspace, "s")
     texts = [block["text"] for block in page.messages[-1]["content"]]
     assert texts == ["One." * 5000, "Two."]

@@ -12,7 +12,7 @@ import model
 from model.domain import events as e
 from model.domain.resources import Message, Project, Session, TextBlock, Usage, Worktree
 from model.runtime.workspace import Workspace
-from model.store.bus import LONGEST_DELTA
+from model.store.bus import MAX_DELTA
 from server.app import Server
 from server.limits import Limits
 from tests.patience import PATIENCE
@@ -294,9 +294,9 @@ async def test_a_burst_does_not_lie_whole_in_the_socket_of_a_client_that_does_no
     late = LateReader(server)
     await late.open()
     good = await connect(server, http, since=0)
-    sent = 60 * LONGEST_DELTA
+    sent = 60 * MAX_DELTA
     for number in range(60):
-        content = "x" * LONGEST_DELTA
+        content = "x" * MAX_DELTA
         workspace.bus.publish(
             e.ContentDelta(message_id="m", content=content, content_index=number, session_id="s")
         )

@@ -7,7 +7,6 @@ import aiohttp
 import pytest
 
 from model.base.errors import SpinneyError
-from model.commands.registry import Command
 from model.domain.resources import Session, Worktree
 from model.runtime.workspace import Workspace
 from server.app import Server
@@ -184,6 +183,6 @@ async def test_a_limit_of_the_agents_provider_is_handed_on(
     async def limited(*_: Any, **__: Any) -> Any:
         raise SpinneyError("Too many requests.", "rate_limit_error", retry_after=7)
 
-    monkeypatch.setattr(Command, "run", limited)
+    monkeypatch.setattr("server.http_api.run", limited)
     status, answer = await api("POST", f"/api/sessions/{session.id}/stop")
     assert (status, answer["error_type"]) == (429, "rate_limit_error")

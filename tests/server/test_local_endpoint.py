@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from model.api.server import get_http_server_token, stop_spinney
 from model.base.errors import SpinneyError
 from model.client.base import Loaded
 from model.client.remote import RemoteClient
-from model.commands.server import get_http_server_token, stop_spinney
 from model.domain.events import SessionUpdated
 from model.domain.resources import Session
 from model.runtime.workspace import Workspace
@@ -38,7 +38,7 @@ async def test_who_knocks_is_let_in_with_the_token_alone_and_may_do_what_a_termi
         # The public server's token, which nobody outside is ever told.
         assert await client.call(get_http_server_token)
         with pytest.raises(SpinneyError, match="does not accept this token"):
-            await stranger.reach()
+            await stranger.connect()
     finally:
         await client.close()
         await stranger.close()

@@ -76,7 +76,7 @@ async def test_starting_again_alike_changes_nothing_and_otherwise_is_refused(
 @pytest.fixture
 async def on_demand(workspace: Workspace) -> AsyncIterator[ServerOnDemand]:
     """A terminal's server, on a port of its own."""
-    await update_preferences.function(workspace, {"http_server_port": own_port()})
+    await update_preferences(workspace, {"http_server_port": own_port()})
     workspace.http_server = made = ServerOnDemand(workspace)
     yield made
     await made.shut_down()
@@ -91,7 +91,7 @@ async def test_the_preference_starts_and_stops_it_while_spinney_runs(
 ) -> None:
     await on_demand.start_up()
     for wanted in (True, False, True):
-        await update_preferences.function(workspace, {"http_server_enabled": wanted})
+        await update_preferences(workspace, {"http_server_enabled": wanted})
         await Eventually(workspace.bus)(
             lambda wanted=wanted: on_demand.status()["running"] is wanted
         )
@@ -102,9 +102,9 @@ async def test_the_preference_says_what_the_commands_did(
     workspace: Workspace, on_demand: ServerOnDemand
 ) -> None:
     await on_demand.start_up()
-    await commands.start_http_server.function(workspace)
+    await commands.start_http_server(workspace)
     assert is_enabled(workspace)
-    await commands.stop_http_server.function(workspace)
+    await commands.stop_http_server(workspace)
     assert not is_enabled(workspace)
 
 
@@ -113,7 +113,7 @@ async def test_it_starts_with_spinney_where_auto_start_says_so(
     workspace: Workspace, on_demand: ServerOnDemand, auto_start: bool
 ) -> None:
     changes = {"http_server_auto_start": auto_start, "http_server_enabled": not auto_start}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await on_demand.start_up()
     assert on_demand.status()["running"] is auto_start
     assert is_enabled(workspace) is auto_start
@@ -131,7 +131,7 @@ async def test_a_server_that_cannot_start_is_told_and_off(
         other.listen()
         changes = {"http_server_port": port, "http_server_enabled": True}
         reader = workspace.bus.reader()
-        await update_preferences.function(workspace, changes)
+        await update_preferences(workspace, changes)
         await Eventually(workspace.bus)(lambda: not is_enabled(workspace))
     events = [one.event for one in reader.take()[0]]
     told = [event.detail for event in events if isinstance(event, TaskCompleted)]
@@ -140,22 +140,22 @@ async def test_a_server_that_cannot_start_is_told_and_off(
 
 async def test_the_commands_start_it_with_a_fresh_token_and_stop_it(workspace: Workspace) -> None:
     workspace.http_server = Server(workspace)
-    assert (await commands.get_http_server_status.function(workspace))["running"] is False
-    status = await commands.start_http_server.function(workspace, port=0)
+    assert (await commands.get_http_server_status(workspace))["running"] is False
+    status = await commands.start_http_server(workspace, port=0)
     assert status["running"] is True
     token = workspace.store.state.preferences.http_server_token or ""
     assert len(token) >= 43
     assert token not in str(status)
-    assert (await commands.stop_http_server.function(workspace))["running"] is False
+    assert (await commands.stop_http_server(workspace))["running"] is False
 
 
 async def test_a_start_and_a_stop_are_each_told_once(workspace: Workspace) -> None:
     workspace.http_server = Server(workspace)
     reader = workspace.bus.reader()
-    status = await commands.start_http_server.function(workspace, port=0)
-    await commands.start_http_server.function(workspace, port=0)
-    await commands.stop_http_server.function(workspace)
-    await commands.stop_http_server.function(workspace)
+    status = await commands.start_http_server(workspace, port=0)
+    await commands.start_http_server(workspace, port=0)
+    await commands.stop_http_server(workspace)
+    await commands.stop_http_server(workspace)
     workspace.bus.seal()
     told = [found.event for found in reader.take()[0]]
     assert [(event.task, event.detail) for event in told if isinstance(event, TaskCompleted)] == [

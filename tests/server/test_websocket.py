@@ -10,13 +10,14 @@ from typing import Any
 import aiohttp
 import pytest
 
+from model.api.command import COMMANDS
 from model.backends import base
-from model.commands.registry import COMMANDS, command
 from model.domain.resources import Question, Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
 from tests.conftest import Eventually
+from tests.extra_command import extra_command
 from tests.fakes import FakeBackend, silence
 from tests.patience import PATIENCE
 from tests.server.conftest import Socket, StartServer, base_url, bearer, connect
@@ -72,14 +73,11 @@ async def test_a_slow_command_holds_up_no_other(socket: Socket) -> None:
         await gate.wait()
         return "done"
 
-    command(wait_long)
-    try:
+    with extra_command(wait_long):
         await socket.send({"id": "slow", "command": "wait_long"})
         assert await socket.call("list_projects") == []
         gate.set()
         assert (await socket.answer("slow"))["data"] == "done"
-    finally:
-        del COMMANDS["wait_long"]
 
 
 @pytest.mark.parametrize(
@@ -135,12 +133,9 @@ async def test_an_unforeseen_error_is_told_by_reference_only(
     async def explode(workspace: Workspace) -> None:
         raise RuntimeError("password is hunter2")
 
-    command(explode)
-    try:
+    with extra_command(explode):
         await socket.send({"id": "a", "command": "explode"})
         answer = await socket.answer("a")
-    finally:
-        del COMMANDS["explode"]
     assert answer["error_type"] == "internal_error"
     assert "hunter2" not in json.dumps(answer)
     assert answer["error"].rstrip(".").split()[-1] in caplog.text
@@ -150,11 +145,8 @@ async def test_a_result_that_is_not_unicode_is_mended(socket: Socket) -> None:
     async def broken_text(workspace: Workspace) -> str:
         return "name\udcff"
 
-    command(broken_text)
-    try:
+    with extra_command(broken_text):
         assert await socket.call("broken_text") == "name<U+DCFF>"
-    finally:
-        del COMMANDS["broken_text"]
 
 
 async def test_chat_messages_answer_only_when_they_have_an_id(

@@ -8,20 +8,19 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from model.api.cloning import CloneProgress
+from model.api.directories import Directory
+from model.api.doctor import AgentKind, AgentModel, BackendReport, Installation
+from model.api.files import WorktreeFileList
+from model.api.search import SearchHit
+from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
-from model.chat.tool_outputs import ToolOutput
-from model.commands.cloning import CloneProgress
-from model.commands.directories import Directory
-from model.commands.doctor import AgentKind, AgentModel, BackendReport, Installation
-from model.commands.files import WorktreeFileList
-from model.commands.search import SearchHit
-from model.commands.worktrees import RemovalLosses
 from model.domain import events as e
+from model.domain.findings import Finding
+from model.domain.hosting import OpenIssue, OpenPullRequest
+from model.domain.output import ToolOutput
 from model.domain.resources import AgentCommand, Branch, Message, TextBlock
-from model.hosting.open_items import OpenIssue, OpenPullRequest
-from model.runtime.doctor import Finding
-from model.scripts.config import Script
-from model.scripts.runner import ScriptRun
+from model.domain.scripts import Script, ScriptRun
 from tests.tui.fake_client import FakeClient, a_session, a_worktree
 from tui.screens.pick_field import PickField
 from tui.shell.app import SpinneyApp

@@ -13,7 +13,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from model.commands.changes import ChangedFile, Changes, FileDiff
+from model.api.changes import ChangedFile, Changes, FileDiff
 from model.domain import events as e
 from model.domain.resources import (
     Label,
@@ -167,9 +167,9 @@ class Walk:
     async def go(self, pilot: "Pilot[Any]") -> None:
         """All of it."""
         main = self._app.main
-        while main.link is None or not main.link.mirror.state.sessions:
+        while main.link is None or not main.state.sessions:
             await pilot.pause(0.02)
-        main.action_open_session("s1")
+        main.open_session("s1")
         while (transcript := main.chat.transcript) is None:
             await pilot.pause(0.02)
         await pilot.pause(0.1)
@@ -181,7 +181,7 @@ class Walk:
             asked = _request(kind, self._text).model_dump(mode="python")
             changed = {"waiting_for": kind, "request": asked}
             self._client.feed(e.SessionUpdated(session_id="s2", updates=changed))
-            main.action_open_session("s2")
+            main.open_session("s2")
             await pilot.pause(0.1)
         main.say(self._text, bad=True)
         self._client.lose(self._text)
@@ -212,7 +212,7 @@ class Walk:
         """To every place of the list, which must show the text."""
         main = self._app.main
         self._client.feed(*put_away(self._text))
-        main.action_open_session("s1")
+        main.open_session("s1")
         for name, reach in PLACES.items():
             try:
                 async with asyncio.timeout(PATIENCE):

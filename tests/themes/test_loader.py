@@ -55,9 +55,9 @@ def test_a_themes_kind_tells_its_ground_and_its_text_can_be_read(name):
 
 
 def test_an_unknown_theme_is_refused_with_the_names_that_exist():
-    with pytest.raises(ValueError, match=r"No syntax theme is called 'mauve'.*vitesse-black"):
+    with pytest.raises(ValueError, match=r"There is no syntax theme 'mauve'.*vitesse-black"):
         syntax_theme("mauve")
-    with pytest.raises(ValueError, match="No syntax theme"):
+    with pytest.raises(ValueError, match="There is no syntax theme"):
         syntax_theme("../chrome/spinney-dark")
     with pytest.raises(ValueError, match="dark or light"):
         chrome("system")

@@ -49,7 +49,7 @@ def start() -> Start:
     ) -> AsyncIterator[Started]:
         app = SpinneyApp(lambda: client, offer_path=offer_path, environ={})
         async with app.run_test(size=size, notifications=True) as pilot:
-            await until(pilot, lambda: app.main.link is not None and settled(client))
+            await until(pilot, lambda: app.main.is_connected and settled(client))
             yield app, pilot
 
     return started

@@ -4,7 +4,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from model.commands.changes import ChangedFile, Changes, DiscardedFile, FileDiff
+from model.api.changes import ChangedFile, Changes, DiscardedFile, FileDiff
 from tests.tui.conftest import until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.diff.screen import Diff
@@ -95,7 +95,7 @@ class Tree:
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Diff:
     """The diff screen, opened by its key, with its first file shown."""
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     await pilot.press("ctrl+g")
     await until(pilot, lambda: isinstance(app.screen, Diff) and app.screen.file_diff is not None)
     assert isinstance(app.screen, Diff)

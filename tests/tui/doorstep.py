@@ -12,7 +12,6 @@ from tests.patience import PATIENCE
 from tests.tui.conftest import settled, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from tui.shell.app import SpinneyApp
-from tui.widgets.still import Still
 
 Started = tuple[SpinneyApp, "Pilot[None]", threading.Event]
 
@@ -54,7 +53,7 @@ async def seen_once(file: Path, client: FakeClient | None = None) -> None:
     client = client or a_client()
     async with started(client, file) as (app, pilot, opens):
         opens.set()
-        await until(pilot, lambda: app.main.link is not None and settled(client))
+        await until(pilot, lambda: app.main.is_connected and settled(client))
         await until(pilot, lambda: "drop the last row" in screen_of(app))
         app.exit()
 
@@ -66,5 +65,4 @@ def screen_of(app: SpinneyApp) -> str:
 
 async def ready(app: SpinneyApp, pilot: "Pilot[None]", opens: threading.Event) -> None:
     opens.set()
-    await until(pilot, lambda: app.main.link is not None and app.main.link.mirror.state.projects)
-    await until(pilot, lambda: not app.screen.query(Still))
+    await until(pilot, lambda: app.main.is_connected and app.main.state.projects)

@@ -12,13 +12,13 @@ from typing import Any
 from unittest import mock
 
 from rich.style import Style
-from textual.command import CommandList
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
+from textual.widgets import OptionList
 
-from model.chat.raw_files import RawLog
-from model.commands.changes import ChangedFile, Changes, FileDiff
+from model.api.changes import ChangedFile, Changes, FileDiff
+from model.domain.output import RawLog
 from model.domain.resources import (
     Label,
     PlanBlock,
@@ -31,12 +31,11 @@ from model.domain.resources import (
     ToolUseBlock,
     Usage,
 )
-from model.scripts.config import Script
-from model.scripts.runner import ScriptRun
+from model.domain.scripts import Script, ScriptRun
 from tests.tui.conftest import settled, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
-from tui.shell.palette import Palette
 
 NOW = 1_790_000_000.0
 """When it is, on every screen."""
@@ -203,7 +202,7 @@ def session(session_id: str, *keys: str) -> Reach:
     """Open a session, then press keys."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-        app.main.action_open_session(session_id)
+        app.main.open_session(session_id)
         await until(pilot, lambda: is_read(app, session_id))
         await pilot.press(*keys)
 
@@ -227,8 +226,8 @@ async def _commands(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await action("commands")(app, pilot)
     palette = app.screen
     assert isinstance(palette, Palette)
-    found = palette.query_one(CommandList)
-    await until(pilot, lambda: found.option_count and not palette._searches)
+    found = palette.query_one(OptionList)
+    await until(pilot, lambda: found.option_count)
 
 
 def in_diff(*keys: str) -> Reach:
@@ -304,7 +303,7 @@ async def reached(
     with mock.patch.object(time, "time", lambda: NOW), mock.patch.dict(os.environ, {"TZ": "UTC"}):
         time.tzset()
         async with app.run_test(size=size, notifications=True) as pilot:
-            await until(pilot, lambda: app.main.link is not None and settled(client))
+            await until(pilot, lambda: app.main.is_connected and settled(client))
             await shown.reach(app, pilot)
             await until(pilot, lambda: rows_in_front(app))  # it is laid out
             await still(app, pilot)

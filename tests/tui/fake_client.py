@@ -6,12 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from model.agents.catalog import BUILT_IN
+from model.api.command import Command
+from model.api.doctor import AgentKind, AgentModel, BackendReport, Installation
+from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
 from model.client.base import Happened, Loaded, Lost, Update
-from model.commands.doctor import AgentKind, AgentModel, BackendReport, Installation
-from model.commands.registry import Command
-from model.commands.worktrees import RemovalLosses
 from model.domain.events import Event
+from model.domain.findings import Finding
 from model.domain.resources import (
     Message,
     MessagePage,
@@ -22,7 +23,6 @@ from model.domain.resources import (
     Worktree,
 )
 from model.preferences.schema import Preferences
-from model.runtime.doctor import Finding
 from model.state import State, apply
 
 Answer = Callable[[dict[str, Any]], Any]

@@ -31,7 +31,7 @@ from tui.tree.index import MOST_FOUND
 from tui.tree.widget import ProjectTree
 
 ROOT = Path(__file__).parents[2]
-MODULES = 480
+MODULES = 490
 """At the first frame; bare Textual with a tree, a text area and a footer has 392."""
 IN_FRONT = 70
 """In the process in front of the terminal; Python itself starts with some 40."""
@@ -83,6 +83,29 @@ spinney.main([])
     assert modules >= {"spinney", "tui.terminal.supervisor"}
     assert not modules & {"argparse", "json", "pathlib", "typing", "model.base.errors", "asyncio"}
     assert len(modules) <= IN_FRONT
+
+
+def test_an_attached_terminal_loads_no_implementation() -> None:
+    program = """
+import importlib, json, pkgutil, sys
+import tui
+for module in pkgutil.walk_packages(tui.__path__, "tui."):
+    importlib.import_module(module.name)
+alone = list(sys.modules)
+import model.client.remote
+print(json.dumps([alone, list(sys.modules)]))
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    alone, attached = (set(modules) for modules in json.loads(found.stdout.splitlines()[-1]))
+    assert {"tui.shell.app", "tui.shell.connection", "model.api.sessions"} <= alone
+    below = ("background", "backends", "chat", "commands", "git", "hosting", "projects", "runtime")
+    below += ("scripts", "store", "worktrees", "writing")
+    rooms = {f"model.{room}" for room in below}
+    assert [name for name in attached if ".".join(name.split(".")[:2]) in rooms] == []
+    assert not attached & {"git", "aiosqlite"}
+    assert "aiohttp" not in alone
 
 
 async def test_the_style_sheet_is_parsed_once_before_the_first_frame(
@@ -261,7 +284,7 @@ async def test_nothing_wakes_a_screen_of_sessions_that_wait_or_work_often(
     trees = [a_worktree(id=f"w{n}", name=f"tree-{n}") for n in range(1, 7)]
     client = FakeClient(a_state(a_project(), *trees, *sessions))
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await pilot.pause()
         pumps = [app, app.screen, *app.screen.query("*")]
         timers = [timer for pump in pumps for timer in pump._timers]

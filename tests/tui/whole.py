@@ -40,7 +40,7 @@ async def terminal_on(
     app = SpinneyApp(lambda: LocalClient(core, workspace), environ={}, data=data)
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
-            await until(pilot, lambda: app.main.link is not None and app.main.mirror._told)
+            await until(pilot, lambda: app.main.is_connected and app.main.mirror.is_loaded)
             yield app, pilot
     finally:
         core.loop.close()

@@ -1,32 +1,28 @@
 """Actions that tell of this installation."""
 
-from typing import TYPE_CHECKING
-
-from model.commands.preferences import update_preferences
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
+from model.api.preferences import update_preferences
+from tui.desk import Desk
 
 
-async def about(screen: "MainScreen") -> None:
+async def about(desk: Desk) -> None:
     """Version, programs, folders, problems."""
     from tui.screens.about import AboutScreen
 
-    await screen.app.push_screen_wait(AboutScreen(screen))
+    await desk.ask(AboutScreen(desk))
 
 
-async def check_agents(screen: "MainScreen") -> None:
+async def check_agents(desk: Desk) -> None:
     """Which programs are there, and the command that mends what is missing."""
     from tui.screens.first_run import FirstRun
 
-    await screen.app.push_screen_wait(FirstRun(screen, welcome=False))
+    await desk.ask(FirstRun(desk, welcome=False))
 
 
-async def welcome(screen: "MainScreen") -> None:
+async def welcome(desk: Desk) -> None:
     """What a new installation has and lacks; shown once."""
     from tui.screens.first_run import FirstRun
 
-    wanted = await screen.app.push_screen_wait(FirstRun(screen, welcome=True))
-    await screen.client.call(update_preferences, changes={"has_seen_feature_tour": True})
+    wanted = await desk.ask(FirstRun(desk, welcome=True))
+    await desk.client.call(update_preferences, changes={"has_seen_feature_tour": True})
     if wanted is not None:
-        screen.action_do(wanted)
+        desk.perform(wanted)

@@ -1,7 +1,6 @@
 """Every action by its id. Imported after the first frame: it brings in the model's commands."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from tui.actions import (
     about,
@@ -25,11 +24,9 @@ from tui.actions import (
     view,
     worktrees,
 )
+from tui.desk import Action
 
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
-
-DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
+ACTIONS: Mapping[str, Action] = {
     function.__name__: function
     for function in (
         view.next_waiting,

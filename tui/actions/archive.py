@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
+from model.api import sessions as session_commands
+from model.api import worktrees as commands
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands import sessions as session_commands
-from model.commands import worktrees as commands
 from tui.actions.worktrees import pointed_worktree
+from tui.desk import Desk
 from tui.screens.archive import Archive, FromArchive
 from tui.screens.dialog import Confirm
 from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
-    from model.commands.worktrees import RemovalLosses
+    from model.api.worktrees import RemovalLosses
     from model.domain.resources import Session, Worktree
-    from tui.shell.main_screen import MainScreen
 
 _NAMED = 5
 """How many files a question names."""
@@ -22,54 +22,54 @@ _STOP_LIMIT = 10.0
 """Seconds for sessions to stop; one that does not obey is let go after two."""
 
 
-async def archive_worktree(screen: "MainScreen") -> None:
+async def archive_worktree(desk: Desk) -> None:
     """Put the worktree away."""
-    worktree = pointed_worktree(screen)
-    if worktree is None or not await _settled(screen, worktree, "Archive the worktree"):
+    worktree = pointed_worktree(desk)
+    if worktree is None or not await _settled(desk, worktree, "Archive the worktree"):
         return
-    await screen.client.call(commands.archive_worktree, worktree_id=worktree.id)
-    screen.say(f"“{worktree.name}” is archived; its files stay.")
+    await desk.client.call(commands.archive_worktree, worktree_id=worktree.id)
+    desk.say(f"“{worktree.name}” is archived; its files stay.")
 
 
-async def remove_worktree(screen: "MainScreen") -> None:
+async def remove_worktree(desk: Desk) -> None:
     """Remove the worktree; what would be lost is named before anything is."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
-    if screen.state.preferences.removal_behavior == "delete":
-        await _delete(screen, worktree)
+    if desk.state.preferences.removal_behavior == "delete":
+        await _delete(desk, worktree)
         return
     sentence = f"Remove the worktree “{worktree.name}”?\nIt goes to the archive; its files stay."
-    if not await screen.app.push_screen_wait(Confirm("Remove the worktree", sentence, "remove")):
+    if not await desk.ask(Confirm("Remove the worktree", sentence, "remove")):
         return
-    if await _settled(screen, worktree, "Remove the worktree"):
-        await screen.client.call(commands.remove_worktree, worktree_id=worktree.id)
-        screen.say(f"“{worktree.name}” is archived; its files stay.")
+    if await _settled(desk, worktree, "Remove the worktree"):
+        await desk.client.call(commands.remove_worktree, worktree_id=worktree.id)
+        desk.say(f"“{worktree.name}” is archived; its files stay.")
 
 
-async def delete_worktree(screen: "MainScreen") -> None:
+async def delete_worktree(desk: Desk) -> None:
     """Delete the worktree for good, whatever the preference says."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is not None:
-        await _delete(screen, worktree)
+        await _delete(desk, worktree)
 
 
-async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
+async def _delete(desk: Desk, worktree: "Worktree") -> bool:
     """Ask with everything that would go, then delete; whether it is gone."""
     title = "Take the worktree out" if worktree.adopted else "Delete the worktree"
-    losses = await screen.client.call(commands.get_removal_losses, worktree_id=worktree.id)
+    losses = await desk.client.call(commands.get_removal_losses, worktree_id=worktree.id)
     lost = losses.files or losses.commits
     sentence = _what_goes(worktree, losses)
     agree = "take out" if worktree.adopted else "delete anyway" if lost else "delete"
     if losses.running:
         agree = f"stop and {agree.removesuffix(' anyway')}"
     dialog = Confirm(title, sentence, agree)
-    if not await screen.app.push_screen_wait(dialog):
+    if not await desk.ask(dialog):
         return False
-    await _stop_sessions(screen, worktree)
+    await _stop_sessions(desk, worktree)
 
     async def remove(*, force: bool) -> None:
-        await screen.client.call(
+        await desk.client.call(
             commands.remove_worktree, worktree_id=worktree.id, for_good=True, force=force
         )
 
@@ -80,11 +80,11 @@ async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
         if error.error_type not in ("conflict", "forbidden"):
             raise
         again = Confirm(title, error.message, "delete anyway")
-        if not await screen.app.push_screen_wait(again):
+        if not await desk.ask(again):
             return False
         await remove(force=True)
     ended = "not shown any more" if worktree.adopted else "deleted"
-    screen.say(f"“{worktree.name}” is {ended}.")
+    desk.say(f"“{worktree.name}” is {ended}.")
     return True
 
 
@@ -119,72 +119,72 @@ def _what_goes(worktree: "Worktree", losses: "RemovalLosses") -> str:
     return "\n".join(lines)
 
 
-async def _settled(screen: "MainScreen", worktree: "Worktree", title: str) -> bool:
+async def _settled(desk: Desk, worktree: "Worktree", title: str) -> bool:
     """Whether nothing works in the worktree, or a person let it be stopped."""
-    running = [clean_line(session.name) for session in _running(screen, worktree)]
+    running = [clean_line(session.name) for session in _running(desk, worktree)]
     if not running:
         return True
     sentence = f"At work in it: {', '.join(running)}. Stop that and go on?"
-    if not await screen.app.push_screen_wait(Confirm(title, sentence, "stop and go on")):
+    if not await desk.ask(Confirm(title, sentence, "stop and go on")):
         return False
-    await _stop_sessions(screen, worktree)
+    await _stop_sessions(desk, worktree)
     return True
 
 
-async def _stop_sessions(screen: "MainScreen", worktree: "Worktree") -> None:
-    for session in _running(screen, worktree):
-        await screen.client.call(session_commands.stop_generation, session_id=session.id)
-    await screen.mirror.until(lambda _: not _running(screen, worktree), within=_STOP_LIMIT)
+async def _stop_sessions(desk: Desk, worktree: "Worktree") -> None:
+    for session in _running(desk, worktree):
+        await desk.client.call(session_commands.stop_generation, session_id=session.id)
+    await desk.mirror.until(lambda _: not _running(desk, worktree), within=_STOP_LIMIT)
 
 
-def _running(screen: "MainScreen", worktree: "Worktree") -> list["Session"]:
-    sessions = screen.state.sessions.values()
+def _running(desk: Desk, worktree: "Worktree") -> list["Session"]:
+    sessions = desk.state.sessions.values()
     return [
         session for session in sessions if session.worktree_id == worktree.id and session.is_active
     ]
 
 
-async def show_archive(screen: "MainScreen") -> None:
+async def show_archive(desk: Desk) -> None:
     """Look at what was put away; bring it back or delete it, one after the other."""
     while True:
-        wanted = await screen.app.push_screen_wait(Archive(screen.state))
+        wanted = await desk.ask(Archive(desk.state))
         if not isinstance(wanted, FromArchive):
             return
         if wanted.deletes:
-            await _delete_archived(screen, wanted.place)
+            await _delete_archived(desk, wanted.place)
         else:
-            await restore(screen, wanted.place)
-            screen.open_place(wanted.place)
+            await restore(desk, wanted.place)
+            desk.open_place(wanted.place)
             return
 
 
-async def restore(screen: "MainScreen", place: Place) -> None:
+async def restore(desk: Desk, place: Place) -> None:
     """Bring an archived worktree or session back, with the worktree that holds it."""
-    state = screen.state
+    state = desk.state
     session = state.sessions.get(place.id)
     worktree = state.worktrees.get(session.worktree_id if session is not None else place.id)
     if worktree is not None and worktree.archived_at is not None:
-        await screen.client.call(commands.unarchive_worktree, worktree_id=worktree.id)
+        await desk.client.call(commands.unarchive_worktree, worktree_id=worktree.id)
     if session is not None and session.archived_at is not None:
-        await screen.client.call(session_commands.unarchive_session, session_id=session.id)
-    await screen.mirror.until(lambda state: is_shown(place, state))
+        await desk.client.call(session_commands.unarchive_session, session_id=session.id)
+    await desk.mirror.until(lambda state: is_shown(place, state))
 
 
-async def _delete_archived(screen: "MainScreen", place: Place) -> None:
+async def _delete_archived(desk: Desk, place: Place) -> None:
     if place.kind == "worktree":
-        worktree = screen.state.worktrees.get(place.id)
-        if worktree is not None and await _delete(screen, worktree):
-            await screen.mirror.until(lambda state: place.id not in state.worktrees)
+        worktree = desk.state.worktrees.get(place.id)
+        if worktree is not None and await _delete(desk, worktree):
+            await desk.mirror.until(lambda state: place.id not in state.worktrees)
         return
-    session = screen.state.sessions.get(place.id)
+    session = desk.state.sessions.get(place.id)
     if session is None:
         return
     words = _count(session.message_count, "message")
     sentence = f"Delete “{clean_line(session.name)}” and its {words} for good?"
     dialog = Confirm("Delete the session", sentence, "delete")
-    if await screen.app.push_screen_wait(dialog):
-        await screen.client.call(session_commands.delete_session, session_id=session.id)
-        await screen.mirror.until(lambda state: session.id not in state.sessions)
+    if await desk.ask(dialog):
+        await desk.client.call(session_commands.delete_session, session_id=session.id)
+        await desk.mirror.until(lambda state: session.id not in state.sessions)
 
 
 def _count(number: int, noun: str) -> str:

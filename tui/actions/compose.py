@@ -6,81 +6,81 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.api import sessions as commands
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.commands import sessions as commands
 from model.domain.resources import ImageBlock
 from tui.composer.draft import Draft
+from tui.desk import Desk
 from tui.terminal.external_programs import in_terminal
 from tui.terminal.open_commands import at_line, text_editor
 
 if TYPE_CHECKING:
     from model.domain.resources import Message
-    from tui.shell.main_screen import MainScreen
 
 _LARGEST = 8_000_000
 """Bytes that are read back from an editor."""
 
 
-async def take_back(screen: "MainScreen") -> None:
+async def take_back(desk: Desk) -> None:
     """Take the newest waiting message out of the queue, back into the message box."""
-    waiting = screen.state.queued.get(screen.chat.session_id or "", ())
-    await _edit(screen, waiting[-1] if waiting else None)
+    waiting = desk.state.queued.get(desk.chat.session_id or "", ())
+    await _edit(desk, waiting[-1] if waiting else None)
 
 
-async def send_queued(screen: "MainScreen") -> None:
+async def send_queued(desk: Desk) -> None:
     """Send what waits after a stop, or after a failure."""
-    if screen.session is not None and screen.chat.queue.is_stopped:
-        await screen.client.call(commands.send_queued_messages, session_id=screen.session.id)
+    if desk.session is not None and desk.chat.queue.is_stopped:
+        await desk.client.call(commands.send_queued_messages, session_id=desk.session.id)
     else:
-        screen.say("No message waits here for a run that is over.")
+        desk.say("No message waits here for a run that is over.")
 
 
-async def edit_queued(screen: "MainScreen") -> None:
+async def edit_queued(desk: Desk) -> None:
     """The same with the message that is marked."""
-    await _edit(screen, screen.chat.queue.chosen)
+    await _edit(desk, desk.chat.queue.chosen)
 
 
-async def remove_queued(screen: "MainScreen") -> None:
+async def remove_queued(desk: Desk) -> None:
     """Take a waiting message out of the queue. Earlier messages of the box have it still."""
-    message = screen.chat.queue.chosen
+    message = desk.chat.queue.chosen
     if message is None:
-        screen.say("No message waits here.")
+        desk.say("No message waits here.")
     else:
-        await _take_out(screen, message)
+        await _take_out(desk, message)
 
 
-async def _edit(screen: "MainScreen", message: "Message | None") -> None:
+async def _edit(desk: Desk, message: "Message | None") -> None:
     if message is None:
-        screen.say("No message waits here.")
+        desk.say("No message waits here.")
         return
-    await _take_out(screen, message)
+    await _take_out(desk, message)
     images = [block.path for block in message.content if isinstance(block, ImageBlock)]
-    screen.chat.give_back(message.session_id, message.text, images)
-    screen.focus_chat()
+    desk.chat.give_back(message.session_id, message.text, images)
+    desk.focus_chat()
 
 
-async def _take_out(screen: "MainScreen", message: "Message") -> None:
+async def _take_out(desk: Desk, message: "Message") -> None:
     # It may have been written elsewhere, and then no other place here has it.
-    screen.chat.remember(message.text)
-    await screen.client.call(
+    desk.chat.remember(message.text)
+    await desk.client.call(
         commands.remove_queued_message, session_id=message.session_id, message_id=message.id
     )
 
 
-async def external_editor(screen: "MainScreen") -> None:
+async def external_editor(desk: Desk) -> None:
     """Write the message in an editor; what it saves comes back into the box."""
-    if not screen.chat.key:
-        screen.say("Open a session first.")
+    if not desk.chat.key:
+        desk.say("Open a session first.")
         return
-    box, key = screen.chat.composer, screen.chat.key
+    box, key = desk.chat.composer, desk.chat.key
     draft = box.draft
     command = text_editor(os.environ)
     path = await asyncio.to_thread(_written, draft.whole())
     try:
         last = draft.text.count("\n") + 1 if not draft.pastes else 0
         words = (*command, *at_line(command[0], path, last))
-        code = await in_terminal(screen.spinney, words, path.parent, os.environ)
+        code = await in_terminal(desk.app, words, path.parent, os.environ)
         text = await asyncio.to_thread(_read, path)
     except SpinneyError:
         await asyncio.to_thread(_remove, path)
@@ -92,9 +92,9 @@ async def external_editor(screen: "MainScreen") -> None:
             f"What the editor saved is in {path}."
         )
     await asyncio.to_thread(_remove, path)
-    if screen.chat.key == key and text != draft.whole():
+    if desk.chat.key == key and text != draft.whole():
         box.rewrite(Draft.of(text).with_images(draft))
-    screen.focus_chat()
+    desk.focus_chat()
 
 
 def _written(text: str) -> Path:

@@ -5,13 +5,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from model.base.errors import SpinneyError
-from model.base.text import clean_line, make_visible
+from model.base.text import clean_line
 from tui.actions.git import open_diff
+from tui.actions.links import open_link
+from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
-from tui.screens.dialog import Confirm
 from tui.terminal import open_commands
 from tui.terminal.external_programs import in_terminal, in_window
 from tui.terminal.open_commands import Opener
@@ -19,7 +19,6 @@ from tui.terminal.open_commands import Opener
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
     from model.preferences.schema import Preferences
-    from tui.shell.main_screen import MainScreen
     from tui.transcript.targets import Target
 
     How = Callable[[Preferences, Mapping[str, str], Path], Opener]
@@ -28,34 +27,34 @@ _SEARCHED = 5_000_000
 """Bytes of a file in which an edit's place is looked for."""
 
 
-async def open_worktree(screen: "MainScreen") -> None:
+async def open_worktree(desk: Desk) -> None:
     """Where the preference `open_in` says."""
-    match screen.state.preferences.open_in:
+    match desk.state.preferences.open_in:
         case "editor":
-            await open_editor(screen)
+            await open_editor(desk)
         case "terminal":
-            await _open_folder(screen, open_commands.terminal)
+            await _open_folder(desk, open_commands.terminal)
         case "finder":
-            await _file_manager(screen)
+            await _file_manager(desk)
         case "hosting":
-            await _hosting(screen)
+            await _hosting(desk)
 
 
-async def open_editor(screen: "MainScreen") -> None:
+async def open_editor(desk: Desk) -> None:
     """The worktree's folder in the editor."""
-    await _open_folder(screen, open_commands.editor)
+    await _open_folder(desk, open_commands.editor)
 
 
-async def open_shell(screen: "MainScreen") -> None:
+async def open_shell(desk: Desk) -> None:
     """A shell in the worktree, on this screen."""
-    folder = await _folder(screen)
+    folder = await _folder(desk)
     if folder is not None:
-        await _open(screen, open_commands.shell(os.environ), folder)
+        await _open(desk, open_commands.shell(os.environ), folder)
 
 
-async def open_file(screen: "MainScreen", name: str, line: int = 0, having: str = "") -> None:
+async def open_file(desk: Desk, name: str, line: int = 0, having: str = "") -> None:
     """A file of the worktree in the editor, at a line or at the first place that has a text."""
-    folder = await _folder(screen)
+    folder = await _folder(desk)
     if folder is None:
         return
     path = folder / name
@@ -63,62 +62,43 @@ async def open_file(screen: "MainScreen", name: str, line: int = 0, having: str 
         raise SpinneyError(f"There is no file {clean_line(str(path))} any more.", "not_found")
     if having and not line:
         line = await asyncio.to_thread(_line_of, path, having)
-    await _open(
-        screen, open_commands.editor(screen.state.preferences, os.environ, path, line), folder
-    )
+    await _open(desk, open_commands.editor(desk.state.preferences, os.environ, path, line), folder)
 
 
-async def open_one(screen: "MainScreen", targets: "Sequence[Target]") -> None:
+async def open_one(desk: Desk, targets: "Sequence[Target]") -> None:
     """One of the files and pages that a message speaks of; people choose among several."""
     if not targets:
-        screen.say("Nothing here names a file with its line, or a page.")
+        desk.say("Nothing here names a file with its line, or a page.")
         return
     at: str | None = "0"
     if len(targets) > 1:
         choices = [Choice(str(n), clean_line(each.label)) for n, each in enumerate(targets)]
-        at = await screen.app.push_screen_wait(Choose("Open", choices))
+        at = await desk.ask(Choose("Open", choices))
     if at is None:
         return
     target = targets[int(at)]
     if target.in_diff:
-        await open_diff(screen, _inside(screen, target.path))
+        await open_diff(desk, _inside(desk, target.path))
     elif target.href:
-        await open_link(screen, target.href)
+        await open_link(desk, target.href)
     else:
-        await open_file(screen, target.path, target.line, target.having)
+        await open_file(desk, target.path, target.line, target.having)
 
 
-def _inside(screen: "MainScreen", path: str) -> str:
+def _inside(desk: Desk, path: str) -> str:
     """The path as git calls it in the worktree."""
-    root = screen.worktree.path.rstrip("/") if screen.worktree is not None else ""
+    root = desk.worktree.path.rstrip("/") if desk.worktree is not None else ""
     return path.removeprefix(f"{root}/").removeprefix("./")
 
 
-async def open_link(screen: "MainScreen", href: str) -> None:
-    """A page in the browser, after a look at its whole address; it is a stranger's."""
-    address = make_visible(href)
-    if urlsplit(address).scheme not in ("http", "https"):
-        screen.app.copy_to_clipboard(address)
-        screen.say("Only http and https links are opened; its address was copied.")
-        return
-    program = open_commands.desktop_opener(os.environ)
-    if program is None:
-        screen.app.copy_to_clipboard(address)
-        screen.say("There is no browser on this side; the link's address was copied.")
-        return
-    dialog = Confirm("Open in the browser", address, "open it", harmless=True)
-    if await screen.app.push_screen_wait(dialog):
-        await in_window((program, address), Path.home(), os.environ)
-
-
-async def _open_folder(screen: "MainScreen", how: "How") -> None:
-    folder = await _folder(screen)
+async def _open_folder(desk: Desk, how: "How") -> None:
+    folder = await _folder(desk)
     if folder is not None:
-        await _open(screen, how(screen.state.preferences, os.environ, folder), folder)
+        await _open(desk, how(desk.state.preferences, os.environ, folder), folder)
 
 
-async def _file_manager(screen: "MainScreen") -> None:
-    folder = await _folder(screen)
+async def _file_manager(desk: Desk) -> None:
+    folder = await _folder(desk)
     if folder is None:
         return
     program = open_commands.desktop_opener(os.environ)
@@ -130,8 +110,8 @@ async def _file_manager(screen: "MainScreen") -> None:
     await in_window((program, str(folder)), folder, os.environ)
 
 
-async def _hosting(screen: "MainScreen") -> None:
-    worktree = _worktree(screen)
+async def _hosting(desk: Desk) -> None:
+    worktree = _worktree(desk)
     if worktree is None:
         return
     if not worktree.pr_url:
@@ -139,34 +119,34 @@ async def _hosting(screen: "MainScreen") -> None:
             "This worktree has no pull request yet, so there is no page to open. "
             "“Open the worktree in the editor” goes to its files."
         )
-    await open_link(screen, worktree.pr_url)
+    await open_link(desk, worktree.pr_url)
 
 
-async def _open(screen: "MainScreen", opener: Opener, folder: Path) -> None:
+async def _open(desk: Desk, opener: Opener, folder: Path) -> None:
     if opener.in_window:
-        screen.say(f"{Path(opener.command[0]).name} opens it.")
+        desk.say(f"{Path(opener.command[0]).name} opens it.")
         await in_window(opener.command, folder, os.environ)
         return
-    code = await in_terminal(screen.spinney, opener.command, folder, os.environ)
+    code = await in_terminal(desk.app, opener.command, folder, os.environ)
     # A shell ends with whatever its last command ended with.
     if code and opener != open_commands.shell(os.environ):
-        screen.say(f"{opener.command[0]} ended with exit code {code}.", bad=True)
+        desk.say(f"{opener.command[0]} ended with exit code {code}.", bad=True)
 
 
-def _worktree(screen: "MainScreen") -> "Worktree | None":
-    if screen.worktree is None:
-        screen.say("Open a worktree first.")
-    return screen.worktree
+def _worktree(desk: Desk) -> "Worktree | None":
+    if desk.worktree is None:
+        desk.say("Open a worktree first.")
+    return desk.worktree
 
 
-async def _folder(screen: "MainScreen") -> Path | None:
+async def _folder(desk: Desk) -> Path | None:
     """The worktree's folder, if it is on this machine. Raises `SpinneyError` where it is not."""
-    worktree = _worktree(screen)
+    worktree = _worktree(desk)
     if worktree is None:
         return None
-    if screen.spinney.elsewhere:
+    if desk.host.remote_address:
         raise SpinneyError(
-            f"The files are on the machine of {screen.spinney.elsewhere}, not on this one. "
+            f"The files are on the machine of {desk.host.remote_address}, not on this one. "
             f"There they are in {clean_line(worktree.path)}."
         )
     folder = Path(worktree.path)

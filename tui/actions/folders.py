@@ -3,12 +3,13 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from model.api import folders as commands
+from model.api.sessions import reorder_sessions
+from model.api.worktrees import reorder_worktrees
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands import folders as commands
-from model.commands.sessions import reorder_sessions
-from model.commands.worktrees import reorder_worktrees
-from model.projects.tree import children_of, item_in
+from model.state import children_of, item_in
+from tui.desk import Desk
 from tui.screens.choose import Choice
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.pick import Pick
@@ -17,40 +18,39 @@ from tui.store.places import Place
 if TYPE_CHECKING:
     from model.domain.resources import Project
     from model.state import State
-    from tui.shell.main_screen import MainScreen
 
 _TOP = Choice("", "(top)", "in no folder")
 
 
-async def new_folder(screen: "MainScreen") -> None:
+async def new_folder(desk: Desk) -> None:
     """A folder, in the one that the cursor is in."""
-    parent_id = _folder_at(screen)
+    parent_id = _folder_at(desk)
 
     async def make(name: str) -> None:
-        folder = await screen.client.call(commands.create_folder, name=name, parent_id=parent_id)
-        await screen.mirror.until(lambda state: folder.id in state.projects)
-        screen.projects.point_at(Place("project", folder.id))
+        folder = await desk.client.call(commands.create_folder, name=name, parent_id=parent_id)
+        await desk.mirror.until(lambda state: folder.id in state.projects)
+        desk.projects.point_at(Place("project", folder.id))
 
-    parent = screen.state.projects.get(parent_id or "")
+    parent = desk.state.projects.get(parent_id or "")
     where = f"In “{clean_line(parent.name)}”." if parent else ""
-    await _ask_until(screen, "New folder", "", where, make)
+    await _ask_until(desk, "New folder", "", where, make)
 
 
-async def rename_folder(screen: "MainScreen") -> None:
+async def rename_folder(desk: Desk) -> None:
     """Give the folder another name."""
-    folder = screen.project
+    folder = desk.project
     if folder is None or not folder.is_folder:
-        screen.say("Point at a folder first.")
+        desk.say("Point at a folder first.")
         return
 
     async def rename(name: str) -> None:
-        await screen.client.call(commands.rename_folder, folder_id=folder.id, name=name)
+        await desk.client.call(commands.rename_folder, folder_id=folder.id, name=name)
 
-    await _ask_until(screen, "Rename the folder", folder.name, "", rename)
+    await _ask_until(desk, "Rename the folder", folder.name, "", rename)
 
 
 async def _ask_until(
-    screen: "MainScreen",
+    desk: Desk,
     title: str,
     value: str,
     sentence: str,
@@ -58,7 +58,7 @@ async def _ask_until(
 ) -> None:
     """Ask for a name until it can be had, or nobody wants it any more."""
     while True:
-        given = await screen.app.push_screen_wait(AskText(title, value, sentence=sentence))
+        given = await desk.ask(AskText(title, value, sentence=sentence))
         if given is None or given == value:
             return
         try:
@@ -68,28 +68,26 @@ async def _ask_until(
             value, sentence = given, error.message
 
 
-async def delete_folder(screen: "MainScreen", folder: "Project") -> None:
+async def delete_folder(desk: Desk, folder: "Project") -> None:
     """Remove an empty folder."""
-    if children_of(screen.state, folder.id):
-        screen.say(f"“{clean_line(folder.name)}” is not empty: move what is in it first.")
+    if children_of(desk.state, folder.id):
+        desk.say(f"“{clean_line(folder.name)}” is not empty: move what is in it first.")
         return
     dialog = Confirm("Remove the folder", f"Remove “{clean_line(folder.name)}”?", "remove")
-    if await screen.app.push_screen_wait(dialog):
-        await screen.client.call(commands.delete_folder, folder_id=folder.id)
+    if await desk.ask(dialog):
+        await desk.client.call(commands.delete_folder, folder_id=folder.id)
 
 
-async def move_project(screen: "MainScreen") -> None:
+async def move_project(desk: Desk) -> None:
     """Put the project or folder into another folder."""
-    item = screen.project
+    item = desk.project
     if item is None:
-        screen.say("Point at a project or a folder first.")
+        desk.say("Point at a project or a folder first.")
         return
     title = f"Move “{clean_line(item.name)}” to"
-    chosen = await screen.app.push_screen_wait(
-        Pick(title, _targets(screen.state, item), item.parent_id or "")
-    )
+    chosen = await desk.ask(Pick(title, _targets(desk.state, item), item.parent_id or ""))
     if chosen is not None and chosen.value != (item.parent_id or ""):
-        await screen.client.call(
+        await desk.client.call(
             commands.move_item, item_id=item.id, new_parent_id=chosen.value or None
         )
 
@@ -109,9 +107,9 @@ def _targets(state: "State", item: "Project") -> list[Choice]:
     return [_TOP, *found]
 
 
-def _folder_at(screen: "MainScreen") -> str | None:
+def _folder_at(desk: Desk) -> str | None:
     """The folder that the cursor is on or in."""
-    item = screen.project
+    item = desk.project
     if item is None:
         return None
     return item.id if item.is_folder else item.parent_id
@@ -120,32 +118,31 @@ def _folder_at(screen: "MainScreen") -> str | None:
 # Order ------------------------------------------------------------------------------------------
 
 
-async def move_up(screen: "MainScreen") -> None:
+async def move_up(desk: Desk) -> None:
     """Change places with the row above of the same kind."""
-    await _step(screen, -1)
+    await _step(desk, -1)
 
 
-async def move_down(screen: "MainScreen") -> None:
+async def move_down(desk: Desk) -> None:
     """Change places with the row below of the same kind."""
-    await _step(screen, +1)
+    await _step(desk, +1)
 
 
-async def _step(screen: "MainScreen", step: int) -> None:
-    assert screen.link is not None
+async def _step(desk: Desk, step: int) -> None:
     # Presses may be quicker than their events: each begins where the one before ended.
-    async with screen.link.ordering:
-        place = screen.projects.place
+    async with desk.pending.reordering:
+        place = desk.projects.place
         if place is None or place.kind == "root":
             return
-        ids = _beside(screen.state, place)
+        ids = _beside(desk.state, place)
         at = ids.index(place.id) + step if place.id in ids else -1
         if not 0 <= at < len(ids):
             return
         ids.remove(place.id)
         ids.insert(at, place.id)
-        await _reorder(screen, place, ids)
-        await screen.mirror.until(lambda state: _beside(state, place) == ids)
-        screen.projects.point_at(place)
+        await _reorder(desk, place, ids)
+        await desk.mirror.until(lambda state: _beside(state, place) == ids)
+        desk.projects.point_at(place)
 
 
 def _beside(state: "State", place: Place) -> list[str]:
@@ -164,8 +161,8 @@ def _beside(state: "State", place: Place) -> list[str]:
             return [item.id for item in children_of(state, parent_id)]
 
 
-async def _reorder(screen: "MainScreen", place: Place, ids: list[str]) -> None:
-    call, state = screen.client.call, screen.state
+async def _reorder(desk: Desk, place: Place, ids: list[str]) -> None:
+    call, state = desk.client.call, desk.state
     match place.kind:
         case "session":
             worktree_id = state.sessions[place.id].worktree_id

@@ -1,20 +1,17 @@
 """Actions about settings and keys."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
+from tui.desk import Desk
 
 
-async def preferences(screen: "MainScreen") -> None:
+async def preferences(desk: Desk) -> None:
     """Every setting."""
     from tui.screens.preferences import PreferencesScreen
 
-    await screen.app.push_screen_wait(PreferencesScreen(screen))
+    await desk.ask(PreferencesScreen(desk))
 
 
-async def edit_keys(screen: "MainScreen") -> None:
+async def edit_keys(desk: Desk) -> None:
     """The key of every action."""
     from tui.screens.keymap_editor import KeysScreen
 
-    await screen.app.push_screen_wait(KeysScreen(screen))
+    await desk.ask(KeysScreen(desk))

@@ -5,99 +5,98 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.api import cloning
+from model.api.directories import Directory, list_directories
+from model.api.projects import add_project as add_project_command
+from model.api.projects import get_project_branches, update_project_settings
+from model.api.projects import remove_project as remove_project_command
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands import cloning
-from model.commands.directories import Directory, list_directories
-from model.commands.projects import add_project as add_project_command
-from model.commands.projects import get_project_branches, update_project_settings
-from model.commands.projects import remove_project as remove_project_command
 from tui.actions.folders import delete_folder
+from tui.desk import Desk
 from tui.screens.add_project import AddProject, WantedProject, is_url
 from tui.screens.choose import Choice
 from tui.screens.cloning import Cloning
 from tui.screens.dialog import Confirm
 from tui.screens.project_settings import EditProject, ProjectSettings, settings_of
-from tui.shell.onboarding import is_project
-from tui.store.places import Place
+from tui.store.places import Place, is_project
 
 if TYPE_CHECKING:
     from model.domain.resources import Project
-    from tui.shell.main_screen import MainScreen
 
 
-async def add_project(screen: "MainScreen") -> None:
+async def add_project(desk: Desk) -> None:
     """Ask for a path or a URL until one can be added, or nobody wants to any more."""
 
     async def complete(path: str) -> Sequence[Directory]:
-        return await screen.client.call(list_directories, path=path)
+        return await desk.client.call(list_directories, path=path)
 
-    is_known = is_project(screen.state, screen.offered) is not None
-    given = WantedProject("" if is_known else str(screen.offered or ""))
+    is_known = is_project(desk.state, desk.offered) is not None
+    given = WantedProject("" if is_known else str(desk.offered or ""))
     problem = ""
     while True:
-        dialog = AddProject(complete, _where_clones_go(screen), given, problem)
-        wanted = await screen.app.push_screen_wait(dialog)
+        dialog = AddProject(complete, _where_clones_go(desk), given, problem)
+        wanted = await desk.ask(dialog)
         if wanted is None:
             return
         try:
             if not is_url(wanted.path):
-                await _add(screen, wanted.path)
+                await _add(desk, wanted.path)
             else:
-                await _clone(screen, wanted)
+                await _clone(desk, wanted)
             return
         except SpinneyError as error:
             given, problem = wanted, error.message
 
 
-def _where_clones_go(screen: "MainScreen") -> str:
+def _where_clones_go(desk: Desk) -> str:
     """Beside the project that was added last."""
-    projects = [p for p in screen.state.projects.values() if not p.is_folder]
+    projects = [p for p in desk.state.projects.values() if not p.is_folder]
     newest = max(projects, key=lambda project: project.added_at, default=None)
     return str(Path(newest.path).parent) if newest is not None else "~"
 
 
-async def _clone(screen: "MainScreen", wanted: WantedProject) -> None:
+async def _clone(desk: Desk, wanted: WantedProject) -> None:
     """Clone, which can be cancelled, or left to go on while one does something else."""
     into = _without_tilde(wanted.into)
-    call = screen.client.call
+    call = desk.client.call
     running = asyncio.ensure_future(call(cloning.clone_project, url=wanted.path, path=into))
 
     async def look() -> str:
         return (await call(cloning.get_clone_progress, path=into)).words
 
-    end = await screen.app.push_screen_wait(Cloning(wanted.path, running, look))
-    if end == "behind" and screen.link is not None:
+    end = await desk.ask(Cloning(wanted.path, running, look))
+    if end == "behind":
         # Work of its own: meanwhile another project can be added.
-        screen.link.start(_clone_behind(screen, wanted.path, running))
+        desk.start(_clone_behind(desk, wanted.path, running))
         return
     if end is None:
         await call(cloning.cancel_clone, path=into)
     project = await running
-    await screen.mirror.until(lambda state: project.id in state.projects)
-    screen.open_place(Place("project", project.id))
+    await desk.mirror.until(lambda state: project.id in state.projects)
+    desk.open_place(Place("project", project.id))
 
 
-async def _clone_behind(screen: "MainScreen", url: str, running: "asyncio.Future[Project]") -> None:
+async def _clone_behind(desk: Desk, url: str, running: "asyncio.Future[Project]") -> None:
     try:
         project = await running
     except SpinneyError as error:
-        screen.say(f"{url} was not cloned: {error.message}", bad=True)
+        desk.say(f"{url} was not cloned: {error.message}", bad=True)
         return
-    await screen.mirror.until(lambda state: project.id in state.projects)
-    screen.say(f"“{project.name}” is cloned.")
+    await desk.mirror.until(lambda state: project.id in state.projects)
+    desk.say(f"“{project.name}” is cloned.")
 
 
-async def add_offered(screen: "MainScreen") -> None:
+async def add_offered(desk: Desk) -> None:
     """Add the repository that Spinney was started in."""
-    if screen.offered is not None:
-        await _add(screen, str(screen.offered))
+    if desk.offered is not None:
+        await _add(desk, str(desk.offered))
 
 
-async def _add(screen: "MainScreen", path: str) -> None:
-    project = await screen.client.call(add_project_command, path=_without_tilde(path))
-    await screen.mirror.until(lambda state: project.id in state.projects)
-    screen.open_place(Place("project", project.id))
+async def _add(desk: Desk, path: str) -> None:
+    project = await desk.client.call(add_project_command, path=_without_tilde(path))
+    await desk.mirror.until(lambda state: project.id in state.projects)
+    desk.open_place(Place("project", project.id))
 
 
 def _without_tilde(path: str) -> str:
@@ -105,62 +104,61 @@ def _without_tilde(path: str) -> str:
     return str(Path(path).expanduser()) if path.startswith("~") else path
 
 
-async def remove_project(screen: "MainScreen") -> None:
+async def remove_project(desk: Desk) -> None:
     """Take a project, or an empty folder, out of the list."""
-    project = screen.project
+    project = desk.project
     if project is None:
-        screen.say("Open or point at a project first.")
+        desk.say("Open or point at a project first.")
         return
     if project.is_folder:
-        await delete_folder(screen, project)
+        await delete_folder(desk, project)
         return
     sentence = (
         f"Show “{project.name}” no more? Its sessions and their messages go; "
         "no file and no branch is deleted."
     )
-    if await screen.app.push_screen_wait(Confirm("Remove the project", sentence, "remove")):
-        await screen.client.call(remove_project_command, project_id=project.id)
+    if await desk.ask(Confirm("Remove the project", sentence, "remove")):
+        await desk.client.call(remove_project_command, project_id=project.id)
 
 
-async def project_settings(screen: "MainScreen") -> None:
+async def project_settings(desk: Desk) -> None:
     """Change what holds for this project alone."""
-    project = screen.project
+    project = desk.project
     if project is None or project.is_folder:
-        screen.say("Open or point at a project first.")
+        desk.say("Open or point at a project first.")
         return
-    assert screen.link is not None
-    agents = [Choice(row.name, row.label, row.program) for row in screen.link.catalog.backends]
-    preferences = screen.state.preferences
+    agents = [Choice(row.name, row.label, row.program) for row in desk.agents.catalog.backends]
+    preferences = desk.state.preferences
     profiles = [Choice(p.name, clean_line(p.name)) for p in preferences.custom_cli_profiles]
     known = dict.fromkeys([*project.known_mcp_servers, *preferences.known_mcp_servers])
     before = given = settings_of(project)
     problem = ""
 
     async def branches() -> Sequence[Choice]:
-        found = await screen.client.call(get_project_branches, project_id=project.id)
+        found = await desk.client.call(get_project_branches, project_id=project.id)
         return [Choice(branch.name, branch.name) for branch in found]
 
     while True:
         dialog = EditProject(project, agents, profiles, branches, list(known), given, problem)
-        wanted = await screen.app.push_screen_wait(dialog)
+        wanted = await desk.ask(dialog)
         if wanted is None or wanted == before:
             return
         try:
-            await _save_settings(screen, project.id, before, wanted)
+            await _save_settings(desk, project.id, before, wanted)
             return
         except SpinneyError as error:
             given, problem = wanted, error.message
 
 
 async def _save_settings(
-    screen: "MainScreen", project_id: str, before: ProjectSettings, wanted: ProjectSettings
+    desk: Desk, project_id: str, before: ProjectSettings, wanted: ProjectSettings
 ) -> None:
     """Only what is different, so that nobody else's change is undone."""
 
     def changed(now: str, was: str) -> str | None:
         return now if now != was else None
 
-    await screen.client.call(
+    await desk.client.call(
         update_project_settings,
         project_id=project_id,
         default_backend=changed(wanted.backend, before.backend),
@@ -171,6 +169,6 @@ async def _save_settings(
     )
     if wanted.servers != before.servers:
         servers = None if wanted.servers is None else list(wanted.servers)
-        await screen.client.call(
+        await desk.client.call(
             update_project_settings, project_id=project_id, enabled_mcp_servers=servers
         )

@@ -4,28 +4,28 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from model.api import hosting
+from model.api import pull_requests as commands
+from model.api.projects import get_github_remotes
 from model.base.errors import SpinneyError
-from model.commands import hosting
-from model.commands import pull_requests as commands
-from model.commands.projects import get_github_remotes
 from tui.actions.worktrees import pointed_worktree
+from tui.desk import Desk
 from tui.screens.choose import Choice
 from tui.screens.dialog import Confirm
 from tui.screens.pick import Pick
 
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
-    from tui.shell.main_screen import MainScreen
 
 
-async def link_pull_request(screen: "MainScreen") -> None:
+async def link_pull_request(desk: Desk) -> None:
     """Choose the pull request of the worktree, or write its number or address."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
 
     async def read() -> Sequence[Choice]:
-        found = await screen.client.call(hosting.list_pull_requests, project_id=worktree.project_id)
+        found = await desk.client.call(hosting.list_pull_requests, project_id=worktree.project_id)
         return [
             Choice(str(request.number), f"#{request.number} {request.title}", request.head_ref_name)
             for request in found
@@ -33,19 +33,17 @@ async def link_pull_request(screen: "MainScreen") -> None:
 
     present = str(worktree.pr_number or "")
     dialog = Pick("Pull request of the worktree", read, present, own="number or address:")
-    chosen = await screen.app.push_screen_wait(dialog)
+    chosen = await desk.ask(dialog)
     if chosen is None:
         return
-    number, url = await _number_and_address(screen, worktree, chosen.value)
-    await screen.client.call(
+    number, url = await _number_and_address(desk, worktree, chosen.value)
+    await desk.client.call(
         commands.save_worktree_pr, worktree_id=worktree.id, pr_number=number, pr_url=url
     )
-    screen.say(f"“{worktree.name}” belongs to pull request {number}.")
+    desk.say(f"“{worktree.name}” belongs to pull request {number}.")
 
 
-async def _number_and_address(
-    screen: "MainScreen", worktree: "Worktree", given: str
-) -> tuple[int, str]:
+async def _number_and_address(desk: Desk, worktree: "Worktree", given: str) -> tuple[int, str]:
     """Both, of either. Raises `SpinneyError`."""
     address = re.match(r"https?://\S+?/pull/(\d{1,9})(?!\d)", given)
     if address is not None and not re.search(r"\s", given):
@@ -55,8 +53,8 @@ async def _number_and_address(
         raise SpinneyError(
             f"“{given}” is neither a number nor the address of a pull request (https://…/pull/1)."
         )
-    project = screen.state.projects[worktree.project_id]
-    remotes = await screen.client.call(get_github_remotes, repo_path=project.path)
+    project = desk.state.projects[worktree.project_id]
+    remotes = await desk.client.call(get_github_remotes, repo_path=project.path)
     if not remotes:
         raise SpinneyError("The repository has no remote on GitHub; write the whole address.")
     remote = next((remote for remote in remotes if remote.name == "origin"), remotes[0])
@@ -67,17 +65,17 @@ async def _number_and_address(
     return int(number[1]), f"https://{page}/{remote.owner}/{remote.repo}/pull/{number[1]}"
 
 
-async def clear_pull_request(screen: "MainScreen") -> None:
+async def clear_pull_request(desk: Desk) -> None:
     """Forget the worktree's pull request; on the hosting service nothing changes."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     if worktree.pr_number is None:
-        screen.say(f"“{worktree.name}” has no pull request.")
+        desk.say(f"“{worktree.name}” has no pull request.")
         return
     sentence = (
         f"Forget that “{worktree.name}” belongs to pull request {worktree.pr_number}? "
         "The pull request itself stays as it is."
     )
-    if await screen.app.push_screen_wait(Confirm("Forget the pull request", sentence, "forget")):
-        await screen.client.call(commands.clear_worktree_pr, worktree_id=worktree.id)
+    if await desk.ask(Confirm("Forget the pull request", sentence, "forget")):
+        await desk.client.call(commands.clear_worktree_pr, worktree_id=worktree.id)

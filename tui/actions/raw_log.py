@@ -2,31 +2,31 @@
 
 from typing import TYPE_CHECKING
 
-from model.commands.preferences import update_preferences
-from model.commands.raw_logs import get_raw_log
+from model.api.preferences import update_preferences
+from model.api.raw_logs import get_raw_log
+from tui.desk import Desk
 
 if TYPE_CHECKING:
     from tui.screens.raw_log import Piece
-    from tui.shell.main_screen import MainScreen
 
 
-async def show_raw_log(screen: "MainScreen") -> None:
+async def show_raw_log(desk: Desk) -> None:
     """Look at what the session's program was sent and said."""
     from tui.screens.raw_log import PAGE_SIZE, RawLog, RawLogWork
 
-    session, link = screen.session, screen.link
-    if session is None or link is None:
-        screen.say("Open a session first.")
+    session = desk.session
+    if session is None:
+        desk.say("Open a session first.")
         return
     session_id = session.id
 
     async def read(before: int | None, after: int | None) -> "Piece":
-        return await screen.client.call(
+        return await desk.client.call(
             get_raw_log, session_id=session_id, before=before, after=after, limit=PAGE_SIZE
         )
 
     async def switch(is_on: bool) -> None:
-        await screen.client.call(update_preferences, changes={"debug_mode_enabled": is_on})
+        await desk.client.call(update_preferences, changes={"debug_mode_enabled": is_on})
 
-    work = RawLogWork(read, switch, screen.spinney.copy)
-    await screen.app.push_screen_wait(RawLog(session.name, lambda: link.palette, work))
+    work = RawLogWork(read, switch, desk.host.copy)
+    await desk.ask(RawLog(session.name, lambda: desk.palette, work))

@@ -3,71 +3,70 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from model.api import scripts as commands
 from model.base.errors import SpinneyError
-from model.commands import scripts as commands
-from model.scripts.config import Script, ScriptName
-from model.scripts.runner import ScriptRun
+from model.domain.scripts import Script, ScriptName, ScriptRun
 from tui.actions.worktrees import pointed_worktree
+from tui.desk import Desk
 from tui.screens.scripts import Scripts, ScriptWork
 
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
-    from tui.shell.main_screen import MainScreen
 
 
-async def show_scripts(screen: "MainScreen") -> None:
+async def show_scripts(desk: Desk) -> None:
     """Look at the scripts, and at what they print."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is not None:
         running = worktree.running_scripts
         told: ScriptName = "setup" if worktree.setup_hold else "run"
         first: ScriptName = running[0] if running else told
-        await screen.app.push_screen_wait(Scripts(worktree.name, _work(screen, worktree), first))
+        await desk.ask(Scripts(worktree.name, _work(desk, worktree), first))
 
 
-async def run_script(screen: "MainScreen") -> None:
+async def run_script(desk: Desk) -> None:
     """Start the `run` script and follow it; one that waits to be trusted is shown first."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     if "run" not in worktree.running_scripts:
         try:
-            await screen.client.call(
+            await desk.client.call(
                 commands.run_worktree_script, worktree_id=worktree.id, script="run"
             )
         except SpinneyError as error:
             if error.error_type not in ("forbidden", "not_found"):
                 raise
-    await screen.app.push_screen_wait(Scripts(worktree.name, _work(screen, worktree), "run"))
+    await desk.ask(Scripts(worktree.name, _work(desk, worktree), "run"))
 
 
-async def stop_script(screen: "MainScreen") -> None:
+async def stop_script(desk: Desk) -> None:
     """End the scripts that run in the worktree."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is not None and not worktree.running_scripts:
-        screen.say("No script runs here.")
+        desk.say("No script runs here.")
     elif worktree is not None:
-        await stop_scripts(screen, worktree)
+        await stop_scripts(desk, worktree)
 
 
-async def stop_scripts(screen: "MainScreen", worktree: "Worktree") -> None:
+async def stop_scripts(desk: Desk, worktree: "Worktree") -> None:
     """End all scripts that run in a worktree."""
     for name in worktree.running_scripts:
-        await _stop(screen, worktree.id, name)
-        key = screen.key_of("show_scripts")
-        screen.say(f"The {name} script was stopped. {key}: all scripts.")
+        await _stop(desk, worktree.id, name)
+        key = desk.key_of("show_scripts")
+        desk.say(f"The {name} script was stopped. {key}: all scripts.")
 
 
-async def _stop(screen: "MainScreen", worktree_id: str, name: ScriptName) -> None:
+async def _stop(desk: Desk, worktree_id: str, name: ScriptName) -> None:
     """End a script; where its end is seen it is not told once more."""
-    known = screen.state.worktrees.get(worktree_id)
-    if screen.link is not None and known is not None and name in known.running_scripts:
-        screen.link.told_here.add((name, worktree_id))
-    await screen.client.call(commands.stop_worktree_script, worktree_id=worktree_id, script=name)
+    known = desk.state.worktrees.get(worktree_id)
+    if known is not None and name in known.running_scripts:
+        desk.pending.reported.add((name, worktree_id))
+    await desk.client.call(commands.stop_worktree_script, worktree_id=worktree_id, script=name)
 
 
-def _work(screen: "MainScreen", worktree: "Worktree") -> ScriptWork:
-    call, worktree_id, project_id = screen.client.call, worktree.id, worktree.project_id
+def _work(desk: Desk, worktree: "Worktree") -> ScriptWork:
+    call, worktree_id, project_id = desk.client.call, worktree.id, worktree.project_id
 
     async def read() -> Sequence[Script]:
         return await call(
@@ -86,7 +85,7 @@ def _work(screen: "MainScreen", worktree: "Worktree") -> ScriptWork:
         await call(commands.run_worktree_script, worktree_id=worktree_id, script=name)
 
     async def stop(name: ScriptName) -> None:
-        await _stop(screen, worktree_id, name)
+        await _stop(desk, worktree_id, name)
 
     async def trust(script: Script) -> None:
         await call(commands.trust_project_scripts, project_id=project_id, hashes=[script.hash])

@@ -1,31 +1,27 @@
 """Actions about the server that lets a browser or another Spinney in."""
 
-from typing import TYPE_CHECKING
-
-from model.commands import server as commands
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
+from model.api import server as commands
+from tui.desk import Desk
 
 
-async def server(screen: "MainScreen") -> None:
+async def server(desk: Desk) -> None:
     """What it is now, and all that can be done with it."""
     from tui.screens.server import ServerScreen, token_of
 
-    status = await screen.client.call(commands.get_http_server_status)
-    screen.show_server(status)
-    await screen.app.push_screen_wait(ServerScreen(screen, status, await token_of(screen)))
+    status = await desk.client.call(commands.get_http_server_status)
+    desk.show_server(status)
+    await desk.ask(ServerScreen(desk, status, await token_of(desk)))
 
 
-async def start_server(screen: "MainScreen") -> None:
+async def start_server(desk: Desk) -> None:
     """Start it if it does not run, and show where it answers."""
-    status = await screen.client.call(commands.get_http_server_status)
+    status = await desk.client.call(commands.get_http_server_status)
     if not status.get("running"):
-        await screen.client.call(commands.start_http_server)
-    await server(screen)
+        await desk.client.call(commands.start_http_server)
+    await server(desk)
 
 
-async def stop_server(screen: "MainScreen") -> None:
+async def stop_server(desk: Desk) -> None:
     """Let nobody in any more."""
-    screen.show_server(await screen.client.call(commands.stop_http_server))
-    screen.say("The server is stopped.")
+    desk.show_server(await desk.client.call(commands.stop_http_server))
+    desk.say("The server is stopped.")

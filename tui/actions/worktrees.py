@@ -3,18 +3,20 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from model.api import git as git_commands
+from model.api import hosting
+from model.api import worktrees as commands
+from model.api.projects import get_project_branches
+from model.api.sessions import create_session
 from model.base.errors import SpinneyError
-from model.commands import git as git_commands
-from model.commands import hosting
-from model.commands import worktrees as commands
-from model.commands.projects import get_project_branches
-from model.commands.sessions import create_session
 from model.domain.resources import Label
+from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import (
     NewWorktree,
     Offers,
+    UnmadeWorktree,
     WantedWorktree,
     issue_context,
     pull_request_context,
@@ -24,7 +26,6 @@ from tui.store.places import Place
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog
     from model.domain.resources import Project, Worktree
-    from tui.shell.main_screen import MainScreen
 
 CREATION_LIMIT: Final = 1200.0
 """Seconds that making a worktree may take: a fetch, and a checkout of minutes where it is large."""
@@ -42,46 +43,45 @@ _PALETTE: Final = {
 """Colours of labels that can be read on dark and on light ground."""
 
 
-async def new_worktree(screen: "MainScreen") -> None:
+async def new_worktree(desk: Desk) -> None:
     """Ask what is wanted, make it, and begin its first session."""
-    project = screen.project
+    project = desk.project
     if project is None or project.is_folder:
-        project = next((p for p in screen.state.projects.values() if not p.is_folder), None)
+        project = next((p for p in desk.state.projects.values() if not p.is_folder), None)
     if project is None:
-        screen.say("Add a project first: press ctrl+p and choose “Add a project”.")
+        desk.say("Add a project first: press ctrl+p and choose “Add a project”.")
         return
-    assert screen.link is not None
-    wanted, problem = screen.link.unmade
+    unmade = desk.drafts.of(UnmadeWorktree)
+    wanted, problem = unmade.wanted, unmade.problem
     while True:
-        given = await screen.app.push_screen_wait(
+        given = await desk.ask(
             NewWorktree(
-                project.name, project.default_branch, _offers(screen, project), wanted, problem
+                project.name, project.default_branch, _offers(desk, project), wanted, problem
             )
         )
         if given is None:
             return
         try:
-            worktree = await _announced(screen, project, given)
+            worktree = await _announced(desk, project, given)
             break
         except SpinneyError as error:
             wanted, problem = given, error.message
     # Work of its own: while git makes this one, another can be asked for.
-    screen.link.start(_begin(screen, worktree, given))
+    desk.start(_begin(desk, worktree, given))
 
 
-def _offers(screen: "MainScreen", project: "Project") -> Offers:
-    assert screen.link is not None
+def _offers(desk: Desk, project: "Project") -> Offers:
 
     async def branches() -> Sequence[Choice]:
-        found = await screen.client.call(get_project_branches, project_id=project.id)
+        found = await desk.client.call(get_project_branches, project_id=project.id)
         return [Choice(b.name, b.name, "checked out" if b.current else "") for b in found]
 
     async def issues() -> Sequence[Choice]:
-        found = await screen.client.call(hosting.list_issues, project_id=project.id)
+        found = await desk.client.call(hosting.list_issues, project_id=project.id)
         return [Choice(f"{issue.number}\n", f"#{issue.number} {issue.title}") for issue in found]
 
     async def pull_requests() -> Sequence[Choice]:
-        found = await screen.client.call(hosting.list_pull_requests, project_id=project.id)
+        found = await desk.client.call(hosting.list_pull_requests, project_id=project.id)
         return [
             Choice(
                 f"{request.number}\n{request.head_ref_name}\n{request.base_ref_name}",
@@ -91,24 +91,22 @@ def _offers(screen: "MainScreen", project: "Project") -> Offers:
             for request in found
         ]
 
-    catalog = screen.link.catalog
+    catalog = desk.agents.catalog
     agents = [Choice(row.name, row.label, row.program) for row in catalog.backends]
-    usual = Choice("", f"default ({catalog.label(_usual_agent(screen, project, catalog))})")
+    usual = Choice("", f"default ({catalog.label(_usual_agent(desk, project, catalog))})")
     return Offers(branches, issues, pull_requests, [usual, *agents])
 
 
-def _usual_agent(screen: "MainScreen", project: "Project", catalog: "Catalog") -> str:
+def _usual_agent(desk: Desk, project: "Project", catalog: "Catalog") -> str:
     """Who works where nobody is chosen."""
-    preferred = "demo" if screen.demo else screen.state.preferences.default_backend
+    preferred = "demo" if desk.demo else desk.state.preferences.default_backend
     named = (project.default_backend, preferred)
     known = (name for name in named if name and catalog.backend(name) is not None)
     return next(known, "backend_a")
 
 
-async def _announced(
-    screen: "MainScreen", project: "Project", wanted: WantedWorktree
-) -> "Worktree":
-    worktree = await screen.client.call(
+async def _announced(desk: Desk, project: "Project", wanted: WantedWorktree) -> "Worktree":
+    worktree = await desk.client.call(
         commands.create_worktree,
         project_id=project.id,
         base_branch=wanted.base or None,
@@ -116,101 +114,100 @@ async def _announced(
         issue_context=issue_context(wanted.issue),
         pr_context=pull_request_context(wanted.pull_request, project.default_branch),
     )
-    await screen.mirror.until(lambda state: worktree.id in state.worktrees)
+    await desk.mirror.until(lambda state: worktree.id in state.worktrees)
     return worktree
 
 
-async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorktree) -> None:
+async def _begin(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> None:
     """A session and its first message as soon as the worktree is there.
 
     Until then the message is on the disk: whatever ends meanwhile, it is a draft of the worktree.
     """
-    chat, session_id = screen.chat, ""
+    chat, session_id = desk.chat, ""
     if wanted.message:
         chat.drafts.sent(worktree.project_id, wanted.message)
     chat.hand_over(worktree.id, wanted.message)
-    screen.open_place(Place("worktree", worktree.id))
+    desk.open_place(Place("worktree", worktree.id))
     try:
-        if await _is_made(screen, worktree, wanted):
-            session_id = await _first_session(screen, worktree, wanted)
-            if wanted.message and screen.link is not None:
-                await screen.link.send(session_id, wanted.message)
+        if await _is_made(desk, worktree, wanted):
+            session_id = await _first_session(desk, worktree, wanted)
+            if wanted.message:
+                await desk.outbox.send(session_id, wanted.message)
     except (SpinneyError, TimeoutError):
         chat.give_back(worktree.id, wanted.message, to=session_id)
         raise
     chat.arrived(worktree.id, wanted.message)
 
 
-async def _is_made(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorktree) -> bool:
+async def _is_made(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> bool:
     """Wait until it is. Where it cannot be, all that was filled in is there for the next try."""
-    link = screen.link
-    assert link is not None
-    state = await screen.mirror.until(
+    state = await desk.mirror.until(
         lambda state: (
             worktree.id not in state.worktrees or state.worktrees[worktree.id].status != "creating"
         ),
         within=CREATION_LIMIT,
     )
     if worktree.id in state.worktrees:
-        link.unmade = (WantedWorktree(), "")
+        desk.drafts.drop(UnmadeWorktree)
         return True
-    why = link.not_made.pop(worktree.id, "change something.")
-    link.unmade = (wanted, f"“{worktree.name}” could not be made: {why}")
+    why = desk.pending.failed_worktrees.pop(worktree.id, "change something.")
+    problem = f"“{worktree.name}” could not be made: {why}"
+    desk.drafts.keep(UnmadeWorktree(wanted, problem))
     return False
 
 
-async def _first_session(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorktree) -> str:
-    session = await screen.client.call(
+async def _first_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> str:
+    session = await desk.client.call(
         create_session,
         worktree_id=worktree.id,
         backend=wanted.backend or None,
         execution_mode=wanted.mode,
     )
-    await screen.mirror.until(lambda state: session.id in state.sessions)
+    await desk.mirror.until(lambda state: session.id in state.sessions)
     # Somebody may have gone elsewhere while a large checkout went on; they are left there.
-    if screen.place == Place("worktree", worktree.id):
-        screen.action_open_session(session.id)
+    if desk.place == Place("worktree", worktree.id):
+        desk.open_session(session.id)
     return session.id
 
 
-async def cancel_git(screen: "MainScreen") -> None:
+async def cancel_git(desk: Desk) -> None:
     """End the creation, commit, pull or push that runs in the worktree."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     if worktree.status == "creating":
         sentence = f"Stop making “{worktree.name}”? Nothing of it stays."
         dialog = Confirm("Cancel the creation", sentence, "stop it", cancel="go on making it")
-        if not await screen.app.push_screen_wait(dialog):
+        if not await desk.ask(dialog):
             return
-    await screen.client.call(git_commands.cancel_git, worktree_id=worktree.id)
+    await desk.client.call(git_commands.cancel_git, worktree_id=worktree.id)
 
 
-async def open_base(screen: "MainScreen") -> None:
+async def open_base(desk: Desk) -> None:
     """Sessions in the project's own directory."""
-    project = screen.project
+    project = desk.project
     if project is None or project.is_folder:
-        screen.say("Open or point at a project first.")
+        desk.say("Open or point at a project first.")
         return
-    worktree = await screen.client.call(commands.open_base_worktree, project_id=project.id)
-    await screen.mirror.until(lambda state: worktree.id in state.worktrees)
-    screen.open_place(Place("worktree", worktree.id))
+    worktree = await desk.client.call(commands.open_base_worktree, project_id=project.id)
+    await desk.mirror.until(lambda state: worktree.id in state.worktrees)
+    desk.open_place(Place("worktree", worktree.id))
 
 
-async def rename_worktree(screen: "MainScreen") -> None:
+async def rename_worktree(desk: Desk) -> None:
     """Give the worktree and its branch another name; asked again where that cannot be."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     name, problem = worktree.name, ""
     while True:
-        given = await screen.app.push_screen_wait(
+        given = await desk.ask(
             AskText("Rename the worktree and its branch", name, sentence=problem)
         )
         if given is None or given == worktree.name:
             return
         try:
-            await screen.client.call(
+            await desk.client.call(
                 commands.rename_worktree, worktree_id=worktree.id, new_name=given
             )
             return
@@ -218,64 +215,64 @@ async def rename_worktree(screen: "MainScreen") -> None:
             name, problem = given, error.message
 
 
-async def label_worktree(screen: "MainScreen") -> None:
+async def label_worktree(desk: Desk) -> None:
     """A coloured word; an empty one takes it away."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     label, problem = worktree.label, "A word that stands by its name, such as “review”."
     name = label.name if label else ""
     while True:
         dialog = AskText("Label", name, sentence=problem, empty="take the label away")
-        given = await screen.app.push_screen_wait(dialog)
+        given = await desk.ask(dialog)
         if given is None:
             return
         try:
-            await _label(screen, worktree, given)
+            await _label(desk, worktree, given)
             return
         except SpinneyError as error:
             name, problem = given, error.message
 
 
-async def _label(screen: "MainScreen", worktree: "Worktree", name: str) -> None:
+async def _label(desk: Desk, worktree: "Worktree", name: str) -> None:
     label = None
     if name:
         choices = [Choice(color, f"██ {word}", color=color) for color, word in _PALETTE.items()]
         present = worktree.label.color if worktree.label else ""
-        color = await screen.app.push_screen_wait(Choose("Colour of the label", choices, present))
+        color = await desk.ask(Choose("Colour of the label", choices, present))
         if color is None:
             return
         label = Label(name=name, color=color)
-    await screen.client.call(commands.update_worktree_label, worktree_id=worktree.id, label=label)
+    await desk.client.call(commands.update_worktree_label, worktree_id=worktree.id, label=label)
 
 
-async def recreate_worktree(screen: "MainScreen") -> None:
+async def recreate_worktree(desk: Desk) -> None:
     """Check the branch out again whose directory is gone."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     if worktree.status != "missing":
-        screen.say(f"The directory of “{worktree.name}” is there.")
+        desk.say(f"The directory of “{worktree.name}” is there.")
         return
-    screen.say(f"Checking out {worktree.branch} again …")
-    await screen.client.call(commands.recreate_worktree, worktree_id=worktree.id)
+    desk.say(f"Checking out {worktree.branch} again …")
+    await desk.client.call(commands.recreate_worktree, worktree_id=worktree.id)
 
 
-async def refresh_git(screen: "MainScreen") -> None:
+async def refresh_git(desk: Desk) -> None:
     """Ask git about all worktrees of the project."""
-    if screen.project is not None:
-        await screen.client.call(git_commands.fetch_worktrees_status, project_id=screen.project.id)
+    if desk.project is not None:
+        await desk.client.call(git_commands.fetch_worktrees_status, project_id=desk.project.id)
 
 
-async def copy_path(screen: "MainScreen") -> None:
+async def copy_path(desk: Desk) -> None:
     """Copy where the worktree is."""
-    worktree = pointed_worktree(screen)
+    worktree = pointed_worktree(desk)
     if worktree is not None:
-        screen.spinney.copy(worktree.path)
+        desk.host.copy(worktree.path)
 
 
-def pointed_worktree(screen: "MainScreen") -> "Worktree | None":
+def pointed_worktree(desk: Desk) -> "Worktree | None":
     """The worktree that actions are about; says so where there is none."""
-    if screen.worktree is None:
-        screen.say("Open or point at a worktree first.")
-    return screen.worktree
+    if desk.worktree is None:
+        desk.say("Open or point at a worktree first.")
+    return desk.worktree

@@ -10,12 +10,13 @@ from textual.widgets import Static
 from model.base.text import clean_line
 from tui.composer.draft import Draft
 from tui.composer.widget import Composer, MessageArea
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 from tui.widgets.request_panel import HELD, RequestPanel
 
 if TYPE_CHECKING:
     from model.domain.resources import Session
-    from tui.shell.link import Link
+    from tui.desk import Desk
 
 
 class AskMessage(Dialog[str]):
@@ -50,10 +51,10 @@ class Answer(Dialog[None]):
     It closes once the session asks for nothing more, whoever answered.
     """
 
-    def __init__(self, session: "Session", link: "Link") -> None:
+    def __init__(self, session: "Session", desk: "Desk") -> None:
         super().__init__(clean_line(session.name) or "(no name)")
         self._session = session
-        self._link = link
+        self._desk = desk
 
     def body(self) -> list[Widget]:
         """The request over a message box, as in the conversation itself."""
@@ -95,15 +96,15 @@ class Answer(Dialog[None]):
 
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:
-        self._link.start(self._link.decide(event))
+        self._desk.start(self._desk.outbox.decide(event))
 
     @on(RequestPanel.Answered)
     def _answered(self, event: RequestPanel.Answered) -> None:
-        self._link.start(self._link.answer(event))
+        self._desk.start(self._desk.outbox.answer(event))
 
     def action_leave(self) -> None:
         """Leave it waiting; what was written goes into the session's own message box."""
-        self._link.keep_words(self._session.id, self.query_one(Composer).draft.full())
+        self._desk.outbox.return_text(self._session.id, self.query_one(Composer).draft.full())
         self.dismiss(None)
 
     @on(RequestPanel.Typed)
@@ -116,7 +117,7 @@ class Answer(Dialog[None]):
     @on(RequestPanel.Dropped)
     def _words_dropped(self, event: RequestPanel.Dropped) -> None:
         event.stop()
-        self._link.keep_words(event.session_id, "\n".join(event.words))
+        self._desk.outbox.return_text(event.session_id, "\n".join(event.words))
 
     @on(Composer.Held)
     def _held(self, event: Composer.Held) -> None:
@@ -137,4 +138,5 @@ class Answer(Dialog[None]):
             composer.rewrite(Draft.of(event.text, event.images).before(composer.draft))
             self._hold()
         elif not panel.say(event.text, event.images):
-            self._link.start(self._link.said(self._session.id, event.text, event.images))
+            send = self._desk.outbox.send_draft(self._session.id, event.text, event.images)
+            self._desk.start(send)

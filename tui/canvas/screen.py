@@ -9,26 +9,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.binding import BindingType
-from textual.command import Provider
 from textual.content import Content
+from textual.style import Style
 from textual.widget import Widget
 
+from model.api import sessions as commands
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands import sessions as commands
-from model.commands.preferences import update_preferences
 from tui.canvas.cells import Cell, cells, last_lines
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.view import CanvasView
+from tui.desk import Desk
 from tui.draw.status_icons import counts
+from tui.keys.keymap import ACTIONS
 from tui.screens.dialog import Confirm
 from tui.screens.full import FullScreen, bindings
+from tui.screens.palette import Entry
+from tui.screens.palette_entries import action_entries
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
-    from model.commands.registry import Command
+    from model.api.command import Command
     from model.domain.resources import Session
     from tui.draw.colors import Palette
-    from tui.shell.main_screen import MainScreen
     from tui.store.mirror import Change
 
 FOOTER = (
@@ -44,21 +47,14 @@ _AT_ONCE = 4
 """How many sessions' last messages are read at the same time."""
 
 
-def _canvas_commands() -> type[Provider]:
-    from tui.shell.palette_commands import CanvasCommands
-
-    return CanvasCommands
-
-
 class Canvas(FullScreen):
     """All sessions, live."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("canvas", "canvas")]
     LAST = ("canvas_back", "help")
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_canvas_commands}  # type: ignore[assignment]
 
-    def __init__(self, main: "MainScreen") -> None:
-        super().__init__(main)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
         self.filter = ""
         self.project_id: str | None = None
         """The project whose sessions are shown; `None`: those of all."""
@@ -74,10 +70,15 @@ class Canvas(FullScreen):
         """The cells."""
         yield CanvasView(
             palette,
-            self.main.state.preferences.canvas_layout,
+            self.desk.state.preferences.canvas_layout,
             lambda session_id: self._lines.get(session_id, ()),
             self._agent,
         )
+
+    def palette_entries(self, words: str, style: Style) -> Iterable[Entry]:
+        """What the command palette shows here."""
+        found = (a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit"))
+        return action_entries(found, self, words, style)
 
     def on_mount(self) -> None:
         """Show what is there."""
@@ -112,12 +113,12 @@ class Canvas(FullScreen):
         self.view.set_palette(palette)
 
     def _read_streams(self) -> None:
-        for message in self.main.state.streaming.values():
+        for message in self.desk.state.streaming.values():
             if lines := last_lines(message, _MOST_LINES):
                 self._lines[message.session_id] = lines
 
     def _collect(self) -> None:
-        self._every, self._texts = cells(self.main.state, self.project_id), []
+        self._every, self._texts = cells(self.desk.state, self.project_id), []
         self._show()
 
     def _show(self) -> None:
@@ -127,7 +128,7 @@ class Canvas(FullScreen):
             self._texts = self._texts or [cell.text(self._agent(cell)) for cell in self._every]
             pairs = zip(self._every, self._texts, strict=True)
             shown = [cell for cell, text in pairs if all(word in text for word in words)]
-        if not self.main.mirror.is_loaded:
+        if not self.desk.mirror.is_loaded:
             self.view.empty = "Loading …"
         elif words:
             self.view.empty = f"No session holds “{self.filter}”. Backspace takes letters back."
@@ -140,7 +141,7 @@ class Canvas(FullScreen):
 
     def _entitle(self) -> None:
         every, shown = len(self._every), len(self.view.cells)
-        project = self.main.state.projects.get(self.project_id or "")
+        project = self.desk.state.projects.get(self.project_id or "")
         scope = Content(project.name) if project is not None else Content("all projects")
         number = f"{shown} of {every}" if self.filter else f"{every}"
         marked = f" · {len(self.view.marked)} marked" if self.view.marked else ""
@@ -152,11 +153,11 @@ class Canvas(FullScreen):
         ]
         if self.filter:
             left += [("   filter: ", "$text-muted"), (self.filter, "bold")]
-        if not self.main.mirror.is_loaded:
+        if not self.desk.mirror.is_loaded:
             self.query_one("#top", Line).show(Content.assemble(("Canvas", "bold $accent")))
             self.show_keys()
             return
-        waiting, running = counts(self.main.state)
+        waiting, running = counts(self.desk.state)
         verb = "needs" if waiting == 1 else "need"
         right: list[Part] = [
             (f"{waiting} {verb} you", "bold $warning" if waiting else "$text-muted")
@@ -172,13 +173,13 @@ class Canvas(FullScreen):
         self.name_keys(FOOTER, first=own, without=without)
 
     def _agent(self, cell: Cell) -> str:
-        return self.link.labels(cell.session)[0]
+        return self.desk.agents.labels(cell.session)[0]
 
     @on(CanvasView.LinesWanted)
     def _lines_wanted(self, event: CanvasView.LinesWanted) -> None:
         new = [session_id for session_id in event.session_ids if session_id not in self._wanted]
         self._wanted.update(new)
-        known = self.main.state.sessions
+        known = self.desk.state.sessions
         said = [i for i in new if (s := known.get(i)) is not None and s.message_count]
         for first in range(_AT_ONCE):
             if mine := said[first::_AT_ONCE]:
@@ -188,7 +189,7 @@ class Canvas(FullScreen):
         """The last lines of sessions that do not stream."""
         for session_id in session_ids:
             try:
-                page = await self.main.client.call(
+                page = await self.desk.client.call(
                     commands.get_messages, session_id=session_id, limit=1
                 )
             except SpinneyError:
@@ -211,7 +212,7 @@ class Canvas(FullScreen):
     @on(CanvasView.Opened)
     def _opened(self, event: CanvasView.Opened) -> None:
         self.dismiss(None)
-        self.main.action_open_session(event.session_id)
+        self.desk.open_session(event.session_id)
 
     def do(self, action_id: str) -> None:
         """Do an action of the canvas."""
@@ -221,7 +222,7 @@ class Canvas(FullScreen):
             case "canvas_scope":
                 self._change_scope()
             case _:
-                self.link.perform(action_id, self, CANVAS[action_id](self))
+                self.desk.run_once(action_id, self, CANVAS[action_id](self))
 
     def _back(self, *, at_once: bool) -> None:
         """Escape takes the filter back first, then the marks, then leaves."""
@@ -234,9 +235,9 @@ class Canvas(FullScreen):
             self.dismiss(None)
 
     def _change_scope(self) -> None:
-        here = self.main.project
+        here = self.desk.project
         if self.project_id is None and here is None:
-            self.main.say("Open or point at a project first.")
+            self.desk.say("Open or point at a project first.")
             return
         self.project_id = None if self.project_id is not None or here is None else here.id
         self._collect()
@@ -250,9 +251,9 @@ class Canvas(FullScreen):
         """Answer what the session under the cursor asks."""
         session = self._asks()
         if session is None:
-            self.main.say("This session asks for nothing.")
+            self.desk.say("This session asks for nothing.")
             return
-        self._answer, self._answer_id = Answer(session, self.link), session.id
+        self._answer, self._answer_id = Answer(session, self.desk), session.id
         try:
             await self.app.push_screen_wait(self._answer)
         finally:
@@ -260,9 +261,9 @@ class Canvas(FullScreen):
 
     async def change_layout(self) -> None:
         """From a list to a grid and back; it stays so."""
-        present = self.main.state.preferences.canvas_layout
+        present = self.desk.state.preferences.canvas_layout
         other = "grid" if present == "list" else "list"
-        await self.main.client.call(update_preferences, changes={"canvas_layout": other})
+        await self.desk.client.call(update_preferences, changes={"canvas_layout": other})
 
     async def write(self) -> None:
         """Send the same message to all that are marked."""
@@ -278,7 +279,7 @@ class Canvas(FullScreen):
         """Stop the runs of all that are marked."""
         chosen = [c for c in self.view.chosen if c.session.is_active]
         if not chosen:
-            self.main.say("Nothing runs there.")
+            self.desk.say("Nothing runs there.")
             return
         question = f"Stop {_named(chosen)}? What has arrived is kept."
         if len(chosen) == 1 or await self._agreed("Stop sessions", question, "stop"):
@@ -293,7 +294,7 @@ class Canvas(FullScreen):
         question = f"Put {_named(chosen)} away?"
         if at_work:
             question += f" {at_work} at work would be stopped."
-        asks = self.main.state.preferences.confirm_session_close
+        asks = self.desk.state.preferences.confirm_session_close
         is_one = len(chosen) == 1 and not at_work
         if (is_one and not asks) or await self._agreed(
             "Archive sessions", question, "archive", harmless=is_one
@@ -314,14 +315,14 @@ class Canvas(FullScreen):
         problems = []
         for cell in chosen:
             try:
-                await self.main.client.call(command, session_id=cell.session.id, **given)
+                await self.desk.client.call(command, session_id=cell.session.id, **given)
             except SpinneyError as error:
                 problems.append(f"{cell.name}: {error.message}")
         if problems:
-            self.main.say("\n".join(problems), bad=True)
+            self.desk.say("\n".join(problems), bad=True)
         good = len(chosen) - len(problems)
         if good:
-            self.main.say(f"{good} {done}.")
+            self.desk.say(f"{good} {done}.")
 
 
 CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {

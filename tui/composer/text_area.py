@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 
 from rich.cells import cell_len
 from textual.geometry import Offset, Region, Size
+from textual.reactive import Reactive
 from textual.strip import Strip
-from textual.widget import Widget
 from textual.widgets import TextArea
 
 ROOMY: Final = 30
@@ -29,20 +29,21 @@ class QuietText(TextArea):
         self._is_comparing = False
         super().__init__(*args, **named)
 
+    virtual_size = Reactive(Size(0, 0), repaint=False)
+    """Textual's own lays the screen out for every line."""
+
     # Its height ---------------------------------------------------------------------------------
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """The rows of the text, rounded up, so that not every line moves what is above."""
         return _rounded(super().get_content_height(container, viewport, width), viewport.height)
 
-    def _refresh_size(self) -> None:
-        """Textual's own lays the screen out for every line; most need no other height."""
-        rows = self.wrapped_document.height
-        if not self.is_mounted or self.content_size.height != _rounded(rows, self.app.size.height):
-            super()._refresh_size()
-        elif rows != self.virtual_size.height:
-            self.set_reactive(Widget.virtual_size, Size(0, rows))
-            self._refresh_scrollbars()
+    def watch_virtual_size(self, size: Size) -> None:
+        """Lay the screen out if the text needs another height; most lines do not."""
+        if not self.is_mounted or self.content_size.height != _rounded(
+            size.height, self.app.size.height
+        ):
+            self.refresh(layout=True)
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
         """Not in the middle of an undo: there the cursor stands behind the end of the text."""

@@ -1,69 +1,68 @@
 """What the keys of the diff screen do: stage, unstage, discard, bring back, look elsewhere."""
 
-from collections.abc import Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from model.api.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from model.base.errors import SpinneyError
-from model.commands.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from tui.diff.comments import comment, comments, mark
+from tui.diff.screen import Diff, DiffAction
+from tui.diff.state import SIDES
 
-if TYPE_CHECKING:
-    from tui.diff.screen import Diff
 
-
-async def stage(screen: "Diff") -> None:
+async def stage(screen: Diff) -> None:
     """Stage the file, or the hunk under the cursor."""
     if screen.side != "unstaged":
-        screen.main.say("Only what is not staged can be staged; v leads there.")
+        screen.desk.say("Only what is not staged can be staged; v leads there.")
     elif screen.path:
         await _change(screen, stage_changes)
 
 
-async def unstage(screen: "Diff") -> None:
+async def unstage(screen: Diff) -> None:
     """Take the file, or the hunk under the cursor, out of the next commit."""
     if screen.side != "staged":
-        screen.main.say("Only what is staged can be taken out; v leads there.")
+        screen.desk.say("Only what is staged can be taken out; v leads there.")
     elif screen.path:
         await _change(screen, unstage_changes)
 
 
-async def stage_all(screen: "Diff") -> None:
+async def stage_all(screen: Diff) -> None:
     """Stage everything, or take everything out."""
     if screen.side == "branch":
-        screen.main.say("This is committed already.")
+        screen.desk.say("This is committed already.")
         return
     command = stage_changes if screen.side == "unstaged" else unstage_changes
     try:
-        await screen.main.client.call(command, worktree_id=screen.worktree.id)
+        await screen.desk.client.call(command, worktree_id=screen.worktree.id)
     finally:
         await screen.read()
 
 
-async def discard(screen: "Diff") -> None:
+async def discard(screen: Diff) -> None:
     """Take back the file's changes, or the hunk's; they are kept for an undo."""
     if screen.side == "staged":
-        screen.main.say("Unstage it first (u); then it can be discarded.")
+        screen.desk.say("Unstage it first (u); then it can be discarded.")
     elif screen.side == "branch":
-        screen.main.say("This is committed already; a session can revert it.")
+        screen.desk.say("This is committed already; a session can revert it.")
     elif screen.path:
         path, is_hunk = screen.path, screen.hunk is not None
         if await _change(screen, discard_changes):
             what = "A hunk of" if is_hunk else "What was changed in"
-            key = screen.main.key_of("diff_undo")
-            screen.main.say(f"{what} “{path}” is discarded; {key} brings it back.")
+            key = screen.desk.key_of("diff_undo")
+            screen.desk.say(f"{what} “{path}” is discarded; {key} brings it back.")
 
 
-async def undo(screen: "Diff") -> None:
+async def undo(screen: Diff) -> None:
     """Bring back what was discarded last."""
     try:
-        done = await screen.main.client.call(undo_discard, worktree_id=screen.worktree.id)
+        done = await screen.desk.client.call(undo_discard, worktree_id=screen.worktree.id)
     finally:
         await screen.read()
     screen.files.go_to(done.path)
-    screen.main.say(f"“{done.path}” is as it was before the discard.")
+    screen.desk.say(f"“{done.path}” is as it was before the discard.")
 
 
-async def _change(screen: "Diff", command: Any) -> bool:
+async def _change(screen: Diff, command: Any) -> bool:
     """Run it for what is meant, as it was seen; the list is read anew whatever comes of it."""
     seen = (
         screen.file_diff.digest
@@ -72,50 +71,48 @@ async def _change(screen: "Diff", command: Any) -> bool:
     )
     hunk = screen.hunk
     if hunk == "":
-        screen.main.say("This hunk is shown in part only; stage or discard the whole file.")
+        screen.desk.say("This hunk is shown in part only; stage or discard the whole file.")
         return False
     try:
-        await screen.main.client.call(
+        await screen.desk.client.call(
             command, worktree_id=screen.worktree.id, path=screen.path, hunk=hunk, seen=seen
         )
     except SpinneyError as error:
-        screen.main.say(error.message, bad=True)
+        screen.desk.say(error.message, bad=True)
         return False
     finally:
         await screen.read()
     return True
 
 
-async def next_side(screen: "Diff") -> None:
+async def next_side(screen: Diff) -> None:
     """Not staged, staged, against the base, and round again."""
-    from tui.diff.screen import SIDES
-
     screen.action_look_at(SIDES[(SIDES.index(screen.side) + 1) % len(SIDES)])
 
 
-async def layout(screen: "Diff") -> None:
+async def layout(screen: Diff) -> None:
     """One column or two."""
     screen.change_layout()
 
 
-async def next_hunk(screen: "Diff") -> None:
+async def next_hunk(screen: Diff) -> None:
     """The next hunk; after the last one, the next file."""
     if not screen.view.next_hunk(+1):
         screen.files.action_move(+1)
 
 
-async def previous_hunk(screen: "Diff") -> None:
+async def previous_hunk(screen: Diff) -> None:
     """The hunk before; before the first one, the file before."""
     if not screen.view.next_hunk(-1):
         screen.files.action_move(-1)
 
 
-async def refresh(screen: "Diff") -> None:
+async def refresh(screen: Diff) -> None:
     """Look anew."""
     await screen.read()
 
 
-DIFF: "Mapping[str, Callable[[Diff], Coroutine[Any, Any, None]]]" = {
+DIFF: Mapping[str, DiffAction] = {
     f"diff_{function.__name__}": function
     for function in (
         stage, unstage, stage_all, discard, undo, next_side, layout, next_hunk, previous_hunk,

@@ -1,15 +1,13 @@
 """What the bars of the diff screen say: whose changes, which side of them, and the keys."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from textual.content import Content
 
+from tui.diff.state import DiffState
 from tui.terminal import plain
 from tui.widgets.line import clickable
-
-if TYPE_CHECKING:
-    from tui.diff.screen import Diff
 
 FOOTER: Final = (
     "diff_resolve_conflicts", "diff_abort_merge", "diff_comments", "diff_comment", "diff_mark",
@@ -19,7 +17,7 @@ FOOTER: Final = (
 """The actions at the foot, those that are wanted most first."""
 
 
-def title(screen: "Diff", sides: Sequence[str], path: str) -> Content:
+def title(screen: DiffState, sides: Sequence[str], path: str) -> Content:
     """The worktree, the sides (a click shows one), a file, and what waits to be finished."""
     base = screen.changes.base if screen.changes is not None else "base"
     names = {"unstaged": "not staged", "staged": "staged", "branch": f"against {base}"}
@@ -36,7 +34,7 @@ def title(screen: "Diff", sides: Sequence[str], path: str) -> Content:
     return Content.assemble(*parts)
 
 
-def _stopped(screen: "Diff") -> str:
+def _stopped(screen: DiffState) -> str:
     """What stopped in the middle, and what it waits for."""
     if screen.changes is None or screen.changes.operation is None:
         return ""
@@ -45,14 +43,14 @@ def _stopped(screen: "Diff") -> str:
     return f"{screen.changes.operation} {waits}"
 
 
-def _conflicts(screen: "Diff") -> int:
+def _conflicts(screen: DiffState) -> int:
     """Files whose conflict is not solved; only one of the sides lists them."""
     if screen.side != "unstaged":
         return screen.worktree.cached_conflict_count or 0
     return sum(file.status == "conflicted" for file in screen.files.files)
 
 
-def counts(screen: "Diff") -> Content:
+def counts(screen: DiffState) -> Content:
     """Lines that are marked, comments that wait, files and their lines."""
     files, said = screen.files.files, ""
     if marked := len(screen.view.marked):
@@ -74,7 +72,7 @@ def _number(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def own_keys(screen: "Diff") -> tuple[tuple[str, str], ...]:
+def own_keys(screen: DiffState) -> tuple[tuple[str, str], ...]:
     """Keys of the pane that has them, and their words."""
     if not screen.files.files:
         return ()
@@ -83,12 +81,12 @@ def own_keys(screen: "Diff") -> tuple[tuple[str, str], ...]:
     return (("enter", "open"),)
 
 
-def useless(screen: "Diff") -> frozenset[str]:
+def useless(screen: DiffState) -> frozenset[str]:
     """The actions of the footer that would do nothing now."""
     return frozenset(action for action in FOOTER if not _is_useful(action, screen))
 
 
-def _is_useful(action_id: str, screen: "Diff") -> bool:
+def _is_useful(action_id: str, screen: DiffState) -> bool:
     has_files = bool(screen.files.files)
     match action_id:
         case "diff_stage" | "diff_discard":

@@ -13,7 +13,8 @@ from textual.widgets.option_list import Option
 from model.richtext.diff_comments import Comment
 from tui.composer.widget import MessageArea
 from tui.draw.line_parts import one_line
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 
 Chosen = tuple[Literal["edit", "remove", "send"], int]
 """What to do, and the comment's place in the list."""

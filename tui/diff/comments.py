@@ -1,34 +1,35 @@
 """Comments on a difference: mark lines, write, change, take back, send, and find what is lost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from model.commands.changes import get_file_diff
-from model.richtext.diff_comments import Comment, changed_part, comment_on, lost_among, message_of
+from model.richtext.diff_comments import Comment, changed_part, comment_on, message_of
 from tui.composer.draft import Draft
+from tui.diff.comment_dialog import Comments, EditComment
+from tui.diff.screen import Diff
+from tui.screens.choose_session import session_for
 
 if TYPE_CHECKING:
     from model.richtext.diff_rows import DiffRow
-    from tui.diff.screen import Diff, Side
 
 
-async def mark(screen: "Diff") -> None:
+async def mark(screen: Diff) -> None:
     """Mark lines from the cursor on, or none any more."""
     if screen.view.marked:
         screen.view.let_go()
     elif screen.is_in_files or not screen.view.hold():
-        screen.main.say("Go to a line of the difference first (tab).")
+        screen.desk.say("Go to a line of the difference first (tab).")
 
 
-async def comment(screen: "Diff") -> None:
+async def comment(screen: Diff) -> None:
     """Say something of the lines that are meant, or change what was said of them."""
     if (known := screen.comment_here) is not None and not screen.is_in_files:
         await _change(screen, known)
         return
     rows = _first_hunk(screen) if screen.is_in_files else screen.rows_here()
     if not rows:
-        screen.main.say("There is no line here that could be commented on.")
+        screen.desk.say("There is no line here that could be commented on.")
         return
     blank = comment_on(screen.path, screen.side, rows, "")
     if text := await _written(screen, blank):
@@ -37,20 +38,18 @@ async def comment(screen: "Diff") -> None:
         screen.keep_comments()
 
 
-def _first_hunk(screen: "Diff") -> "Sequence[DiffRow]":
+def _first_hunk(screen: Diff) -> "Sequence[DiffRow]":
     """What the first hunk of the chosen file changes: what is meant in the list of files."""
     diff, text = screen.file_diff, screen.view.text
     is_shown = diff is not None and diff.path == screen.path and text.heads
     return changed_part(text.hunk_rows(0)) if is_shown else []
 
 
-async def comments(screen: "Diff") -> None:
+async def comments(screen: Diff) -> None:
     """Look through the comments, change them, send them."""
-    from tui.diff.comment_dialog import Comments
-
     at = 0
     while found := screen.comments:
-        chosen = await screen.app.push_screen_wait(Comments(tuple(found), screen.lost, at))
+        chosen = await screen.desk.ask(Comments(tuple(found), screen.lost, at))
         if chosen is None:
             return
         what, at = chosen
@@ -62,10 +61,10 @@ async def comments(screen: "Diff") -> None:
         else:
             del found[at]
             screen.keep_comments()
-    screen.main.say("No comment waits to be sent; c on a line makes one.")
+    screen.desk.say("No comment waits to be sent; c on a line makes one.")
 
 
-async def _change(screen: "Diff", known: Comment) -> None:
+async def _change(screen: Diff, known: Comment) -> None:
     text = await _written(screen, known)
     if text is None:
         return
@@ -77,43 +76,26 @@ async def _change(screen: "Diff", known: Comment) -> None:
     screen.keep_comments()
 
 
-async def _written(screen: "Diff", comment: Comment) -> str | None:
+async def _written(screen: Diff, comment: Comment) -> str | None:
     """What a person says of the lines; what was begun and left is there the next time."""
-    from tui.diff.comment_dialog import EditComment
-
-    drafts, key = screen.main.chat.drafts, f"comment {screen.worktree.id} {comment.place}"
+    drafts, key = screen.desk.chat.drafts, f"comment {screen.worktree.id} {comment.place}"
     dialog = EditComment(comment, drafts.of(key).text or comment.text)
-    text = await screen.app.push_screen_wait(dialog)
+    text = await screen.desk.ask(dialog)
     is_begun = text is None and dialog.text != comment.text
     drafts.keep(key, Draft(dialog.text if is_begun else ""))
-    screen.main.chat.keep_draft()
+    screen.desk.chat.keep_draft()
     return text
 
 
-async def _send(screen: "Diff") -> None:
+async def _send(screen: Diff) -> None:
     """All comments as one message; they are forgotten once it is taken."""
-    from tui.actions.git import session_for
-
     found = tuple(screen.comments)
-    session = await session_for(screen.main, screen.worktree)
+    session = await session_for(screen.desk, screen.worktree)
     if session is None:
         return
-    await screen.link.send(session.id, message_of(found, screen.lost))
+    await screen.desk.outbox.send(session.id, message_of(found, screen.lost))
     screen.comments[:] = [
         comment for comment in screen.comments if not any(map(comment.is_same, found))
     ]
     screen.keep_comments()
-    screen.main.say(f"Sent to “{session.name}”.")
-
-
-async def lost(screen: "Diff", comments: Iterable[Comment]) -> frozenset[Comment]:
-    """Those of the comments whose lines are on no side of the changes."""
-    from tui.diff.screen import SIDES
-
-    async def read_diff(path: str, side: str) -> str:
-        diff = await screen.main.client.call(
-            get_file_diff, worktree_id=screen.worktree.id, path=path, side=cast("Side", side)
-        )
-        return diff.text
-
-    return await lost_among(comments, SIDES, read_diff)
+    screen.desk.say(f"Sent to “{session.name}”.")

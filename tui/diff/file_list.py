@@ -23,7 +23,7 @@ from tui.terminal import plain
 from tui.terminal.sanitize import harmless
 
 if TYPE_CHECKING:
-    from model.commands.changes import ChangedFile
+    from model.api.changes import ChangedFile
 
 _SIGNS: Final = {
     "added": "A", "untracked": "?", "modified": "M", "retyped": "T", "deleted": "D",

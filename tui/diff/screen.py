@@ -4,29 +4,33 @@ What its keys do with the changes is in `tui.diff.actions`.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.containers import Horizontal
+from textual.style import Style
 from textual.widget import Widget
 
+from model.api.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.base.errors import SpinneyError
-from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.domain import events as e
-from model.richtext.diff_comments import Comment, changed_part, kept, read
+from model.richtext.diff_comments import Comment, changed_part, kept, lost_among, read
 from model.richtext.diff_rows import DiffRow
 from model.richtext.diff_text import DiffText, diff_text
 from model.richtext.highlight import highlight_code, language_for_path
 from tui.composer.draft import Draft
-from tui.diff.actions import DIFF
+from tui.desk import Desk
 from tui.diff.bars import FOOTER, counts, own_keys, title, useless
-from tui.diff.comments import lost
 from tui.diff.file_list import FileList
+from tui.diff.state import SIDES, Side
 from tui.diff.view import DiffView
+from tui.keys.keymap import ACTIONS
 from tui.screens.full import FullScreen, bindings
+from tui.screens.palette import Entry
+from tui.screens.palette_entries import action_entries
 from tui.terminal import plain
 from tui.terminal.capabilities import WIDE
 from tui.widgets.line import Line
@@ -34,11 +38,9 @@ from tui.widgets.line import Line
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
     from tui.draw.colors import Palette
-    from tui.shell.main_screen import MainScreen
     from tui.store.mirror import Change
 
-Side = Literal["unstaged", "staged", "branch"]
-SIDES: Final[tuple[Side, ...]] = get_args(Side)
+DiffAction = Callable[["Diff"], Coroutine[Any, Any, None]]
 
 _SPLIT_WIDTH: Final = 130
 """Columns from which two versions stand beside each other, unless a person chose."""
@@ -57,10 +59,11 @@ def _read_text(diff: FileDiff) -> DiffText:
     return diff_text(diff.text)
 
 
-def _diff_commands() -> type[Provider]:
-    from tui.shell.palette_commands import DiffCommands
+@dataclass(slots=True)
+class WorktreeComments:
+    """Comments on a worktree's changes that are not sent yet; `None`: not read yet."""
 
-    return DiffCommands
+    comments: list[Comment] | None = None
 
 
 class Diff(FullScreen):
@@ -72,10 +75,17 @@ class Diff(FullScreen):
     ]
     LAST = ("diff_back", "help")
     AUTO_FOCUS = "#files"
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_diff_commands}  # type: ignore[assignment]
 
-    def __init__(self, main: "MainScreen", worktree: "Worktree", path: str | None = None) -> None:
-        super().__init__(main)
+    def __init__(
+        self,
+        desk: Desk,
+        worktree: "Worktree",
+        actions: Mapping[str, DiffAction],
+        path: str | None = None,
+    ) -> None:
+        super().__init__(desk)
+        self._actions = actions
+        """By the ids of the key map; what they change is read again."""
         self.worktree = worktree
         self.side: Side = "unstaged"
         self.changes: Changes | None = None
@@ -96,6 +106,12 @@ class Diff(FullScreen):
     def body(self, palette: "Palette") -> Iterable[Widget]:
         """Files and difference."""
         yield Horizontal(FileList(palette), DiffView(palette), id="diff-body")
+
+    def palette_entries(self, words: str, style: Style) -> Iterable[Entry]:
+        """What the command palette shows here."""
+        without = useless(self)
+        found = (a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit"))
+        return action_entries((a for a in found if a.id not in without), self, words, style)
 
     def on_mount(self) -> None:
         """Read what there is."""
@@ -127,7 +143,7 @@ class Diff(FullScreen):
             known = change.state.worktrees.get(self.worktree.id)
             if known is None:
                 self.dismiss(None)
-                self.main.say("The worktree is gone.")
+                self.desk.say("The worktree is gone.")
                 return
             self.worktree = known
         if change.loaded or any(map(self._concerns, change.events)):
@@ -138,7 +154,7 @@ class Diff(FullScreen):
             case e.GitStatusUpdated() | e.TaskCompleted():
                 return event.worktree_id == self.worktree.id
             case e.BlockChanged() | e.MessageCompleted():
-                session = self.main.state.sessions.get(event.concerns or "")
+                session = self.desk.state.sessions.get(event.concerns or "")
                 return session is not None and session.worktree_id == self.worktree.id
         return False
 
@@ -163,7 +179,7 @@ class Diff(FullScreen):
         async with self._reading:
             side = self.side
             try:
-                changes = await self.main.client.call(
+                changes = await self.desk.client.call(
                     list_changed_files, worktree_id=self.worktree.id, side=side
                 )
             except SpinneyError as error:
@@ -192,7 +208,7 @@ class Diff(FullScreen):
         self._wanted = None
         if seeks and not has:
             if path is not None:
-                self.main.say(f"“{path}” has no changes any more.")
+                self.desk.say(f"“{path}” has no changes any more.")
             if self.side != SIDES[0] and not self.files.files:
                 self._look_at(SIDES[0])
                 return True
@@ -204,7 +220,7 @@ class Diff(FullScreen):
             self._show_nothing(_EMPTY[side])
             return
         try:
-            diff = await self.main.client.call(
+            diff = await self.desk.client.call(
                 get_file_diff, worktree_id=self.worktree.id, path=file.path, side=side
             )
         except SpinneyError as error:
@@ -278,15 +294,15 @@ class Diff(FullScreen):
     @property
     def comments(self) -> list[Comment]:
         """What was said of the worktree's changes and is not sent yet; the list itself."""
-        known, drafts = self.link.comments, self.main.chat.drafts
-        if self.worktree.id not in known:
-            known[self.worktree.id] = read(drafts.of(self._draft_key).text)
-        return known[self.worktree.id]
+        found = self.desk.drafts.of(WorktreeComments, self.worktree.id)
+        if found.comments is None:
+            found.comments = read(self.desk.chat.drafts.of(self._draft_key).text)
+        return found.comments
 
     def keep_comments(self) -> None:
         """Keep them over the end of the program, and mark them anew."""
-        self.main.chat.drafts.keep(self._draft_key, Draft(kept(self.comments)))
-        self.main.chat.keep_draft()
+        self.desk.chat.drafts.keep(self._draft_key, Draft(kept(self.comments)))
+        self.desk.chat.keep_draft()
         if self.is_attached:
             self.mark_comments()
 
@@ -309,13 +325,24 @@ class Diff(FullScreen):
     async def look_for_lost(self) -> None:
         """Tell of comments whose lines are on no side of the changes any more."""
         unseen = [comment for comment in self.comments if comment not in self._commented.values()]
-        found = await lost(self, unseen) if unseen else frozenset()
+        found = await self._lost(unseen) if unseen else frozenset[Comment]()
         news, self.lost = found - self.lost, found
         if news:
             places = ", ".join(sorted(comment.place for comment in news))
-            key = self.main.key_of("diff_comments")
-            self.main.say(f"The lines of a comment are gone: {places}. It is kept; {key} shows it.")
+            key = self.desk.key_of("diff_comments")
+            self.desk.say(f"The lines of a comment are gone: {places}. It is kept; {key} shows it.")
         self._entitle()
+
+    async def _lost(self, comments: Iterable[Comment]) -> frozenset[Comment]:
+        """Those of the comments whose lines are on no side of the changes."""
+
+        async def read_diff(path: str, side: str) -> str:
+            diff = await self.desk.client.call(
+                get_file_diff, worktree_id=self.worktree.id, path=path, side=cast("Side", side)
+            )
+            return diff.text
+
+        return await lost_among(comments, SIDES, read_diff)
 
     # The bars -----------------------------------------------------------------------------------
 
@@ -338,21 +365,11 @@ class Diff(FullScreen):
     # What people do -----------------------------------------------------------------------------
 
     def do(self, action_id: str) -> None:
-        """Do an action of this screen, or one of git's for its worktree."""
+        """Run an action of this screen."""
         if action_id in ("diff_back", "open_diff"):
             self._back(at_once=action_id == "open_diff")
             return
-        name = action_id.removeprefix("diff_")
-        work = DIFF[action_id](self) if action_id in DIFF else self._do_with_git(name)
-        self.link.perform(action_id if action_id in DIFF else name, self.worktree.id, work)
-
-    async def _do_with_git(self, action_id: str) -> None:
-        """One of git's actions for the worktree; what it changed is shown."""
-        try:
-            await self.link.do(action_id)
-        finally:
-            if self.is_attached:
-                self.load()
+        self.desk.run_once(action_id, self.worktree.id, self._actions[action_id](self))
 
     def _back(self, *, at_once: bool) -> None:
         """Escape unmarks, leads to the files where there is room for one pane, then away."""

@@ -6,47 +6,20 @@ before it measures: the application's last guard would push what is behind them 
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
-from textual.cache import FIFOCache
 from textual.strip import Strip
 
 from themes.loader import Kind, chrome
 from tui.draw.wrap import Line, wrap, wrap_code
 from tui.terminal.sanitize import harmless
+from tui.terminal.textual_internals import Row
 
 SHOWS_ALL: Final = "(enter shows all)"
 """Ends the row that stands for rows that are not shown."""
-
-
-class _NoCache(FIFOCache[Any, Any]):
-    """Keeps nothing."""
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """It is forgotten."""
-
-
-_NO_CACHE: Final = _NoCache(1)
-
-
-class Row(Strip):
-    """A strip for keeping: without the seven caches that Textual gives each.
-
-    To make those takes longer than to make the row, and thousands of rows are never seen again.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, segments: list[Segment], cell_length: int) -> None:
-        self._segments = segments
-        self._cell_length = cell_length
-        self._divide_cache = self._crop_cache = self._style_cache = _NO_CACHE
-        self._filter_cache = self._line_length_cache = self._crop_extend_cache = _NO_CACHE
-        self._offsets_cache = _NO_CACHE
-        self._render_cache = self._link_ids = self._cell_count = None
 
 
 def strip_of(line: Iterable[Segment], width: int, kind: Kind) -> Strip:

@@ -4,7 +4,7 @@ import asyncio
 import platform
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -12,14 +12,13 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from model.api.doctor import BackendReport, Installation, get_installation, get_problems
+from model.api.doctor import list_backends as list_backends_command
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands.doctor import BackendReport, Installation, get_installation, get_problems
-from model.commands.doctor import list_backends as list_backends_command
-from tui.screens.dialog import Dialog, R, keys_line
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
+from tui.desk import Desk
+from tui.screens.dialog import Dialog, R
+from tui.widgets.key_line import keys_line
 
 NAME_WIDTH = 14
 REMEDY_WIDTH = 56
@@ -37,14 +36,14 @@ class Found:
     problems: list[str]
 
 
-async def look(main: "MainScreen") -> Found:
+async def look(desk: Desk) -> Found:
     """Look at programs and folders; takes some seconds at most. Raises `SpinneyError`."""
     installation, agents, problems = await asyncio.gather(
-        main.client.call(get_installation),
-        main.client.call(list_backends_command),
-        main.client.call(get_problems),
+        desk.client.call(get_installation),
+        desk.client.call(list_backends_command),
+        desk.client.call(get_problems),
     )
-    main.agents_found(agents)
+    desk.set_agents(agents)
     return Found(installation, agents, problems)
 
 
@@ -93,9 +92,9 @@ class Findings(Dialog[R]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "look", show=False)]
 
-    def __init__(self, main: "MainScreen", title: str) -> None:
+    def __init__(self, desk: Desk, title: str) -> None:
         super().__init__(title)
-        self._main = main
+        self._desk = desk
         self.content = Content("")
 
     def page(self, *keys: tuple[str, str]) -> list[Widget]:
@@ -120,7 +119,7 @@ class Findings(Dialog[R]):
 
     async def _look(self) -> None:
         try:
-            found = await look(self._main)
+            found = await look(self._desk)
         except SpinneyError as error:
             self.show([error.message, "\n"])
         else:
@@ -138,8 +137,8 @@ class AboutScreen(Findings[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
     CSS = "AboutScreen > .dialog { width: 100; }"
 
-    def __init__(self, main: "MainScreen") -> None:
-        super().__init__(main, "About Spinney")
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk, "About Spinney")
 
     def body(self) -> list[Widget]:
         """What was found, and keys."""
@@ -151,7 +150,7 @@ class AboutScreen(Findings[None]):
 
     def action_copy(self) -> None:
         """Copy it all as text."""
-        self._main.spinney.copy(self.content.plain)
+        self._desk.host.copy(self.content.plain)
 
 
 def _head(found: Found) -> list[Part]:

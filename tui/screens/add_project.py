@@ -15,13 +15,14 @@ from textual.widgets.option_list import Option
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from model.commands.directories import Directory
+    from model.api.directories import Directory
 
 SENTENCE: Final = "The path of a git repository on this machine, or the URL of one to clone."
 _URL: Final = re.compile(r"(?:https?|ssh|git|file)://|[\w.-]+@[\w.-]+:")

@@ -11,9 +11,9 @@ from textual.widgets import Static
 
 from model.base.text import clean_line
 from tui.screens.choose import Choice
-from tui.screens.dialog import keys_line
 from tui.screens.pick import Pick
 from tui.store.places import ROOT, Place
+from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
     from model.state import State

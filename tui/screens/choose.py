@@ -10,7 +10,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from model.base.text import clean_line
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 
 
 @dataclass(frozen=True, slots=True)

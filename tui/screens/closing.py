@@ -4,19 +4,26 @@ Textual's own way takes whatever screen is on top. A second enter, which comes i
 first over a slow line, would take the screen below, and the last one is the end of the program.
 """
 
-from math import inf
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from textual.await_complete import AwaitComplete
 
 if TYPE_CHECKING:
     from textual.screen import Screen as _Screen
-
-    from tui.shell.app import SpinneyApp
 else:
     _Screen = Generic  # Of several bases Textual styles only the first that is a widget.
 
 R = TypeVar("R")
+
+
+class ScreenHost(Protocol):
+    """The application, as far as screens report to it."""
+
+    def screen_painted(self, screen: "_Screen[Any]") -> None:
+        """A screen was painted for the first time."""
+
+    def screen_closing(self) -> None:
+        """A screen is about to close."""
 
 
 class Closing(_Screen[R]):
@@ -32,14 +39,13 @@ class Closing(_Screen[R]):
 
     def _note_painted(self) -> None:
         self.is_painted = True
-        app = cast("SpinneyApp", self.app)
-        app.type_ahead.opened(app.drawn_at.get(self, inf))
+        cast("ScreenHost", self.app).screen_painted(self)
 
     def dismiss(self, result: R | None = None) -> AwaitComplete:
         """Close, unless that was done already."""
         if self not in self.app.screen_stack:
             return AwaitComplete()
-        cast("SpinneyApp", self.app).type_ahead.look()
+        cast("ScreenHost", self.app).screen_closing()
         while self.app.screen is not self:  # Its work may end below a palette or a question.
             self.app.screen.dismiss()
         return super().dismiss(result)

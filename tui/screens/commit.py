@@ -11,8 +11,8 @@ from textual.widget import Widget
 from textual.widgets import Label, Static
 
 from tui.composer.widget import MessageArea
-from tui.screens.dialog import keys_line
 from tui.screens.working import Cancel, Working
+from tui.widgets.key_line import keys_line
 
 
 @dataclass

@@ -1,55 +1,30 @@
 """Small dialogs: a question with two answers, one line of text, a page to read."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tui.keys.names import pressed, spoken
+from tui.keys.names import pressed
 from tui.screens.closing import Closing
 from tui.terminal import plain
 from tui.terminal.plain import Announcements
 from tui.widgets.dialog_button import DialogButton, button_row
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
+if TYPE_CHECKING:
+    from tui.screens.palette import Entry
+
 R = TypeVar("R")
-
-
-def keys_line(*keys: tuple[str, str]) -> Content:
-    """`enter send   esc cancel`, for the foot of a dialog; a click on a key presses it."""
-    parts: list[Content | tuple[str, str]] = []
-    for key, words in keys:
-        hint = Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))
-        if pressed(key) is not None:
-            hint = hint.stylize(Style.from_meta({"press": key, "words": words}))
-        parts += [hint, ("   ", "$text-muted")]
-    return Content.assemble(*parts)
-
-
-def keys_told(screen: Screen[Any]) -> list[tuple[str, str]]:
-    """What a foot made by `keys_line` says: each key that can be pressed, and its words."""
-    found = []
-    for foot in screen.query(".keys").results(Static):
-        if isinstance(content := foot.content, Content):
-            for span in content.spans:
-                if isinstance(span.style, Style) and "press" in span.style.meta:
-                    found.append((span.style.meta["press"], span.style.meta["words"]))
-    return found
-
-
-def _commands() -> type[Provider]:
-    from tui.shell.palette_commands import DialogCommands
-
-    return DialogCommands
 
 
 class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
@@ -63,8 +38,13 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
         Binding("ctrl+c", "app.help_quit", show=False),  # of the app's keys it has none else
     ]
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_commands}  # type: ignore[assignment]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-high")]  # noqa: RUF012 (as Textual has it)
+
+    def palette_entries(self, words: str, style: Style) -> "Iterable[Entry]":
+        """What the command palette shows here."""
+        from tui.screens.palette_entries import dialog_entries
+
+        return dialog_entries(self, self.press, words, style)
 
     def __init__(self, title: str) -> None:
         super().__init__()

@@ -7,7 +7,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 
 
 @dataclass(frozen=True, slots=True)

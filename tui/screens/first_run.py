@@ -1,15 +1,13 @@
 """The first screen of a new installation: what is there, what is missing, what to do first."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from model.base.text import clean_line
+from tui.desk import Desk
 from tui.screens.about import Findings, Found, Part, rows
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
 
 
 class FirstRun(Findings[str]):
@@ -21,8 +19,8 @@ class FirstRun(Findings[str]):
     ]
     CSS = "FirstRun > .dialog { width: 88; }"
 
-    def __init__(self, main: "MainScreen", *, welcome: bool) -> None:
-        super().__init__(main, "Welcome to Spinney" if welcome else "Programs")
+    def __init__(self, desk: Desk, *, welcome: bool) -> None:
+        super().__init__(desk, "Welcome to Spinney" if welcome else "Programs")
         self._welcome = welcome
 
     def body(self) -> list[Widget]:
@@ -34,7 +32,7 @@ class FirstRun(Findings[str]):
 
     @property
     def _offers(self) -> bool:
-        return self._main.offered is not None and not self._main.state.projects
+        return self._desk.offered is not None and not self._desk.state.projects
 
     def told(self, found: Found) -> list[Part]:
         """Programs, and what to do about those that are missing."""
@@ -54,7 +52,7 @@ class FirstRun(Findings[str]):
             "branch, so that none is in another's way. "
         )
         if self._offers:
-            path = clean_line(str(self._main.offered))
+            path = clean_line(str(self._desk.offered))
             return [words, "You are in a repository: ", (path, "bold"), "\n\n"]
         return [words, "It begins with a git repository.\n\n"]
 

@@ -8,16 +8,16 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tui.desk import Desk
 from tui.keys import keymap
 from tui.screens.closing import Closing
+from tui.terminal import plain
 from tui.terminal.plain import Announcements
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from tui.draw.colors import Palette
-    from tui.shell.link import Link
-    from tui.shell.main_screen import MainScreen
     from tui.store.mirror import Change
 
 _SHARED = ("commands", "help", "next_waiting", "quit")
@@ -35,15 +35,15 @@ class FullScreen(Closing[None], Screen[None]):
     LAST: ClassVar[tuple[str, ...]] = ("help",)
     """The actions whose keys stand at the right of the foot, however little room there is."""
 
-    def __init__(self, main: "MainScreen") -> None:
+    def __init__(self, desk: Desk) -> None:
         super().__init__()
-        self.main = main
+        self.desk = desk
 
     def compose(self) -> ComposeResult:
         """Title, body, what is told in passing, and keys."""
         yield Line(id="top")
-        yield from self.body(self.link.palette)
-        if self.main.terminal.plain:
+        yield from self.body(self.desk.palette)
+        if plain.is_on():
             yield Announcements(id="announcements")
         yield KeyHints(id="keys")
 
@@ -68,25 +68,19 @@ class FullScreen(Closing[None], Screen[None]):
         raise NotImplementedError
 
     @property
-    def link(self) -> "Link":
-        """The way to the client."""
-        assert self.main.link is not None
-        return self.main.link
-
-    @property
     def key_overrides(self) -> Mapping[str, str]:
         """Keys of a person's own."""
-        return self.main.key_overrides
+        return self.desk.key_overrides
 
     def on_mount(self) -> None:
         """Follow the mirror, and the colours of the terminal, from now on."""
         self._follow_preferences()
-        self.main.mirror.followers.append(self._follow)
+        self.desk.mirror.followers.append(self._follow)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._recolor())
 
     def on_unmount(self) -> None:
         """Follow no more."""
-        self.main.mirror.followers.remove(self._follow)
+        self.desk.mirror.followers.remove(self._follow)
 
     @property
     def _is_open(self) -> bool:
@@ -95,7 +89,7 @@ class FullScreen(Closing[None], Screen[None]):
 
     def _recolor(self) -> None:
         if self._is_open:
-            self.recolor(self.link.palette)
+            self.recolor(self.desk.palette)
 
     def _follow(self, change: "Change") -> None:
         if not self._is_open:
@@ -107,7 +101,7 @@ class FullScreen(Closing[None], Screen[None]):
         self.follow(change)
 
     def _follow_preferences(self) -> None:
-        self.set_class(not self.main.state.preferences.show_keybinding_hints, "no-hints")
+        self.set_class(not self.desk.state.preferences.show_keybinding_hints, "no-hints")
 
     def name_keys(
         self,
@@ -128,8 +122,8 @@ class FullScreen(Closing[None], Screen[None]):
                 self.app.action_command_palette()
             case "next_waiting":
                 self.dismiss(None)
-                self.main.action_do(action_id)
+                self.desk.perform(action_id)
             case "help" | "quit":
-                self.main.action_do(action_id)
+                self.desk.perform(action_id)
             case _:
                 self.do(action_id)

@@ -10,19 +10,18 @@ from textual.geometry import Region
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.desk import Desk
 from tui.screens.closing import Closing
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from tui.shell.main_screen import MainScreen
 
-
-def panes_of(screen: "MainScreen") -> "dict[str, Widget]":
+def panes_of(desk: Desk) -> "dict[str, Widget]":
     """The panes that are seen, by their letters."""
-    chat = screen.chat
+    chat = desk.chat
     every = {
-        "p": screen.projects,
+        "p": desk.projects,
         "w": chat.welcome,
         "c": chat.transcript,
         "r": chat.request,

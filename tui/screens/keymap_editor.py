@@ -12,19 +12,20 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands.preferences import update_preferences
+from tui.desk import Desk
 from tui.keys.keymap import ACTIONS, BY_ID, Action, keys_of
 from tui.keys.names import all_shown
 from tui.screens.closing import Closing
-from tui.screens.dialog import Confirm, keys_line
+from tui.screens.dialog import Confirm
 from tui.screens.filtered import Filtered
 from tui.screens.key_rules import clash, refusal
+from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tui.shell.main_screen import MainScreen
 
 TITLE_WIDTH = 42
 
@@ -47,9 +48,9 @@ class KeysScreen(Filtered):
     ]
     NO_LETTERS = "+"
 
-    def __init__(self, main: "MainScreen") -> None:
+    def __init__(self, desk: Desk) -> None:
         super().__init__("Keys")
-        self._main = main
+        self._desk = desk
 
     def body(self) -> list[Widget]:
         """Filter, actions, the name of the one under the cursor, keys."""
@@ -71,7 +72,7 @@ class KeysScreen(Filtered):
 
     def on_mount(self) -> None:
         """Show all, and follow what any client changes."""
-        self._main.spinney.preferences_changed.subscribe(self, lambda _: self.fill())
+        self._desk.host.preferences_changed.subscribe(self, lambda _: self.fill())
         self._list.focus()
         self.fill()
 
@@ -81,7 +82,7 @@ class KeysScreen(Filtered):
 
     @property
     def _overrides(self) -> "Mapping[str, str]":
-        return self._main.key_overrides
+        return self._desk.key_overrides
 
     @property
     def action(self) -> Action | None:
@@ -162,12 +163,12 @@ class KeysScreen(Filtered):
 
     async def _save(self, keys: "Mapping[str, str]") -> None:
         """Change these; an empty text is the built-in key. Those of other screens stay."""
-        present = {**self._main.state.preferences.keybindings, **keys}
+        present = {**self._desk.state.preferences.keybindings, **keys}
         wanted = {action: key for action, key in present.items() if key}
         try:
-            await self._main.client.call(update_preferences, changes={"keybindings": wanted})
+            await self._desk.client.call(update_preferences, changes={"keybindings": wanted})
         except SpinneyError as error:
-            self._main.say(error.message, bad=True)
+            self._desk.say(error.message, bad=True)
 
 
 class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=False):

@@ -10,12 +10,13 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
 from model.domain.resources import ExecutionMode
-from model.worktrees.naming import IssueContext, PullRequestContext
+from model.domain.worktrees import IssueContext, PullRequestContext
 from tui.composer.widget import MessageArea
 from tui.screens.choose import Choice
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
 from tui.screens.pick import Load, Pick
 from tui.screens.pick_field import PickField
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 NONE: Final = Choice("", "none")
@@ -38,6 +39,14 @@ class WantedWorktree:
     pull_request: Choice = NONE
     backend: str = ""
     mode: ExecutionMode = "plan"
+
+
+@dataclass(frozen=True, slots=True)
+class UnmadeWorktree:
+    """What was filled in for a worktree that could not be created, and why it could not."""
+
+    wanted: WantedWorktree = WantedWorktree()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

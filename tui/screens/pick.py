@@ -11,7 +11,8 @@ from textual.widgets.option_list import Option
 
 from model.base.errors import SpinneyError
 from tui.screens.choose import Choice
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 Load = Callable[[], Awaitable[Sequence[Choice]]]

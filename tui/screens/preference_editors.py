@@ -1,7 +1,7 @@
 """Editors of settings that are more than a word: choices with a preview, lists, entries, texts."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual import on
 from textual.containers import Horizontal
@@ -10,21 +10,20 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands.preferences import update_preferences
 from model.preferences.choices import takes_null
 from model.preferences.fields import PreferenceField
 from model.richtext.highlight import highlight_code
 from tui.composer.draft import Draft
 from tui.composer.widget import MessageArea
+from tui.desk import Desk
 from tui.draw.colors import palette
 from tui.screens import preferences_rows as rows
 from tui.screens.choose import Choice, Choose
-from tui.screens.dialog import Dialog, keys_line
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 
 SAMPLE = '''\
 from orchard import Tree
@@ -41,13 +40,11 @@ class Basket:
 '''
 
 
-def chooser(
-    main: "MainScreen", field: PreferenceField, offered: Sequence[Choice], present: Any
-) -> Choose:
+def chooser(desk: Desk, field: PreferenceField, offered: Sequence[Choice], present: Any) -> Choose:
     """The list of a setting's values; themes are shown while one chooses."""
     value = rows.NOTHING if present is None else str(present)
     if field.key == "theme":
-        return ChooseTheme(field.key, offered, value, main.spinney.use_theme)
+        return ChooseTheme(field.key, offered, value, desk.host.use_theme)
     if field.key.startswith("syntax_theme"):
         return ChooseSyntax(field.key, offered, value)
     return Choose(field.key, offered, value)
@@ -150,9 +147,9 @@ class EditEntries(Dialog[None]):
 
     BINDINGS = [("delete", "reset", "Default")]  # noqa: RUF012 (as Textual has it)
 
-    def __init__(self, main: "MainScreen", field: PreferenceField) -> None:
+    def __init__(self, desk: Desk, field: PreferenceField) -> None:
         super().__init__(field.key)
-        self._main = main
+        self._desk = desk
         self._field = field
 
     def body(self) -> list[Widget]:
@@ -166,7 +163,7 @@ class EditEntries(Dialog[None]):
 
     def on_mount(self) -> None:
         """Show the entries, and follow what any client changes."""
-        self._main.spinney.preferences_changed.subscribe(self, lambda _: self._fill())
+        self._desk.host.preferences_changed.subscribe(self, lambda _: self._fill())
         self._fill()
         entries = self.query_one(OptionList)
         entries.highlighted = 0
@@ -174,7 +171,7 @@ class EditEntries(Dialog[None]):
 
     @property
     def _values(self) -> dict[str, Any]:
-        values: dict[str, Any] = getattr(self._main.state.preferences, self._field.key)
+        values: dict[str, Any] = getattr(self._desk.state.preferences, self._field.key)
         return values
 
     @property
@@ -204,7 +201,7 @@ class EditEntries(Dialog[None]):
             self.run_worker(self._edit(event.option.id), exclusive=True)
 
     async def _edit(self, key: str) -> None:
-        preferences, catalog = self._main.state.preferences, self._link_catalog()
+        preferences, catalog = self._desk.state.preferences, self._link_catalog()
         offered = rows.choices(self._field, preferences, catalog, nullable=takes_null(self._field))
         value = self._values[key]
         if self._field.key == "magic_prompts":
@@ -218,18 +215,17 @@ class EditEntries(Dialog[None]):
             await self._set_or_tell(key, rows.given(chosen))
 
     def _link_catalog(self) -> Any:
-        assert self._main.link is not None
-        return self._main.link.catalog
+        return self._desk.agents.catalog
 
     async def _set(self, key: str, value: Any) -> None:
         changes = {self._field.key: {key: value}}
-        await self._main.client.call(update_preferences, changes=changes)
+        await self._desk.client.call(update_preferences, changes=changes)
 
     async def _set_or_tell(self, key: str, value: Any) -> None:
         try:
             await self._set(key, value)
         except SpinneyError as error:
-            self._main.say(error.message, bad=True)
+            self._desk.say(error.message, bad=True)
 
     def action_reset(self) -> None:
         """The default of the entry under the cursor."""
@@ -237,26 +233,26 @@ class EditEntries(Dialog[None]):
             self.run_worker(self._set_or_tell(key, self._field.default.get(key)))
 
 
-async def open_editor(main: "MainScreen", field: PreferenceField) -> None:
+async def open_editor(desk: Desk, field: PreferenceField) -> None:
     """The editor of a list or of an object, until it is left."""
     if field.key == "keybindings":
         from tui.screens.keymap_editor import KeysScreen
 
-        await main.app.push_screen_wait(KeysScreen(main))
+        await desk.ask(KeysScreen(desk))
     elif field.key == "custom_cli_profiles":
         from tui.screens.profile_editor import ProfilesScreen
 
-        await main.app.push_screen_wait(ProfilesScreen(main))
+        await desk.ask(ProfilesScreen(desk))
     elif field.kind == "object":
-        await main.app.push_screen_wait(EditEntries(main, field))
+        await desk.ask(EditEntries(desk, field))
     else:
-        await main.app.push_screen_wait(_list_editor(main, field))
+        await desk.ask(_list_editor(desk, field))
 
 
-def _list_editor(main: "MainScreen", field: PreferenceField) -> EditText:
+def _list_editor(desk: Desk, field: PreferenceField) -> EditText:
     async def take(text: str) -> None:
         items = [line.strip() for line in text.splitlines() if line.strip()]
-        await main.client.call(update_preferences, changes={field.key: items})
+        await desk.client.call(update_preferences, changes={field.key: items})
 
-    present: list[str] = getattr(main.state.preferences, field.key)
+    present: list[str] = getattr(desk.state.preferences, field.key)
     return EditText(field.key, f"{field.help}, one a line.", "\n".join(present), take)

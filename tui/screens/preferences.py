@@ -10,18 +10,19 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands.preferences import update_preferences
 from model.preferences.fields import PreferenceField, shown_fields
+from tui.desk import Desk
 from tui.screens import preference_editors as editors
 from tui.screens import preferences_rows as rows
-from tui.screens.dialog import Confirm, keys_line
+from tui.screens.dialog import Confirm
 from tui.screens.filtered import Filtered
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from model.preferences.schema import Preferences
-    from tui.shell.main_screen import MainScreen
 
 _TELLS_TOO_MUCH = ("list", "object")
 """Kinds that hold more than one can write again by heart: asked about before they are reset."""
@@ -48,9 +49,9 @@ class PreferencesScreen(Filtered):
         Binding("delete", "reset", show=False),
     ]
 
-    def __init__(self, main: "MainScreen", words: str = "") -> None:
+    def __init__(self, desk: Desk, words: str = "") -> None:
         super().__init__("Preferences", words)
-        self._main = main
+        self._desk = desk
         self._wanted: dict[str, Any] = {}
         """Values that were asked for and are not confirmed yet: presses may be quicker."""
 
@@ -70,7 +71,7 @@ class PreferencesScreen(Filtered):
 
     def on_mount(self) -> None:
         """Show all, and follow what any client changes."""
-        self._main.spinney.preferences_changed.subscribe(self, self._follow)
+        self._desk.host.preferences_changed.subscribe(self, self._follow)
         self._list.focus()
         self.call_after_refresh(self.fill)
 
@@ -82,7 +83,7 @@ class PreferencesScreen(Filtered):
 
     @property
     def _preferences(self) -> "Preferences":
-        return self._main.state.preferences
+        return self._desk.state.preferences
 
     @property
     def field(self) -> PreferenceField | None:
@@ -129,8 +130,7 @@ class PreferencesScreen(Filtered):
 
     @property
     def _catalog(self) -> Any:
-        assert self._main.link is not None
-        return self._main.link.catalog
+        return self._desk.agents.catalog
 
     def _row(self, field: PreferenceField) -> Content:
         width = self._list.scrollable_content_region.width - 2
@@ -207,7 +207,7 @@ class PreferencesScreen(Filtered):
         if field.kind == "switch":
             self.action_step(1)
         elif field.kind in ("list", "object"):
-            self.run_worker(editors.open_editor(self._main, field), exclusive=True)
+            self.run_worker(editors.open_editor(self._desk, field), exclusive=True)
         elif offered := self._choices(field):
             self.run_worker(self._choose(field, offered), exclusive=True)
         else:
@@ -230,7 +230,7 @@ class PreferencesScreen(Filtered):
     async def _step_to(self, key: str, wanted: Any) -> None:
         try:
             if await self._apply(key, wanted):
-                await self._main.mirror.until(
+                await self._desk.mirror.until(
                     lambda state: (
                         getattr(state.preferences, key) == wanted or self._wanted.get(key) != wanted
                     )
@@ -241,15 +241,15 @@ class PreferencesScreen(Filtered):
 
     async def _choose(self, field: PreferenceField, offered: list[Any]) -> None:
         present = self._value(field.key)
-        dialog = editors.chooser(self._main, field, offered, present)
+        dialog = editors.chooser(self._desk, field, offered, present)
         chosen = await self.app.push_screen_wait(dialog)
         if chosen is None or not await self._apply(field.key, rows.given(chosen)):
-            self._main.spinney.use_theme(self._preferences.theme)
+            self._desk.host.use_theme(self._preferences.theme)
 
     async def _apply(self, key: str, value: Any) -> bool:
         """Change it for everybody; what the model objects to is told at the field."""
         try:
-            await self._main.client.call(update_preferences, changes={key: value})
+            await self._desk.client.call(update_preferences, changes={key: value})
         except SpinneyError as error:
             self._object(error.message)
             return False

@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tui.screens.dialog import keys_line
+from tui.widgets.key_line import keys_line
 
 
 class Problem(Screen[None]):

@@ -1,6 +1,6 @@
 """The editor of provider profiles: settings of an agent program under a name."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -9,18 +9,17 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands.preferences import update_preferences
 from model.preferences.schema import CliProfile
 from tui.composer.draft import Draft
 from tui.composer.widget import MessageArea
+from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
-from tui.screens.dialog import Confirm, Dialog, keys_line
+from tui.screens.dialog import Confirm, Dialog
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
 
 _THINKS = (
     Choice("yes", "as the session says"),
@@ -36,9 +35,9 @@ class ProfilesScreen(Dialog[None]):
         Binding("delete", "remove", show=False),
     ]
 
-    def __init__(self, main: "MainScreen") -> None:
+    def __init__(self, desk: Desk) -> None:
         super().__init__("Provider profiles")
-        self._main = main
+        self._desk = desk
 
     def body(self) -> list[Widget]:
         """Sentence, names and keys."""
@@ -58,13 +57,13 @@ class ProfilesScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Show them, and follow what any client changes."""
-        self._main.spinney.preferences_changed.subscribe(self, lambda _: self._fill())
+        self._desk.host.preferences_changed.subscribe(self, lambda _: self._fill())
         self._fill()
         self.query_one(OptionList).focus()
 
     @property
     def _profiles(self) -> list[CliProfile]:
-        return self._main.state.preferences.custom_cli_profiles
+        return self._desk.state.preferences.custom_cli_profiles
 
     def _fill(self) -> None:
         names = self.query_one(OptionList)
@@ -83,11 +82,11 @@ class ProfilesScreen(Dialog[None]):
     @on(OptionList.OptionSelected)
     def _change(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.app.push_screen(EditProfile(self._main, event.option_index))
+        self.app.push_screen(EditProfile(self._desk, event.option_index))
 
     def action_add(self) -> None:
         """A new one."""
-        self.app.push_screen(EditProfile(self._main, None))
+        self.app.push_screen(EditProfile(self._desk, None))
 
     def action_remove(self) -> None:
         """The one under the cursor, asked first."""
@@ -102,9 +101,9 @@ class ProfilesScreen(Dialog[None]):
             return
         kept = [profile.model_dump() for profile in self._profiles if profile.name != name]
         try:
-            await self._main.client.call(update_preferences, changes={"custom_cli_profiles": kept})
+            await self._desk.client.call(update_preferences, changes={"custom_cli_profiles": kept})
         except SpinneyError as error:
-            self._main.say(error.message, bad=True)
+            self._desk.say(error.message, bad=True)
 
 
 class EditProfile(Dialog[None]):
@@ -121,11 +120,11 @@ class EditProfile(Dialog[None]):
         Binding("ctrl+t", "thinking", show=False, priority=True),
     ]
 
-    def __init__(self, main: "MainScreen", index: int | None) -> None:
-        profiles = main.state.preferences.custom_cli_profiles
+    def __init__(self, desk: Desk, index: int | None) -> None:
+        profiles = desk.state.preferences.custom_cli_profiles
         self._old = profiles[index] if index is not None and index < len(profiles) else None
         super().__init__(f"Profile {self._old.name}" if self._old else "New profile")
-        self._main = main
+        self._desk = desk
         self._thinks = self._old.supports_thinking if self._old else None
 
     def body(self) -> list[Widget]:
@@ -200,13 +199,13 @@ class EditProfile(Dialog[None]):
             "file_path": self.query_one("#file", Input).value.strip() or None,
             "supports_thinking": self._thinks,
         }
-        others = self._main.state.preferences.custom_cli_profiles
+        others = self._desk.state.preferences.custom_cli_profiles
         profiles = [
             profile if self._old and other.name == self._old.name else other.model_dump()
             for other in others
         ]
         try:
-            await self._main.client.call(
+            await self._desk.client.call(
                 update_preferences,
                 changes={"custom_cli_profiles": profiles + ([] if self._old else [profile])},
             )

@@ -12,9 +12,10 @@ from textual.widgets.selection_list import Selection
 
 from model.base.text import clean_line
 from tui.screens.choose import Choice
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
 from tui.screens.pick import Load, Pick
 from tui.screens.pick_field import PickField
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:

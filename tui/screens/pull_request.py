@@ -10,12 +10,12 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
 from tui.composer.widget import MessageArea
-from tui.screens.dialog import keys_line
 from tui.screens.working import Working
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from model.commands.pull_requests import OpenedPullRequest
+    from model.api.pull_requests import OpenedPullRequest
 
 
 @dataclass

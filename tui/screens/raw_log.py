@@ -16,8 +16,9 @@ from textual.widgets import Static
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from tui.draw.colors import Palette
-from tui.screens.dialog import AskText, Dialog, keys_line
+from tui.screens.dialog import AskText, Dialog
 from tui.screens.tool_output import OutputView
+from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
     from textual.worker import WorkType

@@ -12,14 +12,15 @@ from textual.widgets import Static, TextArea
 
 from model.base.errors import SpinneyError
 from model.base.text import find_hidden, make_visible
-from model.scripts.config import Script, ScriptName
-from tui.screens.dialog import Dialog, keys_line
+from model.domain.scripts import Script, ScriptName
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 from tui.widgets.status_line import duration
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from model.scripts.runner import ScriptRun
+    from model.domain.scripts import ScriptRun
 
 NAMES: Final[tuple[ScriptName, ...]] = get_args(ScriptName)
 LOOK_EVERY: Final = 0.7

@@ -16,14 +16,15 @@ from textual.widgets.option_list import Option
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from tui.draw.plain_markdown import words_of
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
 from tui.tree.filter import occurrences
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from model.commands.search import SearchHit
+    from model.api.search import SearchHit
     from model.state import State
 
 PAUSE: Final = 0.12

@@ -5,7 +5,7 @@ import getpass
 import os
 import socket
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -13,13 +13,12 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from model.api import server as commands
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands import server as commands
-from model.commands.preferences import update_preferences
-from tui.screens.dialog import AskText, Confirm, Dialog, keys_line
-
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
+from tui.desk import Desk
+from tui.screens.dialog import AskText, Confirm, Dialog
+from tui.widgets.key_line import keys_line
 
 Part = str | tuple[str, str]
 _TOLD: Final = ("http_server", None)
@@ -50,9 +49,9 @@ class ServerScreen(Dialog[None]):
     ServerScreen.-low .dialog .keys, ServerScreen.-low .dialog .problem { margin: 0; }
     """
 
-    def __init__(self, main: "MainScreen", status: dict[str, Any], token: str) -> None:
+    def __init__(self, desk: Desk, status: dict[str, Any], token: str) -> None:
         super().__init__("Server")
-        self._main = main
+        self._desk = desk
         self.status = status
         self._token = token
         self._shows_token = False
@@ -72,8 +71,8 @@ class ServerScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Follow what any client does to the server."""
-        self._main.spinney.server_changed.subscribe(self, self.follow)
-        self._main.spinney.preferences_changed.subscribe(self, lambda _: self._show())
+        self._desk.host.server_changed.subscribe(self, self.follow)
+        self._desk.host.preferences_changed.subscribe(self, lambda _: self._show())
         self._told_here.add(_TOLD)
         self._show()
 
@@ -83,13 +82,12 @@ class ServerScreen(Dialog[None]):
 
     @property
     def _told_here(self) -> set[tuple[str, str | None]]:
-        assert self._main.link is not None
-        return self._main.link.told_here
+        return self._desk.pending.reported
 
     async def follow(self, told: tuple[dict[str, Any], str]) -> None:
         """Show what it is now, and why it is not as somebody wanted it."""
         self.status, self._problem = told
-        self._token = await token_of(self._main)
+        self._token = await token_of(self._desk)
         self._heard.set()
         self._show()
         if self._problem:
@@ -162,7 +160,7 @@ class ServerScreen(Dialog[None]):
 
     @property
     def _starts_with_spinney(self) -> bool:
-        return self._main.state.preferences.http_server_auto_start
+        return self._desk.state.preferences.http_server_auto_start
 
     @property
     def _start_told(self) -> str:
@@ -195,7 +193,7 @@ class ServerScreen(Dialog[None]):
     async def _start_or_stop(self) -> None:
         running = self.status.get("running")
         command = commands.stop_http_server if running else commands.start_http_server
-        self._main.show_server(await self._main.client.call(command))
+        self._desk.show_server(await self._desk.client.call(command))
 
     def action_reach(self) -> None:
         """Between this machine and this network."""
@@ -216,7 +214,7 @@ class ServerScreen(Dialog[None]):
 
     async def _change(self, changes: dict[str, Any], moving: str) -> None:
         """Save settings that a running server follows; what it cannot follow is taken back."""
-        call, preferences = self._main.client.call, self._main.state.preferences
+        call, preferences = self._desk.client.call, self._desk.state.preferences
         before = {key: getattr(preferences, key) for key in changes}
         if changes == before:
             self._object("That is set already: stop the server and start it again.")
@@ -237,7 +235,7 @@ class ServerScreen(Dialog[None]):
         finally:
             self._moving = ""
         status = await call(commands.get_http_server_status)
-        self._main.show_server(status, self._problem)
+        self._desk.show_server(status, self._problem)
 
     def action_port(self) -> None:
         """Another port, asked for."""
@@ -247,7 +245,7 @@ class ServerScreen(Dialog[None]):
         present, problem = str(self.status.get("port") or ""), ""
         while True:
             sentence = problem or "A number up to 65535; 0 takes any that is free."
-            if self._main.spinney.elsewhere:
+            if self._desk.host.remote_address:
                 sentence += " Attach by the new one next time: this terminal knows the one of now."
             given = await self.app.push_screen_wait(
                 AskText("Port of the server", present, sentence=sentence)
@@ -279,7 +277,7 @@ class ServerScreen(Dialog[None]):
 
     async def _change_start(self) -> None:
         changes = {"http_server_auto_start": not self._starts_with_spinney}
-        await self._main.client.call(update_preferences, changes=changes)
+        await self._desk.client.call(update_preferences, changes=changes)
 
     def action_token(self) -> None:
         """Show the token, or hide it again."""
@@ -293,12 +291,12 @@ class ServerScreen(Dialog[None]):
     async def _regenerate(self) -> None:
         sentence = "Make a new token? Whoever is connected with the old one has to sign in again."
         if await self.app.push_screen_wait(Confirm("New token", sentence, "make a new one")):
-            await self.follow((await self._main.client.call(commands.regenerate_http_token), ""))
+            await self.follow((await self._desk.client.call(commands.regenerate_http_token), ""))
 
     def action_copy(self) -> None:
         """Copy the address with the token."""
         if self.status.get("running"):
-            self._main.spinney.copy(self.link)
+            self._desk.host.copy(self.link)
 
     def action_qr_code(self) -> None:
         """The address with the token as a picture."""
@@ -323,10 +321,10 @@ class ServerScreen(Dialog[None]):
         )
 
 
-async def token_of(main: "MainScreen") -> str:
+async def token_of(desk: Desk) -> str:
     """The token; empty where this client may not know it."""
     try:
-        return await main.client.call(commands.get_http_server_token)
+        return await desk.client.call(commands.get_http_server_token)
     except SpinneyError:
         return ""
 

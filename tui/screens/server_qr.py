@@ -4,7 +4,8 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 
 QUIET = 4
 """Light modules that the standard wants around the code."""

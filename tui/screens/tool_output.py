@@ -16,7 +16,8 @@ from textual.widgets import Static
 from model.base.errors import SpinneyError
 from tui.draw.colors import Palette
 from tui.draw.line_parts import output_rows, strip_of
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from model.base.errors import SpinneyError
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 
 R = TypeVar("R")
 

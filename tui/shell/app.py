@@ -8,17 +8,18 @@ import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from weakref import WeakKeyDictionary
 
+from rich.console import COLOR_SYSTEMS
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.filter import LineFilter
 from textual.geometry import Offset
 from textual.notifications import SeverityLevel
-from textual.screen import Screen, SystemModalScreen
+from textual.screen import Screen
 from textual.signal import Signal
 from textual.theme import Theme
 
@@ -28,32 +29,35 @@ from themes.terminal import theme_colors
 from tui.keys.keymap import BY_ID, clashes, is_bound, strangers
 from tui.shell import failure
 from tui.shell.interrupt import Interrupt
+from tui.shell.leave import Ending
 from tui.shell.main_screen import MainScreen
-from tui.shell.startup import Beginning
 from tui.shell.startup_snapshot import file_of
 from tui.shell.type_ahead import TypeAhead
-from tui.terminal import compositor, plain
+from tui.terminal import plain
 from tui.terminal.background import TerminalDriver
 from tui.terminal.bursts import divided
 from tui.terminal.capabilities import Terminal, exit_on_hang_up
 from tui.terminal.clipboard import copied, copy_sequence, too_long
+from tui.terminal.compositor import RowCompositor
 from tui.terminal.input_parser import BackgroundTold
 from tui.terminal.output import PaintedApp
 from tui.terminal.output_filters import color_system, filters
 from tui.terminal.sanitize import Harmless
+from tui.terminal.textual_internals import use_compositor
 
 if TYPE_CHECKING:
     from model.client.base import Client
     from model.preferences.schema import Preferences
     from tui.composer.draft_store import Drafts
-    from tui.shell.link import Link
+    from tui.shell.connection import Connection
+    from tui.store.mirror import Mirror
     from tui.terminal.supervisor import Leash
 
-Ending = Literal["quit", "leave"]
-"""Whether Spinney ends with its screen, or goes on without."""
 _HARMLESS = Harmless()
 _DIALOGS = Path(__file__).with_name("dialogs.tcss")
 """How the screens look that nobody opens before the first frame."""
+_MOUSE = "\x1b[?1000{0}\x1b[?1003{0}\x1b[?1015{0}\x1b[?1006{0}"
+"""Switches mouse reporting on (`h`) or off (`l`)."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
 
 
@@ -71,7 +75,6 @@ class SpinneyApp(PaintedApp):
     CSS_PATH = "style.tcss"
     TITLE = "Spinney"
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = set()  # type: ignore[assignment]
     BINDINGS: ClassVar[
         list[BindingType]
     ] = [  # All keys are those of the key map. One of them is nobody else's, on any screen.
@@ -100,22 +103,26 @@ class SpinneyApp(PaintedApp):
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         plain.switch(self.terminal.plain)
         self.set_class(self.terminal.plain, "for-ears")
-        compositor.for_all_screens()
+        use_compositor(RowCompositor)
+        self._mouse_is_free = False
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._told_of_keys: list[str] = []
+        self._key_overrides: Mapping[str, str] = {}
+        self._copied = ""
         term = os.environ.get("TERM", "")
-        self.console._color_system = color_system(term, self.console._color_system)
+        self.color_system = color_system(term, COLOR_SYSTEMS.get(self.console.color_system or ""))
         self._output_filters = filters(
             ascii_signs=self.terminal.ascii_signs,
             plain=self.terminal.plain,
-            color_system=self.console.color_system,
+            color_system=self.color_system,
         )
         self.animation_level = "none"
-        self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo)
-        self.elsewhere = elsewhere
-        """The address of a Spinney on another machine; the files are there."""
-        self.type_ahead = TypeAhead(self)
-        self.interrupt = Interrupt(self)
+        snapshot = file_of(data, elsewhere) if data is not None else None
+        self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo, snapshot=snapshot)
+        self.remote_address = elsewhere
+        """The address of a Spinney on another machine, whose files are there."""
+        self.type_ahead = TypeAhead(self, self.main, self.take)
+        self.interrupt = Interrupt(self.main, self.leave)
         self._screen_of_key: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
         """The screen that each key was for which is still on its way."""
         self._connect = connect
@@ -124,9 +131,7 @@ class SpinneyApp(PaintedApp):
         """For screens that show preferences; whoever changed them."""
         self.server_changed: Signal[tuple[dict[str, Any], str]] = Signal(self, "server changed")
         """For screens that show the server: its new status, and why it is not as was wanted."""
-        kept = file_of(data, elsewhere) if data is not None else None
-        self.main.beginning = Beginning(self.main, kept)
-        self.use_theme(self.main.beginning.last.theme)
+        self.use_theme(self.main.startup.last.theme)
 
     def get_default_screen(self) -> MainScreen:
         """The main screen is the ground: one under it would be styled and laid out for nothing."""
@@ -134,25 +139,24 @@ class SpinneyApp(PaintedApp):
 
     def on_mount(self) -> None:
         """The rest follows once the frame is painted."""
-        if isinstance(self._driver, TerminalDriver):
-            self._driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
+        if isinstance(self.driver, TerminalDriver):
+            self.driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
         if not self.is_headless:
             exit_on_hang_up(self._told_to_end, self.exit, self.leash)
             self._stop_by_signal()
-            if self.terminal.plain and self._driver is not None:
-                self._driver.write(plain.SHOW_CURSOR)
+            if self.terminal.plain:
+                self.write(plain.SHOW_CURSOR)
 
-    def _fatal_error(self) -> None:
+    def failed(self, error: Exception | None) -> bool:
         """Say it in a sentence; the traceback is for the log, where there is one."""
-        if (sentence := failure.log(self._exception, self._data)) is not None:
+        if (sentence := failure.log(error, self._data)) is not None:
             self.panic(sentence)
-        else:
-            super()._fatal_error()
+        return sentence is not None
 
     async def on_event(self, event: events.Event) -> None:
         """Let no key overtake those that wait, and none act below the screen that it was for."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            if not self.main.beginning.holds_back(event) and not self.type_ahead.holds(event):
+            if not self.main.startup.holds_back(event) and not self.type_ahead.holds(event):
                 await self.take(event)
         # What closes its screen comes up here all the same, and the screen below has keys of the
         # same name.
@@ -172,7 +176,15 @@ class SpinneyApp(PaintedApp):
         await super().on_event(event)
         self.type_ahead.sent(event, target)
 
-    def first_frame_stands(self) -> None:
+    def screen_painted(self, screen: Screen[Any]) -> None:
+        """A screen was painted for the first time: keys that waited for it go on."""
+        self.type_ahead.opened(self.drawn_at.get(screen, inf))
+
+    def screen_closing(self) -> None:
+        """A screen is about to close: keys that waited behind it go on."""
+        self.type_ahead.look()
+
+    def first_frame_painted(self) -> None:
         """Fetch the client; called once, by the main screen."""
         self.stylesheet.read(_DIALOGS)
         self.stylesheet.parse()
@@ -186,20 +198,20 @@ class SpinneyApp(PaintedApp):
         """Fetch the client, then follow it until the end."""
         try:
             client = await self._client()
-            link_class = await asyncio.to_thread(_import_link)
+            connection = await asyncio.to_thread(_import_connection)
             self.main.chat.drafts = await asyncio.to_thread(_drafts, self._data)
         except SpinneyError as error:
             self._show_problem(error.message)
             return
-        link = self.main.link = link_class(self.main, client)
-        link.start(link.first_look())
-        self.run_worker(self._settle(link))
+        self.main.connect(client, connection)
+        self.main.start(self.main.first_look())
+        self.run_worker(self._settle(self.main.mirror))
         try:
-            await link.mirror.run()
+            await self.main.mirror.run()
         finally:
             await client.close()
 
-    async def _settle(self, link: "Link") -> None:
+    async def _settle(self, mirror: "Mirror") -> None:
         """Load what the first conversation needs, and let the collector of garbage pass by it.
 
         All that Spinney has imported and knows by then stays to the end. A full collection that
@@ -212,7 +224,7 @@ class SpinneyApp(PaintedApp):
             return  # it closed meanwhile, and takes nothing any more
         self.main.chat.made_transcript()
         with suppress(TimeoutError):
-            await link.mirror.until(lambda _: True)
+            await mirror.until(lambda _: True)
             gc.collect(1)
             gc.freeze()
             # The rows of a stream would have it done every few seconds.
@@ -236,7 +248,8 @@ class SpinneyApp(PaintedApp):
         """Take up colours, keys and what is shown."""
         self.use_theme(preferences.theme)
         self.main.set_class(not preferences.show_keybinding_hints, "no-hints")
-        if dict(key_overrides) != self._keymap:
+        if key_overrides != self._key_overrides:
+            self._key_overrides = dict(key_overrides)
             self.set_keymap(key_overrides)
         wrong = [*clashes(key_overrides), *strangers(preferences.keybindings)]
         for sentence in wrong:
@@ -260,8 +273,6 @@ class SpinneyApp(PaintedApp):
         """Have everything follow the colours. The first ones have nothing yet that they change."""
         if self.screen_stack:
             super().refresh_css(animate)
-            if isinstance(self.screen, SystemModalScreen):  # the palette, which Textual leaves out
-                self.stylesheet.update(self.screen, animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
@@ -315,7 +326,7 @@ class SpinneyApp(PaintedApp):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No palette opens that would be empty: its key is the screen's then."""
-        if action == "command_palette" and not self.screen.COMMANDS:
+        if action == "command_palette" and not hasattr(self.screen, "palette_entries"):
             return False
         return super().check_action(action, parameters)
 
@@ -325,22 +336,31 @@ class SpinneyApp(PaintedApp):
         if sequence is None:
             self.notify(too_long(text), severity="warning", markup=False)
             return
-        if self._driver is not None:
-            self._driver.write(sequence)
+        self.write(sequence)
         self.notify(copied(text), markup=False, timeout=2)
+
+    def toggle_mouse(self) -> bool:
+        """Leave the mouse to the terminal, or capture it again; whether it is the terminal's."""
+        self._mouse_is_free = not self._mouse_is_free
+        self.write(_MOUSE.format("l" if self._mouse_is_free else "h"))
+        return self._mouse_is_free
 
     def copy_to_clipboard(self, text: str) -> None:
         """What Textual's own widgets copy goes the same way."""
-        self._clipboard = text
+        self._copied = text
         self.copy(text)
+
+    @property
+    def clipboard(self) -> str:
+        """What was copied last, which Textual's own widgets paste."""
+        return self._copied
 
     def leave(self) -> None:
         """Close the screen; asks first if that would interrupt something.
 
         A screen that is attached leaves the work alone.
         """
-        link = self.main.link
-        at_work = len(link.mirror.state.at_work()) if link is not None else 0
+        at_work = len(self.main.state.at_work()) if self.main.is_connected else 0
         if not at_work or self.attached:
             self.exit()
         else:
@@ -387,17 +407,18 @@ class SpinneyApp(PaintedApp):
 
     def action_command_palette(self) -> None:
         """Show the palette; what it is made of is loaded now."""
-        from tui.shell.palette import Palette
+        from tui.screens.palette import Palette
 
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+        find = getattr(self.screen, "palette_entries", None)
+        if find is not None:
+            self.push_screen(Palette(find))
 
     def exit(self, *given: Any, **named: Any) -> None:
         """End; what was written in the last moment is kept first, and what is on the screen."""
         try:
-            if self.main.link is not None:  # else there was nothing to write to
+            if self.main.is_connected:  # else there was nothing to write to
                 self.main.chat.put_down()
-            self.main.beginning.keep_at_once()
+            self.main.startup.keep_at_once()
         finally:
             # Whatever cannot be kept: nobody is left who could end it otherwise.
             super().exit(*given, **named)
@@ -422,7 +443,7 @@ def _drafts(data: Path | None) -> "Drafts":
     return drafts
 
 
-def _import_link() -> "type[Link]":
-    from tui.shell.link import Link
+def _import_connection() -> "type[Connection]":
+    from tui.shell.connection import Connection
 
-    return Link
+    return Connection

@@ -1,10 +1,9 @@
 """What the bars around the main screen say: where one is, who needs one, which keys work."""
 
-from typing import TYPE_CHECKING
-
 from textual.screen import ModalScreen
 
 from tui.composer.widget import Composer
+from tui.shell.selection import Selection
 from tui.store.places import project_of, worktree_of
 from tui.tree.widget import ProjectTree
 from tui.widgets.key_hints import KeyHints, useless
@@ -12,13 +11,10 @@ from tui.widgets.queue import Queue
 from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
 
-if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
 
-
-def follow(screen: "MainScreen") -> None:
+def follow(screen: Selection) -> None:
     """Name the place, the counts, the connection and the server; and the keys."""
-    if screen.link is None:
+    if not screen.is_connected:
         return
     place, state = screen.place or screen.projects.place, screen.state
     known = (project_of(place, state), worktree_of(place, state), screen.session)
@@ -34,12 +30,12 @@ def follow(screen: "MainScreen") -> None:
     name_keys(screen)
 
 
-def is_in_sight(screen: "MainScreen") -> bool:
+def is_in_sight(screen: Selection) -> bool:
     """Whether the conversation is seen: nothing, or no more than a dialog, stands before it."""
     return screen.is_current or isinstance(screen.app.screen, ModalScreen)
 
 
-def name_keys(screen: "MainScreen") -> None:
+def name_keys(screen: Selection) -> None:
     """Name the keys of where the focus is."""
     first: tuple[tuple[str, str], ...] = ()
     match screen.focused:
@@ -54,7 +50,7 @@ def name_keys(screen: "MainScreen") -> None:
             first = (("↑ ↓", "move"), ("enter", "choose"))
         case Queue():
             first = (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose"))
-    without = useless(screen.state if screen.link is not None else None, screen.session)
+    without = useless(screen.state if screen.is_connected else None, screen.session)
     if screen.focused is screen.projects:
         without |= {"stop"}
     elif _asks_for_a_plan(screen):
@@ -63,13 +59,13 @@ def name_keys(screen: "MainScreen") -> None:
     screen.query_one("#keys", KeyHints).follow(screen.key_overrides, first=first, without=without)
 
 
-def _asks_for_a_plan(screen: "MainScreen") -> bool:
+def _asks_for_a_plan(screen: Selection) -> bool:
     """Whether escape leaves a plan waiting, and stops nothing."""
     return screen.session is not None and screen.session.waiting_for == "plan"
 
 
-def _anything_runs(screen: "MainScreen") -> bool:
-    if screen.link is None:
+def _anything_runs(screen: Selection) -> bool:
+    if not screen.is_connected:
         return False
     worktrees = screen.state.worktrees.values()
     return bool(screen.state.at_work()) or any(

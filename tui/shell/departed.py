@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING
 
 from model.base.text import clean_line
+from tui.shell.selection import Selection
 from tui.store.places import Place, project_of
 
 if TYPE_CHECKING:
-    from tui.shell.main_screen import MainScreen
     from tui.store.mirror import Change
 
 
-def keep_words(screen: "MainScreen", place: Place, change: "Change") -> None:
+def keep_words(screen: Selection, place: Place, change: "Change") -> None:
     """Say where the words of the message box are from now on; called while they stand there.
 
     In another box they would be sent to somebody for whom they were not written.

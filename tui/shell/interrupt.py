@@ -1,43 +1,44 @@
 """What ctrl+c does where nothing is selected: empties the box, stops the run, twice leaves."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from textual.widgets import Input, TextArea
 
 from tui.composer.widget import MessageArea
 from tui.screens.dialog import Dialog
-
-if TYPE_CHECKING:
-    from tui.shell.app import SpinneyApp
+from tui.shell.selection import Selection
 
 AGAIN: Final = 3.0
 """Seconds in which a second press leaves."""
 
 
 class Interrupt:
-    """The presses of ctrl+c in an application."""
+    """Presses of ctrl+c. The second within `AGAIN` seconds calls `leave`."""
 
-    def __init__(self, app: "SpinneyApp") -> None:
-        self._app = app
+    def __init__(self, main: Selection, leave: Callable[[], None]) -> None:
+        self._main = main
+        self._leave = leave
         self._leaves = False
 
     def press(self) -> None:
         """Do the least that there is to do."""
-        app, screen = self._app, self._app.screen
+        main, app = self._main, self._main.app
+        screen = app.screen
         if _emptied(app.focused):
             return
         if isinstance(screen, Dialog):
             screen.action_leave()
             return
-        session = app.main.session
-        if screen is app.main and session is not None and session.is_active:
-            app.main.action_do("stop_run")
+        session = main.session
+        if screen is main and session is not None and session.is_active:
+            main.perform("stop_run")
         elif self._leaves:
-            app.leave()
+            self._leave()
         else:
             self._leaves = True
             app.set_timer(AGAIN, self._forget)
-            app.main.say("Press ctrl+c again to quit.")
+            main.say("Press ctrl+c again to quit.")
 
     def _forget(self) -> None:
         self._leaves = False

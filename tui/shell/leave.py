@@ -1,6 +1,6 @@
 """Leaving while something runs: it goes on without a screen, or is interrupted."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -9,11 +9,11 @@ from textual.widgets import Static
 from tui.screens.dialog import Dialog
 from tui.widgets.dialog_button import DialogButton, button_row
 
-if TYPE_CHECKING:
-    from tui.shell.app import Ending
+Ending = Literal["quit", "leave"]
+"""Whether Spinney ends with its screen, or keeps running without one."""
 
 
-class Leave(Dialog["Ending"]):
+class Leave(Dialog[Ending]):
     """`l` leaves it running, `q` ends it, escape stays; `can_leave`: whether it can.
 
     Enter takes the answer that has the focus: at first one that interrupts nothing.
@@ -44,7 +44,7 @@ class Leave(Dialog["Ending"]):
         answers = (leave, stay, end) if self._can_leave else (stay, end)
         return [Static(self.sentence, markup=False), button_row(*answers)]
 
-    def action_choose(self, ending: "Ending") -> None:
+    def action_choose(self, ending: Ending) -> None:
         """Take what was asked for, if it can be had."""
         if ending == "quit" or self._can_leave:
             self.dismiss(ending)

@@ -1,31 +1,31 @@
-"""The one screen where work is done: projects on the left, a conversation on the right.
+"""The main screen: projects on the left, a conversation on the right. It is the `Desk` of actions.
 
-It follows the mirror, knows what is open, and hands actions to `tui.actions`. Before the client is
-there it shows its empty frame; everything that costs time to import comes after that.
+Before a client is connected it shows its empty frame; everything that costs time to import comes
+after that.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Coroutine, Hashable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.command import Provider
 from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.style import Style
 from textual.widgets import Static
 
 from model.base.git_layout import repository_around
-from tui.actions.local import LOCAL
 from tui.keys import keymap
-from tui.keys.names import shown
 from tui.shell import bars
 from tui.shell.departed import keep_words
-from tui.shell.onboarding import is_project, missing_agents, next_step
-from tui.shell.selection import Here
-from tui.shell.startup import EVERY, Beginning
-from tui.store.places import Place, is_shown, nearest, project_of
+from tui.shell.local_actions import LOCAL, step_back
+from tui.shell.onboarding import missing_agents, next_step
+from tui.shell.selection import Selection
+from tui.shell.startup import EVERY, Startup
+from tui.store.places import Place, is_project, is_shown, nearest, project_of
 from tui.terminal.capabilities import WIDE, Terminal, size_problem
 from tui.terminal.plain import Announcements
 from tui.tree.widget import ProjectTree
@@ -38,96 +38,157 @@ from tui.widgets.welcome import Step, Welcome
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from model.commands.doctor import BackendReport
+    from model.api.doctor import BackendReport
+    from model.client.base import Client
     from model.domain.resources import Session
-    from tui.shell.app import SpinneyApp
+    from tui.desk import Conversation, Outbox
+    from tui.draw.colors import Palette
+    from tui.screens.palette import Entry
+    from tui.shell.connection import Connection
+    from tui.store.agent_catalog import AgentCatalog
+    from tui.store.dialog_drafts import DialogDrafts
     from tui.store.mirror import Change
+    from tui.store.pending import Pending
+    from tui.transcript.targets import Target
     from tui.transcript.widget import Transcript
 
-
-def _action_commands() -> type[Provider]:
-    from tui.shell.palette_commands import ActionCommands
-
-    return ActionCommands
+R = TypeVar("R")
 
 
-def _session_commands() -> type[Provider]:
-    from tui.shell.palette_commands import SessionCommands
-
-    return SessionCommands
-
-
-class MainScreen(Here):
+class MainScreen(Selection):
     """Projects, a conversation, and the bars around them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
     AUTO_FOCUS = ""  # Textual's choice would be the tree, which nobody asked for.
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_action_commands, _session_commands}  # type: ignore[assignment]
 
-    def __init__(self, terminal: Terminal, *, started_in: Path | None, demo: bool) -> None:
-        super().__init__(classes="for-ears" if terminal.plain else None)
-        self.terminal = terminal
-        self.demo = demo
-        self.started_in = started_in
-        self.offered = repository_around(started_in) if started_in else None
-        """The repository that Spinney was started in."""
-        self.key_overrides: Mapping[str, str] = {}
-        self.wanted_modes: dict[str, Any] = {}
-        """Modes that were asked for and are not confirmed yet, by session."""
-        self.server_address = ""
-        """Where the server answers, while it runs."""
+    def __init__(
+        self, terminal: Terminal, *, started_in: Path | None, demo: bool, snapshot: Path | None
+    ) -> None:
+        super().__init__(
+            terminal,
+            started_in=started_in,
+            offered=repository_around(started_in) if started_in else None,
+            demo=demo,
+            classes="for-ears" if terminal.plain else None,
+        )
+        self._connection: Connection | None = None
         self._agents_missing: tuple[str, ...] = ()
-        self.beginning = Beginning(self, None)
+        self.startup = Startup(self, snapshot)
 
     def compose(self) -> ComposeResult:
         """The whole frame."""
         yield TopBar(id="top")
         with Horizontal(id="body"):
-            yield self.beginning.tree()
-            with Chat(id="chat"):
-                yield from self.beginning.picture()
+            yield self.startup.tree()
+            yield Chat(id="chat")
         if self.terminal.plain:
             yield Announcements(id="announcements")
         yield KeyHints(id="keys")
         yield Static(id="too-small", markup=False)
 
+    def palette_entries(self, words: str, style: Style) -> "Iterable[Entry]":
+        """What the command palette shows here."""
+        from tui.shell.palette_entries import main_entries
+
+        return main_entries(self, words, style)
+
     def on_mount(self) -> None:
         """Frame the tree, and wait for the client."""
         self._fit(*self.app.size)  # the first layout is that of the first frame
         self.projects.border_title = "Projects"
-        self.set_interval(EVERY, self.beginning.keep)
+        self.set_interval(EVERY, self.startup.keep)
         self.chat.welcome.focus()
         bars.name_keys(self)
+
+    # The client ---------------------------------------------------------------------------------
+
+    def connect(self, client: "Client", connection: "type[Connection]") -> None:
+        """Use a client from now on; `connection` was imported meanwhile."""
+        self._mirror = connection.mirror_of(client, self.terminal, self.follow)
+        self._connection = connection(
+            self, agents_changed=self._agents_changed, show_server=self.show_server
+        )
+
+    async def first_look(self) -> None:
+        """Ask once what only the model knows: agents, problems, the server, what is installed."""
+        await self._connected.first_look(self)
+
+    @property
+    def _connected(self) -> "Connection":
+        assert self._connection is not None
+        return self._connection
+
+    @property
+    def agents(self) -> "AgentCatalog":
+        """Agents and models."""
+        return self._connected.agents
+
+    @property
+    def outbox(self) -> "Outbox":
+        """Messages and answers."""
+        return self._connected.outbox
+
+    @property
+    def conversation(self) -> "Conversation":
+        """The open conversation."""
+        return self._connected.conversation
+
+    @property
+    def drafts(self) -> "DialogDrafts":
+        """Unused input of dialogs."""
+        return self._connected.drafts
+
+    @property
+    def pending(self) -> "Pending":
+        """Requests that are not confirmed yet."""
+        return self._connected.pending
+
+    @property
+    def palette(self) -> "Palette":
+        """The colors of conversations and diffs."""
+        return self._connected.palette
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run in the background; errors become notifications."""
+        self._connected.runner.start(work)
+
+    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
+        """Run an action, unless it is still running for the same subject."""
+        self._connected.runner.run_once(action_id, subject, work)
 
     # Following the mirror -----------------------------------------------------------------------
 
     def follow(self, change: "Change") -> None:
         """Show a change; called at most once a frame."""
-        assert self.link is not None
         if not self.app.is_running:
             return  # it is being taken down, a widget at a time
         if change.loaded or change.preferences:
             preferences = change.state.preferences
             self.key_overrides = keymap.normalised(preferences.keybindings)
-            self.spinney.follow_preferences(preferences, self.key_overrides)
+            self.application.follow_preferences(preferences, self.key_overrides)
             self.recolor()
+        if change.loaded:
+            self.start(self._connected.reports.read_server())
         self.projects.follow(change)
-        first_changed = self.link.fold(change, self.chat.session_id)
-        self.chat.tell(change, first_changed)
+        self.chat.tell(change)
         # Text streams at thirty frames a second; what it does not change is not looked at.
         if not change.is_only_text:
             if change.lost is None:
                 self._follow_place(change)
             bars.follow(self)
-        self.beginning.changed()
-        if self.session is None or change.lost is not None:
-            self.beginning.lift()
-        self.link.tell_events(change.events)
+        self.startup.changed()
+        self._connected.reports.report(change.events)
 
     def recolor(self) -> None:
-        """Draw the conversation in the colours that are on."""
-        if self.link is not None and self.chat.transcript is not None:
-            self.chat.transcript.set_palette(self.link.palette)
+        """Draw the conversation in the colors that are on."""
+        if self._connection is not None and self.chat.transcript is not None:
+            self.chat.transcript.set_palette(self.palette)
+
+    def _agents_changed(self) -> None:
+        """Show the open session under the new labels."""
+        if self.session is not None and self.chat.transcript is not None:
+            self._read(self.session)
+            self.follow_session()
 
     def _follow_place(self, change: "Change") -> None:
         place = self.place
@@ -148,20 +209,20 @@ class MainScreen(Here):
         else:
             self._show_step()
             if change.loaded and place is None:
-                self.beginning.begin(change.state)
+                self.startup.begin(change.state)
 
     def follow_session(self) -> None:
         """Show the open session as it is."""
         session = self.session
-        assert session is not None and self.link is not None
-        self.chat.follow(self.state, self.link.labels(session), self.key_of("show_scripts"))
+        assert session is not None
+        self.chat.follow(self.state, self.agents.labels(session), self.key_of("show_scripts"))
         if session.unread and self.app.app_focus and bars.is_in_sight(self):
-            self.link.mark_read(session.id)
+            self._connected.outbox.mark_read(session.id)
 
     def on_unmount(self) -> None:
         """Give the terminal its title back."""
-        if self.link is not None:
-            self.link.notices.close()
+        if self._connection is not None:
+            self._connection.notifier.close()
 
     def on_screen_resume(self) -> None:
         """Behind a dialog the keys go on where they went; if that is gone, to the message box."""
@@ -173,7 +234,7 @@ class MainScreen(Here):
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""
         bars.name_keys(self)
-        self.beginning.focused()
+        self.startup.focused()
 
     # Opening ------------------------------------------------------------------------------------
 
@@ -181,7 +242,7 @@ class MainScreen(Here):
         """Open a session; a worktree with its newest session; or the step that comes next."""
         place = self._inmost(place)
         if place.kind == "session":
-            self.action_open_session(place.id)
+            self.open_session(place.id)
             return
         self.place = place
         self.remove_class("tree-open")
@@ -205,12 +266,12 @@ class MainScreen(Here):
             self._show_step()
             bars.follow(self)
 
-    def action_open_session(self, session_id: str) -> None:
+    def open_session(self, session_id: str) -> None:
         """Open a session and read its newest messages."""
-        if self.link is None or (session := self.state.sessions.get(session_id)) is None:
+        if not self.is_connected or (session := self.state.sessions.get(session_id)) is None:
             return
         self.place = Place("session", session_id)
-        self.beginning.keep_soon()
+        self.startup.keep_soon()
         self.remove_class("tree-open")
         self._show_session(session)
         self.focus_chat()
@@ -218,17 +279,17 @@ class MainScreen(Here):
     def _show_session(self, session: "Session") -> None:
         worktree = self.worktree
         self.chat.open_session(session, worktree.project_id if worktree is not None else "")
-        if worktree is not None and self.link is not None:
-            self.link.mark_opened(worktree.id)
-        unfold = self.beginning.is_over
+        if worktree is not None:
+            self._connected.outbox.mark_opened(worktree.id)
+        unfold = self.startup.is_over
         self.projects.point_at(Place("session", session.id), unfold=unfold)
         self._read(session)
         self.follow_session()
         bars.follow(self)
 
     def _read(self, session: "Session") -> None:
-        assert self.link is not None
-        show = partial(self.link.show, session)
+        self.mirror.histories.shown = session.id
+        show = partial(self._connected.conversation.show, session)
         self.run_worker(cast("WorkType[None]", show), group="opening", exclusive=True)
 
     def _show_step(self) -> None:
@@ -263,10 +324,6 @@ class MainScreen(Here):
             return None
         return Place("project", project.id)
 
-    def key_of(self, action_id: str) -> str:
-        """The keys of an action, as people read them."""
-        return shown(keymap.keys_of(action_id, self.key_overrides))
-
     def focus_chat(self) -> None:
         """The keys go to the message box, or to the step that comes next."""
         if self.app.screen is self:
@@ -276,68 +333,71 @@ class MainScreen(Here):
 
     @on(ProjectTree.Opened)
     def _row_opened(self, event: ProjectTree.Opened) -> None:
-        if self.link is None:
-            self.beginning.chosen = event.place
-        else:
+        if self.is_connected:
             self.open_place(event.place)
+        else:
+            self.startup.chosen = event.place
 
     @on(ProjectTree.NodeHighlighted)
     def _row_pointed(self) -> None:
         """While nothing is open, both the bar at the top and the pane follow the cursor."""
-        if self.link is not None and self.place is None and self.mirror.is_loaded:
+        if self.is_connected and self.place is None and self.mirror.is_loaded:
             self._show_step()
             bars.follow(self)
 
     def on_key(self, event: events.Key) -> None:
         """What is typed before there is anything to write to is not lost."""
-        self.beginning.keep_key(event)
+        self.startup.keep_key(event)
 
     @on(Welcome.Accepted)
     def _step_accepted(self, event: Welcome.Accepted) -> None:
-        self.action_do(event.action)
+        self.perform(event.action)
 
     @on(Chat.Shown)
-    def _first_frame_stands(self) -> None:
-        self.spinney.first_frame_stands()
+    def _first_frame_painted(self) -> None:
+        self.application.first_frame_painted()
 
-    @on(Chat.Said)
-    def _said(self, event: Chat.Said) -> None:
-        if self.link is not None:
-            self.link.start(self.link.said(event.key, event.text, event.images))
+    @on(Chat.MessageSent)
+    def _message_sent(self, event: Chat.MessageSent) -> None:
+        self.start(self.outbox.send_draft(event.key, event.text, event.images))
 
     def on_transcript_older_wanted(self) -> None:
         """Read on into the past."""
-        if self.link is not None:
-            self.link.start(self.link.older())
+        self.start(self.conversation.read_older())
 
     def on_transcript_opened(self, event: "Transcript.Opened") -> None:
         """Open a file or a page."""
-        if self.link is not None:
-            self.link.start(self.link.open_one(event.targets))
+        self.start(self.open_targets(event.targets))
 
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:
-        if self.link is not None:
-            self.link.start(self.link.decide(event))
+        self.start(self.outbox.decide(event))
 
     @on(RequestPanel.Answered)
     def _answered(self, event: RequestPanel.Answered) -> None:
-        if self.link is not None:
-            self.link.start(self.link.answer(event))
+        self.start(self.outbox.answer(event))
 
     # Actions ------------------------------------------------------------------------------------
 
-    def action_do(self, action_id: str) -> None:
-        """Do an action of the key map."""
-        is_loaded = self.link is not None and self.mirror.is_loaded
+    def perform(self, action_id: str) -> None:
+        """Run an action of the key map by its id."""
+        is_loaded = self.is_connected and self.mirror.is_loaded
         if action_id in LOCAL and (is_loaded or action_id != "remove_here"):
             LOCAL[action_id](self)
-        elif self.link is None or not (is_loaded or action_id == "canvas"):
-            # The rows that stand meanwhile are those of the last time.
+        elif self._connection is None or not (is_loaded or action_id == "canvas"):
+            # Until then the tree shows the rows of the last run.
             self.say("Spinney is still starting; try again in a moment.")
         else:
-            here = self.place, self.projects.place
-            self.link.perform(action_id, here, self.link.do(action_id))
+            subject = self.place, self.projects.place
+            self.run_once(action_id, subject, self._connection.actions[action_id](self))
+
+    async def open_targets(self, targets: "Sequence[Target]") -> None:
+        """Open a file or page that a message names; ask which if there are several."""
+        await self._connected.open_targets(self, targets)
+
+    def step_back(self) -> bool:
+        """What escape does before it stops a run; whether there was anything to do."""
+        return step_back(self)
 
     def action_scroll_chat(self, pages: int) -> None:
         """Scroll the conversation while the message box has the focus."""
@@ -347,28 +407,23 @@ class MainScreen(Here):
 
     # Small things -------------------------------------------------------------------------------
 
-    @property
-    def spinney(self) -> "SpinneyApp":
-        """The application."""
-        return cast("SpinneyApp", self.app)
+    async def ask(self, dialog: Screen[R]) -> R:
+        """Show a dialog and wait for its result."""
+        return await self.app.push_screen_wait(dialog)
 
-    def say(self, sentence: str, *, bad: bool = False) -> None:
-        """A passing word; never markup."""
-        self.app.notify(
-            sentence,
-            severity="error" if bad else "information",
-            markup=False,
-            timeout=8 if bad else 4,
-        )
+    def show(self, screen: Screen[None]) -> None:
+        """Show a full screen, unless one of its kind is open."""
+        if not any(type(known) is type(screen) for known in self.app.screen_stack):
+            self.app.push_screen(screen)
 
     def show_server(self, status: dict[str, Any], problem: str = "") -> None:
         """Name the server's address while it runs; `problem`: why it is not as was wanted."""
         address = str(status.get("base_url") or "").removeprefix("http://").rstrip("/")
         self.server_address = address if status.get("running") else ""
         bars.follow(self)
-        self.spinney.server_changed.publish((status, problem))
+        self.application.server_changed.publish((status, problem))
 
-    def agents_found(self, reports: "list[BackendReport]") -> None:
+    def set_agents(self, reports: "list[BackendReport]") -> None:
         """Teach the first step when no agent is installed."""
         self._agents_missing = missing_agents(reports)
         if self.session is None:

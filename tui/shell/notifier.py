@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING
 from model.base.text import clean_line
 from model.domain import events as e
 from tui.draw.status_icons import counts
-from tui.keys.keymap import keys_of
-from tui.keys.names import shown
 from tui.shell.bars import is_in_sight
+from tui.shell.selection import Selection
 from tui.terminal import notifications
 
 if TYPE_CHECKING:
     from model.domain.resources import Session
-    from tui.shell.main_screen import MainScreen
     from tui.store.mirror import Change
 
 
-class Notices:
+class Notifier:
     """Follows the mirror beside the main screen."""
 
-    def __init__(self, screen: "MainScreen") -> None:
+    def __init__(self, screen: Selection) -> None:
         self._screen = screen
         self._title = ""
 
@@ -54,14 +52,14 @@ class Notices:
         if app.app_focus and self._is_seen(session):
             return
         if not self._is_seen(session):
-            key = shown(keys_of("next_waiting", screen.key_overrides))
+            key = screen.key_of("next_waiting")
             screen.say(f"“{name}” {words} ({key})")
         if rings:
             app.bell()
         # tmux says nothing of the focus unless it is told to, so who is away is not known there.
         if not app.app_focus or screen.terminal.tmux:
             terminal = screen.terminal
-            self._write(
+            screen.application.write(
                 notifications.notification(
                     terminal.notes, "Spinney", f"{name} {words}", tmux=terminal.tmux
                 )
@@ -72,14 +70,15 @@ class Notices:
 
     def _entitle(self, change: "Change") -> None:
         """Name in the terminal's title who needs one; written only when that is another."""
-        if not self._screen.terminal.titled:
+        screen = self._screen
+        if not screen.terminal.titled:
             return
         waiting, running = counts(change.state)
         words = [f"{waiting} need you"] if waiting else []
         words += [f"{running} running"] if running else []
         title = " · ".join([*words, "Spinney"])
         if title != self._title:
-            self._write(
+            screen.application.write(
                 ("" if self._title else notifications.TITLE_KEPT) + notifications.title(title)
             )
             self._title = title
@@ -87,12 +86,7 @@ class Notices:
     def close(self) -> None:
         """Give the terminal its title back."""
         if self._title:
-            self._write(notifications.TITLE_BACK)
-
-    def _write(self, sequence: str) -> None:
-        driver = self._screen.app._driver
-        if sequence and driver is not None:
-            driver.write(sequence)
+            self._screen.application.write(notifications.TITLE_BACK)
 
 
 def _ended(change: "Change") -> "Iterator[Session]":

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.base.text import clean_line
-from tui.store.places import project_of
+from tui.store.places import is_project, project_of
 from tui.widgets.welcome import Step
 
 if TYPE_CHECKING:
-    from model.commands.doctor import BackendReport
+    from model.api.doctor import BackendReport
     from model.domain.resources import Worktree
     from model.state import State
     from tui.store.places import Place
@@ -21,13 +21,6 @@ def missing_agents(reports: "list[BackendReport]") -> tuple[str, ...]:
         return ()
     lacks = (f"{r.label}: {r.fix}" if r.fix else r.problem for r in reports if r.problem)
     return tuple(map(clean_line, lacks))
-
-
-def is_project(state: "State", path: Path | None) -> str | None:
-    """The id of the project at this path."""
-    if path is None:
-        return None
-    return next((p.id for p in state.projects.values() if p.path == str(path)), None)
 
 
 def next_step(

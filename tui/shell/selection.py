@@ -1,9 +1,14 @@
-"""What the main screen has before it: what is open, what holds it, and all that is known."""
+"""The main screen's base: what is selected and what is known, without drawing any of it."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
 
 from textual.screen import Screen
 
+from tui.desk import Host
+from tui.keys import keymap
+from tui.keys.names import shown
 from tui.store.places import Place, project_of, worktree_of
 from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
@@ -11,80 +16,185 @@ from tui.widgets.chat import Chat
 if TYPE_CHECKING:
     from model.client.base import Client
     from model.domain.resources import Project, Session, Worktree
+    from model.preferences.schema import Preferences
     from model.state import State
-    from tui.shell.link import Link
+    from tui.shell.type_ahead import TypeAhead
     from tui.store.mirror import Mirror
+    from tui.terminal.capabilities import Terminal
 
 
-class Here(Screen[None]):
-    """The screen as actions see it.
+class Application(Host, Protocol):
+    """The application, as far as the main screen uses it."""
 
-    They are about what is open, and about the row under the cursor while the tree has the keys.
-    """
+    type_ahead: "TypeAhead"
 
-    def __init__(self, *, classes: str | None = None) -> None:
+    @property
+    def is_dark(self) -> bool:
+        """Whether a dark theme is on."""
+
+    def first_frame_painted(self) -> None:
+        """Connect; called once."""
+
+    def follow_preferences(
+        self, preferences: "Preferences", key_overrides: Mapping[str, str]
+    ) -> None:
+        """Apply theme, keys and hints."""
+
+    def write(self, sequence: str) -> None:
+        """Send a control sequence, unless there is no terminal."""
+
+    def leave_running(self) -> None:
+        """Close the screen and keep the agents running."""
+
+    def action_to_shell(self) -> None:
+        """Suspend to the shell."""
+
+    def action_command_palette(self) -> None:
+        """Open the command palette."""
+
+
+class Selection(Screen[None]):
+    """The selection: what is open, and the row under the cursor while the tree has the focus."""
+
+    def __init__(
+        self,
+        terminal: "Terminal",
+        *,
+        started_in: Path | None,
+        offered: Path | None,
+        demo: bool,
+        classes: str | None = None,
+    ) -> None:
         super().__init__(classes=classes)
-        self.link: Link | None = None
-        """The way to the model, once it is there."""
+        self.terminal = terminal
+        self.demo = demo
+        self.started_in = started_in
+        self.offered = offered
+        """The repository that Spinney was started in."""
+        self.key_overrides: Mapping[str, str] = {}
+        self.server_address = ""
+        """The HTTP server's address while it runs."""
         self.place: Place | None = None
-        """What is open, or was pointed at last."""
+        """What is open, or was selected last."""
+        self._mirror: Mirror | None = None
+
+    # To be done by the main screen ----------------------------------------------------------------
+
+    def open_place(self, place: Place) -> None:
+        """Open a session; a worktree with its newest session; or the next step."""
+        raise NotImplementedError
+
+    def open_session(self, session_id: str) -> None:
+        """Open a session and read its newest messages."""
+        raise NotImplementedError
+
+    def point_to(self, place: Place) -> None:
+        """Make this place the one that actions are about; the focus stays."""
+        raise NotImplementedError
+
+    def perform(self, action_id: str) -> None:
+        """Run an action of the key map by its id."""
+        raise NotImplementedError
+
+    def action_do(self, action_id: str) -> None:
+        """Run an action of the key map: Textual's name for `perform`."""
+        self.perform(action_id)
+
+    def focus_chat(self) -> None:
+        """Focus the message box, or the next step."""
+        raise NotImplementedError
+
+    def follow_session(self) -> None:
+        """Draw the open session again."""
+        raise NotImplementedError
+
+    # What is known --------------------------------------------------------------------------------
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a client; the properties below that need one fail before."""
+        return self._mirror is not None
+
+    @property
+    def mirror(self) -> "Mirror":
+        """The state and its changes."""
+        assert self._mirror is not None
+        return self._mirror
+
+    @property
+    def client(self) -> "Client":
+        """Calls commands."""
+        return self.mirror.client
+
+    @property
+    def state(self) -> "State":
+        """The mirror's state."""
+        return self.mirror.state
 
     @property
     def projects(self) -> ProjectTree:
-        """The projects."""
+        """The tree."""
         return self.query_one("#tree", ProjectTree)
 
     @property
     def chat(self) -> Chat:
-        """The conversation."""
+        """The conversation pane."""
         return self.query_one("#chat", Chat)
 
     @property
-    def client(self) -> "Client":
-        """The way to the model; only for what runs after `connected`."""
-        assert self.link is not None
-        return self.link.client
-
-    @property
-    def mirror(self) -> "Mirror":
-        """What is known of the model."""
-        assert self.link is not None
-        return self.link.mirror
-
-    @property
-    def state(self) -> "State":
-        """All that is known."""
-        return self.mirror.state
-
-    @property
     def session(self) -> "Session | None":
-        """The session that is open."""
-        if self.link is None or self.place is None or self.place.kind != "session":
+        """The open session."""
+        if not self.is_connected or self.place is None or self.place.kind != "session":
             return None
         return self.state.sessions.get(self.place.id)
 
     @property
     def worktree(self) -> "Worktree | None":
-        """The worktree that actions are about, and never one of another project by the way."""
-        if self.link is None:
+        """The worktree that actions are about, never one of another project than `project`."""
+        if not self.is_connected:
             return None
-        here, there = self._places
-        found, elsewhere = worktree_of(here, self.state), worktree_of(there, self.state)
-        if found is not None or elsewhere is None:
+        first, second = self._places
+        found, other = worktree_of(first, self.state), worktree_of(second, self.state)
+        if found is not None or other is None:
             return found
-        project = project_of(here, self.state)
-        return elsewhere if project is None or project.id == elsewhere.project_id else None
+        project = project_of(first, self.state)
+        return other if project is None or project.id == other.project_id else None
 
     @property
     def project(self) -> "Project | None":
         """The project that actions are about."""
-        if self.link is None:
+        if not self.is_connected:
             return None
-        here, there = self._places
-        return project_of(here, self.state) or project_of(there, self.state)
+        first, second = self._places
+        return project_of(first, self.state) or project_of(second, self.state)
 
     @property
     def _places(self) -> tuple[Place | None, Place | None]:
-        """Where the keys are and where they are not: the tree's cursor, or what is open."""
+        """The place that has the focus, then the other: the tree's cursor and what is open."""
         opened, pointed = self.place, self.projects.place
         return (pointed, opened) if self.focused is self.projects else (opened, pointed)
+
+    # Around it ------------------------------------------------------------------------------------
+
+    @property
+    def application(self) -> Application:
+        """The application."""
+        return cast("Application", self.app)
+
+    @property
+    def host(self) -> Host:
+        """The application, as far as actions use it."""
+        return self.application
+
+    def key_of(self, action_id: str) -> str:
+        """The keys of an action, as displayed."""
+        return shown(keymap.keys_of(action_id, self.key_overrides))
+
+    def say(self, sentence: str, *, bad: bool = False) -> None:
+        """Show a notification; never parsed as markup."""
+        self.app.notify(
+            sentence,
+            severity="error" if bad else "information",
+            markup=False,
+            timeout=8 if bad else 4,
+        )

@@ -1,33 +1,28 @@
-"""What is between the first frame and the first state: the last screen, and what is done meanwhile.
+"""The main screen between the first frame and the first state.
 
-The rows of the tree are real ones, which the first state changes where they differ. A picture
-stands for the conversation until that is drawn beneath it. Keys wait for what will take them.
+The tree shows the rows of the last run, which the first state replaces where they differ. Keys are
+kept until there is something to take them.
 """
 
 import asyncio
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from textual import events
-from textual.strip import Strip
 
 from model.base.errors import SpinneyError
 from tui.draw.status_icons import in_need
 from tui.shell import startup_snapshot
-from tui.shell.onboarding import is_project
-from tui.shell.startup_snapshot import Conversation, SavedRow, Snapshot
-from tui.store.places import Place, is_shown, project_of, shown_sessions
-from tui.terminal.bursts import divided
-from tui.tree.rows import depth_of, walk
+from tui.shell.selection import Selection
+from tui.shell.startup_snapshot import Snapshot
+from tui.store.places import Place, is_project, is_shown, project_of, shown_sessions
+from tui.tree.rows import SavedRow, depth_of, walk
 from tui.tree.widget import ProjectTree
-from tui.widgets.still import Still
 
 if TYPE_CHECKING:
     from model.domain.resources import Session
     from model.state import State
-    from tui.shell.main_screen import MainScreen
 
 EVERY: Final = 60.0
 """Seconds after which a screen that has changed is kept: what a killed Spinney shows again."""
@@ -38,10 +33,10 @@ _KEPT: Final = {"enter", "backspace", "delete", "up", "down", "left", "right", "
 """Keys, besides letters, that are kept until there is something that takes them."""
 
 
-class Beginning:
-    """The main screen's beginning, from `file` and for the next start into it."""
+class Startup:
+    """Restores the tree from `file`, and saves it there for the next start."""
 
-    def __init__(self, screen: "MainScreen", file: Path | None) -> None:
+    def __init__(self, screen: Selection, file: Path | None) -> None:
         self._screen = screen
         self._file = file
         self.last = startup_snapshot.read(file) if file is not None else Snapshot()
@@ -50,7 +45,6 @@ class Beginning:
         self.chosen: Place | None = None
         """A row that was opened before its place was known."""
         self._early: list[events.Key] | None = []
-        self._still: Still | None = None
         self._is_kept = True
 
     # At the start -------------------------------------------------------------------------------
@@ -60,17 +54,6 @@ class Beginning:
         tree = ProjectTree(id="tree")
         tree.restore(self.last.rows, self.last.folds)
         return tree
-
-    def picture(self) -> Iterator[Still]:
-        """What lies over the conversation, if it is of this screen."""
-        pane, offered = self.last.conversation, self._screen.offered
-        plain = self._screen.terminal.plain
-        if plain or pane is None or (offered is not None and str(offered) != pane.project_path):
-            return
-        look = (tuple(self._screen.app.size), self._screen.spinney.is_dark)
-        if look == (pane.screen, pane.dark):
-            self._still = Still(pane.lines, id="still")
-            yield self._still
 
     def keep_key(self, event: events.Key) -> None:
         """Take a key that nobody can take yet."""
@@ -119,7 +102,7 @@ class Beginning:
             left = sessions[0]
         if left is not None:
             is_in_tree = screen.has_class("tree-open")
-            screen.action_open_session(left.id)
+            screen.open_session(left.id)
             self._point_above(left, state)
             if is_in_tree:  # opened meanwhile: what is pressed now is meant for it
                 screen.add_class("tree-open")
@@ -154,18 +137,9 @@ class Beginning:
         if not self.is_over or self._early is None:
             return
         early, self._early = self._early, None
-        for key in early:
-            # As from the keyboard: the screen's own keys would never rise to the app's bindings.
-            # And at once: what the app is given now stands behind what was typed since.
-            target = self._screen.focused or self._screen
-            for single in divided(key, target):
-                target._forward_event(single.set_sender(self._screen.app))
-
-    def lift(self) -> None:
-        """Take the picture away: what it stood for is drawn, or will not be."""
-        if self._still is not None:
-            self._still.remove()
-            self._still = None
+        # As from the keyboard, and before what was typed since.
+        self._screen.application.type_ahead.put_first(early)
+        self._screen.application.type_ahead.look()
 
     # For the next start -------------------------------------------------------------------------
 
@@ -192,7 +166,7 @@ class Beginning:
 
     def _take(self) -> Snapshot | None:
         screen = self._screen
-        if screen.link is None or screen.mirror.lost is not None or not self.is_over:
+        if not screen.is_connected or screen.mirror.lost is not None or not self.is_over:
             return None
         state, tree = screen.state, screen.projects
         folds = {place: is_open for place, is_open in tree.folds.items() if is_shown(place, state)}
@@ -203,7 +177,6 @@ class Beginning:
             folds,
             tree.place,
             screen.session.id if screen.session is not None else "",
-            self._conversation(),
         )
         return self.last
 
@@ -213,21 +186,6 @@ class Beginning:
             for node in islice(walk(self._screen.projects.root), 1, startup_snapshot.MOST_ROWS + 1)
             if (row := node.data) is not None
         )
-
-    def _conversation(self) -> Conversation | None:
-        """The pane, if the next start would open its session."""
-        screen = self._screen
-        session, project = screen.session, screen.project
-        if session is None or project is None or screen.app.screen is not screen:
-            return None
-        if self._still is not None or len(screen.app._notifications):
-            last = self.last.conversation
-            return last if last is not None and last.session_id == session.id else None
-        area = screen.chat.content_region
-        drawn = screen._compositor.render_strips(screen.size)[area.y : area.bottom]
-        lines = tuple(Strip(strip.crop(area.x, area.right)) for strip in drawn)
-        size = (screen.size.width, screen.size.height)
-        return Conversation(session.id, project.path, size, screen.spinney.is_dark, lines)
 
 
 def _can_be_kept(event: events.Key) -> bool:

@@ -1,31 +1,24 @@
-"""The last screen in a file: the next start shows it at once, until the real one stands.
+"""The tree of the last run in a file: the next start shows it before a client is connected.
 
-The file holds what the tree's rows said, how they were folded, where one was, and the lines of the
-conversation. A file that is damaged, of another version, of another person or too large is as good
-as none. Spinneys on other machines have a file each.
+The file holds the rows, how they were folded, and the selection. A file that is damaged, of another
+version, of another user or too large is ignored. Each remote Spinney has a file of its own.
 """
 
 import json
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-from rich.cells import cell_len
-from rich.errors import StyleSyntaxError
-from rich.segment import Segment
-from rich.style import Style
-from textual.strip import Strip
+from typing import Any, Literal
 
 from model.base.paths import create_private_directory, write_atomically
 from model.base.text import make_visible
 from tui.store.places import Place
-from tui.tree.rows import Part
+from tui.tree.rows import SavedRow
 
-VERSION = 2
+VERSION = 3
 MOST_ROWS = 400
 """Rows of the tree that are kept; more are seen in no terminal."""
 MOST_FOLDS = 2000
@@ -33,34 +26,10 @@ MOST_FOLDS = 2000
 MOST_SERVERS = 20
 """Spinneys on other machines whose screens are kept; those seen last."""
 MOST_BYTES = 1_000_000
-"""Of the file; a screen of 300×100 in which every cell has a style of its own takes more."""
+"""Size limit of the file."""
 
 _KINDS = ("project", "worktree", "session")
 _ELSEWHERE = "screens"
-
-
-class SavedRow(NamedTuple):
-    """A row of the tree."""
-
-    depth: int
-    place: Place
-    parts: tuple[Part, ...]
-    is_open: bool
-    """Whether what is below it was shown."""
-    holds: bool = False
-    """Whether anything is below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """The pane on the right as it was drawn, in a screen of this size."""
-
-    session_id: str
-    project_path: str
-    screen: tuple[int, int]
-    """Columns and rows."""
-    dark: bool
-    lines: tuple[Strip, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +44,6 @@ class Snapshot:
     """The row that the tree's cursor was on."""
     session_id: str = ""
     """The session that was open."""
-    conversation: Conversation | None = None
 
 
 def file_of(data: Path, server: str) -> Path:
@@ -90,28 +58,25 @@ def file_of(data: Path, server: str) -> Path:
 def read(path: Path) -> Snapshot:
     """The snapshot in this file; an empty one if it cannot be used."""
     try:
-        told = json.loads(_own_bytes(path))
-        if told["version"] != VERSION:
+        stored = json.loads(_own_bytes(path))
+        if stored["version"] not in (2, VERSION):  # 2 held a picture of the conversation besides
             return Snapshot()
-        pane = told["conversation"]
-        if told["theme"] not in ("system", "light", "dark"):
+        if stored["theme"] not in ("system", "light", "dark"):
             return Snapshot()
         return Snapshot(
-            told["theme"],
-            tuple(_row(*row) for row in told["rows"][:MOST_ROWS]),
-            {_place(*place): bool(is_open) for is_open, *place in told["folds"][-MOST_FOLDS:]},
-            _place(*told["pointed"]) if told["pointed"] is not None else None,
-            str(told["session_id"]),
-            _conversation(**pane) if pane is not None else None,
+            stored["theme"],
+            tuple(_row(*row) for row in stored["rows"][:MOST_ROWS]),
+            {_place(*place): bool(is_open) for is_open, *place in stored["folds"][-MOST_FOLDS:]},
+            _place(*stored["pointed"]) if stored["pointed"] is not None else None,
+            str(stored["session_id"]),
         )
-    except (OSError, ValueError, TypeError, LookupError, RecursionError, StyleSyntaxError):
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return Snapshot()
 
 
 def write(path: Path, snapshot: Snapshot) -> None:
     """Replace the file. Raises `SpinneyError`; one that would be too large is not written."""
-    pane = snapshot.conversation
-    told = {
+    stored = {
         "version": VERSION,
         "theme": snapshot.theme,
         "rows": [
@@ -124,9 +89,8 @@ def write(path: Path, snapshot: Snapshot) -> None:
         ],
         "pointed": snapshot.pointed and [snapshot.pointed.kind, snapshot.pointed.id],
         "session_id": snapshot.session_id,
-        "conversation": pane and {**_facts(pane), "lines": [_told(line) for line in pane.lines]},
     }
-    data = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    data = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     if len(data) <= MOST_BYTES:
         if path.parent.name == _ELSEWHERE:
             create_private_directory(path.parent.parent)
@@ -170,36 +134,6 @@ def _place(kind: Any, key: Any) -> Place:
     if kind not in _KINDS or not isinstance(key, str):
         raise ValueError("no place")
     return Place(kind, key)
-
-
-def _conversation(
-    session_id: str, project_path: str, screen: list[int], dark: bool, lines: list[Any]
-) -> Conversation:
-    columns, rows = screen
-    return Conversation(
-        _text(session_id), str(project_path), (columns, rows), dark, tuple(map(_line, lines))
-    )
-
-
-def _facts(pane: Conversation) -> dict[str, Any]:
-    return {
-        "session_id": pane.session_id,
-        "project_path": pane.project_path,
-        "screen": pane.screen,
-        "dark": pane.dark,
-    }
-
-
-def _told(line: Iterable[Segment]) -> list[list[str]]:
-    # What can be clicked is left out with the links.
-    return [
-        [segment.text, str(segment.style or "").partition("link ")[0].strip()] for segment in line
-    ]
-
-
-def _line(told: list[Any]) -> Strip:
-    segments = [Segment(_text(text), Style.parse(style)) for text, style in told]
-    return Strip(segments, sum(cell_len(segment.text) for segment in segments))
 
 
 def _text(text: Any) -> str:

@@ -9,17 +9,19 @@ filters or leads back, but never stages, stops or agrees.
 
 from collections import deque
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from textual.app import App
     from textual.dom import DOMNode
     from textual.message_pump import MessagePump
+    from textual.screen import Screen
     from textual.timer import Timer
     from textual.widget import Widget
-
-    from tui.shell.app import SpinneyApp
 
 Typed = events.Key | events.Paste
 
@@ -48,10 +50,17 @@ _NEVER_HELD: Final = frozenset({"ctrl+q", "ctrl+z"})
 
 
 class TypeAhead:
-    """The keys of an application that wait."""
+    """The keys of an application that wait; `take` handles one, `main` is the lowest screen."""
 
-    def __init__(self, app: "SpinneyApp") -> None:
+    def __init__(
+        self,
+        app: "App[Any]",
+        main: "Screen[Any]",
+        take: "Callable[[Typed], Awaitable[None]]",
+    ) -> None:
         self._app = app
+        self._main = main
+        self._take = take
         self._held: deque[Typed] = deque()
         self._settling = 0
         """Keys whose effect is not known yet."""
@@ -100,7 +109,7 @@ class TypeAhead:
             return False
         if isinstance(event, events.Paste) or event.is_printable or event.key in _WRITING:
             return True
-        return event.key == "enter" and self._app.screen is self._app.main
+        return event.key == "enter" and self._app.screen is self._main
 
     def _climb(self, path: "list[DOMNode]", at: int) -> None:
         """Stand in line behind the key, in the queue of everything that it comes by."""
@@ -147,7 +156,7 @@ class TypeAhead:
             event = self._held.popleft()
             is_seen = self._seen_at is None or event.time > self._seen_at
             if is_seen or self._is_harmless(event):
-                await self._app.take(event)
+                await self._take(event)
         if not self._held:
             self._seen_at = None
             if self._limit is not None:
@@ -168,7 +177,7 @@ class TypeAhead:
             return True
         is_letter = event.is_printable or event.key == "backspace"
         if isinstance(focused, Input | TextArea):
-            is_dialog = app.screen is not app.main
+            is_dialog = app.screen is not self._main
             return (
                 is_letter
                 or event.key in _WRITING

@@ -3,6 +3,8 @@
 Pure: the mirror's events go in, and which messages changed comes out. Nothing here draws.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from model.base.text_memory import text_bytes
@@ -84,8 +86,14 @@ class History:
         del self.messages[:first]
         return first > 0
 
-    def apply(self, event: Event) -> int | None:
-        """Fold an event; the index that it changed, or `None` where it changes nothing here."""
+    def apply(
+        self, event: Event, streaming: Mapping[str, Message] = MappingProxyType({})
+    ) -> int | None:
+        """Fold an event; the index that it changed, or `None` where it changes nothing here.
+
+        `streaming` holds unfinished messages, by id, to which the event was applied already: they
+        are taken as they are, so that a delta is folded once.
+        """
         if event.concerns != self.session_id:
             return None
         match event:
@@ -99,16 +107,18 @@ class History:
                 | e.MessageCompleted()
                 | e.MessageFailed()
             ):
-                return self._fold(event, event.message_id)
+                return self._fold(event, event.message_id, streaming.get(event.message_id))
             case _:
                 return None
 
-    def _fold(self, event: Event, message_id: str) -> int | None:
+    def _fold(self, event: Event, message_id: str, streaming: Message | None) -> int | None:
         index = self._place(message_id)
-        if index is not None:
-            self.messages[index] = fold_message(self.messages[index], event)
-            if isinstance(event, e.MessageCompleted | e.MessageFailed):
-                self._ended += text_bytes(self.messages[index])
+        if index is None:
+            return None
+        before = self.messages[index]
+        self.messages[index] = streaming or fold_message(before, event)
+        if isinstance(event, e.MessageCompleted | e.MessageFailed):
+            self._ended += text_bytes(self.messages[index])
         return index
 
     def _put(self, message: Message) -> int:

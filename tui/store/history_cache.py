@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 
+from model.api.sessions import get_messages
 from model.client.base import Client
-from model.commands.sessions import get_messages
 from model.domain.events import Event
 from model.state import State
 from tui.store.history import History
@@ -13,12 +13,14 @@ KEPT = 8
 """Conversations that stay live after one has left them, so that coming back costs nothing."""
 
 
-class Histories:
+class HistoryCache:
     """One history for each conversation, the one used last at the end."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._live: OrderedDict[str, History] = OrderedDict()
+        self.shown: str | None = None
+        """The session that is open, whose messages stay however many there are."""
         self._held: dict[str, list[Event]] = {}
         """Events that came while the first page was being read."""
 
@@ -55,21 +57,22 @@ class Histories:
         )
         return history.prepend(page)
 
-    def apply(self, event: Event) -> int | None:
-        """Fold an event; the index that changed in its conversation."""
+    def apply(self, event: Event, state: State) -> tuple[str, int] | None:
+        """Fold an event; the session and the first index that changed in its conversation.
+
+        `state` holds the event already.
+        """
         session_id = event.concerns
         if session_id is None:
             return None
         if session_id in self._held:
             self._held[session_id].append(event)
-        history = self._live.get(session_id)
-        return history.apply(event) if history is not None else None
-
-    def forget_if_large(self, session_id: str) -> None:
-        """Drop a conversation that nobody looks at, where it takes much room."""
-        history = self._live.get(session_id)
-        if history is not None and history.is_large:
+        if (history := self._live.get(session_id)) is None:
+            return None
+        index = history.apply(event, state.streaming)
+        if index is not None and session_id != self.shown and history.is_large:
             self.forget(session_id)
+        return (session_id, index) if index is not None else None
 
     def forget(self, session_id: str | None = None) -> None:
         """Drop one conversation, or all after events were missed."""

@@ -8,12 +8,14 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError
 from model.client.base import Client, Happened, Loaded, Lost, Update
 from model.domain import events as e
 from model.state import State, apply
+from tui.store.history_cache import HistoryCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -42,6 +44,8 @@ class Change:
     queued: frozenset[str] = frozenset()
     """Sessions whose waiting messages changed."""
     preferences: bool = False
+    messages: Mapping[str, int] = field(default_factory=dict)
+    """The first index that changed in each cached conversation, by session id."""
 
     @property
     def is_only_text(self) -> bool:
@@ -72,18 +76,23 @@ class Mirror:
     lost: Lost | None = None
     text_frame: float = 0.0
     """Least seconds after a change of nothing but text, where that is longer."""
-    _told: bool = False
+    _is_loaded: bool = False
     """Whether the state is the client's; over a network that takes its time."""
     followers: list[Callable[[Change], None]] = field(default_factory=list)
-    """Who else is told of changes, after `changed`: screens over the main one."""
+    """Called with each change after `changed`: screens over the main one."""
+    histories: HistoryCache = field(init=False)
+    """The messages of conversations that are or were open."""
     _waiting: list[tuple[Callable[[State], bool], "asyncio.Future[State]"]] = field(
         default_factory=list
     )
 
+    def __post_init__(self) -> None:
+        self.histories = HistoryCache(self.client)
+
     @property
     def is_loaded(self) -> bool:
         """Whether the state is the client's, and not just empty."""
-        return self._told
+        return self._is_loaded
 
     async def run(self) -> None:
         """Follow the client until cancelled; ask again when it gives up."""
@@ -98,7 +107,7 @@ class Mirror:
 
     async def until(self, true: Callable[[State], bool], within: float = 60) -> State:
         """The first state that was told in which `true` holds. Raises `TimeoutError`."""
-        if self._told and true(self.state):
+        if self._is_loaded and true(self.state):
             return self.state
         future: asyncio.Future[State] = asyncio.get_running_loop().create_future()
         self._waiting.append((true, future))
@@ -118,13 +127,17 @@ class Mirror:
         match update:
             case Loaded():
                 self.state, self.lost = update.state, None
-                self._told = True
+                self._is_loaded = True
+                self.histories.forget()
                 change = _difference(before, self.state, loaded=True)
             case Happened():
                 self.lost = None
+                firsts: dict[str, int] = {}
                 for event in update.events:
                     self.state = apply(self.state, event)
-                change = _difference(before, self.state, events=update.events)
+                    if (found := self.histories.apply(event, self.state)) is not None:
+                        firsts[found[0]] = min(found[1], firsts.get(found[0], found[1]))
+                change = _difference(before, self.state, events=update.events, messages=firsts)
             case Lost():
                 self.lost = update
                 change = Change(self.state, before, lost=update)
@@ -142,7 +155,12 @@ class Mirror:
 
 
 def _difference(
-    before: State, state: State, *, loaded: bool = False, events: Iterable[e.Event] = ()
+    before: State,
+    state: State,
+    *,
+    loaded: bool = False,
+    events: Iterable[e.Event] = (),
+    messages: Mapping[str, int] = MappingProxyType({}),
 ) -> Change:
     return Change(
         state,
@@ -154,6 +172,7 @@ def _difference(
         sessions=_changed(before.sessions, state.sessions),
         queued=_changed(before.queued, state.queued),
         preferences=before.preferences is not state.preferences,
+        messages=messages,
     )
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from model.domain.resources import Project, Session, Worktree
     from model.state import State
 
@@ -80,3 +82,10 @@ def nearest(place: Place, state: "State", before: "State") -> Place | None:
     else:
         parent = None
     return nearest(parent, state, before) if parent is not None else None
+
+
+def is_project(state: "State", path: "Path | None") -> str | None:
+    """The id of the project at this path."""
+    if path is None:
+        return None
+    return next((p.id for p in state.projects.values() if p.path == str(path)), None)

@@ -19,6 +19,7 @@ from tui.terminal.capabilities import escape_delay
 from tui.terminal.input_parser import BackgroundTold, ColorsChanged, InputParser
 from tui.terminal.output import PacedDriver
 from tui.terminal.sequences import Lexer
+from tui.terminal.textual_internals import fail
 
 _TELL_CHANGES: Final = "\x1b[?2031h"
 _TELL_NO_CHANGES: Final = "\x1b[?2031l"
@@ -105,15 +106,17 @@ class TerminalDriver(PacedDriver):
             self.write(_TELL_NO_CHANGES + _POINTER_BACK)
         super().stop_application_mode()
 
-    def _run_input_thread(self) -> None:
-        """Hand on what fails there: Textual's own would end the program with exit code 0."""
-        try:
-            self.run_input_thread()
-        except Exception as error:
-            self._app.call_later(self._app._handle_exception, error)
-
     def run_input_thread(self) -> None:
-        """Read until the screen closes. Textual's own fails at bytes that are not UTF-8."""
+        """Read until the screen closes, and hand on what fails.
+
+        Textual's own fails at bytes that are not UTF-8, and ends the program with exit code 0.
+        """
+        try:
+            self._read_input()
+        except Exception as error:
+            self.app.call_later(fail, error)
+
+    def _read_input(self) -> None:
         decode = getincrementaldecoder("utf-8")("replace").decode
         parser = InputParser(
             Lexer(escape_delay=escape_delay(os.environ)),

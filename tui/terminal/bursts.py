@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, runtime_checkable
 
 from textual import events
-from textual.keys import _character_to_key
 from textual.widget import Widget
 
-from tui.terminal.input_parser import is_burst
+from tui.terminal.input_parser import is_burst, key_name
 
 
 @runtime_checkable
@@ -37,4 +36,4 @@ def _takes(widget: Widget) -> bool:
 
 def _keys(event: events.Key) -> Iterator[events.Key]:
     for character in event.character or "":
-        yield events.Key(_character_to_key(character), character)
+        yield events.Key(key_name(character), character)

@@ -20,7 +20,7 @@ from tui.terminal.notifications import Way, has_title, way_of
 from tui.terminal.sequences import ESCAPE_DELAY, REMOTE_ESCAPE_DELAY
 
 if TYPE_CHECKING:
-    from model.runtime.doctor import Finding
+    from model.domain.findings import Finding
     from tui.terminal.supervisor import Leash
 
 LEAST_WIDTH = 60
@@ -131,7 +131,7 @@ def size_problem(width: int, height: int) -> str | None:
 
 def examine_terminal() -> "Finding":
     """What the doctor says of the terminal that it prints to."""
-    from model.runtime.doctor import Finding
+    from model.domain.findings import Finding
 
     if not sys.stdout.isatty():
         return Finding("terminal", None, "not looked at: the output goes elsewhere")

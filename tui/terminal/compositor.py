@@ -6,20 +6,17 @@ much as the tree and the conversation beside it.
 
 from collections.abc import Iterable
 
-from textual import screen
-from textual._compositor import Compositor
 from textual.geometry import Region
 from textual.strip import Strip
+
+from tui.terminal.textual_internals import Compositor
 
 
 class RowCompositor(Compositor):
     """Textual's, which asks widgets only for the rows that are wanted of them."""
 
-    def _get_renders(
-        self, crop: Region | None = None
-    ) -> Iterable[tuple[Region, Region, list[Strip]]]:
+    def find_rows(self, wanted: Region) -> Iterable[tuple[Region, Region, list[Strip]]]:
         """What is in sight of each widget, the uppermost first: where it is, and its rows."""
-        wanted = crop if crop is not None else self.size.region
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip)
             top, bottom = max(seen.y, wanted.y), min(seen.bottom, wanted.bottom)
@@ -29,9 +26,3 @@ class RowCompositor(Compositor):
             yield rows, rows, widget.render_lines(rows.translate(-region.offset))
             if seen.contains_region(wanted):
                 return  # nothing is seen through it
-
-
-def for_all_screens() -> None:
-    """Have every screen made with it from now on; Textual offers no way to choose one."""
-    # It is looked up by its name, which is why it can be put in its place.
-    screen.__dict__["Compositor"] = RowCompositor

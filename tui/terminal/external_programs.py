@@ -17,12 +17,12 @@ import tty
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from model.base.errors import SpinneyError
 
 if TYPE_CHECKING:
-    from tui.shell.app import SpinneyApp
+    from textual.app import App
 
 _PIECE: Final = 1 << 16
 _LOOK: Final = 0.25
@@ -38,7 +38,7 @@ _BECOME: Final = (
 
 
 async def in_terminal(
-    app: "SpinneyApp", command: Sequence[str], folder: Path, environ: Mapping[str, str]
+    app: "App[Any]", command: Sequence[str], folder: Path, environ: Mapping[str, str]
 ) -> int:
     """Run a program on the whole terminal; its exit code. Raises `SpinneyError`."""
     suspended: AbstractContextManager[None] = nullcontext() if app.is_headless else app.suspend()

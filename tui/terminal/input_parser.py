@@ -7,18 +7,17 @@ not know. Here a lexer finds the sequences; Textual only says what a whole and v
 import logging
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from textual import events, messages
-from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-from textual._keyboard_protocol import FUNCTIONAL_KEYS
-from textual._xterm_parser import XTermParser
-from textual.keys import Keys, _character_to_key
+from textual.keys import KEY_NAME_REPLACEMENTS
 from textual.message import Message
 
 from themes.contrast import is_dark
 from tui.terminal.sequences import ESC, PREFIX_DELAY, Kind, Lexer, Token
+from tui.terminal.textual_internals import KeyReader, is_functional, tabled_keys
 
 TYPED: Final = "typed"
 """The name of the key that stands for several printable ones, which came together."""
@@ -80,7 +79,7 @@ def is_burst(event: events.Key) -> bool:
     return event.key == TYPED
 
 
-class InputParser(XTermParser):
+class InputParser(KeyReader):
     """Events from the characters of a terminal, in their order.
 
     Never raises; printable keys that came together are one event; what is garbled or was not asked
@@ -153,21 +152,17 @@ class InputParser(XTermParser):
         if not text.isprintable():
             return events.Paste(text)  # Wide or joining spaces, which no key types.
         if len(text) == 1:
-            return next(iter(self._sequence_to_key_events(text)))
+            return self.keys_of(text)[0]
         return events.Key(TYPED, text)
 
     def _keys(self, sequence: str) -> list[Message | str]:
         """What a key is that was pressed: a character, if it is a plain one."""
         found: list[Message | str] = []
         if _TABLED.fullmatch(sequence):
-            named = ANSI_SEQUENCES_KEYS.get(sequence)
-            names = named if isinstance(named, tuple) else ()
-            return [events.Key(name.value, None) for name in names]
-        for key in self._sequence_to_key_events(sequence):
+            return [events.Key(name, None) for name in tabled_keys(sequence)]
+        for key in self.keys_of(sequence):
             text = key.character
-            if key.key == Keys.Ignore:
-                continue
-            if text and len(text) == 1 and text.isprintable() and key.key == _name(text):
+            if text and len(text) == 1 and text.isprintable() and key.key == key_name(text):
                 found.append(text)
             else:
                 found.append(key)
@@ -217,13 +212,17 @@ class InputParser(XTermParser):
             yield event
 
 
-def _name(character: str) -> str:
-    return character if character.isalnum() else _character_to_key(character)
+def key_name(character: str) -> str:
+    """What Textual calls the key that types a printable character."""
+    name = character
+    if not character.isalnum():
+        name = unicodedata.name(character, character).lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(name, name)
 
 
 def _alt_name(character: str) -> str:
     shift = "shift+" if character.isupper() else ""
-    return f"alt+{shift}{_name(character.lower())}"
+    return f"alt+{shift}{key_name(character.lower())}"
 
 
 def _mode(mode: str, setting: str) -> Iterator[Message]:
@@ -249,7 +248,7 @@ def _press(sequence: str) -> str | None:
     if end == "u":
         if not (_is_text(str(code)) or code in _NAMED_CONTROLS or (code == 0 and text)):
             return None
-    elif f"{code}{end}" not in FUNCTIONAL_KEYS:
+    elif not is_functional(f"{code}{end}"):
         # Textual would take the number for a character, and never look into its table.
         return sequence if _TABLED.fullmatch(sequence) else None
     if not modifiers and not text:

@@ -1,26 +1,27 @@
-"""Textual's output, led through our painter. All of its private names that this needs are here.
+"""Textual's output, led through our painter.
 
 Of Textual 8.2.8, which has no public way to see a frame before it is bytes: `App._display` is given
 each one as a `LayoutUpdate` (all rows) or a `ChopsUpdate` (spans of rows) of its compositor, and
 would write a reset and all colors for every piece of text, as often as something changes.
 """
 
+import asyncio
 import fcntl
 import os
 import sys
 import termios
 from collections.abc import Iterator
+from functools import lru_cache
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any, cast
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rich.color import ColorSystem
 from textual import events
-from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual._time import get_time
 from textual.app import App
-from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+from textual.messages import TerminalSupportsSynchronizedOutput
 from textual.strip import Strip
 
 from tui.terminal.capabilities import Terminal
@@ -29,9 +30,9 @@ from tui.terminal.input_parser import Answered
 from tui.terminal.pacing import Pacer
 from tui.terminal.painter import Painter
 from tui.terminal.sgr import PLAIN, Pen, pen_of
+from tui.terminal.textual_internals import Frame, FrameApp, StreamDriver
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
     from rich.style import Style
     from textual.screen import Screen
 
@@ -78,13 +79,15 @@ def _count_queued(stream: IO[str]) -> int:
     return int.from_bytes(count, sys.byteorder)
 
 
-class PacedDriver(LinuxDriver):
+class PacedDriver(StreamDriver):
     """Textual's driver, which knows what has arrived and draws no more than that."""
 
     def __init__(self, app: App[object], **named: Any) -> None:
         super().__init__(app, **named)
-        self._outlet = Outlet(cast("IO[str]", self._file))
-        self._file = self._outlet  # type: ignore[assignment]
+        self.app = app
+        if isinstance(app, PaintedApp):
+            app.driver = self
+        self._event_loop = asyncio.get_running_loop()
         terminal = Terminal.of(os.environ)
         asks = terminal.remote and os.environ.get("TERM", "") not in ("", "dumb")
         self.painter = Painter(
@@ -92,6 +95,11 @@ class PacedDriver(LinuxDriver):
             Pacer(lambda: self._outlet.is_taken, asks=asks),
             Manner.of(os.environ, words=terminal.plain),
         )
+
+    def wrap(self, stream: IO[str]) -> Outlet:
+        """The stream, and what is known of it."""
+        self._outlet = Outlet(stream)
+        return self._outlet
 
     def write(self, data: str) -> None:
         """Hand this to the thread that writes."""
@@ -111,18 +119,25 @@ class PacedDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         """Take the answers out of the input. Called on its thread."""
         if isinstance(message, Answered):
-            self._loop.call_soon_threadsafe(self.painter.receive)
+            self._event_loop.call_soon_threadsafe(self.painter.receive)
         else:
+            if isinstance(message, TerminalSupportsSynchronizedOutput):
+                self.painter.is_synchronized = True
             super().process_message(message)
 
 
-class PaintedApp(App[None]):
+class PaintedApp(FrameApp):
     """An application whose frames are drawn by the driver's painter."""
 
     @property
     def painter(self) -> Painter | None:
         """What draws; nothing does where there is no terminal."""
-        return self._driver.painter if isinstance(self._driver, PacedDriver) else None
+        return self.driver.painter if self.driver is not None else None
+
+    def write(self, sequence: str) -> None:
+        """Send a sequence to the terminal, if there is one, beside the frames."""
+        if self.driver is not None:
+            self.driver.write(sequence)
 
     async def on_event(self, event: events.Event) -> None:
         """Know nothing of the terminal once it has another size: it may move what it shows."""
@@ -131,58 +146,34 @@ class PaintedApp(App[None]):
         await super().on_event(event)
 
     def __init__(self, **named: Any) -> None:
+        self.driver: PacedDriver | None = None
+        """What writes to the terminal, once it runs in one."""
+        self.color_system: ColorSystem | None = ColorSystem.TRUECOLOR
         super().__init__(**named)
         self.drawn_at: WeakKeyDictionary[Screen[Any], float] = WeakKeyDictionary()
         """When each screen was first drawn with what it holds, by the clock of events."""
 
-    def _display(self, screen: "Screen[Any]", renderable: "RenderableType | None") -> None:
+    def draw_frame(self, screen: "Screen[Any]", frame: Frame | None) -> bool:
+        """Give it to the painter, if there is one."""
         if screen not in self.drawn_at and any(child.size for child in screen.children):
-            self.drawn_at[screen] = get_time()  # Before anybody sees it, and presses what it says.
+            self.drawn_at[screen] = monotonic()  # Before anybody sees it, and presses what it says.
         if (painter := self.painter) is None:
-            super()._display(screen, renderable)
-            return
-        try:
-            if self._running and not self._closed and not self._batch_count:
-                self._paint(painter, renderable)
-        except Exception as error:
-            self._handle_exception(error)
-        finally:
-            self.post_display_hook()
-
-    def _paint(self, painter: Painter, update: object) -> None:
-        compositor = self.screen._compositor
-        size = compositor.size
-        if not painter.is_known(size):
-            update = compositor.render_full_update()
-        painter.is_synchronized = self._sync_available
-        system = self.console._color_system or ColorSystem.TRUECOLOR
-        rows = ((x, y, _runs(strip, system)) for x, y, strip in _placed(update))
-        painter.draw(size, rows, size.clamp_offset(self.cursor_position))
-
-
-def _placed(update: object) -> Iterator[tuple[int, int, Strip]]:
-    """Column, row and strip of all that is drawn anew; nothing where no update was needed."""
-    if isinstance(update, LayoutUpdate):
-        for y, strips in enumerate(update.strips, update.region.y):
-            x = update.region.x
-            for strip in strips:
-                yield x, y, strip
-                x += strip.cell_length
-    elif isinstance(update, ChopsUpdate):
-        for y, start, end in update.spans:
-            # A chop is a part of one widget, so it is whole where any of it is drawn anew.
-            for (x, chop), behind in zip(update.chops[y].items(), update.chop_ends[y], strict=True):
-                if chop is not None and x < end and behind > start:
-                    yield x, y, chop
+            return False
+        if frame is not None:
+            size = frame.size
+            strips = frame.strips(whole=not painter.is_known(size))
+            system = self.color_system or ColorSystem.TRUECOLOR
+            rows = ((x, y, _runs(strip, system)) for x, y, strip in strips)
+            painter.draw(size, rows, size.clamp_offset(self.cursor_position))
+        return True
 
 
 def _runs(strip: Strip, system: ColorSystem) -> Iterator[tuple[str, Pen]]:
     for text, style, control in strip:
         if not control:
-            yield text, PLAIN if style is None else pen_of(_codes(style, system))
+            yield text, PLAIN if style is None else _pen(style, system)
 
 
-def _codes(style: "Style", system: ColorSystem) -> str:
-    """The numbers of its SGR sequence, which Textual keeps with a style once they are made."""
-    codes = style._ansi
-    return Strip.render_ansi(style, system) if codes is None else codes
+@lru_cache(maxsize=4096)
+def _pen(style: "Style", system: ColorSystem) -> Pen:
+    return pen_of(Strip.render_ansi(style, system))

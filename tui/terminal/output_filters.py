@@ -11,9 +11,9 @@ from typing import Final
 
 from rich.color import Color as RichColor
 from rich.color import ColorSystem
-from rich.palette import Palette as RichPalette
 from rich.segment import Segment
 from rich.style import Style
+from rich.terminal_theme import TerminalTheme
 from textual.color import Color
 from textual.filter import LineFilter
 
@@ -38,6 +38,33 @@ ASCII_SIGNS: Final[Mapping[int, str]] = str.maketrans(_LINES | _BLOCKS | _SIGNS)
 
 NO_BOXES: Final[Mapping[int, str]] = str.maketrans(dict.fromkeys([*_LINES, *_BLOCKS], " ") | _SIGNS)
 """The same without boxes, for ears: a screen reader would read them out."""
+
+
+_VGA: Final = TerminalTheme(
+    (0, 0, 0),
+    (170, 170, 170),
+    [
+        (0, 0, 0),
+        (170, 0, 0),
+        (0, 170, 0),
+        (170, 85, 0),
+        (0, 0, 170),
+        (170, 0, 170),
+        (0, 170, 170),
+        (170, 170, 170),
+    ],
+    [
+        (85, 85, 85),
+        (255, 85, 85),
+        (85, 255, 85),
+        (255, 255, 85),
+        (85, 85, 255),
+        (255, 85, 255),
+        (85, 255, 255),
+        (255, 255, 255),
+    ],
+)
+"""The 16 colors between which Rich chooses the nearest one."""
 
 
 class OtherSigns(LineFilter):
@@ -96,15 +123,7 @@ def legible(style: Style, system: ColorSystem) -> Style:
 def nearest(color: RichColor, system: ColorSystem) -> str:
     """The colour that a terminal with so many colours draws, as `#rrggbb`."""
     drawn = color.downgrade(system)
-    if drawn.number is None:
-        return drawn.get_truecolor().hex
-    return _palette(system)[drawn.number].hex
-
-
-def _palette(system: ColorSystem) -> RichPalette:
-    from rich._palettes import EIGHT_BIT_PALETTE, STANDARD_PALETTE
-
-    return STANDARD_PALETTE if system is ColorSystem.STANDARD else EIGHT_BIT_PALETTE
+    return drawn.get_truecolor(_VGA).hex
 
 
 _MANY_COLORS: Final = re.compile(
@@ -124,12 +143,13 @@ def color_system(term: str, detected: ColorSystem | None) -> ColorSystem | None:
     return ColorSystem.TRUECOLOR if term.endswith("-direct") else ColorSystem.EIGHT_BIT
 
 
-def filters(*, ascii_signs: bool, plain: bool, color_system: str | None) -> list[LineFilter]:
-    """Those that this terminal needs; `color_system` as Rich calls it."""
+def filters(
+    *, ascii_signs: bool, plain: bool, color_system: ColorSystem | None
+) -> list[LineFilter]:
+    """Those that this terminal needs."""
     found: list[LineFilter] = []
     if plain or ascii_signs:
         found.append(OtherSigns(NO_BOXES if plain else ASCII_SIGNS))
-    systems = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT}
-    if color_system in systems:
-        found.append(LegibleColors(systems[color_system]))
+    if color_system in (ColorSystem.STANDARD, ColorSystem.EIGHT_BIT):
+        found.append(LegibleColors(color_system))
     return found

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from tui.draw.line_parts import Row
+from tui.terminal.textual_internals import Row
 
 STRETCH: Final = 256
 """Rows that are put away, and brought back, together."""

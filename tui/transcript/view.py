@@ -26,7 +26,7 @@ from tui.transcript.cursor import Cursor
 from tui.transcript.find import Finder
 from tui.transcript.parts import BODY, Folds, Look
 from tui.transcript.rows import Rows
-from tui.transcript.scrollbar import QuietScrollBar
+from tui.transcript.scrollbar import follow
 from tui.transcript.selection import marked, selected_text, stable_row
 from tui.transcript.strip_cache import FinishedRows
 from tui.transcript.viewport import Anchor, Window
@@ -215,7 +215,7 @@ class TranscriptView(ScrollView):
         if size != self.virtual_size:
             # As an ordinary assignment this would lay out the whole screen for each new row.
             self.set_reactive(Widget.virtual_size, size)
-        self.vertical_scrollbar.follow(size.height, window.top)
+        follow(self.vertical_scrollbar, size.height, window.top)
         self._is_placing = True
         self.scroll_target_y = self.scroll_y = window.top
         self._is_placing = False
@@ -226,17 +226,6 @@ class TranscriptView(ScrollView):
         if is_near and self._asked_at != len(history.messages):
             self._asked_at = len(history.messages)
             self.post_message(self.OlderWanted(history.session_id))
-
-    @property
-    def vertical_scrollbar(self) -> QuietScrollBar:
-        """The scroll bar; one that follows a stream for nothing."""
-        if (bar := self._vertical_scrollbar) is None:
-            bar = QuietScrollBar(name="vertical", thickness=self.scrollbar_size_vertical)
-            bar.display = False
-            self._vertical_scrollbar = bar
-            self.app._start_widget(self, bar)
-        assert isinstance(bar, QuietScrollBar)
-        return bar
 
     # Drawing -------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -44,6 +44,18 @@ class Row:
     place: Place
     parts: tuple[Part, ...] = ()
     mark: Mark = Mark.IDLE
+    holds: bool = False
+    """Whether anything is below it."""
+
+
+class SavedRow(NamedTuple):
+    """A row of the tree."""
+
+    depth: int
+    place: Place
+    parts: tuple[Part, ...]
+    is_open: bool
+    """Whether what is below it was shown."""
     holds: bool = False
     """Whether anything is below it."""
 

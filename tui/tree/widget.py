@@ -28,6 +28,7 @@ from tui.tree.rows import (
     TAIL_ROLES,
     Part,
     Row,
+    SavedRow,
     depth_of,
     fitting,
     parents_of_moved,
@@ -36,7 +37,6 @@ from tui.tree.rows import (
 )
 
 if TYPE_CHECKING:
-    from tui.shell.startup_snapshot import SavedRow
     from tui.store.mirror import Change
 
 Node = TreeNode[Row]
@@ -84,7 +84,7 @@ class ProjectTree(Tree[Row]):
 
     # Before anything is known -------------------------------------------------------------------
 
-    def restore(self, rows: "Iterable[SavedRow]", folds: Mapping[Place, bool]) -> None:
+    def restore(self, rows: Iterable[SavedRow], folds: Mapping[Place, bool]) -> None:
         """Show what the rows said last; the first state puts right what is not so any more."""
         self._unfolded = dict(folds)
         above = [self.root]

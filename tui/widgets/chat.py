@@ -54,7 +54,7 @@ class Chat(Vertical):
     class Shown(Message):
         """The first frame stands, and all panes are mounted."""
 
-    class Said(Message):
+    class MessageSent(Message):
         """A message was written; `key` is the draft it came from."""
 
         def __init__(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
@@ -272,7 +272,7 @@ class Chat(Vertical):
         if self.composer.placeholder != shown:
             self.composer.placeholder = shown
 
-    def tell(self, change: "Change", first_changed: int | None) -> None:
+    def tell(self, change: "Change") -> None:
         """Pass on what happened in the open conversation."""
         from model.domain.events import RunNoticed
 
@@ -284,8 +284,8 @@ class Chat(Vertical):
             self.status.heard(last.text if isinstance(last, RunNoticed) else "")
         if self.transcript is None:
             return
-        if first_changed is not None:
-            self.transcript.changed(first_changed)
+        if self.session_id in change.messages:
+            self.transcript.changed(change.messages[self.session_id])
         session = change.state.sessions.get(self.session_id)
         if session is not None and self.session_id in change.sessions:
             self.transcript.set_session(session)
@@ -306,7 +306,7 @@ class Chat(Vertical):
         self.drafts.sent(self._project_id, text)
         if not self.request.say(text, images):
             self.drafts.hand_over(self.key, Draft.of(text, images))
-            self.post_message(self.Said(self.key, text, images))
+            self.post_message(self.MessageSent(self.key, text, images))
 
     @on(Composer.Held)
     def _held(self, event: Composer.Held) -> None:

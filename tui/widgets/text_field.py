@@ -7,7 +7,7 @@ over a slow connection, which delivers several keys together, they came after le
 from typing import ClassVar, Final
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import Binding, BindingsMap, BindingType
 from textual.widgets import Input
 
 _EDITING: Final = ("cursor_", "delete_", "home", "end")
@@ -23,8 +23,11 @@ class TextField(Input):
 
     async def on_key(self, event: events.Key) -> None:
         """Do what an editing key stands for."""
-        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+        for binding in _BY_KEY.get(event.key, ()):
             if binding.action.startswith(_EDITING):
                 event.stop()
                 event.prevent_default()
                 await self.run_action(binding.action)
+
+
+_BY_KEY: Final = BindingsMap([*Input.BINDINGS, *TextField.BINDINGS]).key_to_bindings

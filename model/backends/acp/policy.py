@@ -1,4 +1,4 @@
-"""Who decides about what an ACP agent asks, and which of its options is the answer."""
+"""Decides on an ACP agent's permission requests, and selects the option to answer with."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,13 +12,13 @@ Verdict = Literal["allow", "ask", "deny"]
 Option = Mapping[str, Any]
 
 SWITCH_MODE: Final = "switch_mode"
-"""The kind of a call by which an agent leaves plan mode; its content is the plan."""
+"""The kind of the tool call with which an agent leaves plan mode; its content is the plan."""
 
-PLAN_WORDS: Final = (
+PLAN_INSTRUCTIONS: Final = (
     "You are in plan mode: read and think, change nothing, and answer with a plan of the steps"
     f" between the lines {PLAN_START} and {PLAN_END}. A mere question is answered without a plan."
 )
-"""What an agent without a plan mode of its own is told with each message."""
+"""Sent with each message to an agent without a plan mode of its own."""
 
 _READING: Final = frozenset({"read", "search", "think"})
 _CHANGING: Final = frozenset({"edit", "delete", "move"})
@@ -35,13 +35,13 @@ def judge(
     paths: Sequence[str],
     worktree: Path,
     *,
-    plans_itself: bool,
+    has_plan_mode: bool,
     web: bool,
 ) -> Verdict:
-    """Whether a call of this kind may run. Looks at links on disk: call it in a thread.
+    """Whether a call of this kind may run. Resolves symlinks on disk: call it in a thread.
 
-    `plans_itself`: the agent keeps to plan mode, so a person may be asked for the rest; who only
-    was told to plan is denied all but reading. `web`: whether plan mode may read the web.
+    With `has_plan_mode` the agent itself enforces plan mode, so the user is asked about other
+    calls; without it, all calls but reading are denied. `web`: whether plan mode may read the web.
     """
     if mode == "yolo":
         return "allow"
@@ -51,12 +51,12 @@ def judge(
     if mode == "plan":
         if kind == "fetch":
             return "allow" if web else "deny"
-        return "deny" if kind in _CHANGING or not plans_itself else "ask"
+        return "deny" if kind in _CHANGING or not has_plan_mode else "ask"
     return "allow" if kind == "edit" and paths and inside else "ask"
 
 
-def option_for(decision: base.Verdict, options: Sequence[Option]) -> str | None:
-    """The id of the option that says it, `None` where the agent offers no such one."""
+def find_option(decision: base.Verdict, options: Sequence[Option]) -> str | None:
+    """The id of the option for this decision; `None` if the agent offers none."""
     for kind in _KINDS[decision]:
         for option in options:
             if option.get("kind") == kind and isinstance(option.get("optionId"), str):
@@ -65,8 +65,8 @@ def option_for(decision: base.Verdict, options: Sequence[Option]) -> str | None:
 
 
 def _is_inside(path: str, worktree: Path) -> bool:
-    """Whether the file lies in the worktree, wherever links on the way to it lead."""
+    """Whether the file is in the worktree after resolving symlinks."""
     try:
         return (worktree / path).resolve().is_relative_to(worktree.resolve())
-    except (OSError, ValueError, RuntimeError):  # no path at all, or a circle of links
+    except (OSError, ValueError, RuntimeError):  # not a path, or a symlink loop
         return False

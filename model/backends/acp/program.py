@@ -1,4 +1,4 @@
-"""The program of an ACP agent: where it is on this machine, how it is greeted, what it can do."""
+"""The program of an ACP agent: finding it, its environment, and its capabilities."""
 
 import asyncio
 import shutil
@@ -9,17 +9,17 @@ from typing import Final
 
 from model import __version__
 from model.agents.agents_file import AgentRow, McpServer
-from model.backends.acp.json_values import Told, as_object, as_objects, as_text
+from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
 from model.backends.process import agent_environment
 from model.backends.traffic import Record
 from model.base.errors import SpinneyError
 
-PROTOCOL: Final = 1
-"""The version of the protocol that is spoken here."""
+PROTOCOL_VERSION: Final = 1
+"""The supported version of the protocol."""
 
-INTRODUCTION: Final[Told] = {
-    "protocolVersion": PROTOCOL,
-    # Neither files nor terminals: an agent works on the worktree itself, as the others do.
+INITIALIZE_PARAMS: Final[JsonObject] = {
+    "protocolVersion": PROTOCOL_VERSION,
+    # Neither files nor terminals: the agent works in the worktree directly, like all others.
     "clientCapabilities": {
         "fs": {"readTextFile": False, "writeTextFile": False},
         "terminal": False,
@@ -29,74 +29,75 @@ INTRODUCTION: Final[Told] = {
 
 
 class ProtocolError(SpinneyError):
-    """The agent speaks another version of the protocol."""
+    """The agent uses another version of the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
-class Abilities:
-    """What an agent says of itself when it is greeted."""
+class Capabilities:
+    """What an agent reports in its response to `initialize`."""
 
     version: str | None = None
-    resumes: tuple[str, ...] = ()
-    """The methods that take up a conversation; first the one that does not replay it."""
-    sees_images: bool = False
-    reaches_http: bool = False
-    """Whether it knows MCP servers that are no programs."""
-    sign_ins: tuple[str, ...] = ()
-    """Its ways to sign in, in words."""
+    resume_methods: tuple[str, ...] = ()
+    """The methods that resume a conversation; first the one that does not replay it."""
+    accepts_images: bool = False
+    supports_http: bool = False
+    """Whether it supports MCP servers over HTTP."""
+    sign_in_methods: tuple[str, ...] = ()
+    """Descriptions of its sign-in methods."""
 
 
-def abilities(label: str, command: str, told: Told) -> Abilities:
-    """What the answer to `initialize` tells. Raises `ProtocolError`."""
-    if told.get("protocolVersion") != PROTOCOL:
-        spoken = told.get("protocolVersion", "no version")
+def parse_capabilities(label: str, command: str, response: JsonObject) -> Capabilities:
+    """Parse the response to `initialize`. Raises `ProtocolError`."""
+    if response.get("protocolVersion") != PROTOCOL_VERSION:
+        version = response.get("protocolVersion", "no version")
         raise ProtocolError(
-            f"{label} speaks {spoken} of the Agent Client Protocol, and Spinney {PROTOCOL}."
-            " Update the older one of the two.",
+            f"{label} uses version {version} of the Agent Client Protocol, Spinney uses"
+            f" {PROTOCOL_VERSION}. Update the older of the two.",
             "backend_unavailable",
         )
-    can = as_object(told.get("agentCapabilities"))
-    sessions = as_object(can.get("sessionCapabilities"))
-    resumes = ("session/resume",) if isinstance(sessions.get("resume"), dict) else ()
-    loads = ("session/load",) if can.get("loadSession") is True else ()
-    mcp = as_object(can.get("mcpCapabilities"))
-    return Abilities(
-        version=as_text(as_object(told.get("agentInfo")).get("version")) or None,
-        resumes=(*resumes, *loads),
-        sees_images=as_object(can.get("promptCapabilities")).get("image") is True,
-        reaches_http=mcp.get("http") is True,
-        sign_ins=tuple(_sign_in(command, way) for way in as_objects(told.get("authMethods"))),
+    agent = as_object(response.get("agentCapabilities"))
+    sessions = as_object(agent.get("sessionCapabilities"))
+    resume = ("session/resume",) if isinstance(sessions.get("resume"), dict) else ()
+    load = ("session/load",) if agent.get("loadSession") is True else ()
+    mcp = as_object(agent.get("mcpCapabilities"))
+    methods = as_objects(response.get("authMethods"))
+    return Capabilities(
+        version=as_text(as_object(response.get("agentInfo")).get("version")) or None,
+        resume_methods=(*resume, *load),
+        accepts_images=as_object(agent.get("promptCapabilities")).get("image") is True,
+        supports_http=mcp.get("http") is True,
+        sign_in_methods=tuple(_describe_sign_in(command, method) for method in methods),
     )
 
 
-def _sign_in(command: str, way: Told) -> str:
-    name = as_text(way.get("name")) or as_text(way.get("id"))
-    if way.get("type") == "terminal":
-        args = way.get("args")
-        words = [command, *map(str, args if isinstance(args, list) else ())]
-        return f"{name} (run: {' '.join(words)})"
-    explained = as_text(way.get("description"))
-    return f"{name} ({explained})" if explained else name
+def _describe_sign_in(command: str, method: JsonObject) -> str:
+    name = as_text(method.get("name")) or as_text(method.get("id"))
+    if method.get("type") == "terminal":
+        args = method.get("args")
+        argv = [command, *map(str, args if isinstance(args, list) else ())]
+        return f"{name} (run: {' '.join(argv)})"
+    description = as_text(method.get("description"))
+    return f"{name} ({description})" if description else name
 
 
 def environment(row: AgentRow, extra: Mapping[str, str]) -> dict[str, str]:
-    """The program's environment; what `agents.toml` says wins."""
+    """The program's environment; values in `agents.toml` take precedence."""
     return {**agent_environment(extra), **row.env}
 
 
 def hide_secrets(row: AgentRow, record: Record) -> None:
-    """Keep what `agents.toml` says of keys out of the session's raw log."""
+    """Mask the secrets of `agents.toml` in the session's raw log."""
     record.hide(row.env)
     for server in row.mcp_servers:
         record.hide({**server.env, "authorization": list(server.headers.values())})
 
 
-async def find(row: AgentRow, path: str | None) -> str:
-    """Where the program is on the search path. Raises `backend_unavailable` when it is nowhere."""
+async def find_program(row: AgentRow, path: str | None) -> str:
+    """Find the program on the search path. Raises `backend_unavailable` if it is missing."""
     program = await asyncio.to_thread(_which, row.program, path)
     if program is None:
         raise SpinneyError(
-            f"{row.label} is not installed: there is no program {row.program}. Install it, or"
+            f"{row.label} is not installed: there is no program '{row.program}'. Install it, or"
             f" correct the command of [{row.name.partition(':')[2]}] in agents.toml.",
             "backend_unavailable",
         )
@@ -107,25 +108,25 @@ def _which(command: str, path: str | None = None) -> str | None:
     return shutil.which(str(Path(command).expanduser()), path=path)
 
 
-def servers_for(can: Abilities, servers: Iterable[McpServer]) -> list[Told]:
-    """The MCP servers as the protocol names them; without those that the agent cannot reach.
+def build_mcp_servers(capabilities: Capabilities, servers: Iterable[McpServer]) -> list[JsonObject]:
+    """The MCP servers in the protocol's format; without those that the agent does not support.
 
-    Looks for programs on disk: call it in a thread.
+    Searches for programs on disk: call it in a thread.
     """
-    return [_server(server) for server in servers if can.reaches_http or not server.url]
+    return [_server(server) for server in servers if capabilities.supports_http or not server.url]
 
 
-def _server(server: McpServer) -> Told:
+def _server(server: McpServer) -> JsonObject:
     if server.url:
         headers = _pairs(server.headers)
         return {"type": "http", "name": server.name, "url": server.url, "headers": headers}
     return {
         "name": server.name,
-        "command": _which(server.command) or server.command,  # has to be a whole path
+        "command": _which(server.command) or server.command,  # must be an absolute path
         "args": list(server.args),
         "env": _pairs(server.env),
     }
 
 
-def _pairs(values: Mapping[str, str]) -> list[Told]:
+def _pairs(values: Mapping[str, str]) -> list[JsonObject]:
     return [{"name": name, "value": value} for name, value in values.items()]

@@ -1,27 +1,33 @@
-"""A person's message as the blocks of an ACP prompt, and the commands that it may begin with."""
+"""Converts user messages to the blocks of an ACP prompt, and parses the agent's commands."""
 
 import base64
 import mimetypes
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from model.backends.acp.json_values import Told, as_object, as_objects, as_text
+from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
 from model.backends.base import Prompt
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
 
 
-def blocks(prompt: Prompt, before: Iterable[str], *, sees_images: bool) -> list[Told]:
-    """The blocks: what goes `before`, the text, its files and its images.
+def build_blocks(
+    prompt: Prompt, before: Iterable[str], *, accepts_images: bool
+) -> list[JsonObject]:
+    """Build the blocks: the texts `before`, the message, its files and its images.
 
-    Reads images: call it in a thread. Raises `SpinneyError` for one that cannot be read.
+    Reads images: call it in a thread. Raises `SpinneyError` if one cannot be read.
     """
     texts = [{"type": "text", "text": text} for text in (*before, prompt.text) if text]
-    return [*texts, *map(_link, prompt.files), *_images(prompt.images, sees_images)]
+    return [
+        *texts,
+        *map(_resource_link, prompt.files),
+        *_image_blocks(prompt.images, accepts_images),
+    ]
 
 
-def commands_of(update: Told) -> tuple[AgentCommand, ...]:
-    """The commands that an agent says it takes."""
+def parse_commands(update: JsonObject) -> tuple[AgentCommand, ...]:
+    """Parse the commands that an agent offers."""
     return tuple(
         AgentCommand(
             name=as_text(each.get("name")),
@@ -32,16 +38,16 @@ def commands_of(update: Told) -> tuple[AgentCommand, ...]:
     )
 
 
-def is_one_of(commands: Iterable[AgentCommand], text: str) -> bool:
+def starts_with_command(commands: Iterable[AgentCommand], text: str) -> bool:
     """Whether a message begins with one of the commands."""
     first = text.split(maxsplit=1)[:1]
     return any(first == [f"/{command.name}"] for command in commands)
 
 
-def _images(images: Iterable[Path], seen: bool) -> Iterator[Told]:
+def _image_blocks(images: Iterable[Path], accepts_images: bool) -> Iterator[JsonObject]:
     for image in images:
-        if not seen:
-            text = f"(There is an image that you cannot be shown: {image})"
+        if not accepts_images:
+            text = f"(There is an image that you cannot see: {image})"
             yield {"type": "text", "text": text}
             continue
         try:
@@ -49,14 +55,14 @@ def _images(images: Iterable[Path], seen: bool) -> Iterator[Told]:
         except OSError as error:
             reason = error.strerror or str(error)
             raise SpinneyError(f"The image {image} could not be read: {reason}.") from error
-        yield {"type": "image", "mimeType": _type(image) or "image/png", "data": content}
+        yield {"type": "image", "mimeType": _mime_type(image) or "image/png", "data": content}
 
 
-def _link(file: Path) -> Told:
-    kind = _type(file)
-    link: Told = {"type": "resource_link", "name": file.name, "uri": file.absolute().as_uri()}
+def _resource_link(file: Path) -> JsonObject:
+    kind = _mime_type(file)
+    link: JsonObject = {"type": "resource_link", "name": file.name, "uri": file.absolute().as_uri()}
     return {**link, "mimeType": kind} if kind else link
 
 
-def _type(file: Path) -> str | None:
+def _mime_type(file: Path) -> str | None:
     return mimetypes.guess_type(file.name)[0]

@@ -1,7 +1,7 @@
-"""What an ACP agent lets its client choose: its modes and models, and which of them Spinney means.
+"""The modes, models and options that an ACP agent lets its client choose, and Spinney's choices.
 
-Agents tell their modes and models in one of two forms: lists of their own (`modes`, `models`), or
-configuration options by category. A wish that nothing fits is left to the agent.
+Agents report their modes and models in one of two forms: as separate lists (`modes`, `models`), or
+as configuration options by category. A setting without a matching option is left to the agent.
 """
 
 import re
@@ -9,32 +9,32 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from model.backends.acp.json_values import Told, as_object, as_objects, as_text
+from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
 from model.domain.resources import ExecutionMode
 
 _PLAN: Final = ("plan", "architect", "readonly", "ask")
-"""What agents call a mode that changes nothing, the fittest first."""
+"""Names of read-only modes, in order of preference."""
 
 _BUILD: Final = ("build", "code", "default", "agent", "edit", "acceptedits", "auto")
 
-_UNASKED: Final = ("yolo", "bypasspermissions", "dontask", "fullaccess", "autoapprove")
-"""Modes that ask nobody: only where a person named them, for `yolo` is Spinney's own yes."""
+_NEVER_ASKING: Final = ("yolo", "bypasspermissions", "dontask", "fullaccess", "autoapprove")
+"""Modes that never ask, used only if configured: in `yolo`, Spinney itself approves requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing to choose: what is chosen, what there is, and the request that changes it."""
+    """A choice: its current value, its options, and the request that changes it."""
 
     current: str
     options: tuple[tuple[str, str], ...]
     """Id and name of each."""
     method: str
     key: str
-    """The parameter that takes the id."""
+    """The name of the parameter for the id."""
     config_id: str = ""
 
-    def request(self, value: str) -> tuple[str, Told]:
-        """Method and parameters that choose `value`."""
+    def request(self, value: str) -> tuple[str, JsonObject]:
+        """Method and parameters of the request that selects `value`."""
         extra = {"configId": self.config_id} if self.config_id else {}
         return self.method, {**extra, self.key: value}
 
@@ -43,72 +43,72 @@ class AgentSettings:
     """The agent's choices by category: `mode`, `model`, `thought_level`."""
 
     def __init__(self, modes: Mapping[str, str]) -> None:
-        """`modes` are the agent's by Spinney's, where a person named them."""
-        self._named = modes
+        """`modes` maps Spinney's modes to the agent's, for those that the user configured."""
+        self._configured = modes
         self._choices: dict[str, Choice] = {}
-        self._home: str | None = None
-        """The mode in which the agent began; a person's own configuration may say it."""
+        self._initial_mode: str | None = None
+        """The mode in which the agent started; the user's own configuration may set it."""
 
-    def learn(self, told: Told) -> None:
-        """Take in the answer to a new, loaded or resumed session, or an update of options."""
-        for category, choice in _choices(told):
+    def update(self, message: JsonObject) -> None:
+        """Apply the response to a new, loaded or resumed session, or an update of options."""
+        for category, choice in _choices(message):
             self._choices[category] = choice
         mode = self._choices.get("mode")
-        if mode is not None and self._home is None:
-            self._home = mode.current
+        if mode is not None and self._initial_mode is None:
+            self._initial_mode = mode.current
 
-    def note(self, category: str, value: str) -> None:
-        """The agent says, or has accepted, that this is chosen now."""
+    def set_current(self, category: str, value: str) -> None:
+        """Record a value that the agent reported or accepted as current."""
         if value and (choice := self._choices.get(category)) is not None:
             self._choices[category] = replace(choice, current=value)
 
-    def change(self, category: str, value: str | None) -> tuple[str, Told] | None:
-        """The request that chooses `value`; `None` where it is chosen or there is none such."""
+    def change_request(self, category: str, value: str | None) -> tuple[str, JsonObject] | None:
+        """The request that selects `value`; `None` if it is selected or not available."""
         choice = self._choices.get(category)
         if choice is None or not value or value == choice.current:
             return None
         return choice.request(value) if self.offers(category, value) else None
 
     def has(self, category: str) -> bool:
-        """Whether the agent lets this be chosen."""
+        """Whether the agent offers this category."""
         return category in self._choices
 
     def offers(self, category: str, value: str) -> bool:
-        """Whether the agent names `value` among what can be chosen."""
+        """Whether the agent offers `value` in this category."""
         choice = self._choices.get(category)
         return choice is not None and value in dict(choice.options)
 
     def mode_id(self, mode: ExecutionMode) -> str | None:
-        """The agent's mode for ours; `None` where it has none that fits."""
+        """The agent's mode for one of Spinney's; `None` if no mode matches."""
         choice = self._choices.get("mode")
         if choice is None:
             return None
-        if named := self._named.get(mode):
-            return named
+        if configured := self._configured.get(mode):
+            return configured
         if mode == "plan":
-            return _fitting(choice, _PLAN)
-        home = self._home or ""
-        if not _is_called(home, dict(choice.options).get(home, ""), (*_PLAN, *_UNASKED)):
-            return home or None
-        return _fitting(choice, _BUILD)
+            return _find_option(choice, _PLAN)
+        initial = self._initial_mode or ""
+        if not _has_name(initial, dict(choice.options).get(initial, ""), (*_PLAN, *_NEVER_ASKING)):
+            return initial or None
+        return _find_option(choice, _BUILD)
 
     @property
     def is_planning(self) -> bool:
-        """Whether the agent is in a mode of its own that changes nothing."""
+        """Whether the agent is in a read-only mode of its own."""
         choice = self._choices.get("mode")
         return choice is not None and choice.current == self.mode_id("plan")
 
 
-def _choices(told: Told) -> Iterator[tuple[str, Choice]]:
-    if modes := as_object(told.get("modes")):
+def _choices(message: JsonObject) -> Iterator[tuple[str, Choice]]:
+    if modes := as_object(message.get("modes")):
         options = tuple(_options(modes.get("availableModes"), "id"))
         current = as_text(modes.get("currentModeId"))
         yield "mode", Choice(current, options, "session/set_mode", "modeId")
-    if models := as_object(told.get("models")):
+    if models := as_object(message.get("models")):
         options = tuple(_options(models.get("availableModels"), "modelId"))
         current = as_text(models.get("currentModelId"))
         yield "model", Choice(current, options, "session/set_model", "modelId")
-    for option in as_objects(told.get("configOptions")):
+    for option in as_objects(message.get("configOptions")):
         category, config_id = as_text(option.get("category")), as_text(option.get("id"))
         if category and isinstance(option.get("currentValue"), str):
             options = tuple(_options(option.get("options"), "value"))
@@ -116,8 +116,8 @@ def _choices(told: Told) -> Iterator[tuple[str, Choice]]:
             yield category, Choice(option["currentValue"], options, method, "value", config_id)
 
 
-def _options(told: object, key: str) -> Iterator[tuple[str, str]]:
-    for option in as_objects(told):
+def _options(value: object, key: str) -> Iterator[tuple[str, str]]:
+    for option in as_objects(value):
         if isinstance(option.get("options"), list):  # a group of options
             for inner in as_objects(option["options"]):
                 yield as_text(inner.get(key)), as_text(inner.get("name"))
@@ -125,15 +125,16 @@ def _options(told: object, key: str) -> Iterator[tuple[str, str]]:
             yield as_text(option.get(key)), as_text(option.get("name"))
 
 
-def _fitting(choice: Choice, words: tuple[str, ...]) -> str | None:
-    for word in words:
+def _find_option(choice: Choice, names: tuple[str, ...]) -> str | None:
+    for wanted in names:
         for option, name in choice.options:
-            if _is_called(option, name, (word,)):
+            if _has_name(option, name, (wanted,)):
                 return option
     return None
 
 
-def _is_called(option: str, name: str, words: tuple[str, ...]) -> bool:
-    """Whether a mode is called by one of `words`; ids may be addresses that end in the word."""
-    plain = {re.sub(r"[^a-z]", "", said.lower()) for said in (re.split("[#/]", option)[-1], name)}
-    return not plain.isdisjoint(words)
+def _has_name(option: str, name: str, names: tuple[str, ...]) -> bool:
+    """Whether a mode has one of `names`; its id may be a URL that ends in the name."""
+    texts = (re.split("[#/]", option)[-1], name)
+    normalized = {re.sub(r"[^a-z]", "", text.lower()) for text in texts}
+    return not normalized.isdisjoint(names)

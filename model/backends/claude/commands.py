@@ -1,40 +1,40 @@
-"""Claude Code's own commands: as the program lists them, and as they lie in files before that."""
+"""Claude Code's slash commands: as listed by the program, and as found in files before that."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from model.backends.claude.json_values import Line, as_objects
+from model.backends.claude.json_values import JsonObject, as_objects
 from model.backends.command_files import commands_in, skills_in
 from model.domain.resources import AgentCommand
 
 
-def listed(introduction: Line) -> tuple[AgentCommand, ...]:
-    """What the answer to `initialize` lists."""
+def parse_commands(response: JsonObject) -> tuple[AgentCommand, ...]:
+    """The commands listed in the response to `initialize`."""
     return tuple(
         AgentCommand(
             name=str(each["name"]),
             description=str(each.get("description") or ""),
             argument_hint=str(each.get("argumentHint") or ""),
         )
-        for each in as_objects(introduction.get("commands"))
+        for each in as_objects(response.get("commands"))
         if each.get("name")
     )
 
 
-def renewed(known: tuple[AgentCommand, ...], names: object) -> tuple[AgentCommand, ...]:
-    """Those that a turn's beginning names, which it does without telling what they do."""
+def update_commands(known: tuple[AgentCommand, ...], names: object) -> tuple[AgentCommand, ...]:
+    """The commands named at the start of a turn, which come without descriptions."""
     if not isinstance(names, list):
         return known
-    about = {command.name: command for command in known}
-    now = [str(name) for name in names]
-    return tuple(about.get(name) or AgentCommand(name=name) for name in dict.fromkeys(now))
+    by_name = {command.name: command for command in known}
+    current = [str(name) for name in names]
+    return tuple(by_name.get(name) or AgentCommand(name=name) for name in dict.fromkeys(current))
 
 
-def in_files(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
-    """The project's and the person's. Reads files: call it in a thread."""
+def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
+    """The project's and the user's commands. Reads files: call it in a thread."""
     home = Path(environment.get("HOME") or Path.home())
-    own = worktree / (environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    user_folder = worktree / (environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     found: list[AgentCommand] = []
-    for place in (worktree / ".claude", own):
-        found += [*skills_in(place / "skills"), *commands_in(place / "commands", ":")]
+    for folder in (worktree / ".claude", user_folder):
+        found += [*skills_in(folder / "skills"), *commands_in(folder / "commands", ":")]
     return tuple(found)

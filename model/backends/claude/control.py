@@ -1,70 +1,72 @@
-"""Claude Code's control channel: our requests until their answers, and answers to the program's."""
+"""Claude Code's control channel: sends requests and awaits responses, responds to its requests."""
 
 import asyncio
 import uuid
 from typing import Any, Final
 
-from model.backends.claude.json_values import Line, as_object
+from model.backends.claude.json_values import JsonObject, as_object
 from model.backends.process_channel import AgentLink
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 
-REQUEST_PATIENCE: Final = 10.0
+REQUEST_TIMEOUT: Final = 10.0
 
 
-class Control:
-    """The requests of one session that wait for an answer."""
+class ControlChannel:
+    """The control channel of one session, with its pending requests."""
 
-    def __init__(self, name: str, link: AgentLink) -> None:
+    def __init__(self, name: str, channel: AgentLink) -> None:
         self._name = name
-        self._link = link
-        self._waiting: dict[str, asyncio.Future[Line]] = {}
+        self._channel = channel
+        self._pending: dict[str, asyncio.Future[JsonObject]] = {}
 
-    async def ask(self, subtype: str, patience: float = REQUEST_PATIENCE, **fields: Any) -> Line:
-        """Ask the program for something, and wait for its answer.
+    async def request(
+        self, subtype: str, timeout: float = REQUEST_TIMEOUT, **fields: Any
+    ) -> JsonObject:
+        """Send a request and wait for the response.
 
-        Raises `backend_error` when it refuses, `timeout` when no answer comes or can come.
+        Raises `backend_error` if the program refuses it, `timeout` if there is no response.
         """
         request_id = str(uuid.uuid4())
-        answer: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
-        self._waiting[request_id] = answer
-        ended = asyncio.create_task(self._link.ended.wait())
-        either: set[asyncio.Future[Any]] = {answer, ended}
+        response: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        self._pending[request_id] = response
+        ended = asyncio.create_task(self._channel.ended.wait())
+        awaited: set[asyncio.Future[Any]] = {response, ended}
         try:
-            await self._request(request_id, {"subtype": subtype, **fields})
-            await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            await self._send_request(request_id, {"subtype": subtype, **fields})
+            await asyncio.wait(awaited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         finally:
             ended.cancel()
-            del self._waiting[request_id]
-        if not answer.done():
-            text = f"{self._name} does not answer. Stop it and try again."
+            del self._pending[request_id]
+        if not response.done():
+            text = f"{self._name} does not respond. Stop it and try again."
             raise SpinneyError(text, "timeout")
-        if answer.result().get("subtype") == "error":
-            reason = clean_line(str(answer.result().get("error")))[:1000]
+        if response.result().get("subtype") == "error":
+            reason = clean_line(str(response.result().get("error")))[:1000]
             raise SpinneyError(f"{self._name} refused a setting: {reason}", "backend_error")
-        return as_object(answer.result().get("response"))
+        return as_object(response.result().get("response"))
 
-    def settle(self, response: object) -> None:
-        """Hand an answer to the request that waits for it; one that nobody waits for is late."""
-        told = as_object(response)
-        answer = self._waiting.get(str(told.get("request_id")))
-        if answer is not None and not answer.done():
-            answer.set_result(told)
+    def handle_response(self, response: object) -> None:
+        """Resolve the pending request of a response; late responses are ignored."""
+        payload = as_object(response)
+        future = self._pending.get(str(payload.get("request_id")))
+        if future is not None and not future.done():
+            future.set_result(payload)
 
     async def interrupt(self) -> None:
-        """Ask for the end of the turn; the turn's end itself is the answer."""
-        await self._request(str(uuid.uuid4()), {"subtype": "interrupt"})
+        """Ask the program to end the turn; the end of the turn is the response."""
+        await self._send_request(str(uuid.uuid4()), {"subtype": "interrupt"})
 
-    async def respond(self, request_id: str, answer: Line) -> None:
-        """Answer a request of the program."""
-        response = {"subtype": "success", "request_id": request_id, "response": answer}
-        await self._link.write({"type": "control_response", "response": response})
+    async def respond(self, request_id: str, result: JsonObject) -> None:
+        """Respond to a request of the program."""
+        response = {"subtype": "success", "request_id": request_id, "response": result}
+        await self._channel.write({"type": "control_response", "response": response})
 
-    async def refuse(self, request_id: str, reason: str) -> None:
-        """Answer a request of the program that cannot be followed; it does not wait in vain."""
+    async def respond_error(self, request_id: str, reason: str) -> None:
+        """Respond with an error to a request of the program, so that it does not wait."""
         response = {"subtype": "error", "request_id": request_id, "error": reason}
-        await self._link.write({"type": "control_response", "response": response})
+        await self._channel.write({"type": "control_response", "response": response})
 
-    async def _request(self, request_id: str, request: Line) -> None:
-        line = {"type": "control_request", "request_id": request_id, "request": request}
-        await self._link.write(line)
+    async def _send_request(self, request_id: str, request: JsonObject) -> None:
+        message = {"type": "control_request", "request_id": request_id, "request": request}
+        await self._channel.write(message)

@@ -1,4 +1,4 @@
-"""Claude Code's words for what went wrong, as sentences that say what to do."""
+"""Translates Claude Code's errors into messages that say what to do."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,27 +8,26 @@ from model.base.errors import ErrorType
 from model.base.text import clean_line
 
 SIGN_IN: Final = (
-    "Claude Code is not signed in, or its key is not valid. Run: claude auth login. "
-    "Or set ANTHROPIC_API_KEY to a valid key and start Spinney again."
+    "Claude Code is not signed in, or its API key is invalid. Run: claude auth login. "
+    "Or set ANTHROPIC_API_KEY to a valid key and restart Spinney."
 )
 
-ANOTHER_CONVERSATION: Final = (
-    "Claude Code went on in a conversation that is not this session's, and was ended. "
-    "Send the message again."
+WRONG_CONVERSATION: Final = (
+    "Claude Code continued in a different conversation and was stopped. Send the message again."
 )
 
-_BUSY: Final = "The provider of Claude Code is overloaded or out of reach. Try again in a moment."
+_BUSY: Final = "Claude Code's provider is overloaded or unreachable. Try again in a moment."
 
-_BY_WORD: Final[dict[str, tuple[ErrorType, str]]] = {
+_BY_CODE: Final[dict[str, tuple[ErrorType, str]]] = {
     "authentication_failed": ("authentication_error", SIGN_IN),
     "oauth_org_not_allowed": (
         "authentication_error",
-        "Your organisation does not allow Claude Code. Sign in with another account: "
-        "run claude auth login.",
+        "Your organization does not allow Claude Code. Sign in with another account: "
+        "claude auth login.",
     ),
     "billing_error": (
         "backend_error",
-        "The account of Claude Code has no credit left. Add some, or sign in with another account.",
+        "Your Claude Code account has no credit left. Add credit, or use another account.",
     ),
     "rate_limit": (
         "rate_limit_error",
@@ -42,7 +41,7 @@ _BY_WORD: Final[dict[str, tuple[ErrorType, str]]] = {
     ),
     "max_output_tokens": (
         "backend_error",
-        "The answer became longer than the model may write. Ask for it in smaller pieces.",
+        "The answer exceeded the model's output limit. Ask for it in smaller pieces.",
     ),
     "invalid_request": (
         "invalid_request",
@@ -64,55 +63,58 @@ _RETRY_REASONS: Final[dict[str, str]] = {
 }
 
 
-_LONG_WAIT: Final = 5.0
-"""Seconds from which on people are told how long it takes."""
+_SHOWN_DELAY: Final = 5.0
+"""Seconds from which the notice includes the waiting time."""
 
-_LONGEST_RETRY: Final = 15.0
-"""Seconds; a turn that would wait longer to ask its provider again ends. The program's own pauses
-are shorter, so a longer one is what the provider told."""
+_MAX_RETRY_DELAY: Final = 15.0
+"""Seconds; a turn ends instead of waiting longer for a retry. The program's own delays are shorter,
+so a longer one was requested by the provider."""
 
 
-def described(word: str, text: str, status: int | None) -> tuple[str, ErrorType]:
-    """The sentence and kind of an error that the program calls `word` and explains by `text`."""
-    said = clean_line(text)[:1000]
+def describe_error(code: str, text: str, status: int | None) -> tuple[str, ErrorType]:
+    """The message and type of an error with the program's code `code` and explanation `text`."""
+    details = clean_line(text)[:1000]
     if status == 413:
         return "The message is too large for the provider. Send less at once.", "too_large"
-    if said.startswith("Prompt is too long"):
+    if details.startswith("Prompt is too long"):
         return "The conversation is too long for the model. Send /compact.", "invalid_request"
-    known = _BY_WORD.get(word) or _BY_WORD.get(_BY_STATUS.get(status or 0, ""))
+    known = _BY_CODE.get(code) or _BY_CODE.get(_BY_STATUS.get(status or 0, ""))
     if known is None and status is not None:
-        known = _BY_WORD["server_error" if status >= 500 else "invalid_request"]
+        known = _BY_CODE["server_error" if status >= 500 else "invalid_request"]
     if known is None:
-        return said or "Claude Code ended the turn without saying why. Try again.", "backend_error"
-    kind, sentence = known
-    return (f"{sentence} It said: {said}" if said else sentence), kind
+        return (
+            details or "Claude Code ended the turn without giving a reason. Try again.",
+            "backend_error",
+        )
+    kind, message = known
+    return (f"{message} It said: {details}" if details else message), kind
 
 
-def gave_up(line: Mapping[str, Any]) -> TurnFailed | None:
-    """Why a turn ends although the program would ask its provider again; `None` if it goes on.
+def check_retry(line: Mapping[str, Any]) -> TurnFailed | None:
+    """The failure to end a turn with instead of letting the program retry; `None` to let it retry.
 
-    A refused key is refused at every retry, and a long pause is made before each of them.
+    A refused key is refused at every retry, after a long delay each time.
     """
-    word, seconds = str(line.get("error")), retry_delay(line) or 0.0
-    if word == "authentication_failed":
+    code, seconds = str(line.get("error")), get_retry_delay(line) or 0.0
+    if code == "authentication_failed":
         return TurnFailed(SIGN_IN, "authentication_error")
-    if seconds <= _LONGEST_RETRY:
+    if seconds <= _MAX_RETRY_DELAY:
         return None
     status = line.get("error_status")
-    sentence, kind = described(word, "", status if isinstance(status, int) else None)
-    return TurnFailed(sentence, kind, retry_after=seconds)
+    message, kind = describe_error(code, "", status if isinstance(status, int) else None)
+    return TurnFailed(message, kind, retry_after=seconds)
 
 
-def retry_delay(line: Mapping[str, Any]) -> float | None:
-    """Seconds until the program asks its provider again."""
+def get_retry_delay(line: Mapping[str, Any]) -> float | None:
+    """Seconds until the program retries its request."""
     delay = line.get("retry_delay_ms")
     return delay / 1000 if isinstance(delay, int | float) else None
 
 
-def retry_notice(line: Mapping[str, Any]) -> str:
-    """What to show while the program waits to ask its provider again."""
-    reason = _RETRY_REASONS.get(str(line.get("error")), "the provider did not answer")
-    seconds = retry_delay(line) or 0.0
-    wait = f" in {seconds:.0f} s" if seconds >= _LONG_WAIT else ""
+def format_retry_notice(line: Mapping[str, Any]) -> str:
+    """The notice to show while the program waits to retry its request."""
+    reason = _RETRY_REASONS.get(str(line.get("error")), "the provider did not respond")
+    seconds = get_retry_delay(line) or 0.0
+    wait = f" in {seconds:.0f} s" if seconds >= _SHOWN_DELAY else ""
     count = f"{line.get('attempt', '?')} of {line.get('max_retries', '?')}"
     return f"Retrying{wait} ({count}): {reason}"

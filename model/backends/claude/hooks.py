@@ -1,5 +1,5 @@
-"""What the hooks of Claude Code say and do that a person would else not see: in its own screen the
-program shows it.
+"""Notes on what Claude Code's hooks do. The program shows this only on its own screen, so users
+would not see it otherwise.
 """
 
 import json
@@ -7,56 +7,64 @@ from collections.abc import Mapping
 from typing import Final
 
 from model.backends.base import Note
-from model.backends.claude.json_values import Line, as_object
+from model.backends.claude.json_values import JsonObject, as_object
 
-_LONGEST: Final = 300
-"""Characters of a hook's own words."""
+_MAX_LENGTH: Final = 300
+"""Maximum characters of a hook's own message."""
 
-_BLOCKS: Final = 2
-"""The exit code with which a hook says no; with any other one but zero it has failed."""
+_BLOCKED: Final = 2
+"""The exit code with which a hook blocks; any other one except zero means that it failed."""
 
-_GOES_ON: Final = ("Stop", "SubagentStop")
-"""The events at which a no means that the agent goes on."""
+_STOP_EVENTS: Final = ("Stop", "SubagentStop")
+"""The events at which blocking makes the agent continue."""
 
-_SHOWN: Final = ("PreToolUse", "UserPromptSubmit")
-"""The events whose no stands elsewhere: as the tool's result, and as the word about the message."""
+_SHOWN_ELSEWHERE: Final = ("PreToolUse", "UserPromptSubmit")
+"""The events whose blocking is shown elsewhere: in the tool's result, or as a note."""
 
 
-class Hooks:
-    """Those of one session. What fails is told once, though it fails with every tool."""
+class HookReporter:
+    """The hooks of one session. A failing hook is reported once, even if it fails often."""
 
     def __init__(self) -> None:
         self._failed: set[str] = set()
 
-    def note(self, line: Line) -> Note | None:
-        """What a person should know of a hook that has ended."""
+    def describe_result(self, line: JsonObject) -> Note | None:
+        """The note on a hook that has ended, if the user should see one."""
         event, name = str(line.get("hook_event")), str(line.get("hook_name"))
-        said = _answer(line.get("stdout"))
+        output = _parse_output(line.get("stdout"))
         stderr = str(line.get("stderr") or "")
         code = line.get("exit_code")
-        if said.get("continue") is False and event != "UserPromptSubmit":
-            return _told(f"ended the run ({name})", said.get("stopReason"))
-        if code == _BLOCKS or said.get("decision") == "block":
-            if event in _SHOWN:
+        if output.get("continue") is False and event != "UserPromptSubmit":
+            return _make_note(f"ended the run ({name})", output.get("stopReason"))
+        if code == _BLOCKED or output.get("decision") == "block":
+            if event in _SHOWN_ELSEWHERE:
                 return None
-            does = "let the agent go on" if event in _GOES_ON else "spoke to the agent"
-            return _told(f"{does} ({name})", stderr if code == _BLOCKS else said.get("reason"))
+            effect = (
+                "made the agent continue"
+                if event in _STOP_EVENTS
+                else "sent a message to the agent"
+            )
+            return _make_note(
+                f"{effect} ({name})", stderr if code == _BLOCKED else output.get("reason")
+            )
         if line.get("outcome") == "error" and name not in self._failed:
             self._failed.add(name)
-            return _told(f"failed ({name}, exit code {code})", stderr, each_time=False)
+            return _make_note(f"failed ({name}, exit code {code})", stderr, each_time=False)
         return None
 
 
-def held_back(line: Line) -> Note | None:
-    """That a hook kept a message from the agent, where the line tells it."""
+def describe_blocked_message(line: JsonObject) -> Note | None:
+    """The note on a message that a hook kept from the agent, if the line reports that."""
     outcome = as_object(line.get("prompt_submit_outcome"))
     if not str(outcome.get("kind")).endswith("_by_hook"):
         return None
-    return _told("held this message back, so the agent did not answer it", outcome.get("reason"))
+    return _make_note(
+        "blocked this message, so the agent did not receive it", outcome.get("reason")
+    )
 
 
-def _answer(stdout: object) -> Mapping[str, object]:
-    """What a hook answers as JSON; most say nothing, or something else."""
+def _parse_output(stdout: object) -> Mapping[str, object]:
+    """A hook's output as JSON; most print nothing, or something else."""
     text = str(stdout or "").strip()
     if not text.startswith("{"):
         return {}
@@ -66,9 +74,9 @@ def _answer(stdout: object) -> Mapping[str, object]:
         return {}
 
 
-def _told(what: str, words: object, *, each_time: bool = True) -> Note:
-    line = " ".join(str(words or "").split())
-    shown = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+def _make_note(what: str, reason: object, *, each_time: bool = True) -> Note:
+    line = " ".join(str(reason or "").split())
+    shown = line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 1]}…"
     return Note(
-        f"A hook of yours {what}: {shown}" if shown else f"A hook of yours {what}.", each_time
+        f"One of your hooks {what}: {shown}" if shown else f"One of your hooks {what}.", each_time
     )

@@ -1,15 +1,15 @@
-"""Parts of Claude Code's lines as what they should be; whatever is something else is empty."""
+"""Coercions for values in Claude Code's JSON lines; a value of another type becomes empty."""
 
 from typing import Any
 
-Line = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def as_object(told: object) -> Line:
-    """An object, or an empty one."""
-    return told if isinstance(told, dict) else {}
+def as_object(value: object) -> JsonObject:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
-def as_objects(told: object) -> list[Line]:
-    """The objects of a list; what is none is left out."""
-    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+def as_objects(value: object) -> list[JsonObject]:
+    """The objects in a list; everything else is skipped."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

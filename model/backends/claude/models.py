@@ -1,4 +1,4 @@
-"""The models of Claude Code: what its greeting lists, and which one the person's settings name."""
+"""Claude Code's models: those listed at its start, and the one in the user's settings."""
 
 import json
 import re
@@ -6,92 +6,96 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.claude.json_values import Line, as_object, as_objects
+from model.backends.claude.json_values import JsonObject, as_object, as_objects
 from model.backends.model_lists import ModelList, OfferedModel
 from model.backends.process import agent_environment
 
 _DEFAULT: Final = "default"
-_OWN: Final = "ANTHROPIC_MODEL"
-"""The environment variable that goes before the files."""
+_MODEL_VARIABLE: Final = "ANTHROPIC_MODEL"
+"""The environment variable that takes precedence over the files."""
 
-_MOST_BYTES: Final = 1_000_000
+_MAX_BYTES: Final = 1_000_000
 
 _COMMAND: Final = re.compile(r"/model\s+\S")
 
 
-def listed(introduction: Line, own: str) -> ModelList:
-    """What the answer to `initialize` lists; `own` is the model of the person's settings."""
-    told = [each for each in as_objects(introduction.get("models")) if each.get("value")]
-    default = next((each for each in told if each["value"] == _DEFAULT), {})
-    offered = [_offered(each) for each in told if each["value"] != _DEFAULT]
-    return ModelList(models=offered, default=own or str(default.get("resolvedModel") or ""))
+def parse_models(response: JsonObject, configured: str) -> ModelList:
+    """Parse the response to `initialize`; `configured` is the model in the user's settings."""
+    entries = [each for each in as_objects(response.get("models")) if each.get("value")]
+    default = next((each for each in entries if each["value"] == _DEFAULT), {})
+    offered = [_to_model(each) for each in entries if each["value"] != _DEFAULT]
+    return ModelList(models=offered, default=configured or str(default.get("resolvedModel") or ""))
 
 
-def chooses(text: str) -> bool:
-    """Whether a message is the program's command that chooses a model."""
+def is_model_command(text: str) -> bool:
+    """Whether a message is the program's command to choose a model."""
     return _COMMAND.match(text.lstrip()) is not None
 
 
-def own_model(worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]) -> str:
-    """The model that the settings of the profile, the project and the person name, if any."""
-    found = agent_environment(environment)
-    layers = _layers(worktree, found, profile)
-    variables = [as_object(each.get("env")).get(_OWN) for each in layers]
-    named = [*variables, found.get(_OWN), *(each.get("model") for each in layers)]
-    return next((name.strip() for name in named if isinstance(name, str) and name.strip()), "")
+def find_user_model(
+    worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]
+) -> str:
+    """The model in the settings of the profile, the project or the user, if any."""
+    variables = agent_environment(environment)
+    layers = _read_layers(worktree, variables, profile)
+    from_env = [as_object(each.get("env")).get(_MODEL_VARIABLE) for each in layers]
+    names = [*from_env, variables.get(_MODEL_VARIABLE), *(each.get("model") for each in layers)]
+    return next((name.strip() for name in names if isinstance(name, str) and name.strip()), "")
 
 
-def own_effort(worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]) -> str:
-    """The `effortLevel` that the settings of the profile, the project and the person name."""
-    layers = _layers(worktree, agent_environment(environment), profile)
-    named = (each.get("effortLevel") for each in layers)
-    return next((name for name in named if isinstance(name, str) and name), "")
+def find_user_effort(
+    worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]
+) -> str:
+    """The `effortLevel` in the settings of the profile, the project or the user, if any."""
+    layers = _read_layers(worktree, agent_environment(environment), profile)
+    names = (each.get("effortLevel") for each in layers)
+    return next((name for name in names if isinstance(name, str) and name), "")
 
 
-def persons_files(environment: Mapping[str, str]) -> list[Path]:
-    """The person's settings and sign-in."""
-    folder = _folder(agent_environment(environment))
+def user_files(environment: Mapping[str, str]) -> list[Path]:
+    """The user's settings and sign-in files."""
+    folder = _config_folder(agent_environment(environment))
     return [folder / "settings.json", folder / ".credentials.json"]
 
 
-def _layers(
+def _read_layers(
     worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
-    """What says something of the program, first what goes first."""
-    return [profile, *(_settings(file) for file in _files(worktree, environment))]
+    """The settings by precedence, highest first."""
+    return [profile, *(_read_settings(file) for file in _settings_files(worktree, environment))]
 
 
-def _files(worktree: Path, environment: Mapping[str, str]) -> Iterable[Path]:
+def _settings_files(worktree: Path, environment: Mapping[str, str]) -> Iterable[Path]:
     for name in ("settings.local.json", "settings.json"):
         yield worktree / ".claude" / name
-    yield worktree / _folder(environment) / "settings.json"
+    yield worktree / _config_folder(environment) / "settings.json"
 
 
-def _folder(environment: Mapping[str, str]) -> Path:
+def _config_folder(environment: Mapping[str, str]) -> Path:
     home = Path(environment.get("HOME") or Path.home())
     return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
 
 
-def _settings(file: Path) -> Mapping[str, Any]:
-    """A file of settings; what cannot be read is the program's to complain about."""
+def _read_settings(file: Path) -> Mapping[str, Any]:
+    """Read a settings file; the program itself reports an unreadable one."""
     try:
-        with file.open("rb") as opened:
-            return as_object(json.loads(opened.read(_MOST_BYTES)))
+        with file.open("rb") as stream:
+            return as_object(json.loads(stream.read(_MAX_BYTES)))
     except (OSError, ValueError, RecursionError):
         return {}
 
 
-def _offered(told: Line) -> OfferedModel:
-    """Its description begins with the name that people know: `Opus 5.5 · Best for …` (2.1.329)."""
-    label = str(told.get("displayName") or told["value"])
-    name, _, about = str(told.get("description") or "").partition(" · ")
-    if not about or label.casefold() not in name.casefold():
-        name, about = label, str(told.get("description") or "")
-    efforts = told.get("supportedEffortLevels") if told.get("supportsEffort") else None
+def _to_model(entry: JsonObject) -> OfferedModel:
+    """Convert a model; its description begins with the name: `Opus 5.5 · Best for …` (2.1.329)."""
+    label = str(entry.get("displayName") or entry["value"])
+    name, _, description = str(entry.get("description") or "").partition(" · ")
+    if not description or label.casefold() not in name.casefold():
+        name, description = label, str(entry.get("description") or "")
+    efforts = entry.get("supportedEffortLevels") if entry.get("supportsEffort") else None
     return OfferedModel(
-        name=str(told["value"]),
+        name=str(entry["value"]),
         label=name,
-        description=about,
+        description=description,
         efforts=[str(each) for each in efforts] if isinstance(efforts, list) else [],
-        answers_as=str(told.get("resolvedModel") or ""),
+        answers_as=str(entry.get("resolvedModel") or ""),
     )

@@ -1,14 +1,15 @@
-"""What Spinney's modes and thinking levels mean for Claude Code, and who decides about its tools.
+"""Maps Spinney's modes and thinking levels to Claude Code, and decides about its tool calls.
 
-`yolo` is a policy of ours: the program asks and is told yes at once. Its own bypass mode is never
-used, because a process that may switch to it runs everything unasked in plan mode (2.1.197).
+`yolo` is a policy of Spinney: the program asks, and every request is allowed at once. The program's
+own bypass mode is never used, because a process that may switch to it runs everything without
+asking in plan mode (2.1.197).
 """
 
 from typing import Any, Final, Literal
 
 from model.domain.resources import ExecutionMode, ThinkingLevel
 
-Verdict = Literal["allow", "ask", "deny"]
+Decision = Literal["allow", "ask", "deny"]
 
 PERMISSION_MODE: Final[dict[ExecutionMode, str]] = {
     "plan": "plan",
@@ -20,32 +21,32 @@ _PLAN_DENIAL: Final = (
     "Plan mode changes nothing. Put this step into the plan and propose it with ExitPlanMode."
 )
 
-DENIAL: Final = "The user does not allow this. Find another way, or ask."
+USER_DENIAL: Final = "The user does not allow this. Find another way, or ask."
 
 _WEB_TOOLS: Final = ("WebFetch", "WebSearch")
 
 WEB_HOOK: Final = {"PreToolUse": [{"matcher": "|".join(_WEB_TOOLS), "hookCallbackIds": ["web"]}]}
-"""The program asks us before it uses the web, also where it would not ask for permission."""
+"""Makes the program ask before it uses the web, even if that needs no permission."""
 
 _WEB_DENIAL: Final = (
-    "In plan mode the web may not be used. Plan with what the repository tells, or ask the user."
+    "In plan mode the web may not be used. Plan with what is in the repository, or ask the user."
 )
 
 PLAN_TOOL: Final = "ExitPlanMode"
 QUESTION_TOOL: Final = "AskUserQuestion"
 
-SHOWN_OTHERWISE: Final = frozenset({PLAN_TOOL, QUESTION_TOOL, "EnterPlanMode"})
-"""Tools whose call is a plan, a question or a change of mode to us, not a tool's use."""
+HIDDEN_TOOLS: Final = frozenset({PLAN_TOOL, QUESTION_TOOL, "EnterPlanMode"})
+"""Tools whose calls are shown as a plan, a question or a mode change, not as tool calls."""
 
 EDIT_TOOLS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 
-_HARMLESS: Final = frozenset(
+_SAFE_TOOLS: Final = frozenset(
     {
         "Read", "Glob", "Grep", "LS", "NotebookRead", "TodoWrite",
         "Task", "Agent", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskUpdate", "Skill",
     }
 )  # fmt: skip
-"""Tools that change nothing themselves; what a sub-agent does asks again under its own name."""
+"""Tools that change nothing themselves; the tools of a sub-agent ask under their own names."""
 
 
 THINKING_TOKENS: Final[dict[ThinkingLevel, int]] = {
@@ -54,11 +55,11 @@ THINKING_TOKENS: Final[dict[ThinkingLevel, int]] = {
     "megathink": 10_000,
     "ultrathink": 31_999,
 }
-"""For models that do not take an effort instead."""
+"""For models that take a token budget instead of an effort."""
 
 
-def judge(mode: ExecutionMode, tool: str, web_in_plan: bool) -> Verdict:
-    """Whether a tool that the program asks about may run; plans and questions always ask."""
+def decide(mode: ExecutionMode, tool: str, web_in_plan: bool) -> Decision:
+    """Decide whether a tool may run; plans and questions always ask the user."""
     if tool in (PLAN_TOOL, QUESTION_TOOL):
         return "ask"
     if mode == "yolo":
@@ -66,18 +67,18 @@ def judge(mode: ExecutionMode, tool: str, web_in_plan: bool) -> Verdict:
     if mode == "plan":
         if tool in _WEB_TOOLS:
             return "allow" if web_in_plan else "deny"
-        # An "allow" would really run there, also for an edit.
-        return "allow" if tool in _HARMLESS else "deny" if tool in EDIT_TOOLS else "ask"
+        # "allow" would really run the tool in plan mode, even an edit.
+        return "allow" if tool in _SAFE_TOOLS else "deny" if tool in EDIT_TOOLS else "ask"
     return "ask"
 
 
-def denial(tool: str) -> str:
-    """What the model reads where `judge` denies a tool."""
+def denial_reason(tool: str) -> str:
+    """The reason for the model when `decide` denies a tool."""
     return _WEB_DENIAL if tool in _WEB_TOOLS else _PLAN_DENIAL
 
 
-def judge_web(mode: ExecutionMode, web_in_plan: bool) -> dict[str, Any]:
-    """The answer to `WEB_HOOK`; an empty one leaves the decision to the program's usual way."""
+def decide_web(mode: ExecutionMode, web_in_plan: bool) -> dict[str, Any]:
+    """The response to `WEB_HOOK`; an empty one leaves the decision to the program's own rules."""
     if mode != "plan":
         return {}
     decision = (
@@ -91,8 +92,8 @@ def judge_web(mode: ExecutionMode, web_in_plan: bool) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
 
 
-def mode_after(reported: str, mode: ExecutionMode) -> ExecutionMode:
-    """Our mode, given the one the program reports; it cannot tell `build` from `yolo`."""
+def resolve_mode(reported: str, mode: ExecutionMode) -> ExecutionMode:
+    """Spinney's mode, given the one the program reports; to it, `build` and `yolo` are the same."""
     if reported == "plan":
         return "plan"
     return "build" if mode == "plan" else mode

@@ -1,4 +1,4 @@
-"""A person's message as the line that Claude Code reads. Reads pictures: call it in a thread."""
+"""Builds the JSON line for a user's message. Reads images: call it in a thread."""
 
 import base64
 import mimetypes
@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Prompt
-from model.backends.claude.json_values import Line
+from model.backends.claude.json_values import JsonObject
 from model.base.errors import SpinneyError
 
-_PLAIN: Final = re.compile(r"[\w./-]*\w")
-"""Names that the program finds without quotes; for one with a `#` it finds none (2.1.329)."""
+_UNQUOTED: Final = re.compile(r"[\w./-]*\w")
+"""Names that the program finds without quotes; it finds none that contain a `#` (2.1.329)."""
 
 
-def user_line(prompt: Prompt, worktree: Path) -> Line:
-    """The message with its files mentioned and its pictures in it.
+def build_user_line(prompt: Prompt, worktree: Path) -> JsonObject:
+    """The message with its files mentioned and its images embedded.
 
-    Raises `SpinneyError` for a picture that cannot be read.
+    Raises `SpinneyError` for an unreadable image.
     """
     mentions = [_mention(file, worktree) for file in prompt.files]
     text = {"type": "text", "text": "\n".join([prompt.text, *mentions])}
@@ -33,7 +33,7 @@ def user_line(prompt: Prompt, worktree: Path) -> Line:
 
 
 def is_command(text: str) -> bool:
-    """Whether the program takes this for one of its commands, such as `/clear`."""
+    """Whether the program treats this as one of its commands, such as `/clear`."""
     return text.lstrip().startswith("/")
 
 
@@ -41,10 +41,10 @@ def _mention(file: Path, worktree: Path) -> str:
     with suppress(ValueError):
         file = file.relative_to(worktree)
     name = str(file)
-    return f"@{name}" if '"' in name or _PLAIN.fullmatch(name) else f'@"{name}"'
+    return f"@{name}" if '"' in name or _UNQUOTED.fullmatch(name) else f'@"{name}"'
 
 
-def _image_blocks(images: Iterable[Path]) -> list[Line]:
+def _image_blocks(images: Iterable[Path]) -> list[JsonObject]:
     blocks = []
     for image in images:
         try:

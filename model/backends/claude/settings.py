@@ -1,24 +1,24 @@
-"""What Claude Code leaves out of the settings of a person and a project."""
+"""Notes on settings files that Claude Code ignores because of errors in them."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from model.backends.base import Note
-from model.backends.claude.json_values import Line, as_objects
+from model.backends.claude.json_values import JsonObject, as_objects
 
-PATIENCE: Final = 3.0
-"""Seconds to tell it: the session does not wait longer."""
+TIMEOUT: Final = 3.0
+"""Seconds to report them; the session does not wait longer."""
 
-_LONGEST: Final = 200
+_MAX_LENGTH: Final = 200
 
 
-def left_out(told: Line) -> Iterator[Note]:
-    """The files of which nothing holds: one mistake is enough, and its own screen alone says so."""
-    mistakes = {str(each.get("file")): each for each in as_objects(told.get("errors"))}
-    for file, mistake in mistakes.items():
-        where = f"{mistake['path']}: " if mistake.get("path") else ""
-        said = " ".join(f"{where}{mistake.get('message') or ''}".split())[:_LONGEST].rstrip(" .")
+def describe_ignored_files(payload: JsonObject) -> Iterator[Note]:
+    """A note for each ignored file: one error is enough, and only its own screen shows it."""
+    errors = {str(each.get("file")): each for each in as_objects(payload.get("errors"))}
+    for file, error in errors.items():
+        where = f"{error['path']}: " if error.get("path") else ""
+        reason = " ".join(f"{where}{error.get('message') or ''}".split())[:_MAX_LENGTH].rstrip(" .")
         yield Note(
-            f"Claude Code leaves out all of {file}, with the rules and hooks in it, for a mistake"
-            f" there ({said}). Mend it before you let the agent work."
+            f"Claude Code ignores all of {file}, including its rules and hooks, because of an error"
+            f" in it ({reason}). Fix it before you let the agent work."
         )

@@ -1,4 +1,4 @@
-"""What Codex asks: permissions and questions, as people are asked and as it takes the answers."""
+"""Codex's requests for permission and questions: parsing them and building the responses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,27 +6,27 @@ from typing import Any, Final
 
 from model.backends import base
 from model.backends.base import Verdict
-from model.backends.codex.stream import CodexStream, command_of
+from model.backends.codex.stream import CodexStream, unwrap_shell
 from model.domain.resources import ExecutionMode, Question, QuestionOption
 
 Json = dict[str, Any]
 
 _DECISIONS: Final[Mapping[Verdict, str]] = {"allow": "accept", "deny": "decline"}
-_MODES: Final[tuple[ExecutionMode, ...]] = ("plan", "build", "yolo")
+_MODES_BY_STRICTNESS: Final[tuple[ExecutionMode, ...]] = ("plan", "build", "yolo")
 """The strictest first."""
 
-_MORE: Final = ("networkApprovalContext", "additionalPermissions")
-"""What a command asks for besides running outside of the sandbox, where it does."""
+_EXTRA_PERMISSIONS: Final = ("networkApprovalContext", "additionalPermissions")
+"""What a command may request in addition to running outside the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Something that waits for a person."""
+class PendingRequest:
+    """A request that awaits the user's answer."""
 
     id: str
-    """By which the engine answers it."""
+    """The id under which the engine answers it."""
     rpc_id: object = None
-    """The program's request; `None` where it did not wait with one."""
+    """The id of the program's request; `None` if the program does not wait for a response."""
     method: str = ""
     params: Json = field(default_factory=dict)
     plan: str = ""
@@ -35,129 +35,133 @@ class Asked:
 
     @property
     def event(self) -> base.PermissionAsked | base.QuestionAsked:
-        """What the engine is told."""
+        """The event for the engine."""
         return self.permission or base.QuestionAsked(self.id, self.questions)
 
     @property
     def thread_id(self) -> str:
-        """Where it was asked; a sub-agent's thread is not the session's."""
+        """The thread of the request; a sub-agent has a thread of its own."""
         return str(self.params.get("threadId"))
 
     @property
     def turn_id(self) -> str:
-        """In which turn of that thread."""
+        """The turn of that thread."""
         return str(self.params.get("turnId"))
 
-    def answers(self, told: Mapping[str, str]) -> Json:
-        """The program's answers by its own ids, from those by the questions' text."""
-        ids = {_question_text(each): str(each.get("id")) for each in _objects(self.params)}
-        given = {ids[text]: {"answers": [words]} for text, words in told.items() if text in ids}
-        return {"answers": given}
+    def build_answers(self, answers: Mapping[str, str]) -> Json:
+        """Build the response, keyed by the program's ids, from answers keyed by question text."""
+        ids = {_question_text(each): str(each.get("id")) for each in _question_objects(self.params)}
+        by_id = {
+            ids[text]: {"answers": [answer]} for text, answer in answers.items() if text in ids
+        }
+        return {"answers": by_id}
 
     @classmethod
-    def in_passing(cls, item: Json) -> "Asked | None":
-        """The questions of a message that the turn does not wait for; `None` if it has none."""
+    def from_message(cls, item: Json) -> "PendingRequest | None":
+        """The questions in a message, which the turn does not wait for; `None` if it has none."""
         if item.get("type") != "agentMessage" or item.get("delivery") != "async":
             return None
-        questions = tuple(map(_question, _objects(item)))
+        questions = tuple(map(_parse_question, _question_objects(item)))
         return cls(str(item.get("id")), questions=questions) if questions else None
 
 
-def asked_of(request_id: object, method: str, params: Json, stream: CodexStream) -> Asked | None:
-    """What a request asks; `None` for those that we do not know."""
-    use: Json
-    # The program counts its requests anew whenever it starts.
+def parse_request(
+    request_id: object, method: str, params: Json, stream: CodexStream
+) -> PendingRequest | None:
+    """Parse a request of the program; `None` for unknown methods."""
+    tool_input: Json
+    # The program restarts its request ids at every start.
     key, item = f"{params.get('turnId')}-{request_id}", str(params.get("itemId"))
     reason = str(params.get("reason") or "")
     match method:
         case "item/tool/requestUserInput":
-            questions = tuple(map(_question, _objects(params)))
-            return Asked(key, request_id, method, params, questions=questions)
+            questions = tuple(map(_parse_question, _question_objects(params)))
+            return PendingRequest(key, request_id, method, params, questions=questions)
         case "item/commandExecution/requestApproval":
-            use = {"command": command_of(params.get("command"))}
-            use |= {name: params[name] for name in _MORE if params.get(name)}
-            place = str(params.get("cwd") or "")
-            permission = base.PermissionAsked(key, "bash", use, reason, item, place)
+            tool_input = {"command": unwrap_shell(params.get("command"))}
+            tool_input |= {name: params[name] for name in _EXTRA_PERMISSIONS if params.get(name)}
+            directory = str(params.get("cwd") or "")
+            permission = base.PermissionAsked(key, "bash", tool_input, reason, item, directory)
         case "item/fileChange/requestApproval":
-            changes = stream.edits_of(item)
-            use = changes[0] if len(changes) == 1 else {"changes": changes}
-            permission = base.PermissionAsked(key, "edit", use, reason, item)
+            changes = stream.get_edits(item)
+            tool_input = changes[0] if len(changes) == 1 else {"changes": changes}
+            permission = base.PermissionAsked(key, "edit", tool_input, reason, item)
         case "item/permissions/requestApproval":
-            use = {"permissions": params.get("permissions")}
-            permission = base.PermissionAsked(key, "permissions", use, reason, item)
+            tool_input = {"permissions": params.get("permissions")}
+            permission = base.PermissionAsked(key, "permissions", tool_input, reason, item)
         case "mcpServer/elicitation/request":
-            permission = _of_server(key, params, stream)
+            permission = _parse_elicitation(key, params, stream)
         case _:
             return None
-    return Asked(key, request_id, method, params, permission=permission)
+    return PendingRequest(key, request_id, method, params, permission=permission)
 
 
-def is_a_matter_of_policy(asked: Asked, mode: ExecutionMode) -> Verdict | None:
-    """What is decided without a person; what needs one is `None`."""
-    if asked.questions:
+def decide_by_policy(request: PendingRequest, mode: ExecutionMode) -> Verdict | None:
+    """The decision made without the user; `None` if the user must decide."""
+    if request.questions:
         return None
-    if asked.method == "mcpServer/elicitation/request" and not _is_plain(asked.params):
-        return "deny"  # a form or a page of a server, which we cannot show
+    if request.method == "mcpServer/elicitation/request" and not _is_confirmation(request.params):
+        return "deny"  # a form or a page of a server, which cannot be shown
     return {"yolo": "allow", "plan": "deny"}.get(mode)  # type: ignore[return-value]
 
 
-def _of_server(key: str, params: Json, stream: CodexStream) -> base.PermissionAsked:
-    """What an MCP server asks, or Codex before it uses a tool of one."""
+def _parse_elicitation(key: str, params: Json, stream: CodexStream) -> base.PermissionAsked:
+    """The permission requested by an MCP server, or by Codex before it calls one of its tools."""
     name, message = f"mcp__{params.get('serverName')}", str(params.get("message") or "")
-    about = params.get("_meta")
-    tool = about.get("tool_name") if isinstance(about, dict) else None
-    if not isinstance(about, dict) or not isinstance(tool, str):
+    metadata = params.get("_meta")
+    tool = metadata.get("tool_name") if isinstance(metadata, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(tool, str):
         return base.PermissionAsked(key, name, {"message": message}, message)
-    name, given = f"{name}__{tool}", about.get("tool_params")
-    use = given if isinstance(given, dict) else {}
-    return base.PermissionAsked(key, name, use, message, stream.call_of(name))
+    name, arguments = f"{name}__{tool}", metadata.get("tool_params")
+    tool_input = arguments if isinstance(arguments, dict) else {}
+    return base.PermissionAsked(key, name, tool_input, message, stream.find_call(name))
 
 
-def stricter(one: ExecutionMode, other: ExecutionMode) -> ExecutionMode:
-    """Of the mode of a turn and the one that was chosen since, the one that allows less."""
-    return min(one, other, key=_MODES.index)
+def stricter_mode(one: ExecutionMode, other: ExecutionMode) -> ExecutionMode:
+    """The stricter of the turn's mode and the mode chosen since."""
+    return min(one, other, key=_MODES_BY_STRICTNESS.index)
 
 
-def answer_to(asked: Asked, decision: Verdict) -> Json:
-    """The decision in the program's words."""
+def build_response(request: PendingRequest, decision: Verdict) -> Json:
+    """The response to a request with this decision."""
     allowed = decision != "deny"
-    match asked.method:
+    match request.method:
         case "item/tool/requestUserInput":
             return {"answers": {}}
         case "item/permissions/requestApproval":
-            granted = asked.params.get("permissions") if allowed else {}
+            granted = request.params.get("permissions") if allowed else {}
             return {"permissions": granted, "scope": "turn"}
         case "mcpServer/elicitation/request":
             return {"action": "accept", "content": {}} if allowed else {"action": "decline"}
     return {"decision": _DECISIONS[decision]}
 
 
-def _is_plain(params: Json) -> bool:
-    """Whether a server asks for nothing but a yes."""
+def _is_confirmation(params: Json) -> bool:
+    """Whether a server only asks for confirmation."""
     schema = params.get("requestedSchema")
     return params.get("mode") == "form" and not (
         isinstance(schema, dict) and schema.get("properties")
     )
 
 
-def _question(told: Json) -> Question:
-    listed = told.get("options")
-    options = [_option(each) for each in listed] if isinstance(listed, list) else []
-    header = str(told.get("header") or "")
-    return Question(question=_question_text(told), header=header, options=options)
+def _parse_question(question: Json) -> Question:
+    listed = question.get("options")
+    options = [_parse_option(each) for each in listed] if isinstance(listed, list) else []
+    header = str(question.get("header") or "")
+    return Question(question=_question_text(question), header=header, options=options)
 
 
-def _question_text(told: Json) -> str:
-    return str(told.get("question") or told.get("title") or "")
+def _question_text(question: Json) -> str:
+    return str(question.get("question") or question.get("title") or "")
 
 
-def _option(told: object) -> QuestionOption:
-    if not isinstance(told, dict):
-        return QuestionOption(label=str(told))
-    description = str(told.get("description") or "")
-    return QuestionOption(label=str(told.get("label")), description=description)
+def _parse_option(option: object) -> QuestionOption:
+    if not isinstance(option, dict):
+        return QuestionOption(label=str(option))
+    description = str(option.get("description") or "")
+    return QuestionOption(label=str(option.get("label")), description=description)
 
 
-def _objects(holder: Json) -> list[Json]:
+def _question_objects(holder: Json) -> list[Json]:
     listed = holder.get("questions")
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []

@@ -1,5 +1,6 @@
-"""Codex behind the language of backends: a thread of a shared `codex app-server` for each session.
-Tried with 0.169.0.
+"""The backend for Codex: a thread of a shared `codex app-server` for each session.
+
+Tested with 0.169.0.
 """
 
 import asyncio
@@ -12,86 +13,86 @@ from model.backends.base import Launch
 from model.backends.codex import commands as codex_commands
 from model.backends.codex import models, startup_notices
 from model.backends.codex import program as codex_program
-from model.backends.codex.server import NAME, CodexServer, Servers
+from model.backends.codex.server import NAME, CodexServer, ServerPool
 from model.backends.codex.session import CodexSession
-from model.backends.codex.thread import Thread, ThreadHeldError, open_thread
+from model.backends.codex.thread import CodexThread, ThreadHeldError, open_thread
 from model.backends.process import agent_environment
 from model.domain.resources import AgentCommand
 
-_HELD_TRIES: Final = 4
+_HELD_ATTEMPTS: Final = 4
 _HELD_PAUSE: Final = 0.5
-"""Seconds; a program that was killed lets go of its conversations when it is really gone."""
+"""Seconds; a killed program releases its conversations only when it has exited."""
 
 
 class CodexBackend:
-    """The `codex` program of the person's own installation, with their own sign-in."""
+    """The user's own installation of `codex`, with their own sign-in."""
 
     name = "backend_b"
 
     def __init__(self) -> None:
-        self._servers = Servers()
-        self._told: set[str] = set()
+        self._servers = ServerPool()
+        self._shown_notes: set[str] = set()
 
     async def probe(self) -> base.Probe:
-        """Look for the program, its version and its sign-in."""
+        """Look up the program, its version and its sign-in."""
         return await codex_program.probe()
 
     async def commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
-        """Those of the project and the person; the program's built-in ones it tells itself."""
-        found = agent_environment(environment)
-        return await asyncio.to_thread(codex_commands.in_files, worktree, found)
+        """The project's and the user's commands, and the built-in ones."""
+        variables = agent_environment(environment)
+        return await asyncio.to_thread(codex_commands.find_commands, worktree, variables)
 
     def models_stand_on(self, environment: Mapping[str, str]) -> list[Path]:
-        """The program, the person's configuration and their sign-in."""
-        return [*codex_program.PROGRAM.files(), *models.persons_files(environment)]
+        """The program, the user's configuration and their sign-in."""
+        return [*codex_program.PROGRAM.files(), *models.user_files(environment)]
 
     async def open(self, launch: Launch) -> CodexSession:
-        """Open a thread; a conversation that the program does not know any more begins afresh."""
-        environment = codex_program.shared_environment(launch)
+        """Open a thread; if the program no longer has the conversation, start a new one."""
+        environment = codex_program.build_environment(launch)
         program = await codex_program.PROGRAM.find(environment.get("PATH"))
         server = await self._servers.lease(program, environment)
         try:
             await server.check_account()
-            thread = await self._thread(server, launch)
+            thread = await self._open_thread(server, launch)
         except BaseException:
             self._servers.release(server)
             raise
         session = CodexSession(server, launch, thread, lambda: self._servers.release(server))
-        if (known := server.models.listed(thread.own)).models:
-            await session.tell(base.ModelsKnown(known))
-        if thread.is_lost:
-            lost = f"{NAME} has lost the conversation so far and begins afresh."
-            await session.tell(base.Notice(lost))
-        if thread.servers:
-            await session.tell(base.McpServersSeen(thread.servers))
+        if (listed := server.models.to_model_list(thread.config)).models:
+            await session.emit(base.ModelsKnown(listed))
+        if thread.is_replacement:
+            text = f"{NAME} no longer has the earlier conversation and started a new one."
+            await session.emit(base.Notice(text))
+        if thread.mcp_servers:
+            await session.emit(base.McpServersSeen(thread.mcp_servers))
         if not launch.text_only:
-            settings = map(startup_notices.of_settings, server.warnings())
-            hooks = await startup_notices.left_out(session.rpc, str(launch.worktree))
-            notes = [note for note in (*settings, *self._not_told(hooks)) if note]
-            await session.tell(*session.first_words, *map(base.Note, notes))
+            settings = map(startup_notices.describe_warning, server.take_warnings())
+            hooks = await startup_notices.find_ignored(session.rpc, str(launch.worktree))
+            notes = [note for note in (*settings, *self._filter_new(hooks)) if note]
+            await session.emit(*session.startup_events, *map(base.Note, notes))
         return session
 
-    def _not_told(self, notes: list[str]) -> list[str]:
-        """Those that no session was told yet: whoever does not want to act reads them once."""
-        new = [note for note in notes if note not in self._told]
-        self._told.update(new)
+    def _filter_new(self, notes: list[str]) -> list[str]:
+        """The notes not shown in any session yet; each one is shown once."""
+        new = [note for note in notes if note not in self._shown_notes]
+        self._shown_notes.update(new)
         return new
 
     async def close(self) -> None:
-        """End the shared programs."""
+        """End the shared servers."""
         await self._servers.close()
 
-    async def _thread(self, server: CodexServer, launch: Launch) -> Thread:
+    async def _open_thread(self, server: CodexServer, launch: Launch) -> CodexThread:
         token = None if launch.text_only else launch.resume_token
-        for left in reversed(range(_HELD_TRIES)):
+        for attempts_left in reversed(range(_HELD_ATTEMPTS)):
             try:
                 return await open_thread(server, launch, launch.settings, token)
             except ThreadHeldError:
-                if not left:
+                if not attempts_left:
                     raise
-                # It may be a program of ours that nobody uses any more.
-                await self._servers.end_unused()
+                # It may be held by one of our servers that is no longer used.
+                await self._servers.close_unused()
                 await asyncio.sleep(_HELD_PAUSE)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")

@@ -1,4 +1,4 @@
-"""Codex's own commands in a message: its skills, which it calls `$name`; its screen's own ones."""
+"""Codex's commands in messages: skills, which Codex calls `$name`, and built-in commands."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,83 +17,90 @@ from model.domain.resources import AgentCommand
 Json = dict[str, Any]
 
 
-def in_files(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
-    """The project's and the person's. Reads files: call it in a thread."""
+def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
+    """Built-in commands and the project's and user's skills. Reads files: call it in a thread."""
     home = Path(environment.get("HOME") or Path.home())
-    places = (worktree / ".codex", worktree / ".agents", _home(environment), home / ".agents")
+    folders = (
+        worktree / ".codex",
+        worktree / ".agents",
+        _codex_home(environment),
+        home / ".agents",
+    )
     return (
-        *builtins.OFFERED,
-        *(found for place in places for found in skills_in(place / "skills")),
+        *builtins.COMMANDS,
+        *(found for folder in folders for found in skills_in(folder / "skills")),
     )
 
 
-def _home(environment: Mapping[str, str]) -> Path:
-    """The program's own folder."""
+def _codex_home(environment: Mapping[str, str]) -> Path:
+    """The program's configuration folder."""
     home = Path(environment.get("HOME") or Path.home())
     return Path(environment.get("CODEX_HOME") or home / ".codex")
 
 
-class Commands:
-    """Those of a session's worktree; `tell` hears of them as soon as the program lists them."""
+class CommandLoader:
+    """The commands in a session's worktree; `emit` gets them once the program has listed them."""
 
     def __init__(
         self,
         rpc: JsonRpc,
         worktree: Path,
         environment: Mapping[str, str],
-        tell: Callable[[CommandsKnown], Awaitable[None]],
+        emit: Callable[[CommandsKnown], Awaitable[None]],
     ) -> None:
         self._rpc = rpc
         self._worktree = worktree
-        self._home = _home(environment)
-        self._telling = asyncio.create_task(self._tell(tell))
+        self._home = _codex_home(environment)
+        self._listing = asyncio.create_task(self._emit_commands(emit))
 
-    async def command_in(self, text: str) -> builtins.Command | str | None:
-        """See `codex_builtins.command_in`."""
+    async def parse_command(self, text: str) -> builtins.BuiltinCommand | str | None:
+        """See `builtins.parse_command`."""
         if not text.lstrip().startswith("/"):
             return None
-        return await asyncio.to_thread(builtins.command_in, text, self._home)
+        return await asyncio.to_thread(builtins.parse_command, text, self._home)
 
-    async def input_of(self, prompt: Prompt) -> list[Json]:
-        """A message as the program takes it, with the skill that it begins with."""
+    async def build_input(self, prompt: Prompt) -> list[Json]:
+        """The program's input for a message, with the skill that it begins with, if any."""
         name, _, more = prompt.text.strip().removeprefix("/").partition(" ")
-        skill = (await self._skills()).get(name) if prompt.text.lstrip().startswith("/") else None
+        skill = (
+            (await self._list_skills()).get(name) if prompt.text.lstrip().startswith("/") else None
+        )
         if skill is None:
-            return codex_prompt.said(prompt, self._worktree)
-        called = replace(prompt, text=f"${name} {more}".rstrip())
-        place = {"type": "skill", "name": name, "path": skill["path"]}
-        return [*codex_prompt.said(called, self._worktree), place]
+            return codex_prompt.build_message(prompt, self._worktree)
+        rewritten = replace(prompt, text=f"${name} {more}".rstrip())
+        reference = {"type": "skill", "name": name, "path": skill["path"]}
+        return [*codex_prompt.build_message(rewritten, self._worktree), reference]
 
     def close(self) -> None:
-        """Nobody listens any more."""
-        self._telling.cancel()
+        """Cancel the listing: events are no longer read."""
+        self._listing.cancel()
 
-    async def _tell(self, tell: Callable[[CommandsKnown], Awaitable[None]]) -> None:
-        skills = [_described(skill) for skill in (await self._skills()).values()]
-        await tell(CommandsKnown((*builtins.OFFERED, *skills)))
+    async def _emit_commands(self, emit: Callable[[CommandsKnown], Awaitable[None]]) -> None:
+        skills = [_to_command(skill) for skill in (await self._list_skills()).values()]
+        await emit(CommandsKnown((*builtins.COMMANDS, *skills)))
 
-    async def _skills(self) -> dict[str, Json]:
-        """By their names; none where the program does not list them."""
+    async def _list_skills(self) -> dict[str, Json]:
+        """Usable skills by name; none if the program does not list them."""
         try:
-            asked = {"cwds": [str(self._worktree)]}
-            told = (await self._rpc.request("skills/list", asked)).get("data")
+            params = {"cwds": [str(self._worktree)]}
+            data = (await self._rpc.request("skills/list", params)).get("data")
         except SpinneyError:
             return {}
-        listed = (skill for place in _objects(told) for skill in _objects(place.get("skills")))
+        listed = (skill for folder in _objects(data) for skill in _objects(folder.get("skills")))
         return {str(skill["name"]): skill for skill in listed if _is_usable(skill)}
 
 
-def _objects(told: object) -> list[Json]:
-    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+def _objects(value: object) -> list[Json]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _is_usable(skill: Json) -> bool:
-    words = (skill.get("name"), skill.get("path"))
-    return skill.get("enabled") is True and all(isinstance(word, str) for word in words)
+    fields = (skill.get("name"), skill.get("path"))
+    return skill.get("enabled") is True and all(isinstance(field, str) for field in fields)
 
 
-def _described(skill: Json) -> AgentCommand:
-    shown = skill.get("interface")
-    short = shown.get("shortDescription") if isinstance(shown, dict) else None
+def _to_command(skill: Json) -> AgentCommand:
+    interface = skill.get("interface")
+    short = interface.get("shortDescription") if isinstance(interface, dict) else None
     description = short or skill.get("shortDescription") or skill.get("description")
     return AgentCommand(name=str(skill["name"]), description=str(description or ""))

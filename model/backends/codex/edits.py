@@ -1,4 +1,4 @@
-"""Codex's patches as the `edit` that every screen shows as a diff, one for each file."""
+"""Converts Codex's patches to `edit` calls, one per file, which every screen shows as diffs."""
 
 import re
 from collections.abc import Iterator
@@ -10,34 +10,39 @@ from model.backends.base import ToolUse
 Json = dict[str, Any]
 
 
-def edits(item: Json, worktree: Path, parent: str | None) -> Iterator[ToolUse]:
-    """A `fileChange` as `edit {file_path, old_content, new_content}`; the first has its id."""
-    told = item.get("changes")
-    changes = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+def parse_edits(item: Json, worktree: Path, parent: str | None) -> Iterator[ToolUse]:
+    """Convert a `fileChange` to `edit {file_path, old_content, new_content}` calls.
+
+    The first one keeps the id of the item.
+    """
+    listed = item.get("changes")
+    changes = (
+        [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    )
     for number, change in enumerate(changes):
         key = str(item.get("id")) if number == 0 else f"{item.get('id')}#{number + 1}"
-        yield ToolUse(key, "edit", _edit(change, worktree), parent)
+        yield ToolUse(key, "edit", _to_edit(change, worktree), parent)
 
 
-def _edit(change: Json, worktree: Path) -> Json:
-    told = change.get("kind")
-    kind: Json = told if isinstance(told, dict) else {}
+def _to_edit(change: Json, worktree: Path) -> Json:
+    value = change.get("kind")
+    kind: Json = value if isinstance(value, dict) else {}
     diff = str(change.get("diff") or "")
-    path = shown(str(change.get("path") or ""), worktree)
+    path = display_path(str(change.get("path") or ""), worktree)
     match kind.get("type"):
         case "add":
             return {"file_path": path, "old_content": "", "new_content": diff}
         case "delete":
             return {"file_path": path, "old_content": diff, "new_content": ""}
-    old, new = _sides(diff)
+    old, new = _split_sides(diff)
     edit: Json = {"file_path": path, "old_content": old, "new_content": new}
     if moved := kind.get("move_path"):
-        edit["moved_to"] = shown(str(moved), worktree)
+        edit["moved_to"] = display_path(str(moved), worktree)
     return edit
 
 
-def _sides(diff: str) -> tuple[str, str]:
-    """What the hunks take away and what they put there, each with the lines around."""
+def _split_sides(diff: str) -> tuple[str, str]:
+    """The old and new side of the hunks, each with the context lines."""
     old: list[str] = []
     new: list[str] = []
     for line in re.findall(r"[^\n]*\n|[^\n]+", diff):
@@ -50,14 +55,14 @@ def _sides(diff: str) -> tuple[str, str]:
                 old.append(line[1:])
                 new.append(line[1:])
             case "@" if old or new:
-                # Between two pieces of a file.
+                # A gap between two hunks.
                 old.append(gap := "…\r\n" if (old or new)[-1].endswith("\r\n") else "…\n")
                 new.append(gap)
     return "".join(old), "".join(new)
 
 
-def shown(path: str, worktree: Path) -> str:
-    """Inside the worktree without its path, as people speak of files."""
+def display_path(path: str, worktree: Path) -> str:
+    """The path for display: relative if inside the worktree."""
     try:
         return str(Path(path).relative_to(worktree)) if path else ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""Codex's words for what went wrong, as sentences that say what to do."""
+"""Translates Codex's errors into messages that say what to do."""
 
 import json
 import re
@@ -11,29 +11,30 @@ from model.base.text import clean_line
 LOGIN: Final = "codex login"
 SIGN_IN: Final = f"Codex is not signed in. Run: {LOGIN}"
 
-_SETTINGS: Final = "Error loading configuration: "
-"""What its commands begin with where they cannot use its settings; or with "Error: " alone."""
+_SETTINGS_ERROR: Final = "Error loading configuration: "
+"""How its commands' output begins if the settings are invalid; or with "Error: " alone."""
 
 _REFUSED: Final = (
-    "Codex is not signed in, or its key is not valid. Run: codex login. Then send the message"
+    "Codex is not signed in, or its API key is invalid. Run: codex login. Then send the message"
     " again."
 )
-_BUSY: Final = "The provider of Codex is overloaded or failed. Try again in a moment."
-_NETWORK: Final = "The provider of Codex cannot be reached. Check the network and send again."
+_BUSY: Final = "Codex's provider is overloaded or failed. Try again in a moment."
+_NETWORK: Final = (
+    "Codex's provider cannot be reached. Check the network and send the message again."
+)
 _MODEL: Final = "Codex cannot use this model. Choose another model for the session."
 _LIMITED: Final = "Codex has reached its rate limit. Wait a while and send the message again."
 
 _USED_UP: Final = (
-    "The usage limit of the account of Codex is reached. Wait until it is lifted, or sign in"
-    " with another account: codex login."
+    "Your Codex account has reached its usage limit. Wait until it resets, or sign in with another"
+    " account: codex login."
 )
 _UNREACHED: Final = (
-    "The provider of Codex cannot be reached. Check the network. Where a proxy with a certificate"
-    " of its own stands between, name the file of that certificate in SSL_CERT_FILE and start"
-    " Spinney again."
+    "Codex's provider cannot be reached. Check the network. If you are behind a proxy with its own"
+    " certificate, set SSL_CERT_FILE to the file of that certificate and restart Spinney."
 )
 
-_BY_WORD: Final[dict[str, tuple[ErrorType, str]]] = {
+_BY_CODE: Final[dict[str, tuple[ErrorType, str]]] = {
     "unauthorized": ("authentication_error", _REFUSED),
     "rateLimitExceeded": ("rate_limit_error", _LIMITED),
     "usageLimitExceeded": ("rate_limit_error", _USED_UP),
@@ -52,7 +53,7 @@ _BY_WORD: Final[dict[str, tuple[ErrorType, str]]] = {
     "badRequest": ("invalid_request", "The provider refused the request. Change the message."),
     "cyberPolicy": (
         "invalid_request",
-        "The provider does not answer this for reasons of its policy. Change the message.",
+        "The provider refused this because of its usage policy. Change the message.",
     ),
 }
 
@@ -67,21 +68,21 @@ _BY_STATUS: Final[dict[int, tuple[ErrorType, str]]] = {
 
 _NO_CONNECTION: Final = ("httpConnectionFailed", "responseStreamConnectionFailed")
 
-# Errors that have no word of their own, by what their message begins with.
+# Errors without a code of their own, by the start of their message.
 _BY_MESSAGE: Final[tuple[tuple[str, tuple[ErrorType, str]], ...]] = (
     ("stream disconnected", ("backend_error", _NETWORK)),
     (
         "Incomplete response returned, reason: max_output_tokens",
         (
             "backend_error",
-            "The answer became longer than the model may write. Ask for it in smaller pieces.",
+            "The answer exceeded the model's output limit. Ask for it in smaller pieces.",
         ),
     ),
     (
         "Missing environment variable",
         (
             "authentication_error",
-            "The key of the provider is not set. Set the variable and start Spinney again.",
+            "The provider's API key is not set. Set the variable and restart Spinney.",
         ),
     ),
 )
@@ -91,108 +92,112 @@ _DELAY: Final = re.compile(
 )
 
 
-def of_settings(said: str) -> str:
-    """The sentence about settings that the program cannot use; without them it does nothing."""
-    words = clean_line(said.removeprefix(_SETTINGS).removeprefix("Error: "))[:500].rstrip(".")
-    return f"Codex cannot use its settings: {words}. Mend them (~/.codex/config.toml)."
+def settings_error(output: str) -> str:
+    """The error message for invalid settings, without which the program does nothing."""
+    reason = clean_line(output.removeprefix(_SETTINGS_ERROR).removeprefix("Error: "))[:500].rstrip(
+        "."
+    )
+    return f"Codex cannot use its settings: {reason}. Fix them in ~/.codex/config.toml."
 
 
-def about_settings(told: str) -> str | None:
-    """The line in which one of its commands complains of its settings, if it does."""
-    lines = (line for line in told.splitlines() if line.startswith("Error"))
-    return next((line for line in lines if line.startswith(_SETTINGS) or "config" in line), None)
+def find_settings_error(output: str) -> str | None:
+    """The line of a command's output that reports invalid settings, if any."""
+    lines = (line for line in output.splitlines() if line.startswith("Error"))
+    return next(
+        (line for line in lines if line.startswith(_SETTINGS_ERROR) or "config" in line), None
+    )
 
 
-def described(
-    error: Mapping[str, Any], own_key: str | None = None
+def describe_error(
+    error: Mapping[str, Any], provider_key: str | None = None
 ) -> tuple[str, ErrorType, float | None]:
-    """The sentence, the kind, and where a limit tells them the seconds until it ends.
+    """The message and type of an error, and the seconds until a rate limit ends, if reported.
 
-    `own_key` is the variable with the key of the person's own provider, empty where it has none;
-    `None` where Codex signs in itself.
+    `provider_key` is the variable with the API key of the user's own provider, empty if it needs
+    none; `None` if Codex itself signs in.
     """
     message = str(error.get("message") or "")
-    if message.startswith("Reconnecting"):  # of a failed attempt, which is told behind it
+    if message.startswith("Reconnecting"):  # the failed attempt is described in the details
         message = str(error.get("additionalDetails") or "")
-    word, status = _word_and_status(error.get("codexErrorInfo"))
-    said = _own_words(message)
-    known = _BY_WORD.get(word) or _BY_STATUS.get(status or 0) or _by_message(message)
+    code, status = _parse_info(error.get("codexErrorInfo"))
+    details = _extract_message(message)
+    known = _BY_CODE.get(code) or _BY_STATUS.get(status or 0) or _match_message(message)
     if known is None and status is not None:
         known = ("backend_error", _BUSY) if status >= 500 else _BY_STATUS[400]
-    if known is None and word in _NO_CONNECTION:
-        # Of a certificate that it does not trust it says no more than this (0.169).
+    if known is None and code in _NO_CONNECTION:
+        # An untrusted certificate is reported only like this (0.169).
         known = ("backend_error", _UNREACHED)
-    if known is None and said != message:
-        known = _BY_STATUS[400]  # a body of HTTP, which only a refused request shows
+    if known is None and details != message:
+        known = _BY_STATUS[400]  # an HTTP body, which only a refused request shows
     if known is None:
-        text = said or "Codex ended the turn without saying why. Try again."
+        text = details or "Codex ended the turn without giving a reason. Try again."
         return text, "backend_error", None
     kind, sentence = known
-    if own_key is not None:
-        sentence = _of_own_provider(sentence, own_key)
-    retry_after = _seconds(message) if kind == "rate_limit_error" else None
-    return (f"{sentence} It said: {said}" if said else sentence), kind, retry_after
+    if provider_key is not None:
+        sentence = _adapt_to_provider(sentence, provider_key)
+    retry_after = _parse_delay(message) if kind == "rate_limit_error" else None
+    return (f"{sentence} It said: {details}" if details else sentence), kind, retry_after
 
 
-def _of_own_provider(sentence: str, key: str) -> str:
-    """The sentence for a provider that the sign-in of Codex is nothing to."""
+def _adapt_to_provider(sentence: str, key: str) -> str:
+    """The message for a provider that does not use Codex's sign-in."""
     match sentence:
         case _ if sentence == _REFUSED:
             named = f"the key in {key}" if key else "to answer without a valid key"
-            return f"The provider refused {named}. Set a valid one and start Spinney again."
+            return f"The provider refused {named}. Set a valid one and restart Spinney."
         case _ if sentence == _USED_UP:
-            return "The usage limit of the provider is reached. Wait until it is lifted."
+            return "The provider's usage limit is reached. Wait until it resets."
     return sentence
 
 
-def retry_notice(error: Mapping[str, Any]) -> str:
-    """What to show while the program asks its provider again."""
+def format_retry_notice(error: Mapping[str, Any]) -> str:
+    """The notice to show while the program retries its request."""
     counted = re.search(r"(?<!\d)(\d{1,6})/(\d{1,6})", str(error.get("message") or ""))
-    _, status = _word_and_status(error.get("codexErrorInfo"))
-    reason = {401: "the key is refused", 403: "the key is refused", 429: "too many requests"}.get(
-        status or 0, "the provider failed" if status else "the connection broke"
+    _, status = _parse_info(error.get("codexErrorInfo"))
+    reason = {401: "the key was refused", 403: "the key was refused", 429: "too many requests"}.get(
+        status or 0, "the provider failed" if status else "the connection was lost"
     )
     count = f" ({counted[1]} of {counted[2]})" if counted else ""
     return f"Retrying{count}: {reason}"
 
 
-def refuses_key(error: Mapping[str, Any]) -> bool:
-    """Whether asking again is in vain."""
-    return _word_and_status(error.get("codexErrorInfo"))[1] in (401, 403)
+def is_key_refused(error: Mapping[str, Any]) -> bool:
+    """Whether the key is refused, so that retries are useless."""
+    return _parse_info(error.get("codexErrorInfo"))[1] in (401, 403)
 
 
-def lacks_model(turn: object) -> bool:
-    """Whether a turn ended because its provider does not know the model."""
+def is_model_unknown(turn: object) -> bool:
+    """Whether a turn ended because its provider does not have the model."""
     error = turn.get("error") if isinstance(turn, dict) else None
-    told = error.get("codexErrorInfo") if isinstance(error, dict) else None
-    word, status = _word_and_status(told)
-    return word == "modelNotFound" or status == 404
+    info = error.get("codexErrorInfo") if isinstance(error, dict) else None
+    code, status = _parse_info(info)
+    return code == "modelNotFound" or status == 404
 
 
-def _word_and_status(info: object) -> tuple[str, int | None]:
-    """`"word"` and `{"word": {"httpStatusCode": 401}}` are both in use."""
+def _parse_info(info: object) -> tuple[str, int | None]:
+    """Parse the error info: `"code"` or `{"code": {"httpStatusCode": 401}}`."""
     if isinstance(info, dict) and info:
-        word, details = next(iter(info.items()))
+        code, details = next(iter(info.items()))
         status = details.get("httpStatusCode") if isinstance(details, dict) else None
-        return str(word), status if isinstance(status, int) else None
+        return str(code), status if isinstance(status, int) else None
     return str(info or ""), None
 
 
-def _by_message(message: str) -> tuple[ErrorType, str] | None:
+def _match_message(message: str) -> tuple[ErrorType, str] | None:
     return next((known for start, known in _BY_MESSAGE if message.startswith(start)), None)
 
 
-def _own_words(message: str) -> str:
-    """The message; of a body of HTTP the message in it."""
+def _extract_message(message: str) -> str:
+    """The message, or the message inside it if it is an HTTP body."""
     try:
-        told = json.loads(message)
-        message = str(told["error"]["message"])
+        body = json.loads(message)
+        message = str(body["error"]["message"])
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     return clean_line(message)[:1000]
 
 
-def _seconds(message: str) -> float | None:
+def _parse_delay(message: str) -> float | None:
     if found := _DELAY.search(message):
         minutes, number, unit = found.groups()
         return int(minutes or 0) * 60 + float(number) / (1000 if unit == "ms" else 1)

@@ -1,4 +1,4 @@
-"""The models of Codex: what `model/list` tells, and the person's own in the configuration."""
+"""Codex's models: those from `model/list`, and the one in the user's configuration."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,88 +15,88 @@ _BUILT_IN_PROVIDER: Final = "openai"
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """What the person's configuration says of models, a profile first."""
+class UserConfig:
+    """The model settings in the user's configuration; a profile takes precedence."""
 
     model: str = ""
     has_provider: bool = False
-    """Whether it names a provider of their own, whose models the program does not list."""
+    """Whether it names a custom provider, whose models the program does not list."""
     effort: str = ""
 
     @classmethod
-    def of(cls, read: Mapping[str, Any], profile: Mapping[str, Any]) -> "Own":
-        """From the answer to `config/read`."""
-        config = read.get("config")
-        told = {**(config if isinstance(config, dict) else {}), **profile}
-        provider = told.get("model_provider")
+    def from_response(cls, response: Mapping[str, Any], profile: Mapping[str, Any]) -> "UserConfig":
+        """Create from the response to `config/read`."""
+        config = response.get("config")
+        settings = {**(config if isinstance(config, dict) else {}), **profile}
+        provider = settings.get("model_provider")
         return cls(
-            model=str(told.get("model") or ""),
+            model=str(settings.get("model") or ""),
             has_provider=bool(provider) and provider != _BUILT_IN_PROVIDER,
-            effort=str(told.get("model_reasoning_effort") or ""),
+            effort=str(settings.get("model_reasoning_effort") or ""),
         )
 
 
 class Models:
-    """Those that one running program told, hidden ones too."""
+    """The models that a running program lists, including hidden ones."""
 
-    def __init__(self, told: object = None) -> None:
-        models = told if isinstance(told, list) else []
-        self._told = [each for each in models if isinstance(each, dict) and each.get("model")]
+    def __init__(self, listed: object = None) -> None:
+        models = listed if isinstance(listed, list) else []
+        self._models = [each for each in models if isinstance(each, dict) and each.get("model")]
 
-    def efforts(self, model: str) -> Sequence[str]:
-        """What the model can be told to make; empty where that is not known."""
-        found = (each for each in self._told if each["model"] == model)
-        return _efforts(next(found, {}))
+    def list_efforts(self, model: str) -> Sequence[str]:
+        """The efforts that the model supports; empty if unknown."""
+        found = (each for each in self._models if each["model"] == model)
+        return _parse_efforts(next(found, {}))
 
-    def default(self, own: Own) -> str:
-        """What a turn takes where no model is chosen."""
-        of_program = (str(each["model"]) for each in self._told if each.get("isDefault"))
-        return own.model or next(of_program, "")
+    def default_model(self, config: UserConfig) -> str:
+        """The model of a turn if none is chosen."""
+        defaults = (str(each["model"]) for each in self._models if each.get("isDefault"))
+        return config.model or next(defaults, "")
 
-    def knows(self, settings: Settings, own: Own) -> bool:
-        """Whether the program and the person's provider may know the model that is set.
+    def may_have(self, settings: Settings, config: UserConfig) -> bool:
+        """Whether the program and the user's provider may have the chosen model.
 
-        A name that somebody wrote is theirs to answer for.
+        A name that the user entered is not checked.
         """
-        if not settings.model_is_preset or not settings.model or not self._told:
+        if not settings.model_is_preset or not settings.model or not self._models:
             return True
-        is_listed = any(each["model"] == settings.model for each in self._told)
-        return is_listed and not own.has_provider
+        is_listed = any(each["model"] == settings.model for each in self._models)
+        return is_listed and not config.has_provider
 
-    def at_start(self, settings: Settings, own: Own) -> str:
-        """The model that a thread is opened with."""
-        chosen = settings.model if self.knows(settings, own) else ""
-        return chosen or self.default(own)
+    def initial_model(self, settings: Settings, config: UserConfig) -> str:
+        """The model to open a thread with."""
+        chosen = settings.model if self.may_have(settings, config) else ""
+        return chosen or self.default_model(config)
 
-    def listed(self, own: Own) -> ModelList:
-        """For those who choose."""
-        visible = [each for each in self._told if not each.get("hidden")]
+    def to_model_list(self, config: UserConfig) -> ModelList:
+        """The list to choose from."""
+        visible = [each for each in self._models if not each.get("hidden")]
         return ModelList(
-            models=[_offered(each) for each in visible],
-            default=self.default(own),
-            is_own_provider=own.has_provider,
+            models=[_to_model(each) for each in visible],
+            default=self.default_model(config),
+            is_own_provider=config.has_provider,
         )
 
 
-def persons_files(environment: Mapping[str, str]) -> list[Path]:
-    """The person's configuration and sign-in."""
-    found = agent_environment(environment)
-    home = Path(found.get("HOME") or Path.home())
-    folder = Path(found.get("CODEX_HOME") or home / ".codex")
+def user_files(environment: Mapping[str, str]) -> list[Path]:
+    """The user's configuration and sign-in files."""
+    variables = agent_environment(environment)
+    home = Path(variables.get("HOME") or Path.home())
+    folder = Path(variables.get("CODEX_HOME") or home / ".codex")
     return [folder / "config.toml", folder / "auth.json"]
 
 
-def _offered(told: Json) -> OfferedModel:
+def _to_model(entry: Json) -> OfferedModel:
     return OfferedModel(
-        name=str(told["model"]),
-        label=str(told.get("displayName") or told["model"]),
-        description=str(told.get("description") or ""),
-        efforts=_efforts(told),
-        default_effort=str(told.get("defaultReasoningEffort") or ""),
-        is_superseded=bool(told.get("upgrade")),
+        name=str(entry["model"]),
+        label=str(entry.get("displayName") or entry["model"]),
+        description=str(entry.get("description") or ""),
+        efforts=_parse_efforts(entry),
+        default_effort=str(entry.get("defaultReasoningEffort") or ""),
+        is_superseded=bool(entry.get("upgrade")),
     )
 
 
-def _efforts(told: Json) -> list[str]:
-    known = told.get("supportedReasoningEfforts") or ()
-    return [str(each["reasoningEffort"]) for each in known]
+def _parse_efforts(entry: Json) -> list[str]:
+    listed = entry.get("supportedReasoningEfforts") or ()
+    return [str(each["reasoningEffort"]) for each in listed]

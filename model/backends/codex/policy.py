@@ -1,4 +1,4 @@
-"""What Spinney's modes and settings mean for Codex: the policies of a turn, the configuration of a
+"""Maps Spinney's modes and settings to Codex: the parameters of a turn and the configuration of a
 thread.
 """
 
@@ -13,65 +13,71 @@ from model.domain.resources import EFFORTS
 
 Json = dict[str, Any]
 
-MARK: Final = "SPINNEY_SESSION"
-"""The environment variable by which the commands of one session are found."""
+SESSION_VARIABLE: Final = "SPINNEY_SESSION"
+"""The environment variable that marks the commands of one session."""
 
-_WRITTEN_BY_COMMITS: Final = ("objects", "refs", "logs")
-"""Of a repository's common directory."""
+_COMMIT_FOLDERS: Final = ("objects", "refs", "logs")
+"""Folders in a repository's common directory that commits write to."""
 
-# Given on a thread these make the program trust the repository's own configuration, for good and
-# in the person's file (0.169); the policies go with each turn instead.
-_NOT_IN_PROFILES: Final = frozenset(
+# Set on a thread, these make the program trust the repository's own configuration permanently, in
+# the user's file (0.169); each turn sends the policies instead.
+_EXCLUDED_SETTINGS: Final = frozenset(
     {"sandbox_mode", "sandbox_workspace_write", "default_permissions", "approval_policy"}
 )
 
 
-def effort(settings: Settings, own: str, supported: Sequence[str]) -> str:
-    """The most that the model can do, up to what is wanted; `supported` is empty if unknown.
+def choose_effort(settings: Settings, configured: str, supported: Sequence[str]) -> str:
+    """The highest supported effort up to the wanted one; `supported` is empty if unknown.
 
-    `own` is what the person's configuration names, which holds where nobody chose here.
+    `configured` is the effort in the user's configuration, used if none was chosen in Spinney.
     """
-    if own and settings.most_of_own_effort == EFFORTS[-1] and own in (supported or (own,)):
-        return own  # also one that we have no name for
-    wanted = settings.beside_own_effort(own).effort
-    known = [each for each in EFFORTS if each in (supported or EFFORTS[:-1])]
-    fitting = [each for each in known if EFFORTS.index(each) <= EFFORTS.index(wanted)]
-    return (fitting or known[:1] or [wanted])[-1]
+    if (
+        configured
+        and settings.most_of_own_effort == EFFORTS[-1]
+        and configured in (supported or (configured,))
+    ):
+        return configured  # even one that Spinney has no name for
+    wanted = settings.with_user_effort(configured).effort
+    candidates = [each for each in EFFORTS if each in (supported or EFFORTS[:-1])]
+    fitting = [each for each in candidates if EFFORTS.index(each) <= EFFORTS.index(wanted)]
+    return (fitting or candidates[:1] or [wanted])[-1]
 
 
-def turn(launch: Launch, settings: Settings, model: str, effort: str, git: Sequence[Path]) -> Json:
-    """What goes with every turn: none of it is sure to outlive a restart of the program."""
-    plans = settings.mode == "plan" and not launch.text_only
+def build_turn_params(
+    launch: Launch, settings: Settings, model: str, effort: str, git: Sequence[Path]
+) -> Json:
+    """The parameters sent with every turn: none is certain to survive a restart of the program."""
+    is_plan = settings.mode == "plan" and not launch.text_only
     return {
         "collaborationMode": {
-            "mode": "plan" if plans else "default",
+            "mode": "plan" if is_plan else "default",
             "settings": {
                 "model": model,
                 "reasoning_effort": effort,
-                # Null is the mode's own text; without it no plan would be marked as one.
+                # Null selects the mode's own instructions; otherwise plans are not marked.
                 "developer_instructions": None,
             },
         },
-        "sandboxPolicy": _sandbox(settings, git),
+        "sandboxPolicy": _build_sandbox(settings, git),
         "approvalPolicy": "on-request" if settings.mode == "build" else "never",
         "summary": "none" if settings.thinking == "off" else "auto",
     }
 
 
-def git_places(worktree: Path) -> list[Path]:
-    """What a commit in the worktree writes to outside of it; reads files.
+def find_git_folders(worktree: Path) -> list[Path]:
+    """The folders outside the worktree that a commit in it writes to. Reads files.
 
-    Of a linked worktree's repository that is not all: its hooks and settings stay out of reach.
+    For a linked worktree they do not include the hooks and settings of its repository.
     """
     found = git_directories(worktree)
-    # What a `.git` file names may be any folder, such as the person's own.
+    # A `.git` file may name any folder, such as the user's home.
     if found is None or not all((each / "HEAD").is_file() for each in (found.own, found.common)):
         return []
     own, common = found.own, found.common
-    return [own] if own == common else [own, *(common / name for name in _WRITTEN_BY_COMMITS)]
+    return [own] if own == common else [own, *(common / name for name in _COMMIT_FOLDERS)]
 
 
-def _sandbox(settings: Settings, git: Sequence[Path]) -> Json:
+def _build_sandbox(settings: Settings, git: Sequence[Path]) -> Json:
     match settings.mode:
         case "plan":
             return {"type": "readOnly", "networkAccess": False}
@@ -87,52 +93,60 @@ def _sandbox(settings: Settings, git: Sequence[Path]) -> Json:
             }
 
 
-def web_is_off(launch: Launch, settings: Settings) -> bool:
-    """Whether the agent may not search the web; that is said when its thread is opened."""
+def is_web_disabled(launch: Launch, settings: Settings) -> bool:
+    """Whether web search is disabled, which is set when the thread is opened."""
     return launch.text_only or (settings.mode == "plan" and not settings.web_in_plan)
 
 
-def thread_config(launch: Launch, settings: Settings, mark: str, servers: Sequence[str]) -> Json:
-    """The configuration of a session's thread; `servers` are the MCP servers that there are."""
-    own = {name: value for name, value in launch.environment.items() if is_of_worktree(name)}
-    off = servers if launch.text_only else [name for name in servers if name in launch.mcp_off]
+def build_thread_config(
+    launch: Launch, settings: Settings, mark: str, servers: Sequence[str]
+) -> Json:
+    """The configuration of a session's thread; `servers` are the configured MCP servers."""
+    variables = {
+        name: value for name, value in launch.environment.items() if is_worktree_variable(name)
+    }
+    disabled_names = (
+        servers if launch.text_only else [name for name in servers if name in launch.mcp_off]
+    )
     config: Json = {
         "tools.update_plan": {"enabled": not launch.text_only},
         "features.default_mode_request_user_input": not launch.text_only,
         "suppress_unstable_features_warning": True,
         "shell_environment_policy.ignore_default_excludes": False,
-        "shell_environment_policy.set": {**own, MARK: mark},
+        "shell_environment_policy.set": {**variables, SESSION_VARIABLE: mark},
     }
-    added = servers_of(launch.profile)
-    if off or added:
-        disabled = {name: {**added.get(name, {}), "enabled": False} for name in off}
-        config["mcp_servers"] = {**added, **disabled}
+    profile_servers = get_profile_servers(launch.profile)
+    if disabled_names or profile_servers:
+        disabled = {
+            name: {**profile_servers.get(name, {}), "enabled": False} for name in disabled_names
+        }
+        config["mcp_servers"] = {**profile_servers, **disabled}
     if launch.sub_agents == 0 or launch.text_only:
         config["agents.enabled"] = False
     elif launch.sub_agents is not None:
         config["agents.max_threads"] = launch.sub_agents
-    if web_is_off(launch, settings):
+    if is_web_disabled(launch, settings):
         config["web_search"] = "disabled"
     if launch.text_only:
         config["features.shell_tool"] = False
-    return {**_profile(launch.profile), **config}
+    return {**_filter_profile(launch.profile), **config}
 
 
-def servers_of(profile: Mapping[str, Any]) -> dict[str, Json]:
+def get_profile_servers(profile: Mapping[str, Any]) -> dict[str, Json]:
     """The MCP servers that a profile adds."""
-    told = profile.get("mcp_servers")
-    listed = told.items() if isinstance(told, dict) else ()
-    return {str(name): server for name, server in listed if isinstance(server, dict)}
+    servers = profile.get("mcp_servers")
+    items = servers.items() if isinstance(servers, dict) else ()
+    return {str(name): server for name, server in items if isinstance(server, dict)}
 
 
-def _profile(profile: Mapping[str, Any]) -> Json:
+def _filter_profile(profile: Mapping[str, Any]) -> Json:
     return {
         name: value
         for name, value in profile.items()
-        if name.partition(".")[0] not in _NOT_IN_PROFILES
+        if name.partition(".")[0] not in _EXCLUDED_SETTINGS
     }
 
 
-def is_of_worktree(name: str) -> bool:
-    """Whether a variable tells of one worktree, and so is no business of a shared program."""
+def is_worktree_variable(name: str) -> bool:
+    """Whether a variable describes one worktree, so that a shared program must not get it."""
     return name.startswith("SPINNEY_") and name != OWNER

@@ -1,37 +1,37 @@
-"""What a person says, as the input of a turn of Codex."""
+"""Builds the input of Codex's turns."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Prompt
-from model.backends.codex.edits import shown
+from model.backends.codex.edits import display_path
 
 Json = dict[str, Any]
 
 _APPROVAL: Final = "Implement the plan."
-"""The words that the program's own screen sends."""
+"""The text that the program's own screen sends."""
 
 
-def words(text: str) -> list[Json]:
-    """Plain text."""
+def build_text(text: str) -> list[Json]:
+    """Input of plain text."""
     return [{"type": "text", "text": text}]
 
 
-def said(prompt: Prompt, worktree: Path) -> list[Json]:
-    """A message with its files, by name, and its pictures, which the program reads itself."""
-    mentions = [f"@{shown(str(path), worktree)}" for path in prompt.files]
+def build_message(prompt: Prompt, worktree: Path) -> list[Json]:
+    """A message with mentions of its files, and its images, which the program reads itself."""
+    mentions = [f"@{display_path(str(path), worktree)}" for path in prompt.files]
     pictures = [{"type": "localImage", "path": str(path)} for path in prompt.images]
-    return [*words("\n".join([prompt.text, *mentions])), *pictures]
+    return [*build_text("\n".join([prompt.text, *mentions])), *pictures]
 
 
-def approval(proposed: str, plan: str | None) -> list[Json]:
-    """The word to carry a plan out, with the person's version where that differs."""
+def build_approval(proposed: str, plan: str | None) -> list[Json]:
+    """The approval of a plan, with the user's edited version if it differs."""
     if plan is None or plan.strip() in ("", proposed.strip()):
-        return words(_APPROVAL)
-    return words(f"{_APPROVAL} The user has edited it; this is what counts:\n\n{plan}")
+        return build_text(_APPROVAL)
+    return build_text(f"{_APPROVAL} The user has edited it; this is what counts:\n\n{plan}")
 
 
-def answers(told: Mapping[str, str]) -> list[Json]:
-    """Answers to questions that the agent did not wait for."""
-    return words("\n".join(f"{question}\n{answer}" for question, answer in told.items()))
+def build_answers(answers: Mapping[str, str]) -> list[Json]:
+    """Answers to questions that the agent did not wait for, as a message."""
+    return build_text("\n".join(f"{question}\n{answer}" for question, answer in answers.items()))

@@ -1,7 +1,8 @@
-"""One running `codex app-server`, which all sessions with the same environment share.
+"""A running `codex app-server`, shared by all sessions with the same environment.
 
-Requests go through `rpc`; what the program tells and asks goes to the session that owns the thread.
-It must never wait there for an answer of the program: nothing is read meanwhile.
+Requests are sent with `rpc`; the program's notifications and requests are passed to the session
+that owns the thread. A handler must never wait for a response of the program: while it runs,
+nothing is read.
 """
 
 import asyncio
@@ -12,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from model.backends.codex.errors import SIGN_IN, of_settings
+from model.backends.codex.errors import SIGN_IN, settings_error
 from model.backends.codex.models import Models
-from model.backends.codex.program import PROGRAM, command_line
+from model.backends.codex.program import PROGRAM, build_command
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.backends.traffic import Record, SharedRecord
@@ -22,30 +23,30 @@ from model.base.errors import SpinneyError
 
 NAME: Final = "Codex"
 
-START_PATIENCE: Final = 30.0
-"""Seconds to begin to speak; half a second is usual, a busy machine takes ten."""
+START_TIMEOUT: Final = 30.0
+"""Seconds to respond after the start; half a second is usual, a busy machine takes ten."""
 
 IDLE_LIMIT: Final = 60.0
-"""Seconds without any session after which the program is ended."""
+"""Seconds without a session after which the server is ended."""
 
-_HEALTH_PATIENCE: Final = 1.0
-_DRAIN_PATIENCE: Final = 1.0
-"""Seconds to hear the last of a program that has ended."""
+_HEALTH_TIMEOUT: Final = 1.0
+_DRAIN_TIMEOUT: Final = 1.0
+"""Seconds to read the rest of the output after the program has exited."""
 
-ABOUT_START: Final = ("thread/tokenUsage/updated", "mcpServer/startupStatus/updated")
-"""What is told of a thread while it is being opened."""
+STARTUP_METHODS: Final = ("thread/tokenUsage/updated", "mcpServer/startupStatus/updated")
+"""Notifications about a thread that may arrive while it is being opened."""
 
-_OF_ALL: Final = ("configWarning", "deprecationNotice", "warning")
-"""What is told of no thread: of the person's settings."""
+_WARNING_METHODS: Final = ("configWarning", "deprecationNotice", "warning")
+"""Notifications about the user's settings, which concern no thread."""
 
 _UNUSABLE: Final = "Invalid configuration"
-"""How a `configWarning` begins after which it begins no thread."""
+"""How a `configWarning` begins after which the program opens no thread."""
 
-_MOST_EARLY: Final = 100
-_MOST_OF_ALL: Final = 5
+_MAX_EARLY: Final = 100
+_MAX_WARNINGS: Final = 5
 
-# Told again and again, and known better from git; what people have read is of no concern here.
-_UNWANTED: Final = ("turn/diff/updated", "thread/readState/changed")
+# Sent very often and better known from git; read state is not used here.
+_IGNORED_METHODS: Final = ("turn/diff/updated", "thread/readState/changed")
 
 _log = logging.getLogger(__name__)
 
@@ -53,61 +54,61 @@ Json = dict[str, Any]
 
 
 class Listener(Protocol):
-    """A session, as the program's words reach it."""
+    """Handles the program's messages for a session."""
 
     record: Record
-    """Takes what the program says to it."""
+    """Records the messages that concern it."""
 
-    def adopts(self, thread_id: str, params: Json) -> bool:
+    def claims_thread(self, thread_id: str, params: Json) -> bool:
         """Whether the thread is a sub-agent of this session."""
         ...
 
-    async def hear(self, method: str, params: Json) -> None:
-        """The program tells something."""
+    async def on_notification(self, method: str, params: Json) -> None:
+        """Handle a notification."""
         ...
 
-    async def asked(self, request_id: object, method: str, params: Json) -> bool:
-        """The program asks something; whether it will be answered."""
+    async def on_request(self, request_id: object, method: str, params: Json) -> bool:
+        """Handle a request; return whether it will be answered."""
         ...
 
-    async def left_out(self, reason: str) -> None:
-        """The program wrote something that is no message."""
+    async def on_invalid_line(self, reason: str) -> None:
+        """Handle a line that is not a message."""
         ...
 
-    async def gone(self, reason: str) -> None:
-        """The program has ended, as `reason` tells."""
+    async def on_exit(self, reason: str) -> None:
+        """Handle the exit of the program; `reason` describes it."""
         ...
 
 
 class CodexServer:
-    """The running program. Make one with `start`."""
+    """The running program. Create one with `start`."""
 
     def __init__(self, process: AgentProcess, threads: dict[str, Listener], shared: Record) -> None:
         self.process = process
         self.ended = asyncio.Event()
-        """Set when the program says nothing more."""
+        """Set once the program's output has ended."""
         self.rpc = JsonRpc(NAME, process.write, self.ended)
         self.models = Models()
-        self._threads = threads
+        self._listeners = threads
         self._shared = shared
         self._limits: Json = {}
-        self._early: list[tuple[str, Json]] = []
-        """What was told of threads that are just being opened."""
-        self._of_all: list[Json] = []
-        self._pump = asyncio.create_task(self._read())
-        self._watch = asyncio.create_task(self._clean_up())
+        self._early_notifications: list[tuple[str, Json]] = []
+        """Notifications about threads that are being opened."""
+        self._warnings: list[Json] = []
+        self._reader = asyncio.create_task(self._read())
+        self._watcher = asyncio.create_task(self._clean_up())
 
     @classmethod
     async def start(cls, program: str, environment: Mapping[str, str]) -> "CodexServer":
-        """Start it and wait until it listens. Raises `backend_unavailable` with what to do."""
-        # Worktrees come and go; the root of the file system stays.
+        """Start it and wait until it is ready. Raises `backend_unavailable` with what to do."""
+        # Worktrees can be removed; the root of the file system cannot.
         root = Path(Path.cwd().anchor)
-        command = command_line(program)
+        command = build_command(program)
         threads: dict[str, Listener] = {}
         shared = SharedRecord(lambda: {each.record for each in threads.values()})
         server = cls(await AgentProcess.start(command, root, environment, shared), threads, shared)
         try:
-            await server._greet()
+            await server._initialize()
         except SpinneyError as error:
             await server.process.settled()
             await server.close()
@@ -119,38 +120,42 @@ class CodexServer:
                 text = f"{NAME} did not start: {server.process.stderr_tail}"
                 raise SpinneyError(text, "backend_unavailable") from error
             raise
-        except BaseException:  # nobody wants it any more
+        except BaseException:  # canceled: the process is no longer needed
             await server.kill()
             raise
         return server
 
     async def check_account(self) -> None:
-        """Raise `authentication_error` when nobody is signed in: each turn would fail late."""
-        told = await self.rpc.request("account/read", {})
-        if told.get("requiresOpenaiAuth") and told.get("account") is None:
+        """Raise `authentication_error` if not signed in: otherwise each turn would fail late."""
+        account = await self.rpc.request("account/read", {})
+        if account.get("requiresOpenaiAuth") and account.get("account") is None:
             raise SpinneyError(SIGN_IN, "authentication_error")
 
-    def own(self, thread_id: str, listener: Listener) -> list[tuple[str, Json]]:
-        """From now on the listener hears what happens in the thread; what was told of it so far."""
-        self._threads[thread_id] = listener
-        told = [each for each in self._early if each[1].get("threadId") == thread_id]
-        for method, params in told:
+    def subscribe(self, thread_id: str, listener: Listener) -> list[tuple[str, Json]]:
+        """Register the listener of a thread; return the notifications received about it so far."""
+        self._listeners[thread_id] = listener
+        notifications = [
+            each for each in self._early_notifications if each[1].get("threadId") == thread_id
+        ]
+        for method, params in notifications:
             listener.record("\u2190", {"method": method, "params": params})
-        self._early = [each for each in self._early if each[1].get("threadId") != thread_id]
-        return told
+        self._early_notifications = [
+            each for each in self._early_notifications if each[1].get("threadId") != thread_id
+        ]
+        return notifications
 
-    def warnings(self) -> list[Json]:
-        """What it has told of the person's settings, which is told to them once."""
-        told, self._of_all = self._of_all, []
-        return told
+    def take_warnings(self) -> list[Json]:
+        """Return and clear the warnings about the user's settings: they are shown once."""
+        warnings, self._warnings = self._warnings, []
+        return warnings
 
-    def disown(self, thread_id: str) -> None:
-        """Nobody listens to the thread any more."""
-        self._threads.pop(thread_id, None)
+    def unsubscribe(self, thread_id: str) -> None:
+        """Remove the listener of a thread."""
+        self._listeners.pop(thread_id, None)
 
     @property
-    def limit_ends_in(self) -> float | None:
-        """Seconds until a used-up limit of the account ends, where the provider told them."""
+    def limit_resets_in(self) -> float | None:
+        """Seconds until an exhausted limit of the account resets, if the provider reported it."""
         windows = (self._limits.get(name) for name in ("primary", "secondary"))
         used = [each for each in windows if isinstance(each, dict)]
         ends = [
@@ -162,137 +167,148 @@ class CodexServer:
         ]
         return max([*(end for end in ends if end > 0)], default=None)
 
-    async def steer(self, thread_id: str, turn_id: str, words: list[Json]) -> bool:
-        """Say something in a turn that runs; whether it did, or has ended by now."""
-        told = {"threadId": thread_id, "expectedTurnId": turn_id, "input": words}
+    async def steer(self, thread_id: str, turn_id: str, input: list[Json]) -> bool:
+        """Add input to a running turn; return False if the turn has already ended."""
+        params = {"threadId": thread_id, "expectedTurnId": turn_id, "input": input}
         try:
-            await self._rpc_of(thread_id).request("turn/steer", told)
+            await self._rpc_for(thread_id).request("turn/steer", params)
         except RpcError:
             return False
         return True
 
     async def interrupt(self, turns: Mapping[str, str]) -> None:
-        """End turns, by their threads, and the commands that these run."""
+        """Interrupt turns, given by thread, and the commands that they run."""
         for thread_id, turn_id in turns.items():
-            of_thread, rpc = {"threadId": thread_id}, self._rpc_of(thread_id)
-            with suppress(RpcError):  # it has ended by itself
+            of_thread, rpc = {"threadId": thread_id}, self._rpc_for(thread_id)
+            with suppress(RpcError):  # it has already ended
                 await rpc.request("turn/interrupt", {**of_thread, "turnId": turn_id})
             with suppress(RpcError):
                 await rpc.request("thread/backgroundTerminals/clean", of_thread)
 
-    async def answers(self) -> bool:
-        """Whether the program still answers; one that hangs is no use to any session."""
+    async def is_responsive(self) -> bool:
+        """Whether the program still responds; a hanging one is useless to all sessions."""
         try:
-            await self.rpc.request("thread/loaded/list", {}, _HEALTH_PATIENCE)
+            await self.rpc.request("thread/loaded/list", {}, _HEALTH_TIMEOUT)
         except SpinneyError:
             return False
         return True
 
     async def kill(self) -> None:
-        """End the program and all that it started, at once."""
+        """Kill the program and everything it started, immediately."""
         await self.process.kill()
-        await asyncio.gather(self._pump, self._watch)
+        await asyncio.gather(self._reader, self._watcher)
 
     async def close(self) -> None:
-        """End the program and all that it started."""
+        """End the program and everything it started."""
         await self.process.close()
-        await asyncio.gather(self._pump, self._watch)
+        await asyncio.gather(self._reader, self._watcher)
 
-    async def _greet(self) -> None:
+    async def _initialize(self) -> None:
         client = {"name": "spinney", "title": "Spinney", "version": "1"}
-        capabilities = {"experimentalApi": True, "optOutNotificationMethods": _UNWANTED}
-        hello = {"clientInfo": client, "capabilities": capabilities}
-        told = await self.rpc.request("initialize", hello, START_PATIENCE)
-        version = str(told.get("userAgent")).partition("/")[2].partition(" ")[0]
+        capabilities = {"experimentalApi": True, "optOutNotificationMethods": _IGNORED_METHODS}
+        params = {"clientInfo": client, "capabilities": capabilities}
+        response = await self.rpc.request("initialize", params, START_TIMEOUT)
+        version = str(response.get("userAgent")).partition("/")[2].partition(" ")[0]
         if not PROGRAM.drives(version):
             raise SpinneyError(PROGRAM.too_old(version), "backend_unavailable")
         await self.rpc.notify("initialized", {})
-        told = await self.rpc.request("model/list", {"includeHidden": True})
-        self.models = Models(told.get("data"))
-        for warning in self._of_all:
-            # It would go on without them and say of nobody that they are signed in (0.169).
+        response = await self.rpc.request("model/list", {"includeHidden": True})
+        self.models = Models(response.get("data"))
+        for warning in self._warnings:
+            # Otherwise it continues without settings and reports that no user is signed in (0.169).
             if str(warning.get("summary")).startswith(_UNUSABLE):
-                raise SpinneyError(of_settings(str(warning.get("details"))), "backend_unavailable")
+                raise SpinneyError(
+                    settings_error(str(warning.get("details"))), "backend_unavailable"
+                )
 
     async def _read(self) -> None:
         try:
             async for line in self.process.lines():
                 try:
-                    await self._hear(line)
+                    await self._handle_line(line)
                 except SpinneyError as error:
                     _log.warning("%s: %s", NAME, error.message)
-                except Exception:  # one line that we cannot follow must not end the rest
-                    _log.exception("%s said something that could not be followed", NAME)
+                except Exception:  # one line that cannot be handled must not end the rest
+                    _log.exception("failed to handle a line of %s", NAME)
         finally:
-            # Its last words may still be on their way to the tail.
+            # Its last lines on stderr may not have been read yet.
             await self.process.settled()
             self.ended.set()
-            for listener in {id(each): each for each in self._threads.values()}.values():
-                await listener.gone(self.process.ending(NAME))
+            for listener in {id(each): each for each in self._listeners.values()}.values():
+                await listener.on_exit(self.process.ending(NAME))
 
     async def _clean_up(self) -> None:
-        """The program is a wrapper: when that is killed, what it wraps would talk on unwatched."""
-        await self.process.exited()
-        await asyncio.wait([self._pump], timeout=_DRAIN_PATIENCE)
+        """Kill the wrapped process: the program is a wrapper, and may be killed without it."""
+        await self.process.wait()
+        await asyncio.wait([self._reader], timeout=_DRAIN_TIMEOUT)
         await self.process.kill()
 
-    async def _hear(self, line: Said | Unreadable) -> None:
+    async def _handle_line(self, line: Said | Unreadable) -> None:
         if isinstance(line, Unreadable):
-            _log.warning("%s wrote %s of %d characters", NAME, line.reason, len(line.text))
-            for listener in list(self._threads.values()):
+            _log.warning(
+                "skipped output of %s (%s), %d characters", NAME, line.reason, len(line.text)
+            )
+            for listener in list(self._listeners.values()):
                 listener.record("\u2190", line.raw)
-                await listener.left_out(line.reason)
+                await listener.on_invalid_line(line.reason)
             return
-        said = line.value
-        method, told = said.get("method"), said.get("params")
-        params = told if isinstance(told, dict) else {}
+        message = line.value
+        method, value = message.get("method"), message.get("params")
+        params = value if isinstance(value, dict) else {}
         if not isinstance(method, str):
-            self.rpc.settle(said, line.raw)
+            self.rpc.settle(message, line.raw)
             return
-        owner = self._owner(params)
+        owner = self._find_listener(params)
         if owner is not None or "threadId" not in params:
             record = self._shared if owner is None else owner.record
             record("\u2190", line.raw)
-        if "id" in said:
-            if owner is None or not await owner.asked(said["id"], method, params):
-                # Without an answer the turn would wait for ever.
-                rpc = self._rpc_of(params.get("threadId"))
-                await rpc.refuse(said["id"], METHOD_NOT_FOUND, f"Unknown method: {method}")
+        if "id" in message:
+            if owner is None or not await owner.on_request(message["id"], method, params):
+                # Without a response the turn would wait forever.
+                rpc = self._rpc_for(params.get("threadId"))
+                await rpc.refuse(message["id"], METHOD_NOT_FOUND, f"Unknown method: {method}")
         elif method == "account/rateLimits/updated":
             limits = params.get("rateLimits")
             self._limits = limits if isinstance(limits, dict) else {}
         elif owner is not None:
-            await owner.hear(method, params)
-        elif method in ABOUT_START and len(self._early) < _MOST_EARLY:
-            self._early.append((method, params))
-        elif method in _OF_ALL and "threadId" not in params and len(self._of_all) < _MOST_OF_ALL:
-            self._of_all.append(params)
+            await owner.on_notification(method, params)
+        elif method in STARTUP_METHODS and len(self._early_notifications) < _MAX_EARLY:
+            self._early_notifications.append((method, params))
+        elif (
+            method in _WARNING_METHODS
+            and "threadId" not in params
+            and len(self._warnings) < _MAX_WARNINGS
+        ):
+            self._warnings.append(params)
 
-    def _rpc_of(self, thread_id: object) -> JsonRpc:
-        """For what is said of a thread, which the raw log of its session has."""
-        owner = self._owner({"threadId": thread_id})
-        return self.rpc if owner is None else self.rpc.recorded_by(owner.record)
+    def _rpc_for(self, thread_id: object) -> JsonRpc:
+        """The connection for messages about a thread; it records to its session's raw log."""
+        owner = self._find_listener({"threadId": thread_id})
+        return self.rpc if owner is None else self.rpc.with_recorder(owner.record)
 
-    def _owner(self, params: Json) -> Listener | None:
+    def _find_listener(self, params: Json) -> Listener | None:
         thread_id = params.get("threadId")
         if not isinstance(thread_id, str):
             return None
-        if found := self._threads.get(thread_id):
+        if found := self._listeners.get(thread_id):
             return found
-        return next((own for own in self._threads.values() if own.adopts(thread_id, params)), None)
+        return next(
+            (each for each in self._listeners.values() if each.claims_thread(thread_id, params)),
+            None,
+        )
 
 
-class Servers:
-    """The running servers by their environments, each for as long as a session needs it."""
+class ServerPool:
+    """Running servers by environment, each kept as long as a session uses it."""
 
     def __init__(self) -> None:
         self._running: dict[object, CodexServer] = {}
         self._users: dict[CodexServer, int] = {}
         self._starting = asyncio.Lock()
-        self._endings: set[asyncio.Task[None]] = set()
+        self._close_tasks: set[asyncio.Task[None]] = set()
 
     async def lease(self, program: str, environment: Mapping[str, str]) -> CodexServer:
-        """A server with this environment, which stays until it is released."""
+        """A server with this environment, running at least until it is released."""
         key = (program, frozenset(environment.items()))
         async with self._starting:
             server = self._running.get(key)
@@ -303,29 +319,29 @@ class Servers:
             return server
 
     def release(self, server: CodexServer) -> None:
-        """A session is done with it; one that nobody uses ends after a while."""
+        """Release a lease; an unused server ends after `IDLE_LIMIT` seconds."""
         self._users[server] = self._users.get(server, 1) - 1
         if not self._users[server]:
             loop = asyncio.get_running_loop()
-            loop.call_later(0 if server.ended.is_set() else IDLE_LIMIT, self._end_soon, server)
+            loop.call_later(0 if server.ended.is_set() else IDLE_LIMIT, self._close_soon, server)
 
-    async def end_unused(self) -> None:
-        """End all that nobody uses now: each keeps the threads that it had to itself."""
+    async def close_unused(self) -> None:
+        """End all unused servers: they hold the threads that they have opened."""
         unused = [server for server, users in self._users.items() if not users]
-        await asyncio.gather(*(self._end(server) for server in unused))
+        await asyncio.gather(*(self._close(server) for server in unused))
 
     async def close(self) -> None:
-        """End them all."""
-        await asyncio.gather(*(self._end(server) for server in list(self._users)))
-        await asyncio.gather(*self._endings)
+        """End all servers."""
+        await asyncio.gather(*(self._close(server) for server in list(self._users)))
+        await asyncio.gather(*self._close_tasks)
 
-    def _end_soon(self, server: CodexServer) -> None:
+    def _close_soon(self, server: CodexServer) -> None:
         if not self._users.get(server, 1):
-            task = asyncio.get_running_loop().create_task(self._end(server))
-            self._endings.add(task)
-            task.add_done_callback(self._endings.discard)
+            task = asyncio.get_running_loop().create_task(self._close(server))
+            self._close_tasks.add(task)
+            task.add_done_callback(self._close_tasks.discard)
 
-    async def _end(self, server: CodexServer) -> None:
+    async def _close(self, server: CodexServer) -> None:
         self._users.pop(server, None)
         for key in [key for key, each in self._running.items() if each is server]:
             del self._running[key]

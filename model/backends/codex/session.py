@@ -1,7 +1,8 @@
-"""One session's thread of Codex as an agent; see `base.Agent` for what the calls promise.
+"""The agent of one session: a thread of a Codex server. Implements `base.Agent`.
 
-A turn of ours may be several of the program's: it ends its turn with a plan, and begins another to
-carry it out. Ours stays open until no answer of a person and no sub-agent is waited for.
+One turn of the session may consist of several of the program's: it ends its turn with a plan, and
+begins another one to carry it out. The session's turn stays open until no user's answer and no
+sub-agent is pending.
 """
 
 import asyncio
@@ -16,297 +17,308 @@ from model.backends.channel import Channel
 from model.backends.codex import builtins, commands, errors, policy
 from model.backends.codex import prompt as codex_prompt
 from model.backends.codex.approvals import (
-    Asked,
-    answer_to,
-    asked_of,
-    is_a_matter_of_policy,
-    stricter,
+    PendingRequest,
+    build_response,
+    decide_by_policy,
+    parse_request,
+    stricter_mode,
 )
 from model.backends.codex.server import NAME, CodexServer
-from model.backends.codex.session_cleanup import Remains
-from model.backends.codex.stream import CodexStream, of_turn
-from model.backends.codex.thread import Thread, open_thread
+from model.backends.codex.session_cleanup import SessionCleanup
+from model.backends.codex.stream import CodexStream, get_turn_field
+from model.backends.codex.thread import CodexThread, open_thread
 from model.backends.process import agent_environment
 from model.base.errors import SpinneyError
 from model.domain.resources import Usage
 
 Json = dict[str, Any]
 
-TURN_PATIENCE: Final = 30.0
+TURN_TIMEOUT: Final = 30.0
 """Seconds to accept a turn."""
 
-CLOSE_PATIENCE: Final = 1.0
-"""Seconds for each word that goes before closing."""
+CLOSE_TIMEOUT: Final = 1.0
+"""Seconds for each request before closing."""
 
 
 class CodexSession:
-    """A session's agent, on a server that others use too."""
+    """A session's agent, on a server shared with other sessions."""
 
     def __init__(
-        self, server: CodexServer, launch: Launch, thread: Thread, release: Callable[[], None]
+        self, server: CodexServer, launch: Launch, thread: CodexThread, release: Callable[[], None]
     ) -> None:
         self._server = server
-        self.rpc = server.rpc.recorded_by(launch.record)
+        self.rpc = server.rpc.with_recorder(launch.record)
         self.record = launch.record
         self._release = release
         self._launch = launch
         self._settings = launch.settings
         self._mode = launch.settings.mode
-        """The one that the program's turn began in."""
+        """The mode in which the program's turn began."""
         self._thread = thread
         self._channel = Channel(NAME)
         self._stream = CodexStream(launch.worktree, thread.id)
-        self._asked: dict[str, Asked] = {}
-        self._turn = ""
-        """The program's turn while it runs."""
-        self._inner_turn = ""
-        self._turn_runs = asyncio.Event()
+        self._pending: dict[str, PendingRequest] = {}
+        self._turn_id = ""
+        """The id of the program's running turn."""
+        self._inner_turn_id = ""
+        self._turn_running = asyncio.Event()
         self._child_turns: dict[str, str] = {}
-        """The running turns of sub-agents, by their threads."""
-        self._ending: base.TurnFinished | base.TurnFailed | None = None
-        """How the turn ends, when the sub-agents have ended too."""
+        """The running turns of sub-agents, by thread."""
+        self._deferred_ending: base.TurnFinished | base.TurnFailed | None = None
+        """The end of the turn, deferred until the sub-agents have ended."""
         self._failure: base.TurnFailed | None = None
-        self._calls = asyncio.Lock()
+        self._turn_lock = asyncio.Lock()
         """Held while a turn begins or is stopped, so that no stop hits the next turn."""
-        self._answers_with = ""
-        self._lacks: set[str] = set()
-        """The models of presets that the program, or its provider, does not know."""
-        self._falling_back: asyncio.Task[None] | None = None
-        self._words: list[Json] = []
-        """What the program's turn began with."""
+        self._reported_model = ""
+        self._unknown_models: set[str] = set()
+        """Preset models that the program or its provider does not have."""
+        self._fallback_task: asyncio.Task[None] | None = None
+        self._last_input: list[Json] = []
+        """The input of the program's turn."""
         self._is_identified = False
-        self._is_resumed = thread.is_kept
-        self._closing = False
-        self._remains = Remains(launch.worktree, thread.mark)
-        self.first_words = [
+        self._is_resumed = thread.is_persisted
+        self._is_closing = False
+        self._cleanup = SessionCleanup(launch.worktree, thread.mark)
+        self.startup_events = [
             event
-            for method, params in server.own(thread.id, self)
-            for event in self._between_turns(method, params)
+            for method, params in server.subscribe(thread.id, self)
+            for event in self._idle_events(method, params)
         ]
-        """What was told of its thread before."""
-        self._commands = commands.Commands(
-            self.rpc, launch.worktree, agent_environment(launch.environment), self.tell
+        """Events from notifications about the thread that arrived before."""
+        self._commands = commands.CommandLoader(
+            self.rpc, launch.worktree, agent_environment(launch.environment), self.emit
         )
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
-        """What the agent tells, until its program has ended."""
+        """The agent's events, until its program has ended."""
         return self._channel.events()
 
-    async def tell(self, *events: base.AgentEvent) -> None:
-        """Hand events to the engine; while the session closes, only ends."""
+    async def emit(self, *events: base.AgentEvent) -> None:
+        """Queue events for the engine; while the session closes, only the end of a turn."""
         for event in events:
-            if not self._closing or isinstance(event, base.TurnFinished | base.TurnFailed):
+            if not self._is_closing or isinstance(event, base.TurnFinished | base.TurnFailed):
                 await self._channel.tell(event)
 
     async def send(self, prompt: Prompt) -> None:
-        """Start a turn, or carry out what the program's own screen takes as a command."""
+        """Start a turn, or run a slash command of the program's own screen."""
         self._channel.begin_turn()
         self._stream.begin_turn()
         try:
-            match await self._commands.command_in(prompt.text):
+            match await self._commands.parse_command(prompt.text):
                 case None:
-                    await self._begin(await self._commands.input_of(prompt))
+                    await self._start_turn(await self._commands.build_input(prompt))
                 case str() as reason:
-                    await self._answer(reason)
+                    await self._emit_answer(reason)
                 case command:
-                    await self._carry_out(command)
+                    await self._run_command(command)
         except SpinneyError:
             if not self._channel.turn_open:
-                return  # the program's end was told as the turn's end already
+                return  # the program's exit has already ended the turn
             self._channel.turn_open = False
             raise
 
     async def stop(self) -> None:
-        """Interrupt the turn; what it runs and its sub-agents end with it."""
-        await self._channel.stop_turn(self._interrupt, self._give_up)
+        """Interrupt the turn, its commands and its sub-agents."""
+        await self._channel.stop_turn(self._interrupt, self._abandon_turn)
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
-        """Carry the plan out with these settings, in the same turn."""
-        asked = self._take(request_id)
+        """Carry out the plan with these settings, in the same turn."""
+        request = self._pop_request(request_id)
         self._settings = settings
-        await self._go_on(codex_prompt.approval(asked.plan, plan))
+        await self._continue_turn(codex_prompt.build_approval(request.plan, plan))
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
-        """Go on in plan mode with a comment."""
-        self._take(request_id)
+        """Continue in plan mode with a comment."""
+        self._pop_request(request_id)
         self._settings = replace(self._settings, mode="plan")
-        await self._go_on(codex_prompt.said(comment, self._launch.worktree))
+        await self._continue_turn(codex_prompt.build_message(comment, self._launch.worktree))
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
-        """Answer the questions, by their text."""
-        asked = self._asked.get(request_id)
-        if asked is None or asked.rpc_id is not None:
-            asked = self._take(request_id)
-            await self.rpc.answer(asked.rpc_id, asked.answers(answers))
+        """Answer the questions, keyed by their text."""
+        request = self._pending.get(request_id)
+        if request is None or request.rpc_id is not None:
+            request = self._pop_request(request_id)
+            await self.rpc.answer(request.rpc_id, request.build_answers(answers))
             return
-        words = codex_prompt.answers(answers)
-        # Open until it is heard: should the program's turn end meanwhile, ours does not.
-        steered = self._turn and await self._server.steer(self._thread.id, self._turn, words)
-        self._take(request_id)
+        message = codex_prompt.build_answers(answers)
+        # Pending until it is delivered: if the program's turn ends meanwhile, ours stays open.
+        steered = self._turn_id and await self._server.steer(
+            self._thread.id, self._turn_id, message
+        )
+        self._pop_request(request_id)
         if not steered:
-            await self._go_on(words)
+            await self._continue_turn(message)
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         """Allow once, or deny; the agent reads the `reason`."""
-        asked = self._take(request_id)
+        request = self._pop_request(request_id)
         if decision == "deny" and reason.strip():
-            # The refusal itself has no room for words; these wait until the agent reads it.
-            words = codex_prompt.words(f"The user does not allow this: {reason.strip()}")
-            await self._server.steer(asked.thread_id, asked.turn_id, words)
-        await self.rpc.answer(asked.rpc_id, answer_to(asked, decision))
+            # The refusal itself carries no reason; this input waits until the agent reads it.
+            message = codex_prompt.build_text(f"The user does not allow this: {reason.strip()}")
+            await self._server.steer(request.thread_id, request.turn_id, message)
+        await self.rpc.answer(request.rpc_id, build_response(request, decision))
 
     async def configure(self, settings: Settings) -> None:
-        """Apply these settings from the next turn on; each turn carries them all."""
+        """Apply these settings from the next turn on; each turn sends them all."""
         self._settings = settings
-        if self._channel.turn_open:  # its sandbox and its instructions stay
-            await self.tell(base.TurnKeepsMode(self._mode))
+        if self._channel.turn_open:  # its sandbox and instructions cannot change
+            await self.emit(base.TurnKeepsMode(self._mode))
 
     async def close(self) -> None:
-        """End the turn, and all that its commands started; the program itself is shared."""
-        self._closing = True
+        """End the turn and everything its commands started; the program itself is shared."""
+        self._is_closing = True
         if self._channel.turn_open and not self._server.ended.is_set():
             self._channel.stopping = True
-            await self._channel.obeys(self._interrupt, CLOSE_PATIENCE)
+            await self._channel.obeys(self._interrupt, CLOSE_TIMEOUT)
         with suppress(SpinneyError):
             if not self._server.ended.is_set():
-                await self._call("thread/backgroundTerminals/clean", {}, CLOSE_PATIENCE)
-                await self._call("thread/unsubscribe", {}, CLOSE_PATIENCE)
-        self._server.disown(self._thread.id)
+                await self._call("thread/backgroundTerminals/clean", {}, CLOSE_TIMEOUT)
+                await self._call("thread/unsubscribe", {}, CLOSE_TIMEOUT)
+        self._server.unsubscribe(self._thread.id)
         self._commands.close()
-        await self._remains.sweep()
+        await self._cleanup.kill_and_remove()
         self._channel.end()
         release, self._release = self._release, lambda: None
         release()
 
-    # What it says ------------------------------------------------------------------------------
+    # Messages from the program ------------------------------------------------------------------
 
-    def adopts(self, thread_id: str, params: Json) -> bool:
-        """Whether a thread is of this session: its sub-agents' turns name ours as their root."""
+    def claims_thread(self, thread_id: str, params: Json) -> bool:
+        """Whether a thread belongs to this session: its sub-agents' turns name our turn as root."""
         turn = params.get("turn")
-        if isinstance(turn, dict) and self._turn and turn.get("rootTurnId") == self._turn:
-            self._stream.adopt(thread_id)
+        if isinstance(turn, dict) and self._turn_id and turn.get("rootTurnId") == self._turn_id:
+            self._stream.adopt_thread(thread_id)
         return thread_id in self._stream.children
 
-    async def hear(self, method: str, params: Json) -> None:
-        """The program tells something about our thread or one of a sub-agent."""
+    async def on_notification(self, method: str, params: Json) -> None:
+        """Handle a notification about our thread or a sub-agent's."""
         thread = str(params.get("threadId"))
         is_child = thread != self._thread.id
         is_late = self._is_late(thread, params)
         if method == "turn/started" and not is_child:
-            # A review has another turn inside, which is the one to interrupt; all that is told
-            # names the outer one.
-            self._inner_turn = of_turn(params, "id")
-            await self._turn_started(of_turn(params, "rootTurnId") or of_turn(params, "id"))
+            # A review contains an inner turn, which is the one to interrupt; notifications name
+            # the outer one.
+            self._inner_turn_id = get_turn_field(params, "id")
+            await self._on_turn_started(
+                get_turn_field(params, "rootTurnId") or get_turn_field(params, "id")
+            )
         elif method == "turn/started":
-            self._child_turns[thread] = of_turn(params, "id")
+            self._child_turns[thread] = get_turn_field(params, "id")
         elif method == "turn/completed" and is_child:
             self._child_turns.pop(thread, None)
         elif method == "turn/completed":
-            self._turn = ""
-            self._turn_runs.clear()
+            self._turn_id = ""
+            self._turn_running.clear()
         elif method == "serverRequest/resolved":
             resolved = params.get("requestId")
-            await self._withdraw(*(k for k, each in self._asked.items() if each.rpc_id == resolved))
+            await self._withdraw(
+                *(k for k, each in self._pending.items() if each.rpc_id == resolved)
+            )
         if is_late or not self._channel.turn_open:
-            await self.tell(*self._between_turns(method, params))
+            await self.emit(*self._idle_events(method, params))
             return
-        await self.tell(*self._stream.events(method, params))
+        await self.emit(*self._stream.events(method, params))
         if method == "turn/completed" and is_child:
-            if self._ending is not None and not self._child_turns and not self._turn:
-                await self._finish(self._ending)
+            if self._deferred_ending is not None and not self._child_turns and not self._turn_id:
+                await self._finish_turn(self._deferred_ending)
         elif method == "turn/completed":
-            await self._turn_completed(params)
+            await self._on_turn_completed(params)
         elif method == "item/completed" and not is_child:
-            await self._ask_in_passing(params)
+            await self._emit_questions(params)
         elif method == "error" and params.get("willRetry"):
-            await self._give_up_signing_in(params)
+            await self._abort_key_retries(params)
 
-    async def asked(self, request_id: object, method: str, params: Json) -> bool:
-        """The program asks something; what is no question for a person is answered at once."""
-        asked = asked_of(request_id, method, params, self._stream)
-        if asked is None:
+    async def on_request(self, request_id: object, method: str, params: Json) -> bool:
+        """Handle a request; one that is not for the user is answered immediately."""
+        request = parse_request(request_id, method, params, self._stream)
+        if request is None:
             return False
-        decision = is_a_matter_of_policy(asked, stricter(self._mode, self._settings.mode))
+        decision = decide_by_policy(request, stricter_mode(self._mode, self._settings.mode))
         if self._launch.text_only or not self._channel.turn_open:
-            decision = "deny"  # nobody watches
+            decision = "deny"  # no user is watching
         if decision is not None:
-            await self.rpc.answer(request_id, answer_to(asked, decision))
+            await self.rpc.answer(request_id, build_response(request, decision))
             return True
-        self._asked[asked.id] = asked
-        await self.tell(asked.event)
+        self._pending[request.id] = request
+        await self.emit(request.event)
         return True
 
-    async def left_out(self, reason: str) -> None:
-        """The program wrote something that is no message."""
+    async def on_invalid_line(self, reason: str) -> None:
+        """Handle a line that is not a message."""
         if self._channel.turn_open:
-            await self.tell(base.Notice(f"{NAME} wrote something that is left out ({reason})."))
+            await self.emit(base.Notice(f"Skipped output of {NAME} ({reason})."))
 
-    async def gone(self, reason: str) -> None:
-        """The program has ended, and with it this agent."""
-        self._turn = ""
-        # Before its last words: the engine may read no more, and nobody shall wait for it.
+    async def on_exit(self, reason: str) -> None:
+        """Handle the exit of the program: this agent ends, too."""
+        self._turn_id = ""
+        # Before the last event: the engine may no longer read, and nothing must wait for it.
         self._channel.end()
-        usage, was_wanted = self._stream.usage, self._channel.stopping
+        usage, is_stopping = self._stream.usage, self._channel.stopping
         failed = base.TurnFailed(reason, "backend_error", usage)
-        await self._channel.tell(base.TurnFinished("stopped", usage) if was_wanted else failed)
+        await self._channel.tell(base.TurnFinished("stopped", usage) if is_stopping else failed)
 
-    def _between_turns(self, method: str, params: Json) -> list[base.AgentEvent]:
-        """Of what belongs to no turn, the results that one waits for; totals are kept."""
+    def _idle_events(self, method: str, params: Json) -> list[base.AgentEvent]:
+        """The events of a notification outside a turn: notes, and results of open tools.
+
+        Token totals are updated.
+        """
         thread = str(params.get("threadId"))
-        # A busy program tells what a resumed thread has used when its next turn runs already.
-        is_baseline = thread == self._thread.id and not self._stream.counts(thread)
-        awaited = self._stream.open_tools
-        told = list(self._stream.events(method, params))
+        # A busy program reports the usage of a resumed thread when its next turn already runs.
+        is_baseline = thread == self._thread.id and not self._stream.has_total(thread)
+        open_tools = self._stream.open_tools
+        events = list(self._stream.events(method, params))
         if is_baseline or not self._channel.turn_open:
-            self._stream.rebase(thread)
+            self._stream.set_baseline(thread)
         is_open = self._channel.turn_open
         return [
             event
-            for event in told
+            for event in events
             if isinstance(event, base.Note)
-            or (is_open and isinstance(event, base.ToolResult) and event.tool_use_id in awaited)
+            or (is_open and isinstance(event, base.ToolResult) and event.tool_use_id in open_tools)
         ]
 
     def _is_late(self, thread: str, params: Json) -> bool:
-        """Whether it is about a turn that is over; what ran on in its background ends later."""
+        """Whether it concerns a turn that has ended; its background commands may end later."""
         turn = params.get("turnId")
-        running = self._turn if thread == self._thread.id else self._child_turns.get(thread)
+        running = self._turn_id if thread == self._thread.id else self._child_turns.get(thread)
         return isinstance(turn, str) and turn != running
 
-    async def _turn_started(self, turn: str) -> None:
-        self._turn = turn
-        self._turn_runs.set()
+    async def _on_turn_started(self, turn: str) -> None:
+        self._turn_id = turn
+        self._turn_running.set()
         if not self._is_identified and not self._launch.text_only:
-            # A thread is kept from its first message on; before, its name is worth nothing.
-            self._is_identified = self._thread.is_kept = True
-            await self.tell(base.ConversationIdentified(self._thread.id))
+            # A thread is stored from its first message on; before that, its id is useless.
+            self._is_identified = self._thread.is_persisted = True
+            await self.emit(base.ConversationIdentified(self._thread.id))
         if not self._channel.turn_open:
             self._channel.begin_turn()
             self._stream.begin_turn()
-            await self.tell(base.TurnStarted())
+            await self.emit(base.TurnStarted())
 
-    async def _turn_completed(self, params: Json) -> None:
-        # What a person shall answer ends with the turn, except what the turn was ended for.
-        await self._withdraw(*(key for key, each in self._asked.items() if each.rpc_id is not None))
-        await self.tell(*self._stream.cut_off(is_stopped=self._channel.stopping))
-        if await self._falls_back(params):
+    async def _on_turn_completed(self, params: Json) -> None:
+        # Pending requests end with the turn, except those that the turn ended for.
+        await self._withdraw(
+            *(key for key, each in self._pending.items() if each.rpc_id is not None)
+        )
+        await self.emit(*self._stream.end_open_tools(is_stopped=self._channel.stopping))
+        if await self._try_fallback(params):
             return
-        ending = self._ending_of(params)
+        ending = self._build_ending(params)
         if isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn":
-            if plan := self._plan():
-                asked = Asked(id=f"{of_turn(params, 'id')}-plan", plan=plan)
-                self._asked[asked.id] = asked
-                await self.tell(base.PlanProposed(asked.id, plan))
-            if self._asked:
-                return  # a person's answer begins the next part
+            if plan := self._proposed_plan():
+                request = PendingRequest(id=f"{get_turn_field(params, 'id')}-plan", plan=plan)
+                self._pending[request.id] = request
+                await self.emit(base.PlanProposed(request.id, plan))
+            if self._pending:
+                return  # the user's answer starts the next turn of the program
         if self._child_turns and not self._channel.stopping:
-            self._ending = ending
+            self._deferred_ending = ending
             return
-        await self._finish(ending)
+        await self._finish_turn(ending)
 
-    async def _finish(self, ending: base.TurnFinished | base.TurnFailed) -> None:
-        self._ending = self._failure = None
-        await self._withdraw(*list(self._asked))
+    async def _finish_turn(self, ending: base.TurnFinished | base.TurnFailed) -> None:
+        self._deferred_ending = self._failure = None
+        await self._withdraw(*list(self._pending))
         if isinstance(ending, base.TurnFinished):
             ending = base.TurnFinished(
                 ending.stop_reason,
@@ -314,196 +326,198 @@ class CodexSession:
                 self._stream.context_tokens,
                 self._stream.context_window,
             )
-        await self.tell(ending)
-        await self._remains.tidy()
+        await self.emit(ending)
+        await self._cleanup.remove_folders()
 
-    def _ending_of(self, params: Json) -> base.TurnFinished | base.TurnFailed:
+    def _build_ending(self, params: Json) -> base.TurnFinished | base.TurnFailed:
         usage = self._stream.usage
         if self._channel.stopping:
             return base.TurnFinished("stopped", usage)
         if self._failure is not None:
             return self._failure
-        match of_turn(params, "status"):
+        match get_turn_field(params, "status"):
             case "completed":
                 return base.TurnFinished("end_turn", usage)
             case "interrupted":
                 return base.TurnFinished("stopped", usage)
         turn = params.get("turn")
-        told = turn.get("error") if isinstance(turn, dict) else None
-        error, kind, retry_after = errors.described(
-            told if isinstance(told, dict) else {}, self._thread.own_key
+        error_info = turn.get("error") if isinstance(turn, dict) else None
+        message, error_type, retry_after = errors.describe_error(
+            error_info if isinstance(error_info, dict) else {}, self._thread.provider_key
         )
-        if kind == "rate_limit_error" and retry_after is None:
-            retry_after = self._server.limit_ends_in
-        return base.TurnFailed(error, kind, usage, retry_after)
+        if error_type == "rate_limit_error" and retry_after is None:
+            retry_after = self._server.limit_resets_in
+        return base.TurnFailed(message, error_type, usage, retry_after)
 
-    def _plan(self) -> str:
-        """What the turn proposed in plan mode; elsewhere there is nothing to approve."""
-        return self._stream.proposed if self._mode == "plan" else ""
+    def _proposed_plan(self) -> str:
+        """The plan that the turn proposed in plan mode; in other modes nothing needs approval."""
+        return self._stream.proposed_plan if self._mode == "plan" else ""
 
-    async def _ask_in_passing(self, params: Json) -> None:
-        """A message may hold questions that the turn does not wait for."""
+    async def _emit_questions(self, params: Json) -> None:
+        """Emit the questions in a message, which the turn does not wait for."""
         item = params.get("item")
-        asked = Asked.in_passing(item) if isinstance(item, dict) else None
-        if asked is not None:
-            self._asked[asked.id] = asked
-            await self.tell(asked.event)
+        request = PendingRequest.from_message(item) if isinstance(item, dict) else None
+        if request is not None:
+            self._pending[request.id] = request
+            await self.emit(request.event)
 
-    async def _give_up_signing_in(self, params: Json) -> None:
-        """A refused key is refused at every retry, which takes seconds; end the turn now."""
-        told = params.get("error")
-        error: Json = told if isinstance(told, dict) else {}
-        if self._failure is None and errors.refuses_key(error) and self._turn:
-            sentence, kind, _ = errors.described(error, self._thread.own_key)
-            self._failure = base.TurnFailed(sentence, kind)
-            words = {"threadId": self._thread.id, "turnId": self._inner_turn}
-            # Its answer is not waited for: it comes by the way that we are on.
-            await self.rpc.say(self.rpc.message("turn/interrupt", words))
+    async def _abort_key_retries(self, params: Json) -> None:
+        """End the turn if the key is refused: every retry fails too, and takes seconds."""
+        value = params.get("error")
+        error: Json = value if isinstance(value, dict) else {}
+        if self._failure is None and errors.is_key_refused(error) and self._turn_id:
+            message, error_type, _ = errors.describe_error(error, self._thread.provider_key)
+            self._failure = base.TurnFailed(message, error_type)
+            interrupt = {"threadId": self._thread.id, "turnId": self._inner_turn_id}
+            # Not awaited: this reader itself delivers the response.
+            await self.rpc.send(self.rpc.message("turn/interrupt", interrupt))
 
     async def _withdraw(self, *request_ids: str) -> None:
         for request_id in request_ids:
-            if self._asked.pop(request_id, None) is not None:
-                await self.tell(base.RequestWithdrawn(request_id))
+            if self._pending.pop(request_id, None) is not None:
+                await self.emit(base.RequestWithdrawn(request_id))
 
-    # What we say -------------------------------------------------------------------------------
+    # Messages to the program --------------------------------------------------------------------
 
-    def _take(self, request_id: str) -> Asked:
-        asked = self._asked.pop(request_id, None)
-        if asked is None:
-            raise SpinneyError(f"{NAME} does not wait for this answer any more.", "conflict")
-        return asked
+    def _pop_request(self, request_id: str) -> PendingRequest:
+        request = self._pending.pop(request_id, None)
+        if request is None:
+            raise SpinneyError(f"{NAME} is no longer waiting for this answer.", "conflict")
+        return request
 
-    async def _call(self, method: str, params: Json, patience: float = TURN_PATIENCE) -> Json:
-        told = {"threadId": self._thread.id, **params}
-        return await self.rpc.request(method, told, patience)
+    async def _call(self, method: str, params: Json, timeout: float = TURN_TIMEOUT) -> Json:
+        arguments = {"threadId": self._thread.id, **params}
+        return await self.rpc.request(method, arguments, timeout)
 
-    async def _go_on(self, words: list[Json]) -> None:
-        """Begin another turn of the program's in the same one of ours, as the settings say."""
-        await self.tell(base.TurnKeepsMode(self._settings.mode))
+    async def _continue_turn(self, items: list[Json]) -> None:
+        """Start another turn of the program in the session's turn, with the current settings."""
+        await self.emit(base.TurnKeepsMode(self._settings.mode))
         try:
-            await self._begin(words)
+            await self._start_turn(items)
         except SpinneyError as error:
             failed = base.TurnFailed(error.message, error.error_type, self._stream.usage)
-            await self.tell(failed)
+            await self.emit(failed)
 
-    async def _begin(self, words: list[Json]) -> None:
-        """Begin a turn of the program's, with all the settings of now."""
-        self._words = words
-        policies = await self._policies()
+    async def _start_turn(self, items: list[Json]) -> None:
+        """Start a turn of the program with the current settings."""
+        self._last_input = items
+        policies = await self._build_policies()
         settings = self._settings
         if self._is_resumed and self._launch.system_prompt:
-            # A thread keeps the instructions that it began with; the same ones are told once.
-            told = {"kind": "application", "value": self._launch.system_prompt}
-            policies["additionalContext"] = {"spinney": told}
-        async with self._calls:
-            if policy.web_is_off(self._launch, settings) != self._thread.web_is_off:
-                await self._reopen()
+            # A thread keeps its initial instructions; identical ones are added only once.
+            context = {"kind": "application", "value": self._launch.system_prompt}
+            policies["additionalContext"] = {"spinney": context}
+        async with self._turn_lock:
+            if policy.is_web_disabled(self._launch, settings) != self._thread.is_web_disabled:
+                await self._reopen_thread()
             self._stream.begin_part()
             self._mode = settings.mode
-            await self._call("turn/start", {**policies, "input": words})
+            await self._call("turn/start", {**policies, "input": items})
 
-    async def _model(self) -> str:
-        """The model of the next turn; that of a preset only where the program knows it."""
-        models, own = self._server.models, self._thread.own
+    async def _resolve_model(self) -> str:
+        """The model of the next turn; a preset model only if the program has it."""
+        models, config = self._server.models, self._thread.config
         chosen = self._settings.model
-        if not models.knows(self._settings, own) and chosen not in self._lacks:
-            await self._note_lack(chosen)
-        model = "" if chosen in self._lacks else chosen
-        model = model or models.default(own)
-        if model != self._answers_with:
-            self._answers_with = model
-            await self.tell(base.ModelAnswers(model))
+        if not models.may_have(self._settings, config) and chosen not in self._unknown_models:
+            await self._report_unknown_model(chosen)
+        model = "" if chosen in self._unknown_models else chosen
+        model = model or models.default_model(config)
+        if model != self._reported_model:
+            self._reported_model = model
+            await self.emit(base.ModelAnswers(model))
         return model
 
-    async def _note_lack(self, model: str) -> None:
-        """The program does not know a model that nobody named: its own default does."""
-        self._lacks.add(model)
-        if not self._thread.own.has_provider:
-            await self.tell(base.Notice(base.falls_back(NAME, model)))
+    async def _report_unknown_model(self, model: str) -> None:
+        """Remember an unknown preset model and notify the user of the fallback."""
+        self._unknown_models.add(model)
+        if not self._thread.config.has_provider:
+            await self.emit(base.Notice(base.falls_back(NAME, model)))
 
-    async def _falls_back(self, params: Json) -> bool:
-        """Whether the turn that ended for want of its model goes on with the default one."""
+    async def _try_fallback(self, params: Json) -> bool:
+        """If the turn failed because of an unknown preset model, continue with the default one."""
         settings = self._settings
-        is_wanted = settings.model_is_preset and settings.model not in ("", *self._lacks)
+        is_possible = settings.model_is_preset and settings.model not in ("", *self._unknown_models)
         if (
             self._channel.stopping
-            or not is_wanted
-            or not self._words
-            or not errors.lacks_model(params.get("turn"))
+            or not is_possible
+            or not self._last_input
+            or not errors.is_model_unknown(params.get("turn"))
         ):
             return False
-        await self._note_lack(settings.model)
-        # By the way that we are on comes its answer, which is waited for.
-        self._falling_back = asyncio.create_task(self._go_on(self._words))
+        await self._report_unknown_model(settings.model)
+        # In a task: it awaits responses, which this reader delivers.
+        self._fallback_task = asyncio.create_task(self._continue_turn(self._last_input))
         return True
 
-    async def _policies(self) -> Json:
-        """What goes with every turn, as the settings are now."""
-        model = await self._model()
-        own, supported = self._thread.own.effort, self._server.models.efforts(model)
-        effort = policy.effort(self._settings, own, supported)
-        return policy.turn(self._launch, self._settings, model, effort, self._thread.git)
+    async def _build_policies(self) -> Json:
+        """The parameters of a turn with the current settings."""
+        model = await self._resolve_model()
+        configured, supported = self._thread.config.effort, self._server.models.list_efforts(model)
+        effort = policy.choose_effort(self._settings, configured, supported)
+        return policy.build_turn_params(
+            self._launch, self._settings, model, effort, self._thread.git_folders
+        )
 
-    async def _carry_out(self, command: builtins.Command) -> None:
-        self._words = []
+    async def _run_command(self, command: builtins.BuiltinCommand) -> None:
+        self._last_input = []
         match command.name:
             case "compact":
                 await self._call("thread/compact/start", {})
             case "init":
-                await self._begin(codex_prompt.words(builtins.INIT))
+                await self._start_turn(codex_prompt.build_text(builtins.INIT_PROMPT))
             case "review":
-                async with self._calls:
-                    # A review takes no settings of its own, and the thread has those of before.
-                    await self._call("thread/settings/update", await self._policies())
+                async with self._turn_lock:
+                    # A review takes no settings, and the thread has the previous ones.
+                    await self._call("thread/settings/update", await self._build_policies())
                     self._mode = self._settings.mode
-                    words = {"target": command.target, "delivery": "inline"}
-                    await self._call("review/start", words)
-                await self.tell(base.Notice(f"{NAME} reviews …"))
+                    review = {"target": command.review_target, "delivery": "inline"}
+                    await self._call("review/start", review)
+                await self.emit(base.Notice(f"{NAME} is reviewing…"))
             case "status":
-                policies = (await self._policies())["collaborationMode"]["settings"]
-                told = builtins.status(self._launch, self._settings, self._thread, policies)
-                await self._answer(told)
+                policies = (await self._build_policies())["collaborationMode"]["settings"]
+                text = builtins.format_status(self._launch, self._settings, self._thread, policies)
+                await self._emit_answer(text)
 
-    async def _answer(self, text: str) -> None:
-        """Say it in place of the program, which is not asked."""
-        await self.tell(
+    async def _emit_answer(self, text: str) -> None:
+        """Answer in place of the program, which gets no message."""
+        await self.emit(
             base.TextFinal("answer", text),
             base.TurnFinished("end_turn", Usage()),
         )
 
-    async def _reopen(self) -> None:
-        """What may be done on the web is said when a thread is opened."""
+    async def _reopen_thread(self) -> None:
+        """Reopen the thread to change its web access, which is set when a thread is opened."""
         old = self._thread
         await self._call("thread/unsubscribe", {})
-        token = old.id if old.is_kept else None
+        token = old.id if old.is_persisted else None
         self._thread = await open_thread(
             self._server, self._launch, self._settings, token, old.mark
         )
-        self._server.disown(old.id)
+        self._server.unsubscribe(old.id)
         self._stream.thread_id = self._thread.id
-        self._server.own(self._thread.id, self)
+        self._server.subscribe(self._thread.id, self)
 
     async def _interrupt(self) -> None:
-        """End the program's turn, those of its sub-agents, and what their commands started."""
-        async with self._calls:
-            # Now, while the parents live: what clears its environment is known only by them.
-            known = await self._remains.processes()
-            if self._asked and not self._turn:
-                await self._finish(base.TurnFinished("stopped", self._stream.usage))
-            elif self._ending is None:
-                # A turn that was accepted has no number yet for a moment.
-                await self._turn_runs.wait()
-            own = {self._thread.id: self._inner_turn} if self._turn else {}
+        """Interrupt the program's turn and its sub-agents, and kill what their commands started."""
+        async with self._turn_lock:
+            # Now, while the parents run: one without its environment is found by descent.
+            known = await self._cleanup.find_processes()
+            if self._pending and not self._turn_id:
+                await self._finish_turn(base.TurnFinished("stopped", self._stream.usage))
+            elif self._deferred_ending is None:
+                # A turn that was just accepted does not have an id yet.
+                await self._turn_running.wait()
+            own = {self._thread.id: self._inner_turn_id} if self._turn_id else {}
             await self._server.interrupt({**self._child_turns, **own})
-            if self._ending is not None:
-                await self._finish(base.TurnFinished("stopped", self._stream.usage))
-            await self._remains.sweep(known)
+            if self._deferred_ending is not None:
+                await self._finish_turn(base.TurnFinished("stopped", self._stream.usage))
+            await self._cleanup.kill_and_remove(known)
 
-    async def _give_up(self) -> None:
-        """It did not stop. Others may use the program: only one that hangs is killed."""
-        if not await self._server.answers():
+    async def _abandon_turn(self) -> None:
+        """Give up on a turn that did not stop. The program is shared: kill it only if it hangs."""
+        if not await self._server.is_responsive():
             await self._server.kill()
         else:
-            self._server.disown(self._thread.id)
-            await self.gone("")
-        await self._remains.sweep()
+            self._server.unsubscribe(self._thread.id)
+            await self.on_exit("")
+        await self._cleanup.kill_and_remove()

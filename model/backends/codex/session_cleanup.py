@@ -1,4 +1,4 @@
-"""What a session's commands leave behind: processes, and empty folders in the worktree."""
+"""Cleans up after a session's commands: running processes, and empty folders in the worktree."""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,36 +8,38 @@ from typing import Final
 
 from model.backends import process_table
 from model.backends.codex import policy
-from model.backends.process_table import Member
+from model.backends.process_table import ProcessRef
 
-_STRAYS: Final = (".agents", ".aws", ".codex", ".git")
-"""Empty directories that the sandbox leaves where it stood when it is ended (0.169)."""
+_SANDBOX_FOLDERS: Final = (".agents", ".aws", ".codex", ".git")
+"""Empty folders that the sandbox leaves in its working directory when it is killed (0.169)."""
 
 
-class Remains:
-    """Of the session whose commands carry this mark; folders that stood there before are not."""
+class SessionCleanup:
+    """Cleanup for the session whose commands carry `mark`; existing folders are not removed."""
 
     def __init__(self, worktree: Path, mark: str) -> None:
         self._mark = mark
-        strays = (worktree / name for name in _STRAYS)
-        self._strays = [path for path in strays if not path.exists()]
+        folders = (worktree / name for name in _SANDBOX_FOLDERS)
+        self._folders = [path for path in folders if not path.exists()]
 
-    async def processes(self) -> set[Member]:
-        """What the session's commands have running, as far as it is known by its mark."""
-        return await asyncio.to_thread(process_table.family, None, policy.MARK, self._mark)
+    async def find_processes(self) -> set[ProcessRef]:
+        """Running processes of the session's commands, found by their mark."""
+        return await asyncio.to_thread(
+            process_table.family, None, policy.SESSION_VARIABLE, self._mark
+        )
 
-    async def sweep(self, known: Iterable[Member] = ()) -> None:
-        """End what runs, with those `known` from before, and remove the folders."""
-        left = {*known, *await self.processes()}
-        await asyncio.to_thread(process_table.kill, left)
-        await self.tidy()
+    async def kill_and_remove(self, known: Iterable[ProcessRef] = ()) -> None:
+        """Kill the running processes, and those already `known`, and remove the folders."""
+        processes = {*known, *await self.find_processes()}
+        await asyncio.to_thread(process_table.kill, processes)
+        await self.remove_folders()
 
-    async def tidy(self) -> None:
+    async def remove_folders(self) -> None:
         """Remove the folders."""
-        await asyncio.to_thread(_remove_empty, self._strays)
+        await asyncio.to_thread(_remove_empty, self._folders)
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
     for folder in folders:
-        with suppress(OSError):  # not there, or not empty
+        with suppress(OSError):  # missing, or not empty
             folder.rmdir()

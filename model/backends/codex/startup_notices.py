@@ -1,5 +1,5 @@
-"""What a person should know of how Codex was started: hooks that it leaves out, servers that did
-not start, what it says of its settings.
+"""Notes on Codex's start: ignored hooks and settings, MCP servers that did not start, and warnings
+about its settings.
 """
 
 import asyncio
@@ -11,40 +11,42 @@ from model.backends.json_rpc import JsonRpc
 
 Json = dict[str, Any]
 
-_LONGEST: Final = 300
-"""Characters of what the program says."""
+_MAX_LENGTH: Final = 300
+"""Maximum characters of a message of the program."""
 
-_LEFT_OUT: Final = ("untrusted", "modified")
+_UNTRUSTED: Final = ("untrusted", "modified")
 
-_PATIENCE: Final = 3.0
-"""Seconds to tell what is left out: the session does not wait longer for it."""
+_TIMEOUT: Final = 3.0
+"""Seconds to report what is ignored; the session does not wait longer."""
 
 _log = logging.getLogger(__name__)
 
 
-async def left_out(rpc: JsonRpc, worktree: str) -> list[str]:
-    """What of the person's and the project's settings does not hold there, each with why."""
-    asked = (
-        rpc.request("config/read", {"cwd": worktree, "includeLayers": True}, _PATIENCE),
-        rpc.request("hooks/list", {"cwds": [worktree]}, _PATIENCE),
+async def find_ignored(rpc: JsonRpc, worktree: str) -> list[str]:
+    """Notes on the user's and the project's settings that are ignored there, with the reasons."""
+    requests = (
+        rpc.request("config/read", {"cwd": worktree, "includeLayers": True}, _TIMEOUT),
+        rpc.request("hooks/list", {"cwds": [worktree]}, _TIMEOUT),
     )
     notes: list[str] = []
-    told = await asyncio.gather(*asked, return_exceptions=True)
-    for answer, read in zip(told, (_project_left_out, _hooks_left_out), strict=True):
-        if not isinstance(answer, dict):
-            continue  # a program that does not tell it, or not in time
+    responses = await asyncio.gather(*requests, return_exceptions=True)
+    for response, parse in zip(
+        responses, (_find_ignored_projects, _find_ignored_hooks), strict=True
+    ):
+        if not isinstance(response, dict):
+            continue  # not supported, or too slow
         try:
-            notes += read(answer)
+            notes += parse(response)
         except (AttributeError, KeyError, TypeError) as error:
-            _log.warning("Codex tells in another form what it leaves out: %r", error)
+            _log.warning("unexpected response of Codex about ignored settings: %r", error)
     return notes
 
 
-def _project_left_out(told: Json) -> list[str]:
-    layers = told.get("layers")
+def _find_ignored_projects(response: Json) -> list[str]:
+    layers = response.get("layers")
     return [
-        f"{NAME} leaves out the settings and hooks in {layer['name'].get('dotCodexFolder')}: you"
-        " have not trusted that folder. Run `codex` there once, and say that you do."
+        f"{NAME} ignores the settings and hooks in {layer['name'].get('dotCodexFolder')}: you"
+        " have not trusted that folder. Run `codex` there once and trust it."
         for layer in (layers if isinstance(layers, list) else ())
         if layer.get("disabledReason")
         and layer.get("config")
@@ -52,46 +54,56 @@ def _project_left_out(told: Json) -> list[str]:
     ]
 
 
-def _hooks_left_out(told: Json) -> list[str]:
+def _find_ignored_hooks(response: Json) -> list[str]:
     notes = []
-    places = told.get("data")
-    for place in places if isinstance(places, list) else ():
-        hooks = [hook for hook in place.get("hooks", ()) if hook.get("enabled") is True]
-        waiting = [hook for hook in hooks if hook.get("trustStatus") in _LEFT_OUT]
-        if waiting:
-            notes.append(_waiting_for_trust(waiting))
-        for error in place.get("errors", ())[:1]:
-            said = short(f"{error.get('path')}: {error.get('message')}")
-            notes.append(f"{NAME} leaves out hooks that it cannot read. {said}")
+    folders = response.get("data")
+    for folder in folders if isinstance(folders, list) else ():
+        hooks = [hook for hook in folder.get("hooks", ()) if hook.get("enabled") is True]
+        untrusted = [hook for hook in hooks if hook.get("trustStatus") in _UNTRUSTED]
+        if untrusted:
+            notes.append(_describe_untrusted(untrusted))
+        for error in folder.get("errors", ())[:1]:
+            reason = shorten(f"{error.get('path')}: {error.get('message')}")
+            notes.append(f"{NAME} ignores hooks that it cannot read. {reason}")
     return notes
 
 
-def _waiting_for_trust(hooks: list[Json]) -> str:
+def _describe_untrusted(hooks: list[Json]) -> str:
     events = ", ".join(sorted({str(hook.get("eventName")) for hook in hooks}))
-    many = f"{len(hooks)} hooks" if len(hooks) > 1 else "a hook"
+    count = f"{len(hooks)} of your hooks" if len(hooks) > 1 else "one of your hooks"
     return (
-        f"{NAME} leaves out {many} of yours ({events}): you have not trusted what would run, or it"
-        " was changed since. Run `codex` in a terminal and look through them with `/hooks`."
+        f"{NAME} ignores {count} ({events}): you have not trusted what would run, or it has"
+        " changed. Run `codex` in a terminal and review them with `/hooks`."
     )
 
 
-def server_failed(params: Json) -> str:
-    """That an MCP server did not start."""
+def describe_failed_server(params: Json) -> str:
+    """The note on an MCP server that did not start."""
     name = params.get("name")
     if params.get("failureReason") == "reauthenticationRequired":
-        return f"The MCP server {name} wants a new sign-in. Run: `codex mcp login {name}`."
-    said = str(params.get("error") or "").rpartition("MCP startup failed: ")[2]
-    return f"The MCP server {name} did not start, so its tools are missing. {short(said)}".rstrip()
+        return f"The MCP server {name} needs you to sign in again. Run: `codex mcp login {name}`."
+    error = str(params.get("error") or "").rpartition("MCP startup failed: ")[2]
+    return (
+        f"The MCP server {name} did not start, so its tools are missing. {shorten(error)}".rstrip()
+    )
 
 
-def of_settings(params: Json) -> str:
-    """A warning about the person's settings, or about what is no longer to be used in them."""
-    said = short(" ".join(str(params.get(key) or "") for key in ("summary", "details", "message")))
-    # A copy of it comes with the program.
-    return "" if "could not find bubblewrap" in said else f"{NAME} says: {said}" if said else ""
+def describe_warning(params: Json) -> str:
+    """The note on a warning about the user's settings, or on a deprecated setting in them."""
+    warning = shorten(
+        " ".join(str(params.get(key) or "") for key in ("summary", "details", "message"))
+    )
+    # The program brings its own copy.
+    return (
+        ""
+        if "could not find bubblewrap" in warning
+        else f"{NAME} reports: {warning}"
+        if warning
+        else ""
+    )
 
 
-def short(said: str) -> str:
-    """On one line, and not too long."""
-    line = " ".join(said.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+def shorten(text: str) -> str:
+    """Put a text on one line and truncate it."""
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 1]}…"

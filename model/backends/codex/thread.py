@@ -1,4 +1,4 @@
-"""A session's thread of Codex: begun, or opened again where it was left."""
+"""A session's thread in Codex: starting or resuming it."""
 
 import asyncio
 import uuid
@@ -9,116 +9,116 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Settings
 from model.backends.codex import policy
-from model.backends.codex.models import Own
+from model.backends.codex.models import UserConfig
 from model.backends.codex.server import NAME, CodexServer
 from model.backends.json_rpc import JsonRpc, RpcError
 from model.base.errors import SpinneyError
 
 Json = dict[str, Any]
 
-_PATIENCE: Final = 60.0
-"""Seconds to open a thread; the MCP servers of the person start with it."""
+_TIMEOUT: Final = 60.0
+"""Seconds to open a thread; the user's MCP servers start with it."""
 
 _HELD: Final = "active writer"
 _LOST: Final = ("no rollout found", "invalid session id", "not found", "is archived")
-"""In what the program says of a thread that another program has open, or that it has not."""
+"""Parts of the error for a thread that another program has open, and for one that is missing."""
 
 
 class ThreadHeldError(SpinneyError):
-    """Another running Codex has the conversation open."""
+    """Another Codex process has the conversation open."""
 
     def __init__(self) -> None:
         super().__init__(
-            f"Another {NAME} has this conversation open. End it there and send the message again.",
+            f"Another {NAME} has this conversation open. Close it there and resend the message.",
             "conflict",
         )
 
 
 @dataclass(slots=True)
-class Thread:
-    """The session's conversation as the program knows it."""
+class CodexThread:
+    """An open thread: the session's conversation in the program."""
 
     id: str
-    own: Own
-    """What the person's configuration says of models."""
+    config: UserConfig
+    """The model settings in the user's configuration."""
     mark: str
-    """The value of `codex_policy.MARK` that its commands carry."""
-    git: list[Path]
-    """What a commit writes to."""
-    servers: tuple[str, ...]
-    """The MCP servers that the person has."""
-    web_is_off: bool
-    own_key: str | None = None
-    """The variable with the key of the person's own provider; see `codex_errors.described`."""
-    is_kept: bool = False
-    """Whether the program has it on disk, which it has from the first message on."""
-    is_lost: bool = False
-    """Whether it stands in for a conversation that the program has no more."""
+    """The value of `policy.SESSION_VARIABLE` in the environment of its commands."""
+    git_folders: list[Path]
+    """The folders that a commit writes to."""
+    mcp_servers: tuple[str, ...]
+    """The configured MCP servers."""
+    is_web_disabled: bool
+    provider_key: str | None = None
+    """The variable with the key of the user's own provider; see `errors.describe_error`."""
+    is_persisted: bool = False
+    """Whether it is stored on disk, which is the case from the first message on."""
+    is_replacement: bool = False
+    """Whether it replaces a conversation that the program no longer has."""
 
 
 async def open_thread(
     server: CodexServer, launch: Launch, settings: Settings, token: str | None, mark: str = ""
-) -> Thread:
-    """The thread with this token, or a new one where there is none or the program lost it.
+) -> CodexThread:
+    """Open the thread with this token, or a new one if there is none or the program lost it.
 
-    Raises `ThreadHeldError` when another program has it, else `SpinneyError`.
+    Raises `ThreadHeldError` if another program has it open, else `SpinneyError`.
     """
     mark = mark or uuid.uuid4().hex
-    rpc = server.rpc.recorded_by(launch.record)
-    read = await rpc.request("config/read", {"cwd": str(launch.worktree)})
-    servers = sorted({*_servers(read), *policy.servers_of(launch.profile)})
-    own = Own.of(read, launch.profile)
-    told: Json = {
+    rpc = server.rpc.with_recorder(launch.record)
+    config_response = await rpc.request("config/read", {"cwd": str(launch.worktree)})
+    servers = sorted({*_list_servers(config_response), *policy.get_profile_servers(launch.profile)})
+    config = UserConfig.from_response(config_response, launch.profile)
+    params: Json = {
         "cwd": str(launch.worktree),
-        "config": policy.thread_config(launch, settings, mark, servers),
+        "config": policy.build_thread_config(launch, settings, mark, servers),
     }
-    if model := server.models.at_start(settings, own):
-        told["model"] = model
-    answer = await _resumed(rpc, told, token) if token else None
-    is_kept = answer is not None
-    if answer is None:
+    if model := server.models.initial_model(settings, config):
+        params["model"] = model
+    response = await _resume(rpc, params, token) if token else None
+    is_persisted = response is not None
+    if response is None:
         instructions = "baseInstructions" if launch.text_only else "developerInstructions"
         if launch.system_prompt:
-            told[instructions] = launch.system_prompt
-        told["ephemeral"] = launch.text_only
-        answer = await rpc.request("thread/start", told, _PATIENCE)
-    return Thread(
-        id=_id_of(answer),
-        own=own,
+            params[instructions] = launch.system_prompt
+        params["ephemeral"] = launch.text_only
+        response = await rpc.request("thread/start", params, _TIMEOUT)
+    return CodexThread(
+        id=_thread_id(response),
+        config=config,
         mark=mark,
-        git=await asyncio.to_thread(policy.git_places, launch.worktree),
-        servers=tuple(servers),
-        web_is_off=policy.web_is_off(launch, settings),
-        own_key=_own_key(read),
-        is_kept=is_kept,
-        is_lost=bool(token) and not is_kept,
+        git_folders=await asyncio.to_thread(policy.find_git_folders, launch.worktree),
+        mcp_servers=tuple(servers),
+        is_web_disabled=policy.is_web_disabled(launch, settings),
+        provider_key=_find_provider_key(config_response),
+        is_persisted=is_persisted,
+        is_replacement=bool(token) and not is_persisted,
     )
 
 
-async def _resumed(rpc: JsonRpc, told: Mapping[str, Any], token: str) -> Json | None:
-    words = {**told, "threadId": token, "excludeTurns": True}
+async def _resume(rpc: JsonRpc, settings: Mapping[str, Any], token: str) -> Json | None:
+    params = {**settings, "threadId": token, "excludeTurns": True}
     try:
-        answer = await rpc.request("thread/resume", words, _PATIENCE)
+        response = await rpc.request("thread/resume", params, _TIMEOUT)
     except RpcError as error:
         if _HELD in error.message:
             raise ThreadHeldError from error
-        if any(words in error.message for words in _LOST):
+        if any(part in error.message for part in _LOST):
             return None
         raise
-    # It was seen to resume another conversation than the one that was asked for.
-    return answer if _id_of(answer) == token else None
+    # It has been seen to resume another conversation than the requested one.
+    return response if _thread_id(response) == token else None
 
 
-def _id_of(answer: Mapping[str, Any]) -> str:
-    thread = answer.get("thread")
-    found = thread.get("id") if isinstance(thread, dict) else None
-    if not isinstance(found, str):
-        raise SpinneyError(f"{NAME} did not begin a conversation. Try again.", "backend_error")
-    return found
+def _thread_id(response: Mapping[str, Any]) -> str:
+    thread = response.get("thread")
+    thread_id = thread.get("id") if isinstance(thread, dict) else None
+    if not isinstance(thread_id, str):
+        raise SpinneyError(f"{NAME} did not start a conversation. Try again.", "backend_error")
+    return thread_id
 
 
-def _own_key(read: Mapping[str, Any]) -> str | None:
-    config: Any = read.get("config")
+def _find_provider_key(response: Mapping[str, Any]) -> str | None:
+    config: Any = response.get("config")
     try:
         provider = config["model_providers"][config["model_provider"]]
         is_own = not provider.get("requires_openai_auth")
@@ -127,7 +127,7 @@ def _own_key(read: Mapping[str, Any]) -> str | None:
     return str(provider.get("env_key") or "") if is_own else None
 
 
-def _servers(read: Mapping[str, Any]) -> list[str]:
-    config = read.get("config")
+def _list_servers(response: Mapping[str, Any]) -> list[str]:
+    config = response.get("config")
     servers = config.get("mcp_servers") if isinstance(config, dict) else None
     return list(servers) if isinstance(servers, dict) else []

@@ -1,7 +1,7 @@
-"""The demo agent: a program of its own that Spinney starts like any other agent.
+"""The demo agent: a separate program that Spinney starts like any other agent.
 
-It reads JSON lines on stdin and writes JSON lines on stdout; `demo.py` is the other side and says
-what they mean. It really works in its working directory. Standard library only.
+It reads JSON lines on stdin and writes JSON lines on stdout; `backend.py` is the other side and
+documents them. It really works in its working directory. Standard library only.
 """
 
 import asyncio
@@ -18,26 +18,25 @@ from pathlib import Path
 from typing import Any, Final
 
 if __name__ == "__main__":
-    # Started as a file with `python -I`, so that nothing in a worktree can shadow a module.
+    # Started as a file with `python -I`, so that no file in a worktree can shadow a module.
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from model.backends.demo import directives as demo_reading
-from model.backends.demo import texts
-from model.backends.demo.directives import first_word
-from model.backends.demo.memory import LIMIT, Memory
+from model.backends.demo import directives, texts
+from model.backends.demo.directives import split_first_word
+from model.backends.demo.memory import CONTEXT_WINDOW, Memory
 from model.backends.demo.shell import Shell
 
 WORDS_A_SECOND: Final = 18
 """A little faster than people read."""
 
 TICK: Final = 0.004
-"""Seconds between two batches of `stream`; the wall clock says how many pieces each holds."""
+"""Seconds between two batches of `stream`; the wall clock determines the size of each."""
 
 INPUT_LIMIT: Final = 64 * 1024 * 1024
 
 
 class ProviderError(Exception):
-    """The turn fails as a provider's error would."""
+    """Fails the turn like an error of a real provider."""
 
     def __init__(self, error: str, error_type: str, retry_after: float | None = None) -> None:
         super().__init__(error)
@@ -45,7 +44,7 @@ class ProviderError(Exception):
 
 
 class RefusedError(Exception):
-    """A tool gives an error result, and the turn goes on."""
+    """A tool returns an error result, and the turn continues."""
 
 
 class DemoAgent:
@@ -59,9 +58,9 @@ class DemoAgent:
         self._ids = itertools.count(1)
         self._turn: asyncio.Task[None] | None = None
         self._replies: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        self._words_said = 0
+        self._output_words = 0
         self._shell = Shell()
-        self._deaf = False
+        self._ignores_input = False
         self._directives: dict[str, Callable[[str], Awaitable[None]]] = {
             "say": self._say,
             "think": self._think,
@@ -79,114 +78,114 @@ class DemoAgent:
         }
 
     async def converse(self, input_: asyncio.StreamReader) -> None:
-        """Follow stdin until it closes; nothing that was started is left then."""
+        """Handle messages from stdin until it closes, then end all started processes."""
         while line := await input_.readline():
-            if not self._deaf:
-                self._hear(json.loads(line))
+            if not self._ignores_input:
+                self._receive(json.loads(line))
         await self._shell.end()
 
-    def _hear(self, message: dict[str, Any]) -> None:
+    def _receive(self, message: dict[str, Any]) -> None:
         match message["type"]:
             case "open":
                 self._mode = message["mode"]
                 self._text_only = message["text_only"]
                 self._memory = Memory(Path(message["memory"]))
             case "prompt":
-                self._turn = asyncio.create_task(self._take_turn(message["text"]))
+                self._turn = asyncio.create_task(self._run_turn(message["text"]))
             case "stop" if self._turn is not None:
-                # Not before its first step: a task that never ran would never tell its end.
+                # Not before its first step: a task that never ran would never report its end.
                 asyncio.get_running_loop().call_soon(self._turn.cancel)
             case "reply":
-                waiting = self._replies.get(message["request_id"])
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(message)
+                future = self._replies.get(message["request_id"])
+                if future is not None and not future.done():
+                    future.set_result(message)
             case "mode":
                 self._mode = message["mode"]
 
     # The turn ----------------------------------------------------------------------------------
 
-    async def _take_turn(self, text: str) -> None:
-        self._words_said = 0
+    async def _run_turn(self, text: str) -> None:
+        self._output_words = 0
         self._memory.remember(text)
-        ending: dict[str, Any] = {"type": "finished", "stop_reason": "end_turn"}
+        result: dict[str, Any] = {"type": "finished", "stop_reason": "end_turn"}
         try:
-            await self._follow(text)
+            await self._respond(text)
         except asyncio.CancelledError:
-            ending["stop_reason"] = "stopped"
+            result["stop_reason"] = "stopped"
         except ProviderError as failure:
-            ending = {"type": "failed", **failure.fields}
+            result = {"type": "failed", **failure.fields}
         except Exception as error:
             sys.stderr.write(f"{type(error).__name__}: {error}\n")
-            ending = {"type": "failed", "error": f"The demo agent stumbled: {error}"}
+            result = {"type": "failed", "error": f"The demo agent failed: {error}"}
         finally:
             self._shell.kill()
-        usage = {"input_tokens": len(text.split()), "output_tokens": self._words_said}
-        context = {"context_tokens": self._memory.words, "context_window": LIMIT}
-        self._tell({**ending, "usage": usage, **context})
+        usage = {"input_tokens": len(text.split()), "output_tokens": self._output_words}
+        context = {"context_tokens": self._memory.words, "context_window": CONTEXT_WINDOW}
+        self._emit({**result, "usage": usage, **context})
 
-    async def _follow(self, text: str) -> None:
+    async def _respond(self, text: str) -> None:
         if self._text_only:
-            written = texts.written(text)
-            self._tell({"type": "text", "block": self._id("block"), "text": written})
+            filled = texts.fill_form(text)
+            self._emit({"type": "text", "block": self._id("block"), "text": filled})
             return
-        items = demo_reading.list_items(text)
-        if directives := demo_reading.directives(text, self._directives):
-            for name, argument in directives:
-                await self._carry_out(name, argument)
-        elif any(first_word(item)[0] in self._directives for item in items):
-            await self._take_steps(items)  # a plan that another process proposed
+        items = directives.list_items(text)
+        if found := directives.parse_directives(text, self._directives):
+            for name, argument in found:
+                await self._execute(name, argument)
+        elif any(split_first_word(item)[0] in self._directives for item in items):
+            await self._take_steps(items)  # a plan that an earlier process proposed
         else:
             await self._tour()
 
-    async def _carry_out(self, name: str, argument: str) -> None:
+    async def _execute(self, name: str, argument: str) -> None:
         directive = self._directives.get(name, self._help)
         try:
             await directive(argument)
         except (ValueError, OSError) as error:
-            await self._say(f"`/demo {name} {argument}` does not work: {error}")
+            await self._say(f"`/demo {name} {argument}` failed: {error}")
 
-    # Saying ------------------------------------------------------------------------------------
+    # Output ------------------------------------------------------------------------------------
 
     async def _say(self, text: str, kind: str = "text") -> None:
         block = self._id("block")
-        began = time.monotonic()
+        started = time.monotonic()
         for count, word in enumerate(re.findall(r"\s*\S+\s*", text) or [text], 1):
-            self._tell({"type": "text", "block": block, "text": word, "kind": kind})
-            self._words_said += 1
-            await self._sleep_until(began + count / WORDS_A_SECOND)
+            self._emit({"type": "text", "block": block, "text": word, "kind": kind})
+            self._output_words += 1
+            await self._sleep_until(started + count / WORDS_A_SECOND)
 
     async def _think(self, text: str) -> None:
         await self._say(text, "thinking")
 
     async def _help(self, _argument: str) -> None:
-        self._tell({"type": "text", "block": self._id("block"), "text": texts.DIRECTIVES})
+        self._emit({"type": "text", "block": self._id("block"), "text": texts.DIRECTIVES})
 
     async def _markdown(self, argument: str) -> None:
         text = texts.markdown(float(argument or 4))
         block = self._id("block")
-        self._words_said += len(text.split())
+        self._output_words += len(text.split())
         for start in range(0, len(text), 256):
-            self._tell({"type": "text", "block": block, "text": text[start : start + 256]})
-            await self._drained()
+            self._emit({"type": "text", "block": block, "text": text[start : start + 256]})
+            await self._drain()
 
     async def _stream(self, argument: str) -> None:
         words = argument.split()
         count = int(words[0]) if words else 100
         rate = float(words[1]) if len(words) > 1 else 50.0
         if not math.isfinite(rate) or rate <= 0:
-            raise ValueError("the rate is a number above 0")
+            raise ValueError("the rate must be a number above 0")
         block = self._id("block")
-        began = time.monotonic()
+        started = time.monotonic()
         sent = 0
         while sent < count:
-            due = min(count, int((time.monotonic() - began) * rate) + 1)
+            due = min(count, int((time.monotonic() - started) * rate) + 1)
             for number in range(sent + 1, due + 1):
                 piece = f"{number}:{time.time():.6f} "
-                self._tell({"type": "text", "block": block, "text": piece})
+                self._emit({"type": "text", "block": block, "text": piece})
             sent = due
-            self._words_said = sent
-            await self._drained()
-            await asyncio.sleep(max(TICK, began + sent / rate - time.monotonic()))
+            self._output_words = sent
+            await self._drain()
+            await asyncio.sleep(max(TICK, started + sent / rate - time.monotonic()))
 
     async def _wait(self, argument: str) -> None:
         await asyncio.sleep(float(argument or 1))
@@ -197,7 +196,7 @@ class DemoAgent:
         )
         await self._say(f"You said before:\n\n{listed}" if listed else "You said nothing before.")
 
-    # Doing -------------------------------------------------------------------------------------
+    # Tools -------------------------------------------------------------------------------------
 
     async def _write(self, argument: str) -> None:
         name, colon, content = argument.partition(":")
@@ -222,8 +221,8 @@ class DemoAgent:
             path.write_text(after)
             return f"Wrote {len(after.encode())} bytes to {name}."
 
-        shown = {"file_path": name, "old_content": before, "new_content": after}
-        await self._use_tool("edit", shown, write)
+        input_ = {"file_path": name, "old_content": before, "new_content": after}
+        await self._use_tool("edit", input_, write)
 
     async def _run(self, command: str) -> None:
         tool = self._id("tool")
@@ -231,7 +230,7 @@ class DemoAgent:
         async def run() -> str:
             if self._mode == "plan":
                 raise RefusedError(texts.PLAN_REFUSAL)
-            return await self._output_of(command, tool)
+            return await self._run_command(command, tool)
 
         await self._use_tool("bash", {"command": command}, run, tool)
 
@@ -240,13 +239,13 @@ class DemoAgent:
 
         async def run_if_allowed() -> str:
             if self._mode != "yolo":
-                asked = {"tool_name": "bash", "input": {"command": command}, "tool": tool}
+                fields = {"tool_name": "bash", "input": {"command": command}, "tool": tool}
                 description = f"Run `{command}` in the worktree"
-                reply = await self._request("permission", description=description, **asked)
+                reply = await self._request("permission", description=description, **fields)
                 if reply["decision"] == "deny":
-                    because = f" You said: {reply['reason']}" if reply["reason"] else ""
-                    raise RefusedError(f"You denied it, so I did not run it.{because}")
-            return await self._output_of(command, tool)
+                    reason = f" Your reason: {reply['reason']}" if reply["reason"] else ""
+                    raise RefusedError(f"You denied it, so I did not run it.{reason}")
+            return await self._run_command(command, tool)
 
         await self._use_tool("bash", {"command": command}, run_if_allowed, tool)
 
@@ -258,71 +257,71 @@ class DemoAgent:
         tool: str | None = None,
     ) -> None:
         tool = tool or self._id("tool")
-        self._tell({"type": "tool", "id": tool, "name": name, "input": input_})
+        self._emit({"type": "tool", "id": tool, "name": name, "input": input_})
         result: dict[str, Any] = {"type": "result", "id": tool, "is_error": False}
         try:
             result["content"] = await work()
         except (RefusedError, OSError) as error:
             result |= {"content": str(error), "is_error": True}
         except asyncio.CancelledError:
-            self._tell({**result, "content": "Stopped.", "is_error": True})
+            self._emit({**result, "content": "Stopped.", "is_error": True})
             raise
-        self._tell(result)
+        self._emit(result)
 
-    async def _output_of(self, command: str, tool: str) -> str:
+    async def _run_command(self, command: str, tool: str) -> str:
         code, output = await self._shell.run(
-            command, lambda text: self._tell({"type": "output", "id": tool, "text": text})
+            command, lambda text: self._emit({"type": "output", "id": tool, "text": text})
         )
         if code:
             raise RefusedError(f"{output}\nexit code {code}".strip())
         return output
 
-    # Asking ------------------------------------------------------------------------------------
+    # Requests ----------------------------------------------------------------------------------
 
     async def _request(self, kind: str, **fields: Any) -> dict[str, Any]:
         request = self._id("request")
-        waiting: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._replies[request] = waiting
-        self._tell({"type": kind, "request_id": request, **fields})
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._replies[request] = future
+        self._emit({"type": kind, "request_id": request, **fields})
         try:
-            return await waiting
+            return await future
         except asyncio.CancelledError:
-            self._tell({"type": "withdrawn", "request_id": request})
+            self._emit({"type": "withdrawn", "request_id": request})
             raise
         finally:
             del self._replies[request]
 
     async def _ask(self, argument: str) -> None:
         question, *options = (part.strip() for part in argument.split("|"))
-        asked = {"question": question, "options": [{"label": option} for option in options]}
-        reply = await self._request("question", questions=[asked])
+        fields = {"question": question, "options": [{"label": option} for option in options]}
+        reply = await self._request("question", questions=[fields])
         await self._say(f"You answered: {reply['answers'].get(question, 'nothing')}")
 
     async def _plan(self, argument: str) -> None:
-        await self._take_steps(await self._approved(demo_reading.steps(argument)))
+        await self._take_steps(await self._get_approval(directives.split_steps(argument)))
 
     async def _take_steps(self, steps: list[str]) -> None:
         for step in steps:
-            name, rest = first_word(step)
-            await (self._carry_out(name, rest) if name in self._directives else self._say(step))
+            name, rest = split_first_word(step)
+            await (self._execute(name, rest) if name in self._directives else self._say(step))
 
-    async def _approved(self, steps: list[str]) -> list[str]:
-        """The steps that a person wants carried out; outside plan mode these very ones."""
+    async def _get_approval(self, steps: list[str]) -> list[str]:
+        """The steps that the user approved; outside plan mode the given ones."""
         while self._mode == "plan":
             listed = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
             reply = await self._request("plan", text=f"{listed}\n")
             if "comment" in reply:
                 steps.append(f"say {reply['comment']}")
-                await self._say("I took that into the plan.")
+                await self._say("I added that to the plan.")
                 continue
-            self._enter(reply["mode"])
+            self._enter_mode(reply["mode"])
             if reply.get("plan"):
-                steps = demo_reading.list_items(reply["plan"])
+                steps = directives.list_items(reply["plan"])
         return steps
 
-    def _enter(self, mode: str) -> None:
+    def _enter_mode(self, mode: str) -> None:
         self._mode = mode
-        self._tell({"type": "mode", "mode": mode})
+        self._emit({"type": "mode", "mode": mode})
 
     async def _tour(self) -> None:
         await self._think(texts.TOUR_THOUGHT)
@@ -331,14 +330,14 @@ class DemoAgent:
         while self._mode == "plan":
             reply = await self._request("plan", text=texts.TOUR_PLAN)
             if "comment" in reply:
-                await self._say("Good point. A real agent would change its plan; mine stays.")
+                await self._say("Good point. A real agent would change its plan; I keep mine.")
             else:
-                self._enter(reply["mode"])
+                self._enter_mode(reply["mode"])
         mode = self._mode
         await self._edit(texts.TOUR_FILE, lambda before: texts.tour_file(before, mode))
         await self._say(texts.TOUR_EDITED)
 
-    # Failing -----------------------------------------------------------------------------------
+    # Failures ----------------------------------------------------------------------------------
 
     async def _fail(self, kind: str) -> None:
         match kind.strip():
@@ -354,24 +353,24 @@ class DemoAgent:
                 )
             case "crash":
                 os.kill(os.getpid(), signal.SIGKILL)
-            case "hang" | "deaf" as silence:
-                self._deaf = silence == "deaf"
+            case "hang" | "deaf" as failure:
+                self._ignores_input = failure == "deaf"
                 await asyncio.Event().wait()
             case "garbage":
-                self._output.write(b"this is no JSON \xff\xfe {[\n" * 3)
+                self._output.write(b"this is not JSON \xff\xfe {[\n" * 3)
                 await asyncio.Event().wait()
             case other:
                 raise ValueError(f"there is no such failure: {other or '(none)'}")
 
-    # Small things ------------------------------------------------------------------------------
+    # Helpers -----------------------------------------------------------------------------------
 
     def _id(self, kind: str) -> str:
         return f"{kind}-{os.getpid()}-{next(self._ids)}"
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _emit(self, message: dict[str, Any]) -> None:
         self._output.write(json.dumps(message).encode() + b"\n")
 
-    async def _drained(self) -> None:
+    async def _drain(self) -> None:
         await self._output.drain()
         await asyncio.sleep(0)
 
@@ -389,7 +388,7 @@ async def main() -> None:
         lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout
     )
     await DemoAgent(asyncio.StreamWriter(transport, protocol, None, loop)).converse(input_)
-    os._exit(0)  # whatever still runs must not keep an agent whose Spinney is gone
+    os._exit(0)  # remaining threads and tasks must not keep the agent running without Spinney
 
 
 if __name__ == "__main__":

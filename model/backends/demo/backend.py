@@ -1,7 +1,7 @@
-"""The demo agent behind the language of backends: its program's JSON lines and their meaning.
+"""The demo agent's backend: translates between its program's JSON lines and backend events.
 
-To the program go `open`, `prompt`, `stop`, `reply` and `mode`; from it come `text`, `tool`,
-`output`, `result`, `plan`, `question`, `permission`, `withdrawn`, `mode`, `finished` and `failed`.
+It sends `open`, `prompt`, `stop`, `reply` and `mode`, and receives `text`, `tool`, `output`,
+`result`, `plan`, `question`, `permission`, `withdrawn`, `mode`, `finished` and `failed`.
 """
 
 import asyncio
@@ -23,28 +23,28 @@ PROGRAM: Final = Path(__file__).with_name("agent.py")
 
 COMMANDS: Final = (
     AgentCommand(
-        name="demo", description="Say what the agent shall do", argument_hint="[help | …]"
+        name="demo", description="Control what the agent does", argument_hint="[help | …]"
     ),
 )
 
 
 class DemoBackend:
-    """An agent that needs nothing but Python: for trying Spinney, and for its tests."""
+    """An agent that needs only Python: for trying out Spinney, and for its tests."""
 
     name = "demo"
 
     def __init__(self, memory: Path | None = None) -> None:
-        """Conversations are remembered in the directory `memory`, never in a worktree."""
+        """Conversations are stored in the directory `memory`, never in a worktree."""
         self._memory = memory or directories().data / "demo"
 
     async def probe(self) -> base.Probe:
-        """It ships with Spinney, so it is always there."""
+        """Always available, as the program ships with Spinney."""
         return base.Probe(program=str(PROGRAM), signed_in=True)
 
     async def commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
-        """The same everywhere."""
+        """The commands, which are the same in every worktree."""
         return COMMANDS
 
     async def open(self, launch: base.Launch) -> "DemoSession":
@@ -65,11 +65,11 @@ class DemoBackend:
         return agent
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: sessions share no process."""
 
 
 class DemoSession:
-    """One session's demo agent; see `base.Agent` for what the calls promise."""
+    """The demo agent of one session; see `base.Agent` for the contract of its methods."""
 
     def __init__(self, process: AgentProcess, record: Record) -> None:
         self._link = AgentLink("The demo agent", process, self._on_line, record)
@@ -78,14 +78,14 @@ class DemoSession:
     async def introduce(
         self, token: str, mode: ExecutionMode, memory: Path, *, text_only: bool
     ) -> None:
-        """Say which conversation this is; `memory` holds what was said in it before."""
+        """Open the conversation; `memory` is the file with its earlier messages."""
         self._mode = mode
         opening = {"type": "open", "mode": mode, "memory": str(memory), "text_only": text_only}
         await self._link.write(opening)
         await self._link.tell(base.ConversationIdentified(token))
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
-        """What the agent tells, until its program has ended."""
+        """The agent's events, until its program has exited."""
         return self._link.events()
 
     async def send(self, prompt: base.Prompt) -> None:
@@ -95,16 +95,16 @@ class DemoSession:
         await self._link.start_turn({"type": "prompt", "text": text})
 
     async def stop(self) -> None:
-        """Interrupt the turn, whatever it is at."""
-        await self._link.stop(self._ask_to_stop)
+        """Interrupt the turn in any state."""
+        await self._link.stop(self._send_stop)
 
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
-        """Carry the plan out in the mode of `settings`."""
+        """Execute the plan in the mode of `settings`."""
         self._mode = settings.mode
         await self._reply(request_id, mode=settings.mode, plan=plan)
 
     async def discuss(self, request_id: str, comment: base.Prompt) -> None:
-        """Go on in plan mode with this comment."""
+        """Continue in plan mode with this comment."""
         await self._reply(request_id, comment=comment.text_with_paths)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
@@ -116,16 +116,16 @@ class DemoSession:
         await self._reply(request_id, decision=decision, reason=reason)
 
     async def configure(self, settings: base.Settings) -> None:
-        """Change the mode; this agent has no models and thinks as it likes."""
+        """Change the mode; this agent has no models and no thinking levels."""
         if settings.mode != self._mode:
             self._mode = settings.mode
             await self._link.write({"type": "mode", "mode": settings.mode})
 
     async def close(self) -> None:
-        """End the program and all that it started."""
-        await self._link.close(self._ask_to_stop)
+        """End the program and all processes that it started."""
+        await self._link.close(self._send_stop)
 
-    async def _ask_to_stop(self) -> None:
+    async def _send_stop(self) -> None:
         await self._link.write({"type": "stop"})
 
     async def _reply(self, request_id: str, **fields: Any) -> None:
@@ -139,48 +139,48 @@ class DemoSession:
                     self._mode = event.mode
                 await self._link.tell(event)
             case Unreadable(reason, text):
-                error = f"The demo agent wrote something unreadable ({reason}): {text}"
+                error = f"The demo agent sent an invalid message ({reason}): {text}"
                 await self._link.tell(base.TurnFailed(error, "backend_error"))
                 await self._link.process.kill()
 
 
-def _event(said: dict[str, Any]) -> base.AgentEvent:
-    match said["type"]:
+def _event(message: dict[str, Any]) -> base.AgentEvent:
+    match message["type"]:
         case "text":
-            return base.TextDelta(said["block"], said["text"], said.get("kind", "text"))
+            return base.TextDelta(message["block"], message["text"], message.get("kind", "text"))
         case "tool":
-            return base.ToolUse(said["id"], said["name"], said["input"])
+            return base.ToolUse(message["id"], message["name"], message["input"])
         case "output":
-            return base.ToolOutput(said["id"], said["text"], is_whole=True)
+            return base.ToolOutput(message["id"], message["text"], is_whole=True)
         case "result":
-            return base.ToolResult(said["id"], said["content"], said["is_error"])
+            return base.ToolResult(message["id"], message["content"], message["is_error"])
         case "plan":
-            return base.PlanProposed(said["request_id"], said["text"])
+            return base.PlanProposed(message["request_id"], message["text"])
         case "question":
-            questions = tuple(Question.model_validate(each) for each in said["questions"])
-            return base.QuestionAsked(said["request_id"], questions)
+            questions = tuple(Question.model_validate(each) for each in message["questions"])
+            return base.QuestionAsked(message["request_id"], questions)
         case "permission":
             return base.PermissionAsked(
-                said["request_id"],
-                said["tool_name"],
-                said["input"],
-                said["description"],
-                said["tool"],
+                message["request_id"],
+                message["tool_name"],
+                message["input"],
+                message["description"],
+                message["tool"],
             )
         case "withdrawn":
-            return base.RequestWithdrawn(said["request_id"])
+            return base.RequestWithdrawn(message["request_id"])
         case "mode":
-            return base.ModeChanged(said["mode"])
+            return base.ModeChanged(message["mode"])
         case "finished":
             return base.TurnFinished(
-                said["stop_reason"],
-                Usage.model_validate(said["usage"]),
-                said["context_tokens"],
-                said["context_window"],
+                message["stop_reason"],
+                Usage.model_validate(message["usage"]),
+                message["context_tokens"],
+                message["context_window"],
             )
         case "failed":
-            usage = Usage.model_validate(said["usage"])
-            kind = said.get("error_type", "backend_error")
-            return base.TurnFailed(said["error"], kind, usage, said.get("retry_after"))
+            usage = Usage.model_validate(message["usage"])
+            kind = message.get("error_type", "backend_error")
+            return base.TurnFailed(message["error"], kind, usage, message.get("retry_after"))
         case other:
-            raise SpinneyError(f"The demo agent says an unknown word: {other}", "backend_error")
+            raise SpinneyError(f"The demo agent sent an unknown message: {other}", "backend_error")

@@ -1,6 +1,6 @@
-"""How the demo agent reads a message: its directives, and the steps of a plan.
+"""Parses messages to the demo agent: their directives, and the steps of a plan.
 
-Standard library only; a part of the demo agent's program.
+Standard library only; part of the demo agent's program.
 """
 
 import re
@@ -10,21 +10,21 @@ _MARK = re.compile(r"\s*/demo\b\s*(.*)")
 _ITEM = re.compile(r"^[ \t]*(?:\d+[.)]|[-*])[ \t]+(.+)$", re.MULTILINE)
 
 
-def first_word(text: str) -> tuple[str, str]:
-    """The first word and the rest."""
+def split_first_word(text: str) -> tuple[str, str]:
+    """Split into the first word and the rest."""
     first, _, rest = text.strip().partition(" ")
     return first, rest.strip()
 
 
-def directives(text: str, known: Container[str]) -> list[tuple[str, str]]:
-    """The directives of a message with their arguments; none when it does not begin with one.
+def parse_directives(text: str, known: Container[str]) -> list[tuple[str, str]]:
+    """Parse the directives of a message and their arguments; none if it does not begin with one.
 
-    A line begins a directive by `/demo` or a `known` name; any other belongs to the one before.
+    A directive begins with `/demo` or a `known` name; other lines continue the previous one.
     """
     found: list[tuple[str, str]] = []
     for line in text.strip().splitlines():
         marked = _MARK.match(line)
-        name, argument = first_word(marked[1] if marked else line)
+        name, argument = split_first_word(marked[1] if marked else line)
         if marked or (found and name in known):
             found.append((name, argument))
         elif found:
@@ -36,11 +36,11 @@ def directives(text: str, known: Container[str]) -> list[tuple[str, str]]:
 
 
 def list_items(text: str) -> list[str]:
-    """The items of the Markdown lists in a text."""
+    """Find the items of the Markdown lists in a text."""
     return [item.strip() for item in _ITEM.findall(text)]
 
 
-def steps(argument: str) -> list[str]:
-    """The steps of a plan, between semicolons or on lines of their own."""
+def split_steps(argument: str) -> list[str]:
+    """Split a plan into its steps, at semicolons and line breaks."""
     parts = re.split(r";|\n", argument)
     return [step for part in parts if (step := part.strip().removeprefix("- ").strip())]

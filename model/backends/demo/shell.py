@@ -1,6 +1,6 @@
-"""The demo agent's one tool besides writing: a shell command, its output, and its end.
+"""The demo agent's shell tool: runs a command and streams its output.
 
-Standard library only; a part of the demo agent's program.
+Standard library only; part of the demo agent's program.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ from contextlib import suppress
 from typing import Final
 
 OUTPUT_LIMIT: Final = 64 * 1024
-"""Bytes of output that are kept: the last ones."""
+"""Bytes of output that are kept, from the end."""
 
-PRINTED_LIMIT: Final = 4 * 1024
-"""Bytes of output that are told while the command runs: the last ones."""
+PROGRESS_LIMIT: Final = 4 * 1024
+"""Bytes of output that are reported while the command runs, from the end."""
 
 _GRACE: Final = 0.1
-"""Seconds to read on after the command's end, for what it left in the background."""
+"""Seconds to continue reading after the command's end, for its background processes."""
 
 
 class Shell:
@@ -25,30 +25,31 @@ class Shell:
 
     def __init__(self) -> None:
         self._starting: asyncio.Task[asyncio.subprocess.Process] | None = None
-        """The start of the last command, which runs if that is done."""
+        """The start of the last command; once it is done, the command is running."""
 
-    async def run(self, command: str, prints: Callable[[str], None]) -> tuple[int, str]:
-        """The exit code and the output of `sh -c command`, errors among it.
+    async def run(self, command: str, on_output: Callable[[str], None]) -> tuple[int, str]:
+        """Run `sh -c command`; return its exit code and its output, including stderr.
 
-        `prints` hears the end of the output while the command runs.
+        `on_output` is called with the end of the output while the command runs.
         """
-        starting = self._starting = asyncio.create_task(_started(command))
+        starting = self._starting = asyncio.create_task(_start(command))
         try:
             process = await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # It may run already, and what it starts with it: it must not get out of sight.
+            # It may be running already with children: the process group must not be lost.
             self.kill()
             raise
         output = bytearray()
-        told = b""
+        reported = b""
         reading = asyncio.create_task(_read(process, output))
         try:
-            # A background child may hold the pipe for ever; the command's own end is what counts.
+            # A background child may keep the pipe open forever; the command's own exit counts.
             while process.returncode is None and not reading.done():
                 await asyncio.wait({reading}, timeout=0.02)
-                if (printed := bytes(output[-PRINTED_LIMIT:])) != told and not reading.done():
-                    told = printed
-                    prints(printed.decode(errors="replace"))
+                tail = bytes(output[-PROGRESS_LIMIT:])
+                if tail != reported and not reading.done():
+                    reported = tail
+                    on_output(tail.decode(errors="replace"))
             await asyncio.wait({reading}, timeout=_GRACE)
             code = await process.wait() if process.returncode is None else process.returncode
         finally:
@@ -56,18 +57,18 @@ class Shell:
         return code, output.decode(errors="replace")
 
     def kill(self) -> None:
-        """End the command that runs or is about to, and its process group."""
+        """Kill the command that is running or starting, and its process group."""
         if self._starting is not None:
-            self._starting.add_done_callback(_end_started)
+            self._starting.add_done_callback(_kill_started)
 
     async def end(self) -> None:
-        """Kill it, and return when that is done."""
+        """Kill the command, waiting for its start first."""
         if self._starting is not None:
             await asyncio.wait({self._starting})
-            _end_started(self._starting)
+            _kill_started(self._starting)
 
 
-async def _started(command: str) -> asyncio.subprocess.Process:
+async def _start(command: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         "sh",
         "-c",
@@ -79,12 +80,12 @@ async def _started(command: str) -> asyncio.subprocess.Process:
     )
 
 
-def _end_started(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
+def _kill_started(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
     if not starting.cancelled() and starting.exception() is None:
-        _end(starting.result())
+        _kill_group(starting.result())
 
 
-def _end(process: asyncio.subprocess.Process) -> None:
+def _kill_group(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

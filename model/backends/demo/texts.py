@@ -1,24 +1,25 @@
-"""What the demo agent says: the tour for newcomers, its list of directives, and Markdown by the
-kilobyte. Standard library only; the agent's program imports nothing else of Spinney.
+"""The demo agent's texts: the tour for new users, its list of directives, and generated Markdown.
+
+Standard library only; the agent's program imports nothing else from Spinney.
 """
 
 import re
 
 DIRECTIVES = """\
-I am the demo agent. I follow these, one on each line:
+I am the demo agent. I follow these directives, one per line:
 
 - `/demo say TEXT` streams the text
-- `/demo think TEXT` thinks it
-- `/demo write PATH: TEXT` writes a file of the worktree
+- `/demo think TEXT` streams it as thinking
+- `/demo write PATH: TEXT` writes a file in the worktree
 - `/demo run COMMAND` runs a shell command in the worktree
-- `/demo plan STEP; STEP` proposes a plan, and carries it out when approved
+- `/demo plan STEP; STEP` proposes a plan, and executes it when approved
 - `/demo ask QUESTION | A | B` asks you
 - `/demo permission COMMAND` asks before it runs the command
-- `/demo stream N RATE` sends N pieces at RATE a second
+- `/demo stream N RATE` sends N pieces at RATE per second
 - `/demo markdown N` writes N KiB of Markdown
 - `/demo wait SECONDS` waits
-- `/demo recall` repeats what you said before
-- `/demo fail KIND` breaks: rate_limit, overloaded, auth, crash, hang, deaf or garbage
+- `/demo recall` repeats your earlier messages
+- `/demo fail KIND` fails: rate_limit, overloaded, auth, crash, hang, deaf or garbage
 
 Anything else gets a short tour of Spinney.
 """
@@ -28,7 +29,7 @@ PLAN_REFUSAL = "Plan mode changes nothing. Approve a plan, or change the mode, a
 TOUR_FILE = "spinney-tour.md"
 
 TOUR_THOUGHT = (
-    "Somebody new, perhaps. I will keep it short and change one file, so there is a diff."
+    "Perhaps a new user. I will keep it short and change one file, so that there is a diff."
 )
 
 TOUR_HELLO = """\
@@ -41,8 +42,8 @@ What you see now is a *turn*: I stream, you read along.
 
 TOUR_MODES = {
     "plan": """\
-You are in **plan** mode: I may look, but change nothing. So here is what I would do. \
-Approve it, or answer in your own words to discuss it.
+You are in **plan** mode: I read, but change nothing. Here is what I would do. \
+Approve it, or reply to discuss it.
 """,
     "build": """\
 You are in **build** mode: I edit files at once, and ask before I run commands. \
@@ -71,7 +72,7 @@ git status --short   # ?? spinney-tour.md
 
 Try next:
 
-1. change the **mode** and say something again
+1. change the **mode** and send another message
 2. `/demo ask Tea or coffee? | Tea | Coffee`
 3. `/demo permission git status`
 
@@ -80,7 +81,7 @@ Try next:
 
 
 def tour_file(before: str, mode: str) -> str:
-    """The new content of the tour's file: made once, and a line longer at every visit."""
+    """The new content of the tour's file: created once, then one more line per visit."""
     if not before:
         return (
             "# A tour of Spinney\n\n"
@@ -93,13 +94,13 @@ def tour_file(before: str, mode: str) -> str:
     return f"{before}Visit {visits + 1}, in {mode} mode.\n"
 
 
-def written(prompt: str) -> str:
-    """A text in the form that ends the prompt: each part is the first line of the material."""
+def fill_form(prompt: str) -> str:
+    """Fill in the form at the end of the prompt: each part is the first line of the material."""
     material, _, form = prompt.rpartition("Answer in exactly this form")
     first = re.search(r"^<(?:commits|message|conversation)>\n(.*)", material, re.MULTILINE)
     text = first[1] if first else "A text of the demo agent"
-    wanted = re.findall(r"^<(\w+)>$", form, re.MULTILINE)
-    return "\n".join(f"<{tag}>{text}</{tag}>" for tag in wanted)
+    tags = re.findall(r"^<(\w+)>$", form, re.MULTILINE)
+    return "\n".join(f"<{tag}>{text}</{tag}>" for tag in tags)
 
 
 _SECTIONS = (
@@ -118,11 +119,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Thread:
-    colour: str
+    color: str
     length: float = {n}.5
 
     def cut(self, at: float) -> "Thread":
-        return Thread(self.colour, min(at, self.length))  # never longer than before
+        return Thread(self.color, min(at, self.length))  # never longer than before
 ```
 """,
     """\
@@ -161,7 +162,7 @@ done
 ```
 """,
     """\
-### Section {n}: the same in other tongues
+### Section {n}: the same in other languages
 
 ```rust
 fn beat(picks: u32) -> Option<u32> {{
@@ -176,21 +177,21 @@ fn beat(picks: u32) -> Option<u32> {{
 
 ---
 
-That was section {n}, with $x^{n}$ left as it stands and a long line that has to be wrapped \
-somewhere by whoever shows it, because nobody broke it here on purpose.
+That was section {n}, with $x^{n}$ left as it is and a long line that has to be wrapped \
+somewhere by the user interface, because it has no line breaks of its own on purpose.
 """,
 )
 
 
 def markdown(kibibytes: float) -> str:
-    """The same varied Markdown of this size at every call, ended at a line."""
+    """Generate varied Markdown of this size, the same at every call, cut at a line's end."""
     size = int(kibibytes * 1024)
     sections = [b"# Woven Markdown\n\n"]
-    written = len(sections[0])
-    while written < size:
+    size_so_far = len(sections[0])
+    while size_so_far < size:
         number = len(sections)
         section = _SECTIONS[number % len(_SECTIONS)].format(n=number) + "\n"
         sections.append(section.encode())
-        written += len(sections[-1])
+        size_so_far += len(sections[-1])
     cut = b"".join(sections)[:size].decode(errors="ignore")
     return cut[: cut.rfind("\n") + 1] or cut

@@ -1,4 +1,4 @@
-"""The person's own agents of OpenCode: offered as commands, `/reviewer …`, each for one message."""
+"""The user's own OpenCode agents, offered as commands (`/reviewer …`) for a single message."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,11 +10,11 @@ Json = dict[str, Any]
 _OURS: Final = frozenset({"plan", "build", "yolo"})
 
 
-class OwnAgents:
-    """Those that the program told of, but for its own, for ours and for hidden ones."""
+class CustomAgents:
+    """The agents that the program lists, except native, hidden and Spinney's own ones."""
 
-    def __init__(self, told: object) -> None:
-        listed = told if isinstance(told, list) else []
+    def __init__(self, response: object) -> None:
+        listed = response if isinstance(response, list) else []
         self._agents = {
             each["name"]: each
             for each in listed
@@ -26,7 +26,7 @@ class OwnAgents:
         }
 
     def commands(self) -> tuple[AgentCommand, ...]:
-        """What a person can send."""
+        """The agents as commands."""
         return tuple(
             AgentCommand(
                 name=name,
@@ -36,8 +36,8 @@ class OwnAgents:
             for name, agent in self._agents.items()
         )
 
-    def addressed(self, prompt: Json) -> Json:
-        """The message's body, to the agent that its text begins with; unchanged for none."""
+    def address(self, prompt: Json) -> Json:
+        """Address the message's body to the agent that its text begins with, if any."""
         first, *files = prompt["parts"]
         name, _, text = first["text"].strip().partition(" ")
         agent = self._agents.get(name[1:]) if name.startswith("/") else None

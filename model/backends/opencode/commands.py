@@ -1,5 +1,5 @@
-"""A person's `/command` as OpenCode's server takes it: those that it knows by name, and `/compact`,
-which is a call of its own. Any other text is for the agent to read.
+"""Maps the user's `/command` to OpenCode's HTTP calls: commands that the server lists, and
+`/compact`, which has its own endpoint. Any other text is a plain message to the agent.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,45 +11,45 @@ from model.domain.resources import AgentCommand
 
 Json = dict[str, Any]
 Call = Callable[[str, str, None], Awaitable[Any]]
-"""Asks the server."""
+"""Calls the server."""
 
-PATIENCE: Final = 24 * 3600.0
-"""Seconds; a command is answered when its turn is over."""
+TIMEOUT: Final = 24 * 3600.0
+"""Seconds; the response to a command arrives at the end of its turn."""
 
 _COMPACT: Final = ("compact", "summarize")
-"""What the program's own terminal calls it."""
+"""Its names in the program's own terminal."""
 
 
 COMPACT: Final = AgentCommand(name=_COMPACT[0], description="Shorten the conversation to a summary")
 
 
-async def known(call: Call) -> tuple[AgentCommand, ...]:
-    """All that can be sent. Raises `SpinneyError` where the server does not answer."""
-    return (*map(_described, await _listed(call)), COMPACT)
+async def list_commands(call: Call) -> tuple[AgentCommand, ...]:
+    """List all commands. Raises `SpinneyError` if the server does not respond."""
+    return (*map(_describe, await _listed(call)), COMPACT)
 
 
-def in_files(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
-    """The project's and the person's, agents too, as far as they are files. Call it in a thread."""
+def find_in_files(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
+    """Find the commands and agents in files of the project and the user. Call it in a thread."""
     home = Path(environment.get("HOME") or Path.home())
     own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
     found: list[AgentCommand] = []
-    for place in (worktree / ".opencode", own):
+    for folder in (worktree / ".opencode", own):
         for name in ("command", "commands", "agent", "agents"):
-            found += commands_in(place / name, "/")
+            found += commands_in(folder / name, "/")
         for name in ("skill", "skills"):
-            found += skills_in(place / name)
-    for place in (worktree, home):
-        found += [*skills_in(place / ".claude/skills"), *skills_in(place / ".agents/skills")]
+            found += skills_in(folder / name)
+    for folder in (worktree, home):
+        found += [*skills_in(folder / ".claude/skills"), *skills_in(folder / ".agents/skills")]
     return (*found, COMPACT)
 
 
-async def command(
+async def build_call(
     call: Call, conversation: str, prompt: Mapping[str, Any]
 ) -> tuple[str, Json] | None:
-    """The path and the body of the call that carries it out; `None` for a plain message.
+    """The path and the body of the call for a command; `None` for a plain message.
 
     `conversation` is the path of the session, `prompt` the message's body.
-    Raises `SpinneyError` where the server does not answer.
+    Raises `SpinneyError` if the server does not respond.
     """
     text = str(prompt["parts"][0]["text"]).strip()
     if not text.startswith("/"):
@@ -68,25 +68,26 @@ async def command(
 
 
 async def _listed(call: Call) -> list[Mapping[str, Any]]:
-    told = await call("GET", "/command", None)
-    objects = (each for each in told if isinstance(each, Mapping)) if isinstance(told, list) else ()
+    response = await call("GET", "/command", None)
+    items = response if isinstance(response, list) else ()
+    objects = (each for each in items if isinstance(each, Mapping))
     return [each for each in objects if isinstance(each.get("name"), str)]
 
 
-def _described(told: Mapping[str, Any]) -> AgentCommand:
-    hints = told.get("hints")
-    places = [str(hint).strip("$").lower() for hint in hints] if isinstance(hints, list) else []
+def _describe(command: Mapping[str, Any]) -> AgentCommand:
+    hints = command.get("hints")
+    arguments = [str(hint).strip("$").lower() for hint in hints] if isinstance(hints, list) else []
     return AgentCommand(
-        name=told["name"],
-        description=str(told.get("description") or ""),
-        argument_hint=" ".join(f"[{place}]" for place in places),
+        name=command["name"],
+        description=str(command.get("description") or ""),
+        argument_hint=" ".join(f"[{argument}]" for argument in arguments),
     )
 
 
 async def _last_model(call: Call, conversation: str) -> Json | None:
-    """The model that answered last; `None` before any answer, when nothing can be shortened."""
-    told = await call("GET", conversation, None)
-    model = told.get("model") if isinstance(told, Mapping) else None
+    """The model of the last response; `None` before any response: nothing can be compacted then."""
+    response = await call("GET", conversation, None)
+    model = response.get("model") if isinstance(response, Mapping) else None
     if not isinstance(model, Mapping):
         return None
     return {"providerID": model.get("providerID"), "modelID": model.get("id")}

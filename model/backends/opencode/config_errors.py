@@ -1,39 +1,39 @@
-"""What OpenCode says of settings that it cannot use, without what stands in them: it quotes them
-whole, with the keys of a person's accounts.
+"""Messages about invalid OpenCode settings, without their content: OpenCode quotes the whole file,
+including the API keys of the user.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-_MOST: Final = 3
-"""Mistakes that are named."""
+_MAX_MISTAKES: Final = 3
+"""Most mistakes that are listed."""
 
 _QUOTES: Final = ("--- Errors ---", "--- End ---")
 _INVALID: Final = "Configuration is invalid at "
-_NO_JSON: Final = "Config file at "
+_INVALID_JSON: Final = "Config file at "
 
 
-def at_start(said: str) -> str | None:
-    """The sentence about its last words, where these are about settings."""
-    lines = said.splitlines()
+def describe_output(output: str) -> str | None:
+    """The message for the program's last output, if that is about its settings."""
+    lines = output.splitlines()
     if any(line in _QUOTES for line in lines):
-        file = _between(lines, _NO_JSON, " is not valid")
-        return _sentence(file, _misspelt(lines))
+        file = _between(lines, _INVALID_JSON, " is not valid")
+        return _message(file, _syntax_errors(lines))
     if file := _between(lines, _INVALID, "\n"):
-        told = (line.removeprefix("↳").strip() for line in lines if line.startswith("↳"))
-        return _sentence(file, (_without_value(*_parted(each)) for each in told))
+        issues = (line.removeprefix("↳").strip() for line in lines if line.startswith("↳"))
+        return _message(file, (_without_value(*_split_path(each)) for each in issues))
     return None
 
 
-def in_answer(answer: Mapping[str, Any]) -> str | None:
-    """The sentence about an error that it answers, where this is about settings."""
-    data = answer.get("data")
-    told: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
-    match answer.get("name"):
+def describe_response(response: Mapping[str, Any]) -> str | None:
+    """The message for an error response, if that is about the settings."""
+    value = response.get("data")
+    data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+    match response.get("name"):
         case "ConfigJsonError":
-            mistakes = _misspelt(str(told.get("message")).splitlines())
+            mistakes = _syntax_errors(str(data.get("message")).splitlines())
         case "ConfigInvalidError":
-            issues = told.get("issues")
+            issues = data.get("issues")
             mistakes = [
                 _without_value(str(each.get("message")), ".".join(map(str, each.get("path") or ())))
                 for each in (issues if isinstance(issues, list) else ())
@@ -41,18 +41,18 @@ def in_answer(answer: Mapping[str, Any]) -> str | None:
             ]
         case _:
             return None
-    return _sentence(str(told.get("path") or ""), mistakes)
+    return _message(str(data.get("path") or ""), mistakes)
 
 
-def _misspelt(lines: list[str]) -> list[str]:
-    """Of a file that is no JSON: `CommaExpected at line 2, column 2`."""
+def _syntax_errors(lines: list[str]) -> list[str]:
+    """The JSON syntax errors, such as `CommaExpected at line 2, column 2`."""
     words = [line.split() for line in lines]
     return [" ".join(each) for each in words if len(each) == 6 and each[1:3] == ["at", "line"]]
 
 
-def _parted(told: str) -> tuple[str, str]:
-    """What is wrong, and at the end of the line where."""
-    message, _, path = told.rpartition(" ")
+def _split_path(issue: str) -> tuple[str, str]:
+    """Split an issue into its message and the path at its end."""
+    message, _, path = issue.rpartition(" ")
     return message, path
 
 
@@ -65,9 +65,10 @@ def _between(lines: Iterable[str], before: str, after: str) -> str:
     return next(found, "").partition(after)[0].strip()
 
 
-def _sentence(file: str, mistakes: Iterable[str]) -> str:
-    where = f" in {file}" if file else ""
-    named = "; ".join(list(mistakes)[:_MOST]) or "they are no JSON"
+def _message(file: str, mistakes: Iterable[str]) -> str:
+    location = f" in {file}" if file else ""
+    listed = "; ".join(list(mistakes)[:_MAX_MISTAKES]) or "not valid JSON"
     return (
-        f"OpenCode cannot use its settings{where}: {named}. Mend them, then send the message again."
+        f"OpenCode cannot use its settings{location}: {listed}. Fix them, then send the message"
+        " again."
     )

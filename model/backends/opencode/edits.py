@@ -1,4 +1,4 @@
-"""OpenCode's editing tools as the one `edit` that every screen shows as a diff."""
+"""Converts OpenCode's editing tools to the common `edit` tool that screens show as a diff."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,52 +21,52 @@ class Edits:
         self._worktree = worktree
         self._patches: dict[str, list[str]] = {}
 
-    def normalised(self, use: ToolUse) -> list[ToolUse]:
-        """The call of an editing tool as `edit {file_path, old_content, new_content}`.
+    def normalize(self, use: ToolUse) -> list[ToolUse]:
+        """Convert a call of an editing tool to `edit {file_path, old_content, new_content}`.
 
         A patch of several files becomes as many edits; the first has the call's own id.
         """
-        told = use.input
-        if not told:
+        fields = use.input
+        if not fields:
             return [replace(use, name="edit", input=_edit("", "", ""))]
         if use.name in ("apply_patch", "patch"):
-            return self._patched(use, _text(told, "patchText"))
-        path = _text(told, "filePath")
+            return self._split_patch(use, _text(fields, "patchText"))
+        path = _text(fields, "filePath")
         if use.name == "write":
-            new = _text(told, "content")
+            new = _text(fields, "content")
             old = content_before(self._worktree / path, new) if path else ""
-        elif isinstance(told.get("edits"), list):
-            edits = [edit for edit in told["edits"] if isinstance(edit, Mapping)]
+        elif isinstance(fields.get("edits"), list):
+            edits = [edit for edit in fields["edits"] if isinstance(edit, Mapping)]
             old = pieces([_text(edit, "oldString") for edit in edits])
             new = pieces([_text(edit, "newString") for edit in edits])
         else:
-            old, new = _text(told, "oldString"), _text(told, "newString")
-        return [replace(use, name="edit", input=_edit(self.shown(path), old, new))]
+            old, new = _text(fields, "oldString"), _text(fields, "newString")
+        return [replace(use, name="edit", input=_edit(self._relative(path), old, new))]
 
     def results(self, result: ToolResult) -> list[ToolResult]:
-        """The result for each of the edits that a call became."""
+        """The result for each of the edits that a call was converted to."""
         others = self._patches.pop(result.tool_use_id, [])
         return [result, *(replace(result, tool_use_id=other) for other in others)]
 
-    def permitted(self, metadata: Mapping[str, Any]) -> dict[str, str]:
-        """What the request for an edit, which holds a unified diff, would do."""
+    def from_request(self, metadata: Mapping[str, Any]) -> dict[str, str]:
+        """The edit in a permission request, which contains a unified diff."""
         _, _, hunks = _text(metadata, "diff").partition("\n@@")
         old, new = _sides(hunks.split("\n")[1:])
-        return _edit(self.shown(_text(metadata, "filepath")), old, new)
+        return _edit(self._relative(_text(metadata, "filepath")), old, new)
 
-    def shown(self, path: str) -> str:
-        """Inside the worktree without its path, as people speak of files."""
+    def _relative(self, path: str) -> str:
+        """The path relative to the worktree, if it is inside."""
         try:
             return str(Path(path).relative_to(self._worktree)) if path else ""
         except ValueError:
             return path
 
-    def _patched(self, use: ToolUse, patch: str) -> list[ToolUse]:
+    def _split_patch(self, use: ToolUse, patch: str) -> list[ToolUse]:
         edits: list[ToolUse] = []
         for number, (path, lines) in enumerate(_files(patch)):
             key = use.id if number == 0 else f"{use.id}:{number}"
-            told = _edit(self.shown(path), *_sides(lines))
-            edits.append(replace(use, id=key, name="edit", input=told))
+            fields = _edit(self._relative(path), *_sides(lines))
+            edits.append(replace(use, id=key, name="edit", input=fields))
         if not edits:
             return [replace(use, name="edit", input=_edit("", "", patch))]
         self._patches[use.id] = [edit.id for edit in edits[1:]]
@@ -78,13 +78,13 @@ def _edit(path: str, old: str, new: str) -> dict[str, str]:
 
 
 def _files(patch: str) -> Iterator[tuple[str, list[str]]]:
-    """The files of a patch in the form of OpenAI's models, with their lines."""
+    """The files of a patch in OpenAI's format, with their lines."""
     path, lines = "", list[str]()
     for line in patch.split("\n"):
-        if found := _PATCH_FILE.match(line):
+        if match := _PATCH_FILE.match(line):
             if path:
                 yield path, lines
-            path, lines = found[1].strip(), []
+            path, lines = match[1].strip(), []
         elif not line.startswith("*** "):
             lines.append(line)
     if path:
@@ -92,13 +92,13 @@ def _files(patch: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _sides(lines: list[str]) -> tuple[str, str]:
-    """What stands before and after in the lines of a diff."""
+    """The old and the new text in the lines of a diff."""
     hunks = [line for line in lines if line[:1] in ("+", "-", " ")]
     old = [line[1:] for line in hunks if line[0] != "+"]
     new = [line[1:] for line in hunks if line[0] != "-"]
     return "\n".join(old), "\n".join(new)
 
 
-def _text(told: Mapping[str, Any], key: str) -> str:
-    value = told.get(key)
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key)
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""OpenCode's words for what went wrong, as sentences that say what to do."""
+"""Translates OpenCode's errors into messages that say what to do."""
 
 import re
 import time
@@ -10,39 +10,39 @@ from model.base.errors import ErrorType
 from model.base.text import clean_line
 
 SIGN_IN: Final = (
-    "OpenCode's provider does not accept the key, or none is signed in. Run: opencode auth login. "
-    "A key that stands in OpenCode's configuration or in a variable is changed there."
+    "OpenCode's provider rejected the key, or none is signed in. Run: opencode auth login. "
+    "Change a key in OpenCode's configuration or in an environment variable there."
 )
-BUSY: Final = "The provider of OpenCode is overloaded or out of reach. Try again in a moment."
+BUSY: Final = "The provider of OpenCode is overloaded or unreachable. Try again in a moment."
 WAIT: Final = (
-    "The provider of OpenCode wants no request for a while. Wait, then send the message again."
+    "The provider of OpenCode accepts no requests for a while. Wait, then send the message again."
 )
 SPENT: Final = (
-    "The account at OpenCode's provider has used up what it may. Wait, add credit, or choose"
+    "The account at OpenCode's provider has used up its quota. Wait, add credit, or choose"
     " another model."
 )
 EMPTY: Final = (
-    "OpenCode's provider answers with nothing, and OpenCode asked it {} times. A network's sign-in"
-    " page or a broken gateway does that: look at the network and at the provider's address."
+    "OpenCode's provider returned {} empty responses in a row. The cause may be a network's sign-in"
+    " page or a broken gateway: check the network and the provider's URL."
 )
 CERTIFICATE: Final = (
-    "OpenCode does not trust the certificate of its provider. Where a proxy or a company's own"
-    " authority signs, name its file in NODE_EXTRA_CA_CERTS and start Spinney again."
+    "OpenCode does not trust the certificate of its provider. If a proxy or a company's own"
+    " authority signed it, set NODE_EXTRA_CA_CERTS to its file and start Spinney again."
 )
 LIMIT: Final = "OpenCode's provider has reached its rate limit. Wait, then send the message again."
 TOO_LONG: Final = (
-    "The conversation is too long for the model. Start a new session, or choose a model that "
-    "takes more."
+    "The conversation is too long for the model. Start a new session, or choose a model with a "
+    "larger context."
 )
 
-_SAID_LENGTH: Final = 1000
+_MAX_DETAIL: Final = 1000
 
-_FAULT: Final[ErrorType] = "backend_error"
+_BACKEND_ERROR: Final[ErrorType] = "backend_error"
 
 _RETRIES: Final = 3
 _LONGEST_RETRY: Final = 15.0
-"""Seconds; a turn that would wait longer to ask its provider again ends. The program's own pauses
-are shorter until then, so a longer one is what the provider told."""
+"""Seconds; a turn that would wait longer before its next retry ends. The program's own pauses are
+shorter until then, so a longer one was requested by the provider."""
 
 _LIMIT_WORDS: Final = re.compile(r"rate.?limit|too many requests|\b429\b", re.I)
 _SPENT_WORDS: Final = re.compile(r"quota|usage limit|credit|billing", re.I)
@@ -53,43 +53,47 @@ _NETWORK_WORDS: Final = re.compile(
 )
 
 
-def failure(error: Mapping[str, Any]) -> TurnFailed:
-    """The error of a session or a message, `{name, data}`, for people."""
-    found = error.get("data")
-    data: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+def turn_failure(error: Mapping[str, Any]) -> TurnFailed:
+    """Convert the error of a session or a message, `{name, data}`."""
+    value = error.get("data")
+    data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     name = str(error.get("name") or "")
-    said = clean_line(str(data.get("message") or ""))[:_SAID_LENGTH]
-    sentence, kind = _described(name, said, data.get("statusCode"))
-    text = f"{sentence} It said: {said}" if said else sentence
+    detail = clean_line(str(data.get("message") or ""))[:_MAX_DETAIL]
+    message, kind = _describe(name, detail, data.get("statusCode"))
+    text = f"{message} It said: {detail}" if detail else message
     return TurnFailed(text, kind, retry_after=_retry_after(data.get("responseHeaders")))
 
 
-def gave_up(status: Mapping[str, Any]) -> TurnFailed | None:
-    """Why a turn ends although the program would ask its provider again; `None` if it goes on.
+def give_up_failure(status: Mapping[str, Any]) -> TurnFailed | None:
+    """The failure of a turn that should not be retried any more; `None` if it should.
 
-    `status` has the number of the attempt and when the next is, in milliseconds since 1970.
+    `status` has the number of the attempt and the time of the next one, in milliseconds since 1970.
     """
     seconds, attempt = _seconds_until(status.get("next")), status.get("attempt")
     if seconds <= _LONGEST_RETRY and (not isinstance(attempt, int) or attempt < _RETRIES):
         return None
-    said = clean_line(str(status.get("message") or ""))[:_SAID_LENGTH]
-    told = seconds if seconds > _LONGEST_RETRY else None
-    sentence, kind = _by_words(said) or ((WAIT, "rate_limit_error") if told else (BUSY, _FAULT))
-    return TurnFailed(f"{sentence} It said: {said}" if said else sentence, kind, retry_after=told)
+    detail = clean_line(str(status.get("message") or ""))[:_MAX_DETAIL]
+    retry_after = seconds if seconds > _LONGEST_RETRY else None
+    fallback: tuple[str, ErrorType] = (
+        (WAIT, "rate_limit_error") if retry_after else (BUSY, _BACKEND_ERROR)
+    )
+    message, kind = _by_text(detail) or fallback
+    text = f"{message} It said: {detail}" if detail else message
+    return TurnFailed(text, kind, retry_after=retry_after)
 
 
-def empty(answers: int) -> TurnFailed:
-    """Why a turn ends in which the program had this many answers in a row without a word."""
-    return TurnFailed(EMPTY.format(answers), _FAULT)
+def empty_failure(responses: int) -> TurnFailed:
+    """The failure of a turn with this many empty responses in a row."""
+    return TurnFailed(EMPTY.format(responses), _BACKEND_ERROR)
 
 
-def retry_notice(attempt: object, said: object) -> str:
-    """What to show while the program waits to ask its provider again."""
-    reason = clean_line(str(said or ""))[:200] or "the provider did not answer"
+def retry_notice(attempt: object, message: object) -> str:
+    """The notice to show while the program waits for its next retry."""
+    reason = clean_line(str(message or ""))[:200] or "the provider did not respond"
     return f"Retrying (attempt {attempt}): {reason}"
 
 
-def _described(name: str, said: str, status: object) -> tuple[str, ErrorType]:
+def _describe(name: str, detail: str, status: object) -> tuple[str, ErrorType]:
     match name:
         case "ProviderAuthError":
             return SIGN_IN, "authentication_error"
@@ -97,34 +101,34 @@ def _described(name: str, said: str, status: object) -> tuple[str, ErrorType]:
             return TOO_LONG, "invalid_request"
         case "MessageOutputLengthError":
             return (
-                "The answer became longer than the model may write. Ask for it in smaller pieces.",
+                "The response exceeded the model's output limit. Ask for smaller pieces.",
                 "backend_error",
             )
     if isinstance(status, int):
-        return _by_status(status, said)
-    if said.startswith("Model not found") or "ModelNotFound" in said:
+        return _by_status(status, detail)
+    if detail.startswith("Model not found") or "ModelNotFound" in detail:
         return (
             "OpenCode cannot use this model. Choose another one (see: opencode models).",
             "invalid_request",
         )
-    if found := _by_words(said):
-        return found
-    if _KEY_WORDS.search(said):
+    if known := _by_text(detail):
+        return known
+    if _KEY_WORDS.search(detail):
         return SIGN_IN, "authentication_error"
-    if name == "APIError" or _NETWORK_WORDS.search(said):
+    if name == "APIError" or _NETWORK_WORDS.search(detail):
         return BUSY, "backend_error"
     return "OpenCode ended the turn with an error. Try again.", "backend_error"
 
 
-def _by_words(said: str) -> tuple[str, ErrorType] | None:
-    if _SPENT_WORDS.search(said):
+def _by_text(detail: str) -> tuple[str, ErrorType] | None:
+    if _SPENT_WORDS.search(detail):
         return SPENT, "rate_limit_error"
-    if _LIMIT_WORDS.search(said):
+    if _LIMIT_WORDS.search(detail):
         return LIMIT, "rate_limit_error"
-    return (CERTIFICATE, _FAULT) if _CERTIFICATE_WORDS.search(said) else None
+    return (CERTIFICATE, _BACKEND_ERROR) if _CERTIFICATE_WORDS.search(detail) else None
 
 
-def _by_status(status: int, said: str) -> tuple[str, ErrorType]:
+def _by_status(status: int, detail: str) -> tuple[str, ErrorType]:
     match status:
         case 401 | 403:
             return SIGN_IN, "authentication_error"
@@ -143,7 +147,7 @@ def _by_status(status: int, said: str) -> tuple[str, ErrorType]:
         case 413:
             return "The message is too large for the provider. Send less at once.", "too_large"
         case 429:
-            return _by_words(said) or (LIMIT, "rate_limit_error")
+            return _by_text(detail) or (LIMIT, "rate_limit_error")
     if status >= 500:
         return BUSY, "backend_error"
     return (
@@ -153,9 +157,9 @@ def _by_status(status: int, said: str) -> tuple[str, ErrorType]:
 
 
 def _retry_after(headers: object) -> float | None:
-    told = headers.get("retry-after") if isinstance(headers, Mapping) else None
+    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
     try:
-        return float(str(told))
+        return float(str(value))
     except ValueError:
         return None
 

@@ -1,4 +1,4 @@
-"""The stream of events of OpenCode's server: bytes as they come, to events."""
+"""Parses the event stream of OpenCode's server."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,48 +12,48 @@ _DATA: Final = b"data:"
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One event: its kind and what it tells."""
+class ServerEvent:
+    """An event of the server, with its type and properties."""
 
     kind: str
-    told: Mapping[str, Any]
+    properties: Mapping[str, Any]
     raw: bytes = field(default=b"", compare=False, repr=False)
 
     @property
     def session_id(self) -> str:
-        """The conversation that it is about; empty where it is about none."""
-        return str(self.told.get("sessionID") or "")
+        """The id of its conversation; empty if it has none."""
+        return str(self.properties.get("sessionID") or "")
 
     @property
     def status(self) -> str:
-        """`busy`, `idle` or `retry`; empty for events that tell nothing of it."""
-        status = self.told.get("status") if self.kind == "session.status" else None
+        """`busy`, `idle` or `retry`; empty for events without a status."""
+        status = self.properties.get("status") if self.kind == "session.status" else None
         return str(status.get("type")) if isinstance(status, Mapping) else ""
 
 
 class EventFeed:
-    """One connection's events, in the form of `text/event-stream`, each on one line of data."""
+    """Incremental parser of a `text/event-stream` connection with one data line per event."""
 
     def __init__(self) -> None:
         self._lines = LineSplitter()
 
-    def feed(self, chunk: bytes) -> Iterator[Event | Unreadable]:
-        """The events that `chunk` completes."""
+    def feed(self, chunk: bytes) -> Iterator[ServerEvent | Unreadable]:
+        """Yield the events that `chunk` completes."""
         for line in self._lines.feed(chunk):
             if isinstance(line, TooLong):
                 reason = f"an event of {line.size / 1024 / 1024:.0f} MB"
                 yield Unreadable(reason, raw=f"({reason})".encode())
             elif line.startswith(_DATA):
-                yield _parsed(line[len(_DATA) :])
+                yield _parse(line[len(_DATA) :])
 
 
-def _parsed(data: bytes) -> Event | Unreadable:
+def _parse(data: bytes) -> ServerEvent | Unreadable:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return Unreadable("not JSON", raw=data)
     payload = value.get("payload") if isinstance(value, dict) else None
     if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
-        return Unreadable("no event", raw=data)
-    told = payload.get("properties")
-    return Event(payload["type"], told if isinstance(told, dict) else {}, data)
+        return Unreadable("not an event", raw=data)
+    properties = payload.get("properties")
+    return ServerEvent(payload["type"], properties if isinstance(properties, dict) else {}, data)

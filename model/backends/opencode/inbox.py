@@ -1,31 +1,29 @@
-"""What a conversation of OpenCode hears one after the other: the program's events, and what became
-of it and of its turns.
-"""
+"""The items of a conversation's inbox, handled in order: the server's events, and internal ones."""
 
 from dataclasses import dataclass
 
 from model.backends import base
-from model.backends.opencode.event_stream import Event
+from model.backends.opencode.event_stream import ServerEvent
 from model.backends.process import Unreadable
 
 
-class Missed:
+class EventsMissed:
     """Events may have been lost."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """The turn with this number is over because somebody ended it."""
+class TurnAborted:
+    """The turn with this number was ended early."""
 
     turn: int
     failure: base.TurnFailed | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """The server is gone."""
+class ServerLost:
+    """The server exited."""
 
-    how: str
+    reason: str
 
 
-Heard = Event | Unreadable | Missed | Cut | Lost
+InboxItem = ServerEvent | Unreadable | EventsMissed | TurnAborted | ServerLost

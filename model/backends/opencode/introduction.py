@@ -1,21 +1,21 @@
-"""What OpenCode has in a worktree: its MCP servers and its commands."""
+"""Discovers the MCP servers and commands that OpenCode offers in a worktree."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 
 from model.backends import base
 from model.backends.opencode import commands
-from model.backends.opencode.agents import OwnAgents
+from model.backends.opencode.agents import CustomAgents
 from model.backends.opencode.commands import Call
 from model.base.errors import SpinneyError
 
 
-async def introduction(call: Call, agents: OwnAgents) -> AsyncIterator[base.AgentEvent]:
-    """What is told of it; what the program does not answer is left out."""
+async def discover(call: Call, agents: CustomAgents) -> AsyncIterator[base.AgentEvent]:
+    """Yield the MCP servers and commands; calls that fail are skipped."""
     with suppress(SpinneyError):
-        told = await call("GET", "/mcp", None)
-        if isinstance(told, Mapping) and told:
-            yield base.McpServersSeen(tuple(sorted(map(str, told))))
+        servers = await call("GET", "/mcp", None)
+        if isinstance(servers, Mapping) and servers:
+            yield base.McpServersSeen(tuple(sorted(map(str, servers))))
     with suppress(SpinneyError):
-        known = await commands.known(call)
-        yield base.CommandsKnown((*known, *agents.commands()))
+        listed = await commands.list_commands(call)
+        yield base.CommandsKnown((*listed, *agents.commands()))

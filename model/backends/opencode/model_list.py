@@ -1,57 +1,55 @@
-"""The models of OpenCode as people choose them: those of every provider that is connected."""
+"""OpenCode's selectable models: those of all connected providers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from model.backends.model_lists import ModelList, OfferedModel
 from model.backends.process import agent_environment
 
-_TOLD: Final = "providers"
-
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """What the person's configuration says of models."""
+class ConfiguredModels:
+    """The models that the user's configuration selects."""
 
     model: str = ""
     small: str = ""
 
     @classmethod
-    def of(cls, config: object) -> "Own":
-        """From the answer to `GET /config`, which holds keys as well: no more of it is kept."""
-        told = config if isinstance(config, Mapping) else {}
-        return cls(str(told.get("model") or ""), str(told.get("small_model") or ""))
+    def parse(cls, response: object) -> "ConfiguredModels":
+        """Parse the response to `GET /config`; its other fields, such as keys, are discarded."""
+        config = response if isinstance(response, Mapping) else {}
+        return cls(str(config.get("model") or ""), str(config.get("small_model") or ""))
 
 
-def listed(told: object, own: Own) -> ModelList:
-    """From the answer to `GET /config/providers`."""
-    providers = told.get(_TOLD) if isinstance(told, Mapping) else None
-    known = providers if isinstance(providers, list) else []
-    several = len(known) > 1
+def parse_model_list(response: object, configured: ConfiguredModels) -> ModelList:
+    """Parse the response to `GET /config/providers`."""
+    value = response.get("providers") if isinstance(response, Mapping) else None
+    providers = value if isinstance(value, list) else []
+    several = len(providers) > 1
     models = [
-        _offered(provider, str(name), model, several=several)
-        for provider in known
+        _model(provider, str(name), model, several=several)
+        for provider in providers
         if isinstance(provider, Mapping)
         for name, model in _table(provider.get("models")).items()
-        if isinstance(model, Mapping) and _talks(model)
+        if isinstance(model, Mapping) and _supports_tools(model)
     ]
-    return ModelList(models=models, default=own.model, small=own.small)
+    return ModelList(models=models, default=configured.model, small=configured.small)
 
 
-def persons_files(environment: Mapping[str, str]) -> list[Path]:
-    """The person's configuration and sign-in, where they usually are."""
-    found = agent_environment(environment)
-    home = Path(found.get("HOME") or Path.home())
-    config = Path(found.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
-    data = Path(found.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
-    own = found.get("OPENCODE_CONFIG")
+def user_files(environment: Mapping[str, str]) -> list[Path]:
+    """The user's configuration and sign-in files, in their usual locations."""
+    variables = agent_environment(environment)
+    home = Path(variables.get("HOME") or Path.home())
+    config = Path(variables.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
+    data = Path(variables.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+    own = variables.get("OPENCODE_CONFIG")
     files = [config / "opencode.json", config / "opencode.jsonc", data / "auth.json"]
     return [*files, Path(own)] if own else files
 
 
-def _offered(
+def _model(
     provider: Mapping[str, Any], name: str, model: Mapping[str, Any], *, several: bool
 ) -> OfferedModel:
     return OfferedModel(
@@ -63,8 +61,8 @@ def _offered(
     )
 
 
-def _talks(model: Mapping[str, Any]) -> bool:
-    """Whether it can work in a session; providers also have models for pictures and sounds."""
+def _supports_tools(model: Mapping[str, Any]) -> bool:
+    """Whether it can be used in a session; providers also have models for images and audio."""
     return _table(model.get("capabilities")).get("toolcall") is not False
 
 

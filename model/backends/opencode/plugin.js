@@ -4,7 +4,7 @@
 
 import { readFileSync } from "node:fs"
 import { homedir } from "node:os"
-import { lay } from "./opencode_rules.js"
+import { lay } from "./rules.js"
 
 export const Spinney = async ({ directory }) => ({
   config: async (config) => lay(config, homedir()),

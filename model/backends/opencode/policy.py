@@ -1,8 +1,8 @@
-"""What Spinney's modes mean for OpenCode: who decides about what the program asks.
+"""Decides on OpenCode's permission requests according to Spinney's modes.
 
-Whatever may change something asks (see `opencode_rules.js`); a mode is a policy of ours over those
-questions. So sub-agents and the person's own agents keep to the mode of the conversation as well,
-and a changed mode holds at once.
+OpenCode asks before every action that may change something (see `rules.js`), and a mode is
+our policy for these requests. So the mode also applies to sub-agents and to the user's own agents,
+and a changed mode takes effect immediately.
 """
 
 import re
@@ -17,7 +17,7 @@ from model.preferences.profiles import merged
 
 Verdict = Literal["allow", "ask", "deny"]
 
-OWN_DENIAL: Final = "The user's configuration of OpenCode does not allow this. Find another way."
+CONFIG_DENIAL: Final = "The user's configuration of OpenCode does not allow this. Find another way."
 PLAN_DENIAL: Final = "Plan mode changes nothing. Put this step into the plan and propose it."
 DENIAL: Final = "The user does not allow this. Find another way, or ask."
 NO_TOOLS: Final = "There are no tools for this. Answer in text alone."
@@ -27,19 +27,19 @@ _PLAN_PROMPT: Final = (
     "When the person wants something done, work out a plan for it and end your answer with the "
     f"whole plan between the lines {PLAN_START} and {PLAN_END}. It is shown to the person, who "
     "approves it, changes it or comments on it; so do not ask in words whether it is all right, "
-    "and never carry it out before you are told that it is approved. A mere question is answered "
+    "and never carry it out before it is approved. A mere question is answered "
     "without a plan."
 )
 
 APPROVED: Final = "The plan is approved, and plan mode is over. Carry it out now."
 
 _TEXT_AGENT: Final = "spinney-text"
-"""Writes one text, without tools."""
+"""The agent that writes a single text, without tools."""
 
-_HARMLESS: Final = frozenset(
+_READ_ONLY: Final = frozenset(
     {"read", "glob", "grep", "list", "codesearch", "lsp", "skill", "todowrite", "todoread"}
 )
-"""What a person may allow in plan mode too: it changes nothing."""
+"""Permissions that the user may grant in plan mode too, as they change nothing."""
 
 _WEB: Final = frozenset({"webfetch", "websearch"})
 
@@ -47,32 +47,32 @@ _READING_COMMANDS: Final = frozenset(
     {"cat", "grep", "head", "ls", "pwd", "stat", "tail", "tree", "uname", "wc"}
 )
 _READING_GIT: Final = frozenset({"blame", "diff", "log", "ls-files", "rev-parse", "show", "status"})
-# Git takes the beginning of a long option for the whole.
+# Git accepts abbreviated long options.
 _WRITING_OPTION: Final = re.compile(r"-[a-zA-Z]*[oO]|--[oet]")
 """Options that may write a file, or run another program."""
 
 
-def configuration(launch: Launch) -> dict[str, Any]:
-    """What is laid over the person's configuration for this session: the profile and our own."""
+def build_configuration(launch: Launch) -> dict[str, Any]:
+    """The settings that override the user's configuration: the profile's and our own."""
     ours: dict[str, Any] = {
         "autoupdate": False,
         "share": "disabled",
-        # Its own copy of every state of the files takes seconds, and nobody here goes back to one.
+        # Its snapshots of the files take seconds each, and Spinney does not restore them.
         "snapshot": False,
-        # The agent reads why something is denied, and finds another way.
+        # The agent gets the reason of a denial and continues.
         "experimental": {"continue_loop_on_deny": True},
         "mcp": {name: {"enabled": False} for name in sorted(launch.mcp_off)},
     }
     return merged(launch.profile, ours)
 
 
-def agent_of(mode: ExecutionMode, *, text_only: bool) -> str:
-    """The agent that answers a prompt."""
+def agent_for(mode: ExecutionMode, *, text_only: bool) -> str:
+    """The agent that responds to a prompt."""
     return _TEXT_AGENT if text_only else mode
 
 
 def system_prompt(launch: Launch, mode: ExecutionMode) -> str:
-    """What is added to the program's own prompt for this turn."""
+    """The text that is appended to the program's system prompt for this turn."""
     if launch.text_only or mode != "plan":
         return launch.system_prompt
     return "\n\n".join(filter(None, (launch.system_prompt, _PLAN_PROMPT)))
@@ -81,15 +81,15 @@ def system_prompt(launch: Launch, mode: ExecutionMode) -> str:
 def judge(
     settings: Settings, permission: str, patterns: Sequence[str], own: Verdict | None = None
 ) -> Verdict:
-    """Whether what the program asks about may happen; sub-agents are not for this to decide.
+    """Decide on a permission request, except for sub-agents.
 
-    `own` is what the person's configuration says of it. A denial holds in every mode, and who wants
-    to be asked is, but for yolo; what is allowed there does not widen plan mode.
+    `own` is the verdict of the user's configuration. A denial there applies in every mode, and
+    'ask' in all but yolo; what is allowed there does not extend plan mode.
     """
     verdict = _by_mode(settings, permission, patterns)
     if own == "deny" or settings.mode == "yolo":
         return own if own == "deny" else verdict
-    if own == "allow" and (settings.mode == "build" or permission in _HARMLESS):
+    if own == "allow" and (settings.mode == "build" or permission in _READ_ONLY):
         return "allow"
     return "ask" if own == "ask" and verdict == "allow" else verdict
 
@@ -103,21 +103,21 @@ def _by_mode(settings: Settings, permission: str, patterns: Sequence[str]) -> Ve
         return "ask"
     if permission == "edit":
         return "deny" if settings.mode == "plan" else "allow"
-    if permission == "bash" and patterns and all(map(_only_reads, patterns)):
+    if permission == "bash" and patterns and all(map(_is_read_only, patterns)):
         return "allow"
     return "ask"
 
 
-def _only_reads(command: str) -> bool:
-    """Whether a command plainly changes nothing: one program that reads, and no shell's tricks."""
+def _is_read_only(command: str) -> bool:
+    """Whether a command is clearly read-only: a single reading program without shell syntax."""
     if re.search(r"[;&|<>`$(){}\n\\]", command):
         return False
     try:
-        words = shlex.split(command)
+        argv = shlex.split(command)
     except ValueError:
         return False
-    if not words or any(_WRITING_OPTION.match(word) for word in words[1:]):
+    if not argv or any(_WRITING_OPTION.match(argument) for argument in argv[1:]):
         return False
-    if words[0] == "git":
-        return len(words) > 1 and words[1] in _READING_GIT
-    return words[0] in _READING_COMMANDS
+    if argv[0] == "git":
+        return len(argv) > 1 and argv[1] in _READING_GIT
+    return argv[0] in _READING_COMMANDS

@@ -1,5 +1,5 @@
-"""The `opencode` program on this machine: where it is, which version, whether it is signed in, and
-with which environment and configuration its server runs.
+"""The `opencode` program on this machine: its location, version and sign-in state, and the
+environment and configuration of its server.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Probe
-from model.backends.opencode.policy import configuration
+from model.backends.opencode.policy import build_configuration
 from model.backends.orphans import OWNER
 from model.backends.process import agent_environment
 from model.backends.program import Answer, Program
@@ -26,11 +26,11 @@ PROGRAM: Final = Program(
 
 _SIGN_IN: Final = "opencode auth login"
 
-CONFIGURATION: Final = "OPENCODE_CONFIG_CONTENT"
-"""The environment variable with settings that hold over those of files."""
+CONFIG_VARIABLE: Final = "OPENCODE_CONFIG_CONTENT"
+"""The environment variable with settings that override those in files."""
 
-WORKTREES: Final = "SPINNEY_OPENCODE_WORKTREES"
-"""The environment variable that tells our plugin where the worktrees' own variables are."""
+WORKTREES_VARIABLE: Final = "SPINNEY_OPENCODE_WORKTREES"
+"""The environment variable with the path of the worktrees' own variables, for our plugin."""
 
 _PLUGIN: Final = Path(__file__).with_name("plugin.js")
 
@@ -38,8 +38,8 @@ _QUIET: Final = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 _OFFLINE: Final = {**_QUIET, "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 
-def own_variables(launch: Launch) -> dict[str, str]:
-    """What differs from worktree to worktree, so that a shared server cannot have it."""
+def worktree_variables(launch: Launch) -> dict[str, str]:
+    """The variables that differ between worktrees, and so cannot be set for a shared server."""
     return {
         name: value
         for name, value in launch.environment.items()
@@ -47,44 +47,48 @@ def own_variables(launch: Launch) -> dict[str, str]:
     }
 
 
-def environment(launch: Launch, worktrees: Path) -> dict[str, str]:
-    """The server's environment; sessions with equal ones share a server.
+def build_environment(launch: Launch, worktrees: Path) -> dict[str, str]:
+    """The server's environment; sessions with equal environments share a server.
 
     `worktrees` is the file with the variables of each worktree.
     """
-    own = own_variables(launch)
+    own = worktree_variables(launch)
     shared = {name: value for name, value in launch.environment.items() if name not in own}
     kept = {**_QUIET, **agent_environment(shared)}
-    ours = {**configuration(launch), "plugin": [_PLUGIN.as_uri()]}
-    content = merged(_object(kept.get(CONFIGURATION)), ours)
-    return {**kept, CONFIGURATION: json.dumps(content, sort_keys=True), WORKTREES: str(worktrees)}
+    ours = {**build_configuration(launch), "plugin": [_PLUGIN.as_uri()]}
+    content = merged(_object(kept.get(CONFIG_VARIABLE)), ours)
+    return {
+        **kept,
+        CONFIG_VARIABLE: json.dumps(content, sort_keys=True),
+        WORKTREES_VARIABLE: str(worktrees),
+    }
 
 
 async def probe() -> Probe:
-    """What is found, in at most ten seconds and without asking a provider.
+    """Probe the program, in at most ten seconds and without contacting a provider.
 
-    Twenty where a command fails, and is asked again: at the program's very first start they race
-    for the database that each of them makes (seen with 1.18).
+    Twenty if a command fails and is retried: at the program's very first start its processes race
+    to create their database (seen with 1.18).
     """
-    found, answers = await _look()
+    result, answers = await _run_probe()
     if any(isinstance(code, int) and code != 0 for code, _ in answers):
-        found, answers = await _look()
-    if found.problem is not None:
-        return found
+        result, answers = await _run_probe()
+    if result.problem is not None:
+        return result
     (_, accounts), (code, settings) = answers
-    signed_in = _signed_in(accounts, settings) if code == 0 else None
+    signed_in = _is_signed_in(accounts, settings) if code == 0 else None
     if signed_in is not False:
-        return replace(found, signed_in=signed_in)
+        return replace(result, signed_in=signed_in)
     problem = f"OpenCode is not signed in to a provider. Run: {_SIGN_IN}"
-    return replace(found, signed_in=False, problem=problem, fix=_SIGN_IN)
+    return replace(result, signed_in=False, problem=problem, fix=_SIGN_IN)
 
 
-async def _look() -> tuple[Probe, list[Answer]]:
+async def _run_probe() -> tuple[Probe, list[Answer]]:
     return await PROGRAM.look(["auth", "list"], ["debug", "config"], environment=_OFFLINE)
 
 
-def _signed_in(accounts: str, settings: str) -> bool | None:
-    """Whether there is a key of a provider; a provider of the person's own may need none."""
+def _is_signed_in(accounts: str, settings: str) -> bool | None:
+    """Whether there is a provider's key; a provider that the user configured may need none."""
     counts = re.findall(r"(?<!\d)(\d{1,6}) (?:credential|environment variable)s?\b", accounts)
     if any(map(int, counts)):
         return True
@@ -94,7 +98,7 @@ def _signed_in(accounts: str, settings: str) -> bool | None:
 
 
 def _object(text: str | None) -> Mapping[str, Any]:
-    """A JSON object; an empty one for anything else, which the program itself will refuse."""
+    """Parse a JSON object; empty for anything else, which the program itself will reject."""
     try:
         value = json.loads(text or "{}")
     except ValueError:

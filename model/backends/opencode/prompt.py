@@ -1,4 +1,4 @@
-"""A person's message as OpenCode takes it."""
+"""Converts user messages to the bodies of OpenCode's calls."""
 
 import base64
 import mimetypes
@@ -14,29 +14,29 @@ from model.base.errors import SpinneyError
 Json = dict[str, Any]
 
 
-def parts(prompt: Prompt, worktree: Path) -> list[Json]:
-    """The message with its files and pictures.
+def build_parts(prompt: Prompt, worktree: Path) -> list[Json]:
+    """Build the parts of a message with its files and images.
 
-    Reads files: call it in a thread. The program puts the text of a file into the message. Raises
-    `SpinneyError` for a picture that cannot be read.
+    Reads files: call it in a thread. The program inserts the text of files into the message. Raises
+    `SpinneyError` for an image that cannot be read.
     """
-    mentions = [f"@{_shown(file, worktree)}" for file in prompt.files]
+    mentions = [f"@{_relative(file, worktree)}" for file in prompt.files]
     text = "\n".join([prompt.text, *mentions])
     return [{"type": "text", "text": text}, *_files(prompt), *_images(prompt)]
 
 
-def body(parts: list[Json], launch: Launch, settings: Settings) -> Json:
-    """The call that starts a turn with these parts."""
-    told: Json = {
+def build_body(parts: list[Json], launch: Launch, settings: Settings) -> Json:
+    """Build the body of the call that starts a turn with these parts."""
+    body: Json = {
         "parts": parts,
-        "agent": policy.agent_of(settings.mode, text_only=launch.text_only),
+        "agent": policy.agent_for(settings.mode, text_only=launch.text_only),
     }
     if system := policy.system_prompt(launch, settings.mode):
-        told["system"] = system
+        body["system"] = system
     provider, _, model = settings.model.partition("/")
     if model:
-        told["model"] = {"providerID": provider, "modelID": model}
-    return told
+        body["model"] = {"providerID": provider, "modelID": model}
+    return body
 
 
 def _files(prompt: Prompt) -> Iterator[Json]:
@@ -58,7 +58,7 @@ def _images(prompt: Prompt) -> Iterator[Json]:
         yield {"type": "file", "mime": mime, "filename": image.name, "url": url}
 
 
-def _shown(file: Path, worktree: Path) -> Path:
+def _relative(file: Path, worktree: Path) -> Path:
     with suppress(ValueError):
         return file.relative_to(worktree)
     return file

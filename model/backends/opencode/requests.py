@@ -1,6 +1,6 @@
-"""What OpenCode asks a person: permissions and questions, those of sub-agents too, and the answers.
+"""OpenCode's permission requests and questions, including those of sub-agents, and their answers.
 
-A mode is our policy over the permissions, so many are answered without a person.
+A mode is our policy for permissions, so many are answered without the user.
 """
 
 import re
@@ -12,7 +12,7 @@ from model.backends import base
 from model.backends.base import Launch
 from model.backends.opencode import policy
 from model.backends.opencode.edits import Edits
-from model.backends.opencode.event_stream import Event
+from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.rules import Rules
 from model.backends.opencode.stream import OpenCodeStream
 from model.base.errors import SpinneyError
@@ -21,22 +21,22 @@ from model.domain.resources import Question
 Call = Callable[[str, str, Mapping[str, Any] | None], Awaitable[Any]]
 """Method, path and body of a call to the server, for this session's worktree."""
 
-_WHY: Final = {
-    "external_directory": "It is outside of the worktree",
-    "doom_loop": "It does the same again and again",
+_REASONS: Final = {
+    "external_directory": "It is outside the worktree",
+    "doom_loop": "It repeats the same action",
 }
-"""Permissions that are about how a tool is used, not about which."""
+"""Permissions that concern the use of a tool, not the tool itself."""
 
 _NO_SUB_AGENTS: Final = "There are no sub-agents here. Do it yourself."
-_TOO_MANY: Final = "{} sub-agents work already, and no more may. Wait until one is done."
+_TOO_MANY: Final = "{} sub-agents are running, which is the limit. Wait until one is done."
 
 
 _Questions = tuple[Question, ...]
 _PERMISSION: Final = "permission"
 
 
-class Requests:
-    """The requests of one session that wait for an answer."""
+class PendingRequests:
+    """The pending requests of a session."""
 
     def __init__(
         self, call: Call, stream: OpenCodeStream, edits: Edits, launch: Launch, rules: Rules
@@ -47,61 +47,62 @@ class Requests:
         self._call = call
         self._stream = stream
         self._edits = edits
-        self._open: dict[str, Literal["permission"] | _Questions] = {}
+        self._pending: dict[str, Literal["permission"] | _Questions] = {}
         self._uses: dict[str, base.ToolUse] = {}
         self._agents: set[str] = set()
 
-    def note(self, told: base.AgentEvent) -> None:
-        """Know a tool's use, as it is shown, when a permission for it is asked."""
-        match told:
+    def track(self, event: base.AgentEvent) -> None:
+        """Track the tool uses that are shown, to describe permission requests for them."""
+        match event:
             case base.ToolUse():
-                self._uses[told.id] = told
+                self._uses[event.id] = event
             case base.ToolResult():
-                self._agents.discard(told.tool_use_id)
+                self._agents.discard(event.tool_use_id)
 
     def begin_turn(self) -> None:
-        """Forget the tools of the turn before."""
+        """Clear the tools of the previous turn."""
         self._uses.clear()
         self._agents.clear()
 
     @property
-    def open(self) -> tuple[str, ...]:
-        """The ids of what waits for an answer."""
-        return tuple(self._open)
+    def pending_ids(self) -> tuple[str, ...]:
+        """The ids of the pending requests."""
+        return tuple(self._pending)
 
-    def is_early(self, event: Event) -> bool:
-        """Whether it waits for the input of its tool, which has not been told, though it will be.
+    def is_early(self, event: ServerEvent) -> bool:
+        """Whether the request must wait for the input of its tool, which has not arrived yet.
 
-        That is for a person to read, and an edit for what stood there before it.
+        The input is shown to the user; an edit also needs it to read the file's old content.
         """
-        tool = self._stream.tool_of(event.told.get("tool"))
+        tool = self._stream.find_tool(event.properties.get("tool"))
         if tool is None or self._stream.has_input(tool):
             return False
-        if event.kind != "permission.asked" or event.told.get("permission") == "edit":
+        permission = event.properties.get("permission")
+        if event.kind != "permission.asked" or permission == "edit":
             return True
-        return event.told.get("permission") != "task" and self._verdict(event.told)[0] == "ask"
+        return permission != "task" and self._verdict(event.properties)[0] == "ask"
 
-    async def asked(self, event: Event) -> base.AgentEvent | None:
-        """The request for a person; `None` when it is answered already."""
-        key = str(event.told.get("id"))
-        if key in self._open:
+    async def handle(self, event: ServerEvent) -> base.AgentEvent | None:
+        """Handle a request; return it for the user, or `None` if it was answered automatically."""
+        key = str(event.properties.get("id"))
+        if key in self._pending:
             return None
         if event.kind == "question.asked":
-            questions = _questions(event.told.get("questions"))
-            self._open[key] = questions
+            questions = _questions(event.properties.get("questions"))
+            self._pending[key] = questions
             return base.QuestionAsked(key, questions)
-        return await self._permission(key, event.told)
+        return await self._handle_permission(key, event.properties)
 
-    def withdrawn(self, request_id: str) -> base.RequestWithdrawn | None:
-        """Nobody needs to answer it any more."""
-        known = self._open.pop(request_id, None)
-        return None if known is None else base.RequestWithdrawn(request_id)
+    def withdraw(self, request_id: str) -> base.RequestWithdrawn | None:
+        """Remove a request that no longer needs an answer."""
+        request = self._pending.pop(request_id, None)
+        return None if request is None else base.RequestWithdrawn(request_id)
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str) -> None:
         """Allow once, or deny."""
-        if self._open.get(request_id) != _PERMISSION:
+        if self._pending.get(request_id) != _PERMISSION:
             raise _not_waiting()
-        with self._taken(request_id):
+        with self._claim(request_id):
             if decision == "deny":
                 await self._deny(request_id, reason or policy.DENIAL)
             else:
@@ -109,16 +110,16 @@ class Requests:
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""
-        asked = self._open.get(request_id)
-        if not isinstance(asked, tuple):
+        questions = self._pending.get(request_id)
+        if not isinstance(questions, tuple):
             raise _not_waiting()
-        told = [_chosen(question, answers.get(question.question, "")) for question in asked]
-        with self._taken(request_id):
-            await self._call("POST", f"/question/{request_id}/reply", {"answers": told})
+        replies = [_reply(question, answers.get(question.question, "")) for question in questions]
+        with self._claim(request_id):
+            await self._call("POST", f"/question/{request_id}/reply", {"answers": replies})
 
     async def dismiss(self, request_id: str) -> None:
-        """Take back what the program would list for ever after a stop."""
-        kind = "question" if isinstance(self._open.get(request_id), tuple) else "permission"
+        """Reject a request that the program would otherwise list forever after a stop."""
+        kind = "question" if isinstance(self._pending.get(request_id), tuple) else "permission"
         with suppress(SpinneyError):  # the program may have done so itself
             if kind == "question":
                 await self._call("POST", f"/question/{request_id}/reject", {})
@@ -126,19 +127,21 @@ class Requests:
                 await self._call("POST", f"/permission/{request_id}/reply", {"reply": "reject"})
 
     @contextmanager
-    def _taken(self, request_id: str) -> Iterator[None]:
-        """The request waits no more, but for an answer that does not reach the program."""
-        asked = self._open.pop(request_id)
+    def _claim(self, request_id: str) -> Iterator[None]:
+        """Remove the request; restore it if the answer does not reach the program."""
+        request = self._pending.pop(request_id)
         try:
             yield
         except SpinneyError:
-            self._open[request_id] = asked
+            self._pending[request_id] = request
             raise
 
-    async def _permission(self, key: str, told: Mapping[str, Any]) -> base.AgentEvent | None:
-        name, patterns = str(told.get("permission")), _texts(told.get("patterns"))
-        tool = self._stream.tool_of(told.get("tool"))
-        verdict, denial = self._verdict(told)
+    async def _handle_permission(
+        self, key: str, request: Mapping[str, Any]
+    ) -> base.AgentEvent | None:
+        name, patterns = str(request.get("permission")), _texts(request.get("patterns"))
+        tool = self._stream.find_tool(request.get("tool"))
+        verdict, denial = self._verdict(request)
         if name == "task":
             denial = self._too_many_agents()
             verdict = "deny" if denial else "allow"
@@ -149,47 +152,48 @@ class Requests:
         elif verdict == "deny":
             await self._deny(key, denial)
         else:
-            self._open[key] = _PERMISSION
-            return self._for_person(key, name, patterns, told.get("metadata"), tool)
+            self._pending[key] = _PERMISSION
+            return self._describe_permission(key, name, patterns, request.get("metadata"), tool)
         return None
 
-    def _verdict(self, told: Mapping[str, Any]) -> tuple[policy.Verdict, str]:
-        """Whether it may happen, and what the agent reads where it may not."""
-        name, patterns = str(told.get("permission")), _texts(told.get("patterns"))
-        own = self._rules.word(self._stream.agent_of(told.get("tool")), name, patterns)
-        whole = (*patterns, *_command(told))
-        denial = policy.OWN_DENIAL if own == "deny" else policy.PLAN_DENIAL
-        return policy.judge(self.settings, name, whole, own), denial
+    def _verdict(self, request: Mapping[str, Any]) -> tuple[policy.Verdict, str]:
+        """The verdict on a request, and the reason for the agent if it is denied."""
+        name, patterns = str(request.get("permission")), _texts(request.get("patterns"))
+        own = self._rules.verdict(self._stream.find_agent(request.get("tool")), name, patterns)
+        all_patterns = (*patterns, *_command(request))
+        denial = policy.CONFIG_DENIAL if own == "deny" else policy.PLAN_DENIAL
+        return policy.judge(self.settings, name, all_patterns, own), denial
 
-    def _for_person(
+    def _describe_permission(
         self, key: str, name: str, patterns: Sequence[str], metadata: object, tool: str | None
     ) -> base.PermissionAsked:
-        why = ""
-        if name in _WHY:
-            why = f"{_WHY[name]}: {', '.join(patterns)}"
+        reason = ""
+        if name in _REASONS:
+            reason = f"{_REASONS[name]}: {', '.join(patterns)}"
         use = self._uses.get(tool or "")
         if use is not None:
-            said, place = use.input.get("description"), use.input.get("workdir")
+            description, directory = use.input.get("description"), use.input.get("workdir")
             return base.PermissionAsked(
                 key,
                 use.name,
                 use.input,
-                why or (said if isinstance(said, str) else ""),
+                reason or (description if isinstance(description, str) else ""),
                 tool,
-                place if isinstance(place, str) else "",
+                directory if isinstance(directory, str) else "",
             )
-        known = metadata if isinstance(metadata, Mapping) else {}
-        shown = self._edits.permitted(known) if name == "edit" else {**known, "patterns": patterns}
-        return base.PermissionAsked(key, name, shown, why, tool)
+        fields = metadata if isinstance(metadata, Mapping) else {}
+        is_edit = name == "edit"
+        input_ = self._edits.from_request(fields) if is_edit else {**fields, "patterns": patterns}
+        return base.PermissionAsked(key, name, input_, reason, tool)
 
     def _too_many_agents(self) -> str:
-        """Why another sub-agent may not start; empty when it may."""
+        """Why no further sub-agent may start; empty if one may."""
         if self._limit is None or len(self._agents) < self._limit:
             return ""
         return _TOO_MANY.format(self._limit) if self._limit else _NO_SUB_AGENTS
 
     async def _allow(self, key: str) -> None:
-        # Never «always»: that is a pattern (`rm *`) for everybody who works in the repository.
+        # Never 'always': that would add a pattern (`rm *`) for all users of the repository.
         await self._call("POST", f"/permission/{key}/reply", {"reply": "once"})
 
     async def _deny(self, key: str, reason: str) -> None:
@@ -199,33 +203,33 @@ class Requests:
 
 
 def _not_waiting() -> SpinneyError:
-    return SpinneyError("OpenCode does not wait for this answer any more.", "conflict")
+    return SpinneyError("OpenCode is no longer waiting for this answer.", "conflict")
 
 
-def _questions(told: object) -> _Questions:
-    listed = told if isinstance(told, list) else []
-    return tuple(_question(each) for each in listed if isinstance(each, Mapping))
+def _questions(value: object) -> _Questions:
+    items = value if isinstance(value, list) else []
+    return tuple(_question(each) for each in items if isinstance(each, Mapping))
 
 
-def _question(told: Mapping[str, Any]) -> Question:
-    options = told.get("options")
-    known = options if isinstance(options, list) else []
+def _question(fields: Mapping[str, Any]) -> Question:
+    value = fields.get("options")
+    options = value if isinstance(value, list) else []
     return Question.model_validate(
         {
-            "question": str(told.get("question") or ""),
-            "header": str(told.get("header") or ""),
-            "multi_select": bool(told.get("multiple")),
+            "question": str(fields.get("question") or ""),
+            "header": str(fields.get("header") or ""),
+            "multi_select": bool(fields.get("multiple")),
             "options": [
                 {"label": str(each.get("label")), "description": str(each.get("description") or "")}
-                for each in known
+                for each in options
                 if isinstance(each, Mapping)
             ],
         }
     )
 
 
-def _chosen(question: Question, answer: str) -> list[str]:
-    """An answer as the program takes it: the labels that were chosen, or a person's own words."""
+def _reply(question: Question, answer: str) -> list[str]:
+    """Convert an answer to the program's format: the selected labels, or the user's own text."""
     if question.multi_select:
         labels = {option.label for option in question.options}
         parts = re.split(r",\s*", answer)
@@ -234,12 +238,12 @@ def _chosen(question: Question, answer: str) -> list[str]:
     return [answer] if answer else []
 
 
-def _command(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The whole of a command; the patterns are its parts, and say nothing of where they write."""
-    metadata = told.get("metadata")
+def _command(request: Mapping[str, Any]) -> tuple[str, ...]:
+    """The complete command; the patterns are its parts, without redirections."""
+    metadata = request.get("metadata")
     command = metadata.get("command") if isinstance(metadata, Mapping) else None
     return (command,) if isinstance(command, str) else ()
 
 
-def _texts(told: object) -> tuple[str, ...]:
-    return tuple(map(str, told)) if isinstance(told, list) else ()
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()

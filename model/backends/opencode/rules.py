@@ -1,5 +1,5 @@
-"""The person's own rules for OpenCode, as its configuration has them for a directory: what they
-allow, deny and want to be asked about. Our plugin tells them (`opencode_rules.js`).
+"""The user's own permission rules in OpenCode's configuration of a directory: what they allow, deny
+and want to be asked about. Our plugin reports them (`rules.js`).
 """
 
 import re
@@ -10,49 +10,49 @@ from typing import Any, Final
 from model.backends.opencode.policy import Verdict
 from model.base.errors import SpinneyError
 
-_TOLD_BY: Final = "spinney-rules"
-"""The agent that carries them, and never works."""
+_RULES_AGENT: Final = "spinney-rules"
+"""The agent whose options contain the rules; it is never used."""
 
-_NOT_LAID: Final = (
-    "OpenCode did not load what Spinney's modes stand on, so nothing runs. It needs plugins for it:"
-    " unset OPENCODE_PURE. Otherwise look for “plugin” in OpenCode's log."
+_NOT_LOADED: Final = (
+    "OpenCode did not load Spinney's plugin, which enforces the modes, so nothing can run."
+    " If OPENCODE_PURE is set, unset it. Otherwise search for 'plugin' in OpenCode's log."
 )
 
 _Rule = tuple[str, str, Verdict]
 
 
 class Rules:
-    """The rules by agent; the last one that matches holds."""
+    """The rules by agent; the last matching rule applies."""
 
     def __init__(self, rules: Mapping[str, Sequence[_Rule]]) -> None:
         self._rules = rules
 
     @classmethod
-    def of(cls, agents: object) -> "Rules":
-        """From what the program tells of its agents.
+    def parse(cls, agents: object) -> "Rules":
+        """Parse the rules from the program's list of agents.
 
-        Raises `backend_unavailable` where our own rules are not in force there.
+        Raises `backend_unavailable` if our plugin is not loaded.
         """
         for agent in agents if isinstance(agents, list) else ():
-            if isinstance(agent, Mapping) and agent.get("name") == _TOLD_BY:
+            if isinstance(agent, Mapping) and agent.get("name") == _RULES_AGENT:
                 options = agent.get("options")
-                told = options.get("rules") if isinstance(options, Mapping) else None
-                listed = told.items() if isinstance(told, Mapping) else ()
-                return cls({str(name): tuple(_rules(rules)) for name, rules in listed})
-        raise SpinneyError(_NOT_LAID, "backend_unavailable")
+                value = options.get("rules") if isinstance(options, Mapping) else None
+                by_agent = value.items() if isinstance(value, Mapping) else ()
+                return cls({str(name): tuple(_rules(rules)) for name, rules in by_agent})
+        raise SpinneyError(_NOT_LOADED, "backend_unavailable")
 
-    def word(self, agent: str, permission: str, patterns: Iterable[str]) -> Verdict | None:
-        """What the person says of it to this agent; `None` where that is nothing."""
+    def verdict(self, agent: str, permission: str, patterns: Iterable[str]) -> Verdict | None:
+        """The user's verdict for this agent; `None` if no rule matches."""
         rules = self._rules.get(agent, self._rules.get("", ()))
-        said = {_last(rules, permission, pattern) for pattern in patterns}
-        if "deny" in said:
+        verdicts = {_last_match(rules, permission, pattern) for pattern in patterns}
+        if "deny" in verdicts:
             return "deny"
-        if "ask" in said:
+        if "ask" in verdicts:
             return "ask"
-        return "allow" if said == {"allow"} else None
+        return "allow" if verdicts == {"allow"} else None
 
 
-def _last(rules: Sequence[_Rule], permission: str, pattern: str) -> Verdict | None:
+def _last_match(rules: Sequence[_Rule], permission: str, pattern: str) -> Verdict | None:
     for name, wildcard, verdict in reversed(rules):
         if _matches(permission, name) and _matches(pattern, wildcard):
             return verdict
@@ -65,7 +65,7 @@ def _matches(text: str, wildcard: str) -> bool:
 
 @lru_cache(maxsize=1000)
 def _expression(wildcard: str) -> re.Pattern[str]:
-    """As the program reads one: the stars at an end, behind a space, may stand for nothing."""
+    """Compile a wildcard like the program does: a final ` *` also matches nothing."""
     wildcard = wildcard.replace("\\", "/")
     source = _source(wildcard)
     if wildcard.endswith(" *"):
@@ -74,9 +74,10 @@ def _expression(wildcard: str) -> re.Pattern[str]:
 
 
 def _source(wildcard: str) -> str:
-    """What is between two stars counts where it stands first: none of its other places could help.
+    """Translate a wildcard; text between two stars matches its first occurrence only (atomically).
 
-    Going back to them, an expression with three stars takes minutes for a long command.
+    Later occurrences cannot help, and with backtracking an expression with three stars takes
+    minutes for a long command.
     """
     first, *others = (re.escape(part).replace(r"\?", ".") for part in wildcard.split("*"))
     if not others:
@@ -85,8 +86,8 @@ def _source(wildcard: str) -> str:
     return "".join((first, *(f"(?>.*?{part})" for part in between), ".*", last))
 
 
-def _rules(told: Any) -> Iterator[_Rule]:
-    for rule in told if isinstance(told, list) else ():
+def _rules(value: Any) -> Iterator[_Rule]:
+    for rule in value if isinstance(value, list) else ():
         match rule:
             case [str(name), str(pattern), ("allow" | "ask" | "deny") as verdict]:
                 yield name, pattern, verdict

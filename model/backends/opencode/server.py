@@ -1,5 +1,5 @@
-"""One running `opencode serve`: its process, the calls to it, and its events, each handed to the
-conversation that it is about.
+"""A running `opencode serve`: its process, HTTP calls to it, and its events, dispatched to their
+conversations.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 import aiohttp
 
 from model.backends.opencode import config_errors
-from model.backends.opencode.event_stream import Event, EventFeed
+from model.backends.opencode.event_stream import EventFeed, ServerEvent
 from model.backends.process import AgentProcess, Unreadable
 from model.backends.traffic import UNRECORDED, Record, SharedRecord
 from model.base.errors import ErrorType, SpinneyError
@@ -23,22 +23,22 @@ from model.base.text import clean_line
 
 NAME: Final = "OpenCode"
 
-START_PATIENCE: Final = 60.0
-"""Seconds until it listens; two are usual, and many programs may start at once."""
+START_TIMEOUT: Final = 60.0
+"""Seconds until it listens; it usually takes two, but many programs may start at once."""
 
-CALL_PATIENCE: Final = 60.0
-"""Seconds for an answer; the first call for a directory takes some of them."""
+CALL_TIMEOUT: Final = 60.0
+"""Seconds for a response; the first call for a directory takes several."""
 
-_BEGINNINGS: Final = 2
-"""Conversations that begin at a time: a new directory takes it seconds, and calls must not wait."""
+_MAX_STARTS: Final = 2
+"""Conversations that start at a time: a new directory takes seconds and delays other calls."""
 
-_HEALTH_PATIENCE: Final = 2.0
+_HEALTH_TIMEOUT: Final = 2.0
 
-_SILENCE: Final = 35.0
-"""Seconds without a word on the event stream, which beats every ten, until it counts as cut."""
+_STREAM_TIMEOUT: Final = 35.0
+"""Seconds without data until the event stream, which has a heartbeat every ten, is reopened."""
 
-_PAUSE: Final = 0.2
-"""Seconds before the event stream is opened again."""
+_RECONNECT_DELAY: Final = 0.2
+"""Seconds before the event stream is reopened."""
 
 _LISTENS: Final = re.compile(r"listening on (http://\S+)")
 _USER: Final = "spinney"
@@ -50,30 +50,30 @@ class Listener(Protocol):
     """A conversation of the server."""
 
     record: Record
-    """Takes what the program says to it."""
+    """Records the messages of the program to it."""
 
-    def hear(self, event: Event | Unreadable) -> None:
-        """Take an event that is about it, or about nobody known."""
+    def on_event(self, event: ServerEvent | Unreadable) -> None:
+        """Handle an event of the conversation, or an unreadable one."""
         ...
 
-    def missed(self) -> None:
-        """Know that events may have been lost."""
+    def on_events_missed(self) -> None:
+        """Handle that events may have been lost."""
         ...
 
-    def lost(self, how: str) -> None:
-        """Know that the program has ended; `how` is for people."""
+    def on_exit(self, reason: str) -> None:
+        """Handle the exit of the program; `reason` is a message for the user."""
         ...
 
 
 class Server(Protocol):
-    """What a session needs of its server; see `OpenCodeServer`."""
+    """The interface that a session needs of its server; see `OpenCodeServer`."""
 
     def attach(self, conversation: str, listener: Listener) -> None:
-        """Hand the events of a conversation to `listener`."""
+        """Dispatch the events of a conversation to `listener`."""
         ...
 
     def detach(self, listener: Listener) -> None:
-        """Hand it nothing more."""
+        """Stop dispatching events to `listener`."""
         ...
 
     async def call(
@@ -82,14 +82,14 @@ class Server(Protocol):
         path: str,
         directory: Path,
         body: Mapping[str, Any] | None = None,
-        patience: float = CALL_PATIENCE,
+        timeout: float = CALL_TIMEOUT,
         record: Record = UNRECORDED,
     ) -> Any:
-        """What it answers. Raises `SpinneyError`."""
+        """Return the response. Raises `SpinneyError`."""
         ...
 
-    async def end_if_silent(self) -> None:
-        """End it at once if it does not answer at all."""
+    async def kill_if_unresponsive(self) -> None:
+        """Kill the server if it does not respond."""
         ...
 
 
@@ -104,8 +104,8 @@ class OpenCodeServer:
         shared: Record,
     ) -> None:
         self.process = process
-        self.beginnings = asyncio.Semaphore(_BEGINNINGS)
-        """To be held while a conversation begins."""
+        self.start_limit = asyncio.Semaphore(_MAX_STARTS)
+        """Must be held while a conversation starts."""
         self._http = http
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._connected = asyncio.Event()
@@ -115,11 +115,11 @@ class OpenCodeServer:
 
     @classmethod
     async def start(cls, program: str, environment: Mapping[str, str]) -> "OpenCodeServer":
-        """Start the program and wait until its events come.
+        """Start the program and wait until its event stream is connected.
 
-        Raises `backend_unavailable` with its last words when it does not get that far.
+        Raises `backend_unavailable` with its last output if it fails to start.
         """
-        # Whoever can talk to the server can let agents do anything; so nobody else may.
+        # Access to the server allows running anything, so it is protected by a password.
         password = secrets.token_urlsafe(32)
         listeners: dict[str, Listener] = {}
         shared = SharedRecord(lambda: {each.record for each in listeners.values()})
@@ -137,16 +137,16 @@ class OpenCodeServer:
         http = aiohttp.ClientSession(headers={"Authorization": login})
         server = cls(process, http, listeners, shared)
         try:
-            async with asyncio.timeout(START_PATIENCE):
+            async with asyncio.timeout(START_TIMEOUT):
                 await asyncio.shield(server._address)
                 server._tasks.append(asyncio.create_task(server._listen()))
                 await server._connected.wait()
         except (TimeoutError, EOFError) as error:
             await process.settled()
-            said = process.stderr_tail or "It said nothing."
+            output = process.stderr_tail or "It had no output."
             await server.close()
-            text = config_errors.at_start(said) or (
-                f"{NAME} did not start. Run “opencode serve” to see why. {said}"
+            text = config_errors.describe_output(output) or (
+                f"{NAME} did not start. Run 'opencode serve' to see why. {output}"
             )
             raise SpinneyError(text, "backend_unavailable") from error
         except BaseException:
@@ -155,21 +155,21 @@ class OpenCodeServer:
         return server
 
     @property
-    def runs(self) -> bool:
-        """Whether it can take conversations."""
+    def is_running(self) -> bool:
+        """Whether it accepts conversations."""
         return self.process.returncode is None and not self._tasks[0].done()
 
     @property
     def address(self) -> str:
-        """Where it listens, such as `http://127.0.0.1:4096`."""
+        """The URL it listens on, such as `http://127.0.0.1:4096`."""
         return self._address.result()
 
     def attach(self, conversation: str, listener: Listener) -> None:
-        """Hand the events of a conversation, and of its sub-agents' ones, to `listener`."""
+        """Dispatch the events of a conversation and of its sub-agents to `listener`."""
         self._listeners[conversation] = listener
 
     def detach(self, listener: Listener) -> None:
-        """Hand it nothing more."""
+        """Stop dispatching events to `listener`."""
         for conversation in [key for key, each in self._listeners.items() if each is listener]:
             del self._listeners[conversation]
 
@@ -179,13 +179,13 @@ class OpenCodeServer:
         path: str,
         directory: Path,
         body: Mapping[str, Any] | None = None,
-        patience: float = CALL_PATIENCE,
+        timeout: float = CALL_TIMEOUT,
         record: Record = UNRECORDED,
     ) -> Any:
-        """What it answers, from JSON; `None` for nothing.
+        """Return the parsed JSON response; `None` if it is empty.
 
-        Raises `backend_error` when it does not answer, `not_found` for what it does not know and
-        `invalid_request` for what it refuses.
+        Raises `backend_error` if the server does not respond, `not_found` for an unknown resource
+        and `invalid_request` for a rejected request.
         """
         record("\u2192", body or "", f"{method} {path}")
         try:
@@ -194,90 +194,90 @@ class OpenCodeServer:
                 self.address + path,
                 params={"directory": str(directory)},
                 json=body,
-                timeout=aiohttp.ClientTimeout(total=patience),
+                timeout=aiohttp.ClientTimeout(total=timeout),
             ) as response:
                 raw, status = await response.read(), response.status
                 record("\u2190", raw, f"{status} {method} {path}")
                 answer = await response.json(content_type=None)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            text = f"{NAME} does not answer. Send the message again."
+            text = f"{NAME} does not respond. Send the message again."
             raise SpinneyError(text, "backend_error") from error
         if status >= 400:
-            raise _refusal(status, answer)
+            raise _response_error(status, answer)
         return answer
 
-    async def end_if_silent(self) -> None:
-        """End it at once if it does not answer at all; all its conversations are told."""
+    async def kill_if_unresponsive(self) -> None:
+        """Kill the server if it does not respond; all its conversations are notified."""
         try:
-            await self.call("GET", "/global/health", Path("/"), patience=_HEALTH_PATIENCE)
+            await self.call("GET", "/global/health", Path("/"), timeout=_HEALTH_TIMEOUT)
         except SpinneyError:
             await self.process.kill()
 
     async def close(self) -> None:
-        """End it and all that it started."""
-        if self._address.done() and not self._address.exception() and self.runs:
+        """End the server and all processes that it started."""
+        if self._address.done() and not self._address.exception() and self.is_running:
             with suppress(SpinneyError):  # lets it end the MCP servers that it started
-                await self.call("POST", "/global/dispose", Path("/"), patience=1.0)
+                await self.call("POST", "/global/dispose", Path("/"), timeout=1.0)
         await self.process.kill()
         for task in self._tasks[1:]:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._http.close()
 
-    # What it says ------------------------------------------------------------------------------
+    # Output and events -------------------------------------------------------------------------
 
     async def _read_output(self) -> None:
-        """Learn the address, and keep the pipe empty until the program's end."""
+        """Find the address in the output, and drain the pipe until the program exits."""
         async for line in self.process.lines():
             self._shared("\u2190", line.raw, "stdout")
             text = line.text if isinstance(line, Unreadable) else ""
-            if (found := _LISTENS.search(text)) and not self._address.done():
-                self._address.set_result(found[1])
+            if (match := _LISTENS.search(text)) and not self._address.done():
+                self._address.set_result(match[1])
         if not self._address.done():
             self._address.set_exception(EOFError())
-            self._address.exception()  # somebody may have given up waiting for it
+            self._address.exception()  # mark as retrieved: nothing may be waiting for it any more
         await self.process.settled()
-        how = self.process.ending(NAME)
+        reason = self.process.ending(NAME)
         for listener in set(self._listeners.values()):
-            listener.lost(how)
+            listener.on_exit(reason)
 
     async def _listen(self) -> None:
-        while self.runs:
+        while self.is_running:
             try:
                 await self._read_events()
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
-                _log.info("the events of %s were cut off: %r", NAME, error)
-            await asyncio.sleep(_PAUSE)
+                _log.info("The event stream of %s was interrupted: %r", NAME, error)
+            await asyncio.sleep(_RECONNECT_DELAY)
 
     async def _read_events(self) -> None:
         feed = EventFeed()
-        silence = aiohttp.ClientTimeout(total=None, sock_read=_SILENCE)
+        timeout = aiohttp.ClientTimeout(total=None, sock_read=_STREAM_TIMEOUT)
         url = self.address + "/global/event"
-        async with self._http.get(url, timeout=silence, raise_for_status=True) as response:
-            again = self._connected.is_set()
+        async with self._http.get(url, timeout=timeout, raise_for_status=True) as response:
+            is_reconnected = self._connected.is_set()
             async for chunk in response.content.iter_any():
                 for event in feed.feed(chunk):
                     self.route(event)
                 if not self._connected.is_set():
                     self._connected.set()
-                if again:
-                    again = False
+                if is_reconnected:
+                    is_reconnected = False
                     for listener in set(self._listeners.values()):
-                        listener.missed()
+                        listener.on_events_missed()
 
-    def route(self, event: Event | Unreadable) -> None:
-        """Hand an event to the conversation that it is about."""
-        for listener in self._concerned(event):
+    def route(self, event: ServerEvent | Unreadable) -> None:
+        """Dispatch an event to its conversation."""
+        for listener in self._listeners_for(event):
             listener.record("\u2190", event.raw, "event")
-            listener.hear(event)
+            listener.on_event(event)
 
-    def _concerned(self, event: Event | Unreadable) -> Iterator[Listener]:
+    def _listeners_for(self, event: ServerEvent | Unreadable) -> Iterator[Listener]:
         if isinstance(event, Unreadable):
-            _log.warning("%s wrote something that is left out (%s)", NAME, event.reason)
+            _log.warning("%s sent an invalid message, ignored (%s)", NAME, event.reason)
             yield from set(self._listeners.values())
             return
         if event.kind == "session.created":
-            info = event.told.get("info")
+            info = event.properties.get("info")
             parent = info.get("parentID") if isinstance(info, Mapping) else None
             if isinstance(parent, str) and parent in self._listeners:
                 self._listeners[event.session_id] = self._listeners[parent]
@@ -287,20 +287,20 @@ class OpenCodeServer:
 
 
 def _free_port() -> int:
-    # The program's own choice is the same for everybody on the machine, its second one at random.
+    # The program's default port is the same for all users of the machine, its fallback is random.
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def _refusal(status: int, answer: object) -> SpinneyError:
-    if isinstance(answer, Mapping) and (about := config_errors.in_answer(answer)):
-        return SpinneyError(clean_line(about), "backend_unavailable")
-    told = answer.get("data") if isinstance(answer, Mapping) else None
-    message = told.get("message") if isinstance(told, Mapping) else None
-    said = f" It said: {clean_line(str(message))[:500]}" if message else ""
+def _response_error(status: int, answer: object) -> SpinneyError:
+    if isinstance(answer, Mapping) and (text := config_errors.describe_response(answer)):
+        return SpinneyError(clean_line(text), "backend_unavailable")
+    data = answer.get("data") if isinstance(answer, Mapping) else None
+    message = data.get("message") if isinstance(data, Mapping) else None
+    quoted = f" It said: {clean_line(str(message))[:500]}" if message else ""
     kind: ErrorType = "not_found" if status == 404 else "invalid_request"
     if status >= 500:
         kind = "backend_error"
-    return SpinneyError(f"{NAME} refused the request ({status}).{said}", kind)
+    return SpinneyError(f"{NAME} refused the request ({status}).{quoted}", kind)

@@ -1,6 +1,4 @@
-"""The servers that sessions share: started when the first session wants one, ended when none has
-wanted it for a while.
-"""
+"""A pool of servers shared by sessions: started for their first session, stopped when idle."""
 
 import asyncio
 import logging
@@ -10,8 +8,8 @@ from typing import Final
 
 from model.backends.opencode.server import OpenCodeServer
 
-UNUSED_LIMIT: Final = 60.0
-"""Seconds without a session after which a server, which takes some 300 MB, is ended."""
+IDLE_TIMEOUT: Final = 60.0
+"""Seconds without a session after which a server, which uses some 300 MB, is stopped."""
 
 _log = logging.getLogger(__name__)
 
@@ -19,8 +17,8 @@ _Key = tuple[str, frozenset[tuple[str, str]]]
 
 
 @dataclass(slots=True)
-class _Shared:
-    """A server and who uses it."""
+class _Entry:
+    """A server and the number of its users."""
 
     starting: asyncio.Task[OpenCodeServer]
     users: int = 0
@@ -28,66 +26,66 @@ class _Shared:
 
 
 @dataclass(slots=True)
-class OpenCodeServers:
-    """One server for each program and environment."""
+class ServerPool:
+    """One server per program and environment."""
 
-    unused_limit: float = UNUSED_LIMIT
-    _shared: dict[_Key, _Shared] = field(default_factory=dict)
+    idle_timeout: float = IDLE_TIMEOUT
+    _entries: dict[_Key, _Entry] = field(default_factory=dict)
     _endings: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def take(self, program: str, environment: Mapping[str, str]) -> OpenCodeServer:
-        """A running server, to be given back. Raises `backend_unavailable` when none starts."""
+    async def acquire(self, program: str, environment: Mapping[str, str]) -> OpenCodeServer:
+        """Get a running server, to be released. Raises `backend_unavailable` if it cannot start."""
         key = (program, frozenset(environment.items()))
-        shared = self._shared.get(key)
-        if shared is None or _is_gone(shared.starting):
-            if shared is not None:
-                self._end(shared)
+        entry = self._entries.get(key)
+        if entry is None or _has_exited(entry.starting):
+            if entry is not None:
+                self._end(entry)
             starting = asyncio.create_task(OpenCodeServer.start(program, environment))
-            shared = self._shared[key] = _Shared(starting)
-        if shared.timer is not None:
-            shared.timer.cancel()
-            shared.timer = None
-        shared.users += 1
+            entry = self._entries[key] = _Entry(starting)
+        if entry.timer is not None:
+            entry.timer.cancel()
+            entry.timer = None
+        entry.users += 1
         try:
-            return await asyncio.shield(shared.starting)
+            return await asyncio.shield(entry.starting)
         except BaseException:
-            self._left(shared)
+            self._release(entry)
             raise
 
-    def give_back(self, server: OpenCodeServer) -> None:
-        """A session does not need the server any more."""
-        for shared in self._shared.values():
-            done = shared.starting.done() and not shared.starting.cancelled()
-            if done and not shared.starting.exception() and shared.starting.result() is server:
-                self._left(shared)
+    def release(self, server: OpenCodeServer) -> None:
+        """Release a server that a session no longer needs."""
+        for entry in self._entries.values():
+            done = entry.starting.done() and not entry.starting.cancelled()
+            if done and not entry.starting.exception() and entry.starting.result() is server:
+                self._release(entry)
                 return
 
     async def close(self) -> None:
-        """End all of them."""
-        for shared in list(self._shared.values()):
-            self._end(shared)
+        """Stop all servers."""
+        for entry in list(self._entries.values()):
+            self._end(entry)
         await asyncio.gather(*self._endings, return_exceptions=True)
 
-    def _left(self, shared: _Shared) -> None:
-        shared.users -= 1
-        if shared.users <= 0 and shared.timer is None:
+    def _release(self, entry: _Entry) -> None:
+        entry.users -= 1
+        if entry.users <= 0 and entry.timer is None:
             loop = asyncio.get_running_loop()
-            limit = 0 if _is_gone(shared.starting) else self.unused_limit
-            shared.timer = loop.call_later(limit, self._end, shared)
+            limit = 0 if _has_exited(entry.starting) else self.idle_timeout
+            entry.timer = loop.call_later(limit, self._end, entry)
 
-    def _end(self, shared: _Shared) -> None:
-        if shared.timer is not None:
-            shared.timer.cancel()
-        self._shared = {key: each for key, each in self._shared.items() if each is not shared}
-        ending = asyncio.create_task(_close(shared.starting))
+    def _end(self, entry: _Entry) -> None:
+        if entry.timer is not None:
+            entry.timer.cancel()
+        self._entries = {key: each for key, each in self._entries.items() if each is not entry}
+        ending = asyncio.create_task(_close(entry.starting))
         self._endings.add(ending)
         ending.add_done_callback(self._endings.discard)
 
 
-def _is_gone(starting: asyncio.Task[OpenCodeServer]) -> bool:
+def _has_exited(starting: asyncio.Task[OpenCodeServer]) -> bool:
     if not starting.done():
         return False
-    return starting.cancelled() or bool(starting.exception()) or not starting.result().runs
+    return starting.cancelled() or bool(starting.exception()) or not starting.result().is_running
 
 
 async def _close(starting: asyncio.Task[OpenCodeServer]) -> None:
@@ -98,4 +96,4 @@ async def _close(starting: asyncio.Task[OpenCodeServer]) -> None:
         try:
             await starting.result().close()
         except Exception:
-            _log.exception("a server of OpenCode could not be ended")
+            _log.exception("An OpenCode server could not be stopped")

@@ -1,4 +1,4 @@
-"""One session as a conversation of OpenCode's server: its turns, and the calls of `base.Agent`."""
+"""A session's conversation on OpenCode's server: its turns, and the methods of `base.Agent`."""
 
 import asyncio
 import logging
@@ -13,43 +13,43 @@ from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.opencode import commands, errors, history, policy
 from model.backends.opencode import prompt as opencode_prompt
-from model.backends.opencode.agents import OwnAgents
+from model.backends.opencode.agents import CustomAgents
 from model.backends.opencode.edits import EDIT_TOOLS, Edits
-from model.backends.opencode.event_stream import Event
-from model.backends.opencode.inbox import Cut, Heard, Lost, Missed
-from model.backends.opencode.introduction import introduction
+from model.backends.opencode.event_stream import ServerEvent
+from model.backends.opencode.inbox import EventsMissed, InboxItem, ServerLost, TurnAborted
+from model.backends.opencode.introduction import discover
 from model.backends.opencode.models import Models
-from model.backends.opencode.requests import Requests
+from model.backends.opencode.requests import PendingRequests
 from model.backends.opencode.rules import Rules
 from model.backends.opencode.server import NAME, Server
-from model.backends.opencode.stop import Stopper
+from model.backends.opencode.stop import TurnStopper
 from model.backends.opencode.stream import OpenCodeStream
 from model.backends.process import Unreadable
 from model.base.errors import SpinneyError
 
-ABORT_PATIENCE: Final = 1.5
-"""Seconds that a person waits for a stop; the program may need more, and the next turn waits."""
+ABORT_TIMEOUT: Final = 1.5
+"""Seconds that the user waits for a stop; if the program takes longer, the next turn waits."""
 
-CLOSE_PATIENCE: Final = 2.0
-"""Seconds to obey the stop that goes before closing."""
+CLOSE_TIMEOUT: Final = 2.0
+"""Seconds to obey the stop that precedes closing."""
 
-_ORDER_PATIENCE: Final = 0.5
-"""Seconds that a permission waits for the input of its tool, which is told right after it."""
+_INPUT_TIMEOUT: Final = 0.5
+"""Seconds that a permission request waits for the input of its tool, which arrives right after."""
 
-_EMPTY_ANSWERS: Final = 5
-"""Answers in a row without a word, after which nothing is expected of the provider any more; the
-program would ask it several times a second, for ever (1.18.33)."""
+_MAX_EMPTY_RESPONSES: Final = 5
+"""Consecutive empty responses after which the turn fails; the program would repeat its request
+several times per second, forever (1.18.33)."""
 
-_REFUSED_LOOKS: Final = 3
-_REFUSED_PAUSE: Final = 1.0
-"""Seconds between two looks whether a turn begins in spite of an error: with a missing file it
-does, with a broken picture it does not (1.18.33)."""
+_REFUSED_CHECKS: Final = 3
+_REFUSED_INTERVAL: Final = 1.0
+"""Seconds between two checks whether a turn starts despite an error: with a missing file it does,
+with a broken image it does not (1.18.33)."""
 
 _log = logging.getLogger(__name__)
 
 
 class OpenCodeSession:
-    """A conversation; see `base.Agent` for what the calls promise."""
+    """A conversation; see `base.Agent` for the contract of its methods."""
 
     def __init__(
         self,
@@ -69,72 +69,73 @@ class OpenCodeSession:
         self._settings = launch.settings
         self._edits = Edits(launch.worktree)
         self._stream = OpenCodeStream(conversation)
-        self._requests = Requests(self._call, self._stream, self._edits, launch, Rules.of(agents))
-        self._agents = OwnAgents(agents)
+        rules = Rules.parse(agents)
+        self._requests = PendingRequests(self._call, self._stream, self._edits, launch, rules)
+        self._agents = CustomAgents(agents)
         self._channel = Channel(NAME)
         self._plan: base.PlanProposed | None = None
         self._turn = 0
-        self._is_named = False
+        self._has_named_model = False
         """Whether a prompt named a model."""
-        self._lacks: set[str] = set()
+        self._missing_presets: set[str] = set()
         """The presets that no provider has."""
-        self._answers_with = ""
-        self._introduced = False
-        self._closed = False
-        self._inbox: asyncio.Queue[Heard] = asyncio.Queue()
-        self._early: list[Event] = []
-        self._stopper = Stopper(self._ask_abort, self._stream)
+        self._responding_model = ""
+        self._is_introduced = False
+        self._is_closed = False
+        self._inbox: asyncio.Queue[InboxItem] = asyncio.Queue()
+        self._early: list[ServerEvent] = []
+        self._stopper = TurnStopper(self._send_abort, self._stream)
         self._background: set[asyncio.Task[None]] = set()
         server.attach(conversation, self)
-        self._following = asyncio.create_task(self._follow())
+        self._inbox_task = asyncio.create_task(self._process_inbox())
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
-        """What the agent tells, until its program has ended."""
+        """The agent's events, until its program has exited."""
         return self._channel.events()
 
-    async def tell(self, event: base.AgentEvent) -> None:
-        """Hand an event of the adapter's own to the engine."""
+    async def emit(self, event: base.AgentEvent) -> None:
+        """Send an event of the adapter itself to the engine."""
         await self._channel.tell(event)
 
     async def notice(self, text: str) -> None:
-        """Tell a passing word of the adapter's own."""
+        """Send a notice of the adapter itself to the engine."""
         await self._channel.tell(base.Notice(text))
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn."""
-        parts = await asyncio.to_thread(opencode_prompt.parts, prompt, self._launch.worktree)
-        await self._stopper.settled()
+        parts = await asyncio.to_thread(opencode_prompt.build_parts, prompt, self._launch.worktree)
+        await self._stopper.wait()
         self._turn += 1
         self._stream.begin_turn(plans=self._plans)
         self._requests.begin_turn()
         self._channel.begin_turn()
-        if not self._introduced:
-            self._introduced = True
+        if not self._is_introduced:
+            self._is_introduced = True
             await self._channel.tell(base.ConversationIdentified(self._id))
-            self._in_background(self._introduce())
+            self._run_in_background(self._discover())
         try:
             await self._prompt(parts)
         except SpinneyError:
             if not self._channel.turn_open:
-                return  # the server's end was told as the turn's end already
+                return  # the server's exit was reported as the turn's end already
             self._channel.turn_open = False
             raise
 
     async def stop(self) -> None:
-        """Interrupt the turn; the tools that it runs end with it."""
-        await self._channel.stop_turn(self._abort, self._server.end_if_silent)
+        """Interrupt the turn and its running tools."""
+        await self._channel.stop_turn(self._abort, self._server.kill_if_unresponsive)
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
-        """Carry the plan out with these settings, in the same turn."""
+        """Execute the plan with these settings, in the same turn."""
         approval = policy.APPROVED
         if plan:
             approval = f"{approval} The person changed it; this is the plan now:\n\n{plan}"
-        await self._go_on(request_id, settings, [{"type": "text", "text": approval}])
+        await self._answer_plan(request_id, settings, [{"type": "text", "text": approval}])
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Send the plan back with a comment."""
-        parts = await asyncio.to_thread(opencode_prompt.parts, comment, self._launch.worktree)
-        await self._go_on(request_id, self._settings, parts)
+        parts = await asyncio.to_thread(opencode_prompt.build_parts, comment, self._launch.worktree)
+        await self._answer_plan(request_id, self._settings, parts)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""
@@ -145,250 +146,253 @@ class OpenCodeSession:
         await self._requests.permit(request_id, decision, reason)
 
     async def configure(self, settings: Settings) -> None:
-        """Apply changed settings: they go with each prompt, and hold for what is asked."""
+        """Apply changed settings: they are sent with each prompt, and apply to requests at once."""
         self._settings = self._requests.settings = settings
 
     async def close(self) -> None:
-        """End the conversation's turn and all that it started; the server goes on for others."""
-        if self._closed:
+        """End the turn and all processes that it started; the server keeps running for others."""
+        if self._is_closed:
             return
-        self._closed = self._channel.stopping = True
-        if self._channel.turn_open and not self._following.done():
-            await self._channel.obeys(self._abort, CLOSE_PATIENCE)
+        self._is_closed = self._channel.stopping = True
+        if self._channel.turn_open and not self._inbox_task.done():
+            await self._channel.obeys(self._abort, CLOSE_TIMEOUT)
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._stopper.cancel()
-        await self._stopper.end_commands()
+        await self._stopper.kill_commands()
         if self._launch.text_only:
-            with suppress(SpinneyError):  # a server that is gone keeps it
+            with suppress(SpinneyError):  # if the server has exited, the conversation stays
                 await self._call("DELETE", f"/session/{self._id}", None)
         self._server.detach(self)
-        self._inbox.put_nowait(Lost(""))
+        self._inbox.put_nowait(ServerLost(""))
         self._channel.let_go()
-        await self._following
+        await self._inbox_task
         self._release()
 
-    # What the server tells, at once --------------------------------------------------------------
+    # Callbacks of the server ---------------------------------------------------------------------
 
-    def hear(self, event: Event | Unreadable) -> None:
-        """Take an event; what comes of it is told in its turn."""
-        if isinstance(event, Event) and event.session_id == self._id:
-            self._stopper.note_status(event.status)
+    def on_event(self, event: ServerEvent | Unreadable) -> None:
+        """Queue an event, to be handled in order."""
+        if isinstance(event, ServerEvent) and event.session_id == self._id:
+            self._stopper.on_status(event.status)
         self._inbox.put_nowait(event)
 
-    def missed(self) -> None:
-        """Look what happened while no events came."""
-        self._inbox.put_nowait(Missed())
+    def on_events_missed(self) -> None:
+        """Queue a check of what happened while no events arrived."""
+        self._inbox.put_nowait(EventsMissed())
 
-    def lost(self, how: str) -> None:
-        """The program has ended."""
-        self._inbox.put_nowait(Lost(how))
+    def on_exit(self, reason: str) -> None:
+        """Queue the exit of the program."""
+        self._inbox.put_nowait(ServerLost(reason))
 
-    # What comes of it, one after the other -------------------------------------------------------
+    # Handling of the inbox, in order -------------------------------------------------------------
 
-    async def _follow(self) -> None:
+    async def _process_inbox(self) -> None:
         while True:
-            heard: Heard | None = None
+            item: InboxItem | None = None
             with suppress(TimeoutError):
-                async with asyncio.timeout(_ORDER_PATIENCE if self._early else None):
-                    heard = await self._inbox.get()
-            if isinstance(heard, Lost):
-                await self._end(heard.how)
+                async with asyncio.timeout(_INPUT_TIMEOUT if self._early else None):
+                    item = await self._inbox.get()
+            if isinstance(item, ServerLost):
+                await self._end(item.reason)
                 return
             try:
-                await self._take(heard)
+                await self._handle(item)
             except SpinneyError as error:
                 _log.warning("%s: %s", NAME, error.message)
-            except Exception:  # one event that we cannot follow must not end the conversation
-                _log.exception("%s told something that could not be followed", NAME)
+            except Exception:  # an event that cannot be handled must not end the conversation
+                _log.exception("%s sent an event that could not be handled", NAME)
 
-    async def _take(self, heard: Event | Unreadable | Missed | Cut | None) -> None:
-        match heard:
-            case Event():
-                await self._event(heard)
+    async def _handle(
+        self, item: ServerEvent | Unreadable | EventsMissed | TurnAborted | None
+    ) -> None:
+        match item:
+            case ServerEvent():
+                await self._handle_event(item)
             case Unreadable():
                 if self._channel.turn_open:
-                    await self.notice(f"{NAME} wrote something that is left out ({heard.reason}).")
-            case Missed():
+                    await self.notice(f"{NAME} sent an invalid message, ignored ({item.reason}).")
+            case EventsMissed():
                 await self._catch_up()
-            case Cut() if heard.turn == self._turn:
-                await self._cut(heard.failure)
+            case TurnAborted() if item.turn == self._turn:
+                await self._end_aborted(item.failure)
         early, self._early = self._early, []
         for event in early:
-            await self._asked(event, is_late=heard is None)
+            await self._handle_request(event, is_late=item is None)
 
-    async def _event(self, event: Event) -> None:
+    async def _handle_event(self, event: ServerEvent) -> None:
         if not self._channel.turn_open:
-            for _ in self._stream.events(event.kind, event.told):
-                pass  # of a turn that is over; only what it is about is remembered
+            for _ in self._stream.events(event.kind, event.properties):
+                pass  # of a turn that is over; the stream only tracks its messages
             return
         match event.kind:
             case "permission.asked" | "question.asked":
-                await self._asked(event)
+                await self._handle_request(event)
             case "permission.replied" | "question.replied" | "question.rejected":
-                await self._withdraw([str(event.told.get("requestID"))])
+                await self._withdraw([str(event.properties.get("requestID"))])
             case _:
-                for told in self._stream.events(event.kind, event.told):
-                    for shown in await self._shown(told):
-                        self._requests.note(shown)
-                        await self._channel.tell(shown)
-                await self._tell_model()
+                for produced in self._stream.events(event.kind, event.properties):
+                    for converted in await self._convert_edits(produced):
+                        self._requests.track(converted)
+                        await self._channel.tell(converted)
+                await self._emit_model()
         if event.session_id == self._id:
-            await self._own_state(event)
+            await self._handle_state(event)
 
-    async def _own_state(self, event: Event) -> None:
+    async def _handle_state(self, event: ServerEvent) -> None:
         match event.status:
             case "retry":
-                self._give_up(errors.gave_up(event.told["status"]))
+                self._give_up(errors.give_up_failure(event.properties["status"]))
             case "idle":
                 await self._on_idle()
-        if event.kind == "session.error" and not self._stream.begun:
-            self._in_background(self._end_refused())
-        if self._stream.empty_answers >= _EMPTY_ANSWERS:
-            self._give_up(errors.empty(_EMPTY_ANSWERS))
+        if event.kind == "session.error" and not self._stream.has_started:
+            self._run_in_background(self._end_refused())
+        if self._stream.empty_responses >= _MAX_EMPTY_RESPONSES:
+            self._give_up(errors.empty_failure(_MAX_EMPTY_RESPONSES))
 
-    async def _shown(self, told: base.AgentEvent) -> Iterable[base.AgentEvent]:
-        if isinstance(told, base.ToolUse) and told.name in EDIT_TOOLS:
-            return await asyncio.to_thread(self._edits.normalised, told)
-        if isinstance(told, base.ToolResult):
-            return self._edits.results(told)
-        return [told]
+    async def _convert_edits(self, event: base.AgentEvent) -> Iterable[base.AgentEvent]:
+        if isinstance(event, base.ToolUse) and event.name in EDIT_TOOLS:
+            return await asyncio.to_thread(self._edits.normalize, event)
+        if isinstance(event, base.ToolResult):
+            return self._edits.results(event)
+        return [event]
 
-    async def _asked(self, event: Event, *, is_late: bool = False) -> None:
+    async def _handle_request(self, event: ServerEvent, *, is_late: bool = False) -> None:
         if not is_late and self._requests.is_early(event):
             self._early.append(event)
             return
-        told = await self._requests.asked(event)
-        if told is not None:
-            await self._channel.tell(told)
+        request = await self._requests.handle(event)
+        if request is not None:
+            await self._channel.tell(request)
 
     async def _on_idle(self) -> None:
-        """The program is done, if it had begun; or it could not begin."""
-        begun = self._stream.begun or self._stream.error is not None
-        if not begun or self._channel.stopping or self._stopper.works:
+        """End the turn if the program has finished it or could not start it."""
+        has_started = self._stream.has_started or self._stream.error is not None
+        if not has_started or self._channel.stopping or self._stopper.is_stopping:
             return
-        ending = self._stream.ending()
-        if self._stream.plan and isinstance(ending, base.TurnFinished) and self._plan is None:
+        result = self._stream.turn_result()
+        if self._stream.plan and isinstance(result, base.TurnFinished) and self._plan is None:
             self._plan = base.PlanProposed(uuid.uuid4().hex, self._stream.plan)
             await self._channel.tell(self._plan)
         elif self._plan is None:
-            await self._end_turn(ending)
+            await self._end_turn(result)
 
-    async def _end_turn(self, ending: base.TurnFinished | base.TurnFailed) -> None:
+    async def _end_turn(self, result: base.TurnFinished | base.TurnFailed) -> None:
         if not self._channel.turn_open:
             return
         self._early.clear()
-        for told in self._stream.cut_off():
-            for shown in await self._shown(told):
-                await self._channel.tell(shown)
-        for request in self._requests.open:
-            self._in_background(self._requests.dismiss(request))
-        await self._withdraw(self._requests.open)
+        for event in self._stream.interrupt_tools():
+            for converted in await self._convert_edits(event):
+                await self._channel.tell(converted)
+        for request in self._requests.pending_ids:
+            self._run_in_background(self._requests.dismiss(request))
+        await self._withdraw(self._requests.pending_ids)
         if self._plan is not None:
             await self._channel.tell(base.RequestWithdrawn(self._plan.request_id))
             self._plan = None
-        if isinstance(ending, base.TurnFinished):
-            window = self._models.window(self._stream.model)
-            ending = replace(ending, context_window=window)
-        await self._channel.tell(ending)
+        if isinstance(result, base.TurnFinished):
+            window = self._models.context_window(self._stream.model)
+            result = replace(result, context_window=window)
+        await self._channel.tell(result)
 
-    async def _cut(self, failure: base.TurnFailed | None) -> None:
-        ending = self._stream.ending()
+    async def _end_aborted(self, failure: base.TurnFailed | None) -> None:
+        result = self._stream.turn_result()
         if failure is None:
-            context = ending.context_tokens if isinstance(ending, base.TurnFinished) else None
-            await self._end_turn(base.TurnFinished("stopped", ending.usage, context))
+            context = result.context_tokens if isinstance(result, base.TurnFinished) else None
+            await self._end_turn(base.TurnFinished("stopped", result.usage, context))
         else:
-            await self._end_turn(replace(failure, usage=ending.usage))
+            await self._end_turn(replace(failure, usage=result.usage))
 
-    async def _end(self, how: str) -> None:
-        """The server is gone, or we leave it."""
-        usage = self._stream.ending().usage
+    async def _end(self, reason: str) -> None:
+        """End the conversation, because the server exited or the session was closed."""
+        usage = self._stream.turn_result().usage
         if self._channel.stopping:
             await self._end_turn(base.TurnFinished("stopped", usage))
         else:
-            await self._end_turn(base.TurnFailed(how, "backend_error", usage))
+            await self._end_turn(base.TurnFailed(reason, "backend_error", usage))
         self._channel.end()
 
     async def _withdraw(self, request_ids: Iterable[str]) -> None:
         for request_id in request_ids:
-            told = self._requests.withdrawn(request_id)
-            if told is not None:
-                await self._channel.tell(told)
+            event = self._requests.withdraw(request_id)
+            if event is not None:
+                await self._channel.tell(event)
 
     async def _catch_up(self) -> None:
-        """Read what was told while no events came."""
+        """Read the messages and requests whose events were missed."""
         if not self._channel.turn_open or self._plan is not None:
             return
         path = f"/session/{self._id}/message?limit={history.LIMIT}"
-        told = await self._call("GET", path, None)
-        for event in history.events(told, self._stream.knows):
-            await self._event(event)
+        messages = await self._call("GET", path, None)
+        for event in history.turn_events(messages, self._stream.has_message):
+            await self._handle_event(event)
         for kind in ("permission", "question"):
             listed = await self._call("GET", f"/{kind}", None)
             for each in listed if isinstance(listed, list) else ():
                 if each.get("sessionID") in self._stream.conversations:
-                    await self._event(Event(f"{kind}.asked", each))
+                    await self._handle_event(ServerEvent(f"{kind}.asked", each))
         busy = await self._call("GET", "/session/status", None)
         if isinstance(busy, Mapping) and self._id not in busy:
             await self._on_idle()
 
-    # What we say -------------------------------------------------------------------------------
+    # Calls to the server -----------------------------------------------------------------------
 
     @property
     def _plans(self) -> bool:
-        """Whether an answer may hold a plan."""
+        """Whether a response may contain a plan."""
         return self._settings.mode == "plan" and not self._launch.text_only
 
     async def _call(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        where, record = self._launch.worktree, self.record
-        return await self._server.call(method, path, where, body, record=record)
+        directory, record = self._launch.worktree, self.record
+        return await self._server.call(method, path, directory, body, record=record)
 
     async def _prompt(self, parts: list[dict[str, Any]]) -> None:
-        settings = await self._fitting()
-        model = settings.model or self._stream.model or self._models.own.model
-        if problem := self._models.lacks(settings.model):
+        settings = await self._next_settings()
+        model = settings.model or self._stream.model or self._models.configured.model
+        if problem := self._models.missing_message(settings.model):
             raise SpinneyError(problem)
-        self._stopper.note_prompt()
-        body = opencode_prompt.body(parts, self._launch, settings)
+        self._stopper.on_prompt()
+        body = opencode_prompt.build_body(parts, self._launch, settings)
         if variant := self._models.variant(model, settings):
             body["variant"] = variant
         path = f"/session/{self._id}"
-        if command := await commands.command(self._call, path, body):
-            self._in_background(self._carry_out(*command))
+        if command := await commands.build_call(self._call, path, body):
+            self._run_in_background(self._run_command(*command))
         else:
-            addressed = self._agents.addressed(body)
+            addressed = self._agents.address(body)
             await self._call("POST", f"{path}/prompt_async", addressed)
 
-    async def _fitting(self) -> Settings:
-        """The settings of the next turn; of a preset that no provider has, without it."""
-        settings = self._models.fitting(self._settings)
-        if settings.model != self._settings.model and self._settings.model not in self._lacks:
-            self._lacks.add(self._settings.model)
-            await self.notice(base.falls_back(NAME, self._settings.model))
-        if not settings.model and self._is_named:  # a prompt without one keeps the last
-            settings = replace(settings, model=self._models.own.model)
-        self._is_named = self._is_named or bool(settings.model)
+    async def _next_settings(self) -> Settings:
+        """The settings of the next turn, without a preset model that no provider has."""
+        settings = self._models.drop_missing_preset(self._settings)
+        preset = self._settings.model
+        if settings.model != preset and preset not in self._missing_presets:
+            self._missing_presets.add(preset)
+            await self.notice(base.falls_back(NAME, preset))
+        if not settings.model and self._has_named_model:  # a prompt without one keeps the last
+            settings = replace(settings, model=self._models.configured.model)
+        self._has_named_model = self._has_named_model or bool(settings.model)
         return settings
 
-    async def _carry_out(self, path: str, body: Mapping[str, Any]) -> None:
-        """Let the program carry a command out, which it answers at the end of the turn."""
-        turn, where = self._turn, self._launch.worktree
+    async def _run_command(self, path: str, body: Mapping[str, Any]) -> None:
+        """Let the program run a command; its response arrives at the end of the turn."""
+        turn, directory = self._turn, self._launch.worktree
         try:
-            patience = commands.PATIENCE
-            await self._server.call("POST", path, where, body, patience, self.record)
+            timeout = commands.TIMEOUT
+            await self._server.call("POST", path, directory, body, timeout, self.record)
         except SpinneyError as error:
             if not self._channel.stopping:
                 failure = base.TurnFailed(error.message, error.error_type)
-                self._inbox.put_nowait(Cut(turn, failure))
+                self._inbox.put_nowait(TurnAborted(turn, failure))
 
-    async def _go_on(
+    async def _answer_plan(
         self, request_id: str, settings: Settings, parts: list[dict[str, Any]]
     ) -> None:
         """Answer the open plan, in the same turn."""
         plan = self._plan
         if plan is None or plan.request_id != request_id:
-            raise SpinneyError(f"{NAME} does not wait for this answer any more.", "conflict")
+            raise SpinneyError(f"{NAME} is no longer waiting for this answer.", "conflict")
         before = self._settings
         await self.configure(settings)
         self._stream.begin_prompt(plans=self._plans)
@@ -400,52 +404,52 @@ class OpenCodeSession:
             await self.configure(before)
             raise
 
-    # The end of a turn before its time -----------------------------------------------------------
+    # Early end of a turn -------------------------------------------------------------------------
 
     async def _abort(self) -> None:
-        """End the turn for the person, though the program may take longer."""
+        """End the turn for the user; the program may take longer."""
         turn = self._turn
         if self._plan is None:
-            await self._stopper.stop(ABORT_PATIENCE)
-        self._inbox.put_nowait(Cut(turn))
+            await self._stopper.stop(ABORT_TIMEOUT)
+        self._inbox.put_nowait(TurnAborted(turn))
 
-    async def _ask_abort(self) -> None:
+    async def _send_abort(self) -> None:
         await self._call("POST", f"/session/{self._id}/abort", None)
 
     async def _end_refused(self) -> None:
-        """End a turn that the program refused: it told an error, and tells nothing more."""
+        """End a turn that the program refused: after an error it sends no further events."""
         turn = self._turn
-        for _ in range(_REFUSED_LOOKS):
-            await asyncio.sleep(_REFUSED_PAUSE)
-            if turn != self._turn or self._stream.begun or self._stopper.works:
+        for _ in range(_REFUSED_CHECKS):
+            await asyncio.sleep(_REFUSED_INTERVAL)
+            if turn != self._turn or self._stream.has_started or self._stopper.is_stopping:
                 return
             busy = await self._call("GET", "/session/status", None)
             if not isinstance(busy, Mapping) or self._id in busy:
                 return
         if self._stream.error is not None:
-            failure = errors.failure(self._stream.error)
-            self._inbox.put_nowait(Cut(turn, failure))
+            failure = errors.turn_failure(self._stream.error)
+            self._inbox.put_nowait(TurnAborted(turn, failure))
 
     def _give_up(self, failure: base.TurnFailed | None) -> None:
-        """End a turn that would ask its provider again and again, for minutes."""
-        if failure is not None and not self._channel.stopping and not self._stopper.works:
-            self._in_background(self._fail(failure))
+        """End a turn in which the program would retry its provider for minutes."""
+        if failure is not None and not self._channel.stopping and not self._stopper.is_stopping:
+            self._run_in_background(self._fail(failure))
 
     async def _fail(self, failure: base.TurnFailed) -> None:
         turn = self._turn
         await self._stopper.stop()
-        self._inbox.put_nowait(Cut(turn, failure))
+        self._inbox.put_nowait(TurnAborted(turn, failure))
 
-    async def _introduce(self) -> None:
-        async for told in introduction(self._call, self._agents):
-            await self._channel.tell(told)
+    async def _discover(self) -> None:
+        async for event in discover(self._call, self._agents):
+            await self._channel.tell(event)
 
-    async def _tell_model(self) -> None:
-        if (model := self._stream.model) not in ("", self._answers_with):
-            self._answers_with = model
+    async def _emit_model(self) -> None:
+        if (model := self._stream.model) not in ("", self._responding_model):
+            self._responding_model = model
             await self._channel.tell(base.ModelAnswers(model))
 
-    def _in_background(self, work: Any) -> None:
-        task = asyncio.create_task(work)
+    def _run_in_background(self, coroutine: Any) -> None:
+        task = asyncio.create_task(coroutine)
         self._background.add(task)
         task.add_done_callback(self._background.discard)

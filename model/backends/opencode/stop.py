@@ -1,4 +1,4 @@
-"""The end of a turn of OpenCode before its time, with all that its commands started."""
+"""Stops a turn of OpenCode, and kills all processes that its commands started."""
 
 import asyncio
 import logging
@@ -9,18 +9,18 @@ from model.backends import process_table
 from model.backends.opencode.stream import OpenCodeStream
 from model.base.errors import SpinneyError
 
-MARK: Final = "SPINNEY_SESSION"
-"""The environment variable by which the commands of one conversation are found (see the plugin)."""
+SESSION_VARIABLE: Final = "SPINNEY_SESSION"
+"""The environment variable that marks the commands of a conversation (set by the plugin)."""
 
-_LIMIT: Final = 10.0
-_PAUSE: Final = 0.25
-"""An abort that comes before the turn has really begun has no effect, and is repeated."""
+_TIMEOUT: Final = 10.0
+_RETRY_INTERVAL: Final = 0.25
+"""An abort before the turn has really started has no effect, and is repeated."""
 
 _log = logging.getLogger(__name__)
 
 
-class Stopper:
-    """Ends the turns of one conversation. `abort` asks the program once."""
+class TurnStopper:
+    """Stops the turns of a conversation. `abort` sends one abort request to the program."""
 
     def __init__(self, abort: Callable[[], Awaitable[Any]], stream: OpenCodeStream) -> None:
         self._abort = abort
@@ -30,60 +30,62 @@ class Stopper:
         self._idle = asyncio.Event()
 
     @property
-    def works(self) -> bool:
-        """Whether a turn is being ended."""
+    def is_stopping(self) -> bool:
+        """Whether a stop is in progress."""
         return self._task is not None and not self._task.done()
 
     @property
     def _is_over(self) -> bool:
         return self._was_busy and self._idle.is_set()
 
-    def note_prompt(self) -> None:
-        """A prompt goes to the program, which has not begun to work on it."""
+    def on_prompt(self) -> None:
+        """Handle that a prompt is sent, which the program has not started to process."""
         self._was_busy = False
 
-    def note_status(self, status: str) -> None:
-        """What the program tells of the conversation: `busy`, `retry` or `idle`."""
+    def on_status(self, status: str) -> None:
+        """Handle a status of the conversation: `busy`, `retry` or `idle`."""
         if status == "idle":
             self._idle.set()
         elif status:
-            # An abort that came too early is answered with `idle` before the turn begins.
+            # After an abort that was too early, `idle` is sent before the turn starts.
             self._idle.clear()
             self._was_busy = True
 
-    async def stop(self, patience: float | None = None) -> None:
-        """End the turn; after `patience` seconds that goes on without us."""
-        if not self.works:
-            self._task = asyncio.create_task(self._until_idle())
-        await self.settled(patience)
+    async def stop(self, timeout: float | None = None) -> None:
+        """Stop the turn; after `timeout` seconds the stop continues in the background."""
+        if not self.is_stopping:
+            self._task = asyncio.create_task(self._abort_until_idle())
+        await self.wait(timeout)
 
-    async def settled(self, patience: float | None = None) -> None:
-        """Wait for the end of a turn that is being ended."""
+    async def wait(self, timeout: float | None = None) -> None:
+        """Wait for the end of a stop in progress."""
         if self._task is not None:
-            await asyncio.wait([self._task], timeout=patience)
+            await asyncio.wait([self._task], timeout=timeout)
 
     async def cancel(self) -> None:
-        """Nobody needs the program any more."""
+        """Cancel a stop in progress."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    async def end_commands(self) -> None:
-        """End what the conversation's commands started, however far it went from them."""
+    async def kill_commands(self) -> None:
+        """Kill the processes of the conversation's commands, including detached ones."""
         for conversation in self._stream.conversations:
-            members = await asyncio.to_thread(process_table.family, None, MARK, conversation)
+            members = await asyncio.to_thread(
+                process_table.family, None, SESSION_VARIABLE, conversation
+            )
             await asyncio.to_thread(process_table.kill, members)
 
-    async def _until_idle(self) -> None:
+    async def _abort_until_idle(self) -> None:
         try:
-            async with asyncio.timeout(_LIMIT):
+            async with asyncio.timeout(_TIMEOUT):
                 while True:
                     self._idle.clear()
                     await self._abort()
-                    await self.end_commands()
+                    await self.kill_commands()
                     if not self._is_over:
-                        # The end may be told later than the abort is answered.
-                        await asyncio.sleep(_PAUSE)
+                        # The status may arrive after the response to the abort.
+                        await asyncio.sleep(_RETRY_INTERVAL)
                     if self._is_over:
                         return
         except (TimeoutError, SpinneyError) as error:

@@ -1,7 +1,7 @@
-"""OpenCode's events as ours: text, tools and the end of a turn. Writes nothing, reads no file.
+"""Converts OpenCode's events to backend events: text, tools and the end of a turn. Performs no I/O.
 
-Deltas are provisional, and the last state of a part is the truth. Whatever belongs to a message of
-an earlier turn is left out: the program goes on telling of a turn for a while after its end.
+Deltas are provisional; the last state of a part is authoritative. Messages of earlier turns are
+ignored, because the program keeps sending events for a while after a turn's end.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from model.backends import base
 from model.backends.opencode import errors
-from model.backends.opencode.plan_text import PlanText
+from model.backends.opencode.plan_text import PlanFilter
 from model.backends.plan_markers import parted
 from model.domain.resources import Usage
 
@@ -19,41 +19,41 @@ Kind = Literal["text", "thinking"]
 
 _KINDS: Final[dict[str, Kind]] = {"text": "text", "reasoning": "thinking"}
 _HIDDEN_TOOLS: Final = frozenset({"question"})
-"""Their call is shown as something else."""
+"""Their calls are shown as something else."""
 
 _NAMES: Final = {
     "bash": "Bash", "glob": "Glob", "grep": "Grep", "list": "LS", "read": "Read", "skill": "Skill",
     "task": "Task", "todowrite": "TodoWrite", "webfetch": "WebFetch", "websearch": "WebSearch",
 }  # fmt: skip
-"""What all agents have is called the same with all of them."""
+"""Common names for the tools that all agents have."""
 
 _STOP_REASONS: Final = {"stop": "end_turn", "tool-calls": "end_turn", "length": "max_tokens"}
 _PARTS_LIMIT: Final = 5000
-"""Parts that wait for the message they belong to."""
+"""Most parts that are buffered until their message arrives."""
 
 
 @dataclass(slots=True)
 class _Tool:
-    """A tool's call as far as it was told."""
+    """The last reported state of a tool call."""
 
     status: str
     input: Json
 
 
 class OpenCodeStream:
-    """What is known of the conversation, event by event."""
+    """The state of the conversation, updated with each event."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
         self.plan = ""
-        """The plan that the turn's last text held."""
-        self._begun = False
+        """The plan in the turn's last text."""
+        self._has_started = False
         self._children: dict[str, str | None] = {}
         self._roles: dict[str, str] = {}
         self._old: set[str] = set()
         self._messages: dict[str, Json] = {}
-        self._waiting: dict[str, list[Json]] = {}
-        self._open_texts: dict[str, PlanText] = {}
+        self._buffered: dict[str, list[Json]] = {}
+        self._open_texts: dict[str, PlanFilter] = {}
         self._shown: set[str] = set()
         self._final: dict[str, str] = {}
         self._tools: dict[str, _Tool] = {}
@@ -63,26 +63,26 @@ class OpenCodeStream:
         self._empty: set[str] = set()
 
     @property
-    def empty_answers(self) -> int:
-        """How many answers in a row held nothing, for which the program asks again at once."""
+    def empty_responses(self) -> int:
+        """The number of consecutive empty responses; the program retries each at once."""
         return len(self._empty)
 
     @property
-    def begun(self) -> bool:
-        """Whether the program has begun to answer the turn's prompt."""
-        return self._begun
+    def has_started(self) -> bool:
+        """Whether the program has started to respond to the turn's prompt."""
+        return self._has_started
 
     @property
     def error(self) -> Json | None:
-        """What went wrong last, `{name, data}`, if the program did not get over it."""
+        """The last error, `{name, data}`, unless the program recovered from it."""
         return self._error
 
     def begin_turn(self, *, plans: bool) -> None:
-        """What was told until now is of the past; texts of this turn may hold a plan."""
+        """Start a turn, ignoring earlier messages. With `plans`, its texts may contain a plan."""
         self._old.update(self._roles)
         self._roles.clear()
         self._messages.clear()
-        self._waiting.clear()
+        self._buffered.clear()
         self._open_texts.clear()
         self._shown.clear()
         self._final.clear()
@@ -91,100 +91,100 @@ class OpenCodeStream:
         self.begin_prompt(plans=plans)
 
     def begin_prompt(self, *, plans: bool) -> None:
-        """Another prompt of the same turn, such as a plan's approval."""
-        self._begun = False
+        """Start another prompt in the same turn, such as the approval of a plan."""
+        self._has_started = False
         self._error = None
         self._plans = plans
         self.plan = ""
         self._empty.clear()
 
     def _adopt(self, info: Json) -> None:
-        """Take a new session for a sub-agent's, if it is one of ours."""
+        """Register a new session as that of a sub-agent, if its parent is ours."""
         parent, child = info.get("parentID"), info.get("id")
-        if isinstance(child, str) and isinstance(parent, str) and self._concerns(parent):
+        if isinstance(child, str) and isinstance(parent, str) and self._is_ours(parent):
             self._children.setdefault(child, self._children.get(parent))
 
-    def tool_of(self, told: object) -> str | None:
-        """The id of the tool's use that a request, `{messageID, callID}`, belongs to."""
-        if not isinstance(told, Mapping):
+    def find_tool(self, reference: object) -> str | None:
+        """The id of the tool use that a request's `{messageID, callID}` refers to."""
+        if not isinstance(reference, Mapping):
             return None
-        return self._calls.get((str(told.get("messageID")), str(told.get("callID"))))
+        return self._calls.get((str(reference.get("messageID")), str(reference.get("callID"))))
 
-    def agent_of(self, told: object) -> str:
-        """The name of the agent whose tool a request, `{messageID, callID}`, belongs to."""
-        message = told.get("messageID") if isinstance(told, Mapping) else None
+    def find_agent(self, reference: object) -> str:
+        """The name of the agent whose tool a request's `{messageID, callID}` refers to."""
+        message = reference.get("messageID") if isinstance(reference, Mapping) else None
         return str(self._messages.get(str(message), {}).get("agent") or "")
 
-    def events(self, kind: str, told: Json) -> Iterator[base.AgentEvent]:
-        """What an event of the program tells; nothing for kinds that we do not know."""
+    def events(self, kind: str, properties: Json) -> Iterator[base.AgentEvent]:
+        """Convert an event of the program; unknown kinds are ignored."""
         match kind:
             case "session.created":
-                self._adopt(_mapping(told.get("info")))
+                self._adopt(_mapping(properties.get("info")))
             case "session.status":
-                yield from self._status(told)
-            case "session.error" if told.get("sessionID") == self.session_id:
-                if isinstance(told.get("error"), Mapping):
-                    self._error = told["error"]
-            case "session.compacted" if told.get("sessionID") == self.session_id:
+                yield from self._status(properties)
+            case "session.error" if properties.get("sessionID") == self.session_id:
+                if isinstance(properties.get("error"), Mapping):
+                    self._error = properties["error"]
+            case "session.compacted" if properties.get("sessionID") == self.session_id:
                 yield base.SHORTENED
             case "message.updated":
-                yield from self._message(_mapping(told.get("info")))
+                yield from self._message(_mapping(properties.get("info")))
             case "message.part.updated":
-                yield from self._part(_mapping(told.get("part")))
+                yield from self._part(_mapping(properties.get("part")))
             case "message.part.delta":
-                yield from self._delta(told)
+                yield from self._delta(properties)
 
     @property
     def conversations(self) -> frozenset[str]:
-        """The session's own and those of its sub-agents."""
+        """The ids of the session and of its sub-agents' sessions."""
         return frozenset({self.session_id, *self._children})
 
-    def knows(self, message: str) -> bool:
-        """Whether a message belongs to this turn, as far as was told."""
+    def has_message(self, message: str) -> bool:
+        """Whether a message is known to belong to this turn."""
         return message in self._roles
 
     def has_input(self, tool: str) -> bool:
-        """Whether the input of a tool's use was told."""
+        """Whether the input of a tool use has arrived."""
         return bool(self._tools[tool].input) if tool in self._tools else True
 
-    def ending(self) -> base.TurnFinished | base.TurnFailed:
-        """How the turn ended, now that the program is idle."""
+    def turn_result(self) -> base.TurnFinished | base.TurnFailed:
+        """The result of the turn, once the program is idle."""
         usage = self._usage()
         if self._error is not None and self._error.get("name") != "MessageAbortedError":
-            failed = errors.failure(self._error)
+            failed = errors.turn_failure(self._error)
             return base.TurnFailed(failed.error, failed.error_type, usage, failed.retry_after)
-        last = self._last_answer()
+        last = self._last_response()
         if self._error is not None:
-            return base.TurnFinished("stopped", usage, _fill(last))
+            return base.TurnFinished("stopped", usage, _context_tokens(last))
         finish = str((last or {}).get("finish") or "stop")
-        return base.TurnFinished(_STOP_REASONS.get(finish, finish), usage, _fill(last))
+        return base.TurnFinished(_STOP_REASONS.get(finish, finish), usage, _context_tokens(last))
 
-    def cut_off(self) -> Iterator[base.AgentEvent]:
-        """The results of tools that have none when the turn ends."""
+    def interrupt_tools(self) -> Iterator[base.AgentEvent]:
+        """Yield results for the tools that have none when the turn ends."""
         for tool, state in self._tools.items():
             if state.status not in ("completed", "error"):
                 state.status = "error"
-                yield base.ToolResult(tool, "Cut off before it was done.", is_error=True)
+                yield base.ToolResult(tool, "Interrupted before it was done.", is_error=True)
 
     @property
     def model(self) -> str:
-        """Provider and model of the last answer, as `provider/model`; empty for none."""
-        last = self._last_answer()
+        """The model of the last response, as `provider/model`; empty if there is none."""
+        last = self._last_response()
         return "" if last is None else f"{last.get('providerID')}/{last.get('modelID')}"
 
     # The turn's state ---------------------------------------------------------------------------
 
-    def _concerns(self, session_id: str) -> bool:
+    def _is_ours(self, session_id: str) -> bool:
         return session_id == self.session_id or session_id in self._children
 
-    def _status(self, told: Json) -> Iterator[base.AgentEvent]:
-        status = _mapping(told.get("status"))
-        if self._concerns(str(told.get("sessionID"))) and status.get("type") == "retry":
+    def _status(self, properties: Json) -> Iterator[base.AgentEvent]:
+        status = _mapping(properties.get("status"))
+        if self._is_ours(str(properties.get("sessionID"))) and status.get("type") == "retry":
             yield base.Notice(errors.retry_notice(status.get("attempt"), status.get("message")))
 
     def _message(self, info: Json) -> Iterator[base.AgentEvent]:
         key, session = info.get("id"), str(info.get("sessionID"))
-        if not isinstance(key, str) or key in self._old or not self._concerns(session):
+        if not isinstance(key, str) or key in self._old or not self._is_ours(session):
             return
         is_new = key not in self._roles
         self._roles[key] = str(info.get("role"))
@@ -192,16 +192,16 @@ class OpenCodeStream:
             self._messages[key] = info
             if session == self.session_id:
                 if is_new:
-                    self._begun = True
+                    self._has_started = True
                     self._error = None
                 elif isinstance(info.get("error"), Mapping):
                     self._error = info["error"]
                 if info.get("finish") == "unknown":
                     self._empty.add(key)
-        for part in self._waiting.pop(key, ()):
+        for part in self._buffered.pop(key, ()):
             yield from self._part(part)
 
-    def _last_answer(self) -> Json | None:
+    def _last_response(self) -> Json | None:
         own = [
             info
             for info in self._messages.values()
@@ -218,12 +218,12 @@ class OpenCodeStream:
         message, key = part.get("messageID"), part.get("id")
         if not isinstance(message, str) or not isinstance(key, str) or message in self._old:
             return
-        if not self._concerns(str(part.get("sessionID"))):
+        if not self._is_ours(str(part.get("sessionID"))):
             return
         role = self._roles.get(message)
         if role is None:
-            if sum(map(len, self._waiting.values())) < _PARTS_LIMIT:
-                self._waiting.setdefault(message, []).append(part)
+            if sum(map(len, self._buffered.values())) < _PARTS_LIMIT:
+                self._buffered.setdefault(message, []).append(part)
             return
         kind = str(part.get("type"))
         if role == "assistant" and (kind == "tool" or part.get("text")):
@@ -246,34 +246,34 @@ class OpenCodeStream:
             return
         if not _mapping(part.get("time")).get("end"):
             if key not in self._final and key not in self._open_texts:
-                self._open_texts[key] = PlanText(kind, looks_for_plan=self._plans)
+                self._open_texts[key] = PlanFilter(kind, looks_for_plan=self._plans)
             return
         self._open_texts.pop(key, None)
-        own, plan = parted(text) if self._plans and kind == "text" else (text, "")
+        rest, plan = parted(text) if self._plans and kind == "text" else (text, "")
         if plan:
             self.plan = plan
-        if own.strip() and own != self._final.get(key):
-            self._final[key] = own
-            yield base.TextFinal(key, own, kind)
-        elif not own.strip() and key in self._shown:
+        if rest.strip() and rest != self._final.get(key):
+            self._final[key] = rest
+            yield base.TextFinal(key, rest, kind)
+        elif not rest.strip() and key in self._shown:
             self._shown.discard(key)
             yield base.BlockDropped(key)
 
-    def _delta(self, told: Json) -> Iterator[base.AgentEvent]:
-        key, delta = str(told.get("partID")), told.get("delta")
+    def _delta(self, properties: Json) -> Iterator[base.AgentEvent]:
+        key, delta = str(properties.get("partID")), properties.get("delta")
         streamed = self._open_texts.get(key)
-        if streamed is None or told.get("field") != "text" or not isinstance(delta, str):
+        if streamed is None or properties.get("field") != "text" or not isinstance(delta, str):
             return
-        shown = streamed.add(delta)
-        if shown:
+        visible = streamed.add(delta)
+        if visible:
             self._shown.add(key)
-            yield base.TextDelta(key, shown, streamed.kind)
+            yield base.TextDelta(key, visible, streamed.kind)
 
     # Tools --------------------------------------------------------------------------------------
 
     def _tool(self, message: str, key: str, part: Json) -> Iterator[base.AgentEvent]:
         state, name = _mapping(part.get("state")), str(part.get("tool"))
-        status, told = str(state.get("status")), _mapping(state.get("input"))
+        status, input_ = str(state.get("status")), _mapping(state.get("input"))
         session = str(part.get("sessionID"))
         parent = self._children.get(session)
         child = _mapping(state.get("metadata")).get("sessionId")
@@ -285,14 +285,14 @@ class OpenCodeStream:
         known = self._tools.get(key)
         if known is not None and known.status in ("completed", "error"):
             return
-        if known is None or (told and told != known.input):
-            yield base.ToolUse(key, _NAMES.get(name, name), told, parent)
-        self._tools[key] = _Tool(status, told or (known.input if known else {}))
+        if known is None or (input_ and input_ != known.input):
+            yield base.ToolUse(key, _NAMES.get(name, name), input_, parent)
+        self._tools[key] = _Tool(status, input_ or (known.input if known else {}))
         printed = _mapping(state.get("metadata")).get("output")
         if status == "running" and isinstance(printed, str) and printed:
             yield base.ToolOutput(key, printed, is_whole=True)
         if status == "completed":
-            # A command has an exit code, and none where it was aborted.
+            # A command has an exit code, which is null if it was aborted.
             failed = _mapping(state.get("metadata")).get("exit", 0) != 0
             yield base.ToolResult(key, str(state.get("output") or ""), failed)
         elif status == "error":
@@ -307,8 +307,8 @@ def _is_summary(info: Json) -> bool:
     return info.get("mode") == "compaction" or bool(info.get("summary"))
 
 
-def _usage(told: object) -> Usage:
-    tokens = _mapping(told)
+def _usage(value: object) -> Usage:
+    tokens = _mapping(value)
     cache = _mapping(tokens.get("cache"))
     return Usage(
         input_tokens=_count(tokens.get("input")),
@@ -318,8 +318,8 @@ def _usage(told: object) -> Usage:
     )
 
 
-def _fill(info: Json | None) -> int | None:
-    """Tokens that the conversation took at the last answer."""
+def _context_tokens(info: Json | None) -> int | None:
+    """The tokens in the context at the last response."""
     used = _usage((info or {}).get("tokens"))
     read = used.input_tokens + used.cache_creation_input_tokens + used.cache_read_input_tokens
     return read or None

@@ -178,7 +178,7 @@ async def test_a_conversation_is_taken_up_without_its_history(open_acp: Open) ->
 async def test_a_lost_conversation_begins_afresh(open_acp: Open) -> None:
     conversation = await open_acp(resume_token="ses_gone")
     assert text(await conversation.turn("say: hi")) == "hi"
-    assert "lost the conversation" in only(conversation.told, base.Notice).text
+    assert "no longer knows the conversation" in only(conversation.told, base.Notice).text
 
 
 async def test_a_stop_ends_the_turn_and_the_agent_stays(shared: Shared) -> None:
@@ -198,4 +198,4 @@ async def test_an_error_of_the_provider_fails_the_turn(shared: Shared) -> None:
 
 
 async def test_the_greeting_tells_the_version(shared: Shared) -> None:
-    assert (shared.conversation.agent.can.version or "").count(".") == 2
+    assert (shared.conversation.agent.capabilities.version or "").count(".") == 2

@@ -65,7 +65,7 @@ def server_of(data: Path) -> int:
 async def test_a_server_that_nobody_uses_ends(
     environment: dict[str, str], worktree: Path, tmp_path: Path
 ) -> None:
-    backend = OpenCodeBackend(tmp_path / "data", unused_limit=0.1)
+    backend = OpenCodeBackend(tmp_path / "data", idle_timeout=0.1)
     agent = await backend.open(a_launch(worktree, environment=environment))
     assert servers_of(tmp_path / "data")
     await agent.close()
@@ -123,7 +123,7 @@ async def test_the_probe_tells_of_a_version_that_is_too_old(
 async def test_the_probe_of_a_program_that_hangs_ends(
     pretended: Callable[[str], Path], backend: OpenCodeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
+    monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     pretended("exec sleep 60")
     assert "opencode --version" in ((await backend.probe()).problem or "")
 
@@ -150,7 +150,7 @@ async def test_only_who_was_told_to_have_no_provider_is_not_signed_in(
         return (0, "1.18.33") if command[1] == "--version" else (0, "0 credentials")
 
     pretended("exit 1")
-    monkeypatch.setattr(backend_program, "output_of", told)
+    monkeypatch.setattr(backend_program, "run_command", told)
     probe = await backend.probe()
     assert (probe.version, probe.signed_in) == ("1.18.33", signed_in)
     assert (probe.problem is None) == (signed_in is None)

@@ -68,20 +68,29 @@ def test_a_command_is_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "word"),
     [
-        ("bad = 3", "should give it a table"),
+        ("bad = 3", "must define the agent as a table"),
         ("[bad]", 'needs command = "…"'),
-        ('[bad]\ncommand = ["x"]', "should give command as text"),
-        ('[bad]\ncommand = " "', "should give command as text"),
-        ('["b d"]\ncommand = "x"', "should be named by letters"),
-        ('[bad]\ncommand = "x"\nargs = "-y"', "should give args as a list"),
-        ('[bad]\ncommand = "x"\nenv = {A = 1}', "should give each value of env as text"),
-        ('[bad]\ncommand = "x"\nlabel = 1', "should give label as text"),
-        ('[bad]\ncommand = "x"\nmodels = ["m"]', "should give models as a table"),
-        ('[bad]\ncommand = "x"\nmodels = {m = 1}', "should give the model m its name"),
-        ('[bad]\ncommand = "x"\nmodes = {wild = "x"}', "none of plan, build, yolo"),
-        ('[bad]\ncommand = "x"\nenviron = {A = "b"}', "has environ, which is none of label,"),
+        ('[bad]\ncommand = ["x"]', "must give command as text"),
+        ('[bad]\ncommand = " "', "must give command as text"),
+        ('["b d"]\ncommand = "x"', "may have only letters"),
+        ('[bad]\ncommand = "x"\nargs = "-y"', "must give args as a list"),
+        ('[bad]\ncommand = "x"\nenv = {A = 1}', "must give each value of env as text"),
+        ('[bad]\ncommand = "x"\nlabel = 1', "must give label as text"),
+        ('[bad]\ncommand = "x"\nmodels = ["m"]', "must give models as a table"),
+        ('[bad]\ncommand = "x"\nmodels = {m = 1}', "must set the model 'm' to its name"),
+        (
+            '[bad]\ncommand = "x"\nmodes = {wild = "x"}',
+            "unknown mode 'wild' (known: plan, build, yolo)",
+        ),
+        (
+            '[bad]\ncommand = "x"\nenviron = {A = "b"}',
+            "has an unknown key 'environ' (known: label,",
+        ),
         ('[bad]\ncommand = "x"\nmcp_servers = {s = {}}', "either a command or a url"),
-        ('[bad]\ncommand = "x"\nmcp_servers = {s = {path = "x"}}', "has path, which is none of"),
+        (
+            '[bad]\ncommand = "x"\nmcp_servers = {s = {path = "x"}}',
+            "has an unknown key 'path' (known: ",
+        ),
     ],
 )
 def test_a_bad_agent_costs_only_itself_and_is_told(tmp_path: Path, bad: str, word: str) -> None:
@@ -97,7 +106,7 @@ def test_a_file_that_is_no_toml_is_told_with_its_line(tmp_path: Path) -> None:
     catalog, (problem,) = load(tmp_path, "[good]\ncommand = \n")
     assert catalog == BUILT_IN
     assert "line 2" in problem
-    assert problem.endswith("None of its agents is there.")
+    assert problem.endswith("None of its agents is available.")
 
 
 def test_the_problems_of_both_files_are_told(tmp_path: Path) -> None:

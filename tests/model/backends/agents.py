@@ -126,16 +126,16 @@ async def first(items: AsyncIterator[Item]) -> Item:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is: programs answer and obey, and nobody gives them up."""
-    monkeypatch.setattr(channel, "STOP_PATIENCE", PATIENCE)
-    monkeypatch.setattr(stop, "_LIMIT", PATIENCE)
-    monkeypatch.setattr(program, "PATIENCE", PATIENCE)
-    monkeypatch.setattr(backend, "_PROBE_PATIENCE", PATIENCE)
+    monkeypatch.setattr(channel, "STOP_TIMEOUT", PATIENCE)
+    monkeypatch.setattr(stop, "_TIMEOUT", PATIENCE)
+    monkeypatch.setattr(program, "COMMAND_TIMEOUT", PATIENCE)
+    monkeypatch.setattr(backend, "_PROBE_TIMEOUT", PATIENCE)
 
 
 @pytest.fixture
 def impatience(patience: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that does not obey a stop is soon killed."""
-    monkeypatch.setattr(channel, "STOP_PATIENCE", 0.2)
+    monkeypatch.setattr(channel, "STOP_TIMEOUT", 0.2)
 
 
 def a_launch(worktree: Path, **given: Any) -> base.Launch:

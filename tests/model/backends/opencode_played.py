@@ -10,7 +10,7 @@ from typing import Any
 from model.backends import base
 from model.backends.opencode.event_stream import EventFeed
 from model.backends.opencode.models import Models
-from model.backends.opencode.server import CALL_PATIENCE, Listener
+from model.backends.opencode.server import CALL_TIMEOUT, Listener
 from model.backends.opencode.session import OpenCodeSession
 from model.backends.traffic import UNRECORDED, Record
 from model.base.errors import SpinneyError
@@ -93,25 +93,25 @@ class PlayedServer:
         path: str,
         directory: Path,
         body: Mapping[str, Any] | None = None,
-        patience: float = CALL_PATIENCE,
+        timeout: float = CALL_TIMEOUT,
         record: Record = UNRECORDED,
     ) -> Any:
         if method == "POST":
             asyncio.get_running_loop().call_soon(self._play)
         return self.answers.get(path.partition("?")[0], {})
 
-    async def end_if_silent(self) -> None:
+    async def kill_if_unresponsive(self) -> None:
         self.end()
 
     def end(self) -> None:
         """The program dies."""
         if self._listener is not None:
-            self._listener.lost("OpenCode was killed (SIGKILL).")
+            self._listener.on_exit("OpenCode was killed (SIGKILL).")
 
     def cut_off(self) -> None:
         """The stream of events was cut, and is there again."""
         if self._listener is not None:
-            self._listener.missed()
+            self._listener.on_events_missed()
 
     def _play(self) -> None:
         """Tell what comes up to the next call that was made."""
@@ -125,7 +125,7 @@ class PlayedServer:
         for start in range(0, len(data), self._chunk):
             for event in feed.feed(data[start : start + self._chunk]):
                 if self._listener is not None:
-                    self._listener.hear(event)
+                    self._listener.on_event(event)
 
 
 def open_played(

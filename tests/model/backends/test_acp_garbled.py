@@ -185,8 +185,8 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 async def test_the_lines_that_are_garbled_below_make_a_whole_turn(worktree: Path) -> None:
     launch = a_launch(worktree)
     session = played(START, TURN, launch)
-    await session.greet()
-    await session.begin(launch)
+    await session.initialize()
+    await session.start_conversation(launch)
     told = await Conversation(session).turn("weave")
     assert text(told) == "I weave a scarf. The end."
     assert only(told, base.TurnFinished).context_window == 9
@@ -201,11 +201,11 @@ async def test_a_garbled_turn_ends_and_nothing_but_events_comes_of_it(
     for seed in range(100 * batch, 100 * (batch + 1)):
         launch = a_launch(worktree, mode="yolo" if seed % 2 else "build")
         session = played(START, garbled(TURN, random.Random(seed)), launch)
-        await session.greet()
-        await session.begin(launch)
+        await session.initialize()
+        await session.start_conversation(launch)
         told = await Conversation(session).turn("weave")
         assert isinstance(told[-1], base.TurnFinished | base.TurnFailed), seed
-        assert "could not be followed" not in caplog.text, (seed, caplog.text)
+        assert "failed to handle a line" not in caplog.text, (seed, caplog.text)
         await session.close()
 
 
@@ -215,8 +215,8 @@ async def test_a_garbled_start_begins_or_says_why_not(worktree: Path) -> None:
         launch = a_launch(worktree)
         session = played(garbled(START, random.Random(seed)), [], launch)
         try:
-            await session.greet(patience=0.1)
-            await session.begin(launch)
+            await session.initialize(timeout=0.1)
+            await session.start_conversation(launch)
             begun += 1
         except SpinneyError as error:
             assert error.message

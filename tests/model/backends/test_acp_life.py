@@ -40,7 +40,7 @@ async def test_a_lost_conversation_begins_afresh_and_says_so(open_small: Open, c
     conversation = await open_small(can=can, resume_token="gone")
     assert text(await conversation.turn("say: hi")) == "hi "
     assert token(conversation) != "gone"
-    assert "lost the conversation" in only(conversation.told, base.Notice).text
+    assert "no longer knows the conversation" in only(conversation.told, base.Notice).text
 
 
 # Stopping and ending -----------------------------------------------------------------------------
@@ -99,7 +99,7 @@ async def test_a_program_that_dies_fails_the_turn_with_its_last_words(open_small
         ("error: -32603 HTTP 401 Unauthorized", "authentication_error", "HTTP 401"),
         ("error: -32603 429 Too Many Requests", "rate_limit_error", "Wait a while"),
         ("error: -32603 the loom", "backend_error", "It failed: the loom"),
-        ("stop: refusal", "invalid_request", "refuses"),
+        ("stop: refusal", "invalid_request", "refused to continue"),
     ],
 )
 async def test_an_error_fails_the_turn_and_the_next_one_works(
@@ -124,7 +124,7 @@ async def test_why_a_turn_ended_is_told(open_small: Open, reason: str) -> None:
 async def test_what_is_no_json_is_left_out_and_told_once(open_small: Open) -> None:
     conversation = await open_small()
     told = await conversation.turn("raw: [log] I say this here\n[log] and this")
-    assert "left out (not JSON)" in only(told, base.Notice).text
+    assert "ignored (not JSON)" in only(told, base.Notice).text
     assert text(await conversation.turn("say: again")) == "again "
 
 
@@ -147,9 +147,9 @@ async def test_a_missing_program_names_itself_and_the_file(worktree: Path) -> No
     ("can", "error_type", "expected"),
     [
         ({"dies": True}, "backend_unavailable", "No such option: --acp"),
-        ({"protocol": 7}, "backend_unavailable", "speaks 7 of the Agent Client Protocol"),
+        ({"protocol": 7}, "backend_unavailable", "uses version 7 of the Agent Client Protocol"),
         ({"signed_out": True}, "authentication_error", f"By hand (run: {sys.executable} login)"),
-        ({"nameless": True}, "backend_error", "did not begin a conversation"),
+        ({"nameless": True}, "backend_error", "did not start a conversation"),
     ],
 )
 async def test_who_cannot_begin_says_why(
@@ -163,7 +163,9 @@ async def test_who_cannot_begin_says_why(
 
 async def test_a_program_that_is_no_agent_is_told(worktree: Path) -> None:
     row = replace(ROW, program=sys.executable, args=("-c", "print('hello')"))
-    with pytest.raises(SpinneyError, match="did not answer as an agent") as raised:
+    with pytest.raises(
+        SpinneyError, match="did not respond as an Agent Client Protocol agent"
+    ) as raised:
         await AcpBackend(row).open(a_launch(worktree))
     assert raised.value.error_type == "backend_unavailable"
 
@@ -181,21 +183,19 @@ async def test_the_probe_tells_what_is_missing_or_no_agent() -> None:
     assert "no-such-agent" in (missing.problem or "")
     other = await AcpBackend(replace(ROW, args=("-c", "exit(4)"))).probe()
     assert other.program == sys.executable
-    assert "did not answer as an agent" in (other.problem or "")
+    assert "did not respond as an Agent Client Protocol agent" in (other.problem or "")
     assert other.supported is None
 
 
 async def test_the_probe_tells_of_a_program_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_PROBE_PATIENCE", 0.2)
+    monkeypatch.setattr(backend, "_PROBE_TIMEOUT", 0.2)
     hangs = await AcpBackend(replace(ROW, args=("-c", "input(); input()"))).probe()
-    assert "did not answer as an agent of the Agent Client Protocol within 0.2 s" in str(
-        hangs.problem
-    )
+    assert "did not respond as an Agent Client Protocol agent within 0.2 s" in str(hangs.problem)
 
 
 async def test_an_agent_of_another_protocol_is_not_supported() -> None:
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 7}}
     script = f"print('{json.dumps(answer)}', flush=True); input(); input()"
     probe = await AcpBackend(replace(ROW, args=("-c", script))).probe()
-    assert "Update the older one" in (probe.problem or "")
+    assert "Update the older" in (probe.problem or "")
     assert probe.supported is False

@@ -225,5 +225,5 @@ async def test_the_model_is_chosen_where_the_agent_has_it(open_small: Open) -> N
     assert text(await conversation.turn("mode: ?")) == "build large "
     await conversation.agent.configure(base.Settings("build", model="huge"))
     told = await conversation.turn("mode: ?")
-    assert "has no model huge" in only(told, base.Notice).text
+    assert "has no model 'huge'" in only(told, base.Notice).text
     assert text(told) == "build large "

@@ -212,7 +212,7 @@ async def test_a_question_that_is_withdrawn_takes_no_answer_any_more(open_claude
     conversation = await open_claude([BASH, withdrawn, say.result()])
     told = await conversation.turn("Build")
     assert base.RequestWithdrawn("r-1") in told
-    with pytest.raises(SpinneyError, match="does not wait") as raised:
+    with pytest.raises(SpinneyError, match="no longer waiting") as raised:
         await conversation.agent.permit("r-1", "allow")
     assert raised.value.error_type == "conflict"
 

@@ -26,13 +26,13 @@ async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
 async def test_a_dead_program_is_quoted(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "complain"])
     failed = only(await conversation.turn("Hello"), base.TurnFailed)
-    assert failed.error.endswith("Its last words: no disk left")
+    assert failed.error.endswith("Last output: no disk left")
 
 
 async def test_what_is_no_json_is_left_out_and_said_so(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "babble", say.result()])
     told = await conversation.turn("Hello")
-    assert "left out (not JSON)" in only(told, base.Notice).text
+    assert "Skipped output of Claude Code (not JSON)" in only(told, base.Notice).text
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
 
 
@@ -50,7 +50,7 @@ async def test_an_answer_in_another_conversation_is_refused_and_the_program_ende
     foreign = [say.init(session="other"), say.assistant("m", say.text("Secret")), say.result()]
     conversation = await open_claude([*foreign], [say.init(), say.result()])
     failed = only(await conversation.turn("Hello"), base.TurnFailed)
-    assert "not this session's" in failed.error
+    assert "a different conversation" in failed.error
     await conversation.end()
     kinds = base.TextFinal | base.ConversationIdentified
     assert not any(isinstance(event, kinds) for event in conversation.told)
@@ -81,14 +81,14 @@ async def test_a_profile_is_told_to_the_program_and_is_on_no_command_line(
 
 @pytest.mark.parametrize(
     ("fault", "patience", "told"),
-    [("quits", 60.0, r"ended at once \(exit code 7\)"), ("hangs", 0.2, "did not answer")],
+    [("quits", 60.0, r"exited immediately \(exit code 7\)"), ("hangs", 0.2, "did not respond")],
 )
 async def test_a_program_that_says_nothing_at_its_start_is_ended(
     open_claude: Open, monkeypatch: pytest.MonkeyPatch, fault: str, patience: float, told: str
 ) -> None:
-    monkeypatch.setattr(backend, "START_PATIENCE", patience)
+    monkeypatch.setattr(backend, "START_TIMEOUT", patience)
     before = children()
-    with pytest.raises(SpinneyError, match=f"{told} when it was started") as raised:
+    with pytest.raises(SpinneyError, match=f"{told} at startup") as raised:
         await open_claude(script={fault: True})
     assert raised.value.error_type == "backend_unavailable"
     await becomes(lambda: children() <= before)
@@ -113,7 +113,7 @@ async def test_a_lost_conversation_begins_afresh_and_says_so(
     first, second = arguments(program)
     assert first[first.index("--resume") + 1] == "gone"
     assert "--session-id" in second
-    assert "begins afresh" in only(await conversation.turn("Hello"), base.Notice).text
+    assert "started a new one" in only(await conversation.turn("Hello"), base.Notice).text
 
 
 async def test_a_program_that_does_not_start_is_explained(open_claude: Open) -> None:
@@ -137,11 +137,11 @@ async def test_a_program_that_is_not_installed_is_explained(
 async def test_the_probe_does_not_wait_for_a_program_that_hangs(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
+    monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     (program / "claude").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     before = children()
     probe = await ClaudeBackend().probe()
-    assert "did not say its version within 0.2 seconds" in (probe.problem or "")
+    assert "did not report its version within 0.2 seconds" in (probe.problem or "")
     assert (probe.fix, probe.supported) == (None, None)
     await becomes(lambda: children() <= before)
 

@@ -7,30 +7,30 @@ import pytest
 
 from model.backends.base import ToolUse
 from model.backends.claude.edits import Edits
-from model.backends.claude.policy import EDIT_TOOLS, denial, judge, judge_web
-from model.backends.claude.program import plans_folder
+from model.backends.claude.policy import EDIT_TOOLS, decide, decide_web, denial_reason
+from model.backends.claude.program import find_plans_folder
 from model.domain.resources import ExecutionMode
 
 
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
 @pytest.mark.parametrize("tool", ["ExitPlanMode", "AskUserQuestion"])
 def test_plans_and_questions_are_for_people_in_every_mode(mode: ExecutionMode, tool: str) -> None:
-    assert judge(mode, tool, True) == "ask"
+    assert decide(mode, tool, True) == "ask"
 
 
 @pytest.mark.parametrize("tool", sorted(EDIT_TOOLS))
 def test_plan_mode_denies_edits_because_allowing_would_run_them(tool: str) -> None:
-    assert judge("plan", tool, True) == "deny"
+    assert decide("plan", tool, True) == "deny"
 
 
 def test_plan_mode_reads_freely_and_asks_for_the_rest() -> None:
-    assert [judge("plan", tool, True) for tool in ("Read", "Grep", "WebFetch")] == ["allow"] * 3
-    assert [judge("plan", tool, True) for tool in ("Bash", "mcp__x__y", "NewTool")] == ["ask"] * 3
+    assert [decide("plan", tool, True) for tool in ("Read", "Grep", "WebFetch")] == ["allow"] * 3
+    assert [decide("plan", tool, True) for tool in ("Bash", "mcp__x__y", "NewTool")] == ["ask"] * 3
 
 
 def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
     def decision(mode: ExecutionMode, web_in_plan: bool) -> object:
-        answer = judge_web(mode, web_in_plan)
+        answer = decide_web(mode, web_in_plan)
         return answer.get("hookSpecificOutput", {}).get("permissionDecision")
 
     assert decision("plan", True) == "allow"
@@ -38,50 +38,50 @@ def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
     assert decision("build", False) is None
     assert decision("yolo", False) is None
     # Where the person's settings switch hooks off, the program asks as for any tool.
-    assert judge("plan", "WebFetch", True) == "allow"
-    assert judge("plan", "WebSearch", False) == "deny"
-    assert "web" in denial("WebSearch")
+    assert decide("plan", "WebFetch", True) == "allow"
+    assert decide("plan", "WebSearch", False) == "deny"
+    assert "web" in denial_reason("WebSearch")
 
 
 def test_a_plan_is_a_file_in_the_programs_own_folder(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "home").symlink_to(tmp_path / "real")
     home = {"HOME": str(tmp_path / "home")}
-    edits = Edits(tmp_path, plans_folder(home, tmp_path))
+    edits = Edits(tmp_path, find_plans_folder(home, tmp_path))
     assert edits.is_plan({"file_path": str(tmp_path / "home" / ".claude" / "plans" / "calm.md")})
     assert edits.is_plan({"file_path": str(tmp_path / "real" / ".claude" / "plans" / "calm.md")})
     assert not edits.is_plan({"file_path": str(tmp_path / "plans" / "calm.md")})
     assert not edits.is_plan({"file_path": None})
     assert not edits.is_plan({})
-    nearby = Edits(tmp_path, plans_folder({"CLAUDE_CONFIG_DIR": "config"}, tmp_path))
+    nearby = Edits(tmp_path, find_plans_folder({"CLAUDE_CONFIG_DIR": "config"}, tmp_path))
     assert nearby.is_plan({"file_path": str(tmp_path / "config" / "plans" / "calm.md")})
 
 
 def test_build_mode_asks_for_what_the_program_does_not_allow_by_itself() -> None:
-    assert judge("build", "Bash", True) == "ask"
+    assert decide("build", "Bash", True) == "ask"
 
 
 def test_yolo_mode_allows_everything() -> None:
-    assert [judge("yolo", tool, False) for tool in ("Bash", "Write", "mcp__x__y")] == ["allow"] * 3
+    assert [decide("yolo", tool, False) for tool in ("Bash", "Write", "mcp__x__y")] == ["allow"] * 3
 
 
 def test_an_edit_shows_the_replaced_text_and_a_path_inside_the_worktree(tmp_path: Path) -> None:
     told = {"file_path": str(tmp_path / "src" / "a.py"), "old_string": "a", "new_string": "b"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Edit", told, "parent"))
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Edit", told, "parent"))
     assert (shown.name, shown.id, shown.parent_tool_use_id) == ("edit", "t", "parent")
     assert shown.input == {"file_path": "src/a.py", "old_content": "a", "new_content": "b"}
 
 
 def test_a_path_outside_the_worktree_stays_as_it_is(tmp_path: Path) -> None:
     told = {"file_path": "/etc/hosts", "old_string": "a", "new_string": "b"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Edit", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Edit", told))
     assert shown.input["file_path"] == "/etc/hosts"
 
 
 def test_a_write_shows_what_the_file_held(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
     told = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Write", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Write", told))
     assert shown.input == {"file_path": "a.txt", "old_content": "old", "new_content": "new"}
 
 
@@ -99,34 +99,34 @@ def test_a_write_is_held_beside_the_line_ends_that_the_file_has(
     (tmp_path / "a.txt").write_bytes(held)
     told = {"file_path": str(tmp_path / "a.txt"), "content": written}
     edits = Edits(tmp_path, tmp_path / "plans")
-    edit = edits.normalised(ToolUse("t", "Write", told))
+    edit = edits.normalize(ToolUse("t", "Write", told))
     assert (edit.input["old_content"], edit.input["new_content"]) == (shown, written)
-    assert edits.corrected("t", {"originalFile": held.decode().replace("\r\n", "\n")}) is None
+    assert edits.correct("t", {"originalFile": held.decode().replace("\r\n", "\n")}) is None
 
 
 def test_a_write_is_corrected_when_the_program_was_quicker_than_our_look(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("new")
     told = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
     edits = Edits(tmp_path, tmp_path / "plans")
-    shown = edits.normalised(ToolUse("t", "Write", told))
-    corrected = edits.corrected("t", {"originalFile": "old"})
-    assert corrected is not None
-    assert corrected.id == shown.id
-    assert corrected.input["old_content"] == "old"
+    shown = edits.normalize(ToolUse("t", "Write", told))
+    correct = edits.correct("t", {"originalFile": "old"})
+    assert correct is not None
+    assert correct.id == shown.id
+    assert correct.input["old_content"] == "old"
 
 
 def test_a_write_that_was_shown_right_is_not_told_again(tmp_path: Path) -> None:
     edits = Edits(tmp_path, tmp_path / "plans")
-    edits.normalised(ToolUse("t", "Write", {"file_path": "/x/new.txt", "content": "new"}))
-    assert edits.corrected("t", {"originalFile": None}) is None
-    assert edits.corrected("other", {"originalFile": "x"}) is None
-    assert edits.corrected("t", "an error") is None
+    edits.normalize(ToolUse("t", "Write", {"file_path": "/x/new.txt", "content": "new"}))
+    assert edits.correct("t", {"originalFile": None}) is None
+    assert edits.correct("other", {"originalFile": "x"}) is None
+    assert edits.correct("t", "an error") is None
 
 
 def test_several_edits_in_one_call_are_one_edit(tmp_path: Path) -> None:
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
     told = {"file_path": "/x", "edits": edits}
-    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "MultiEdit", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "MultiEdit", told))
     assert (shown.input["old_content"], shown.input["new_content"]) == ("a\nc", "b\nd")
 
 
@@ -134,12 +134,12 @@ def test_a_notebooks_cell_is_an_edit_too(tmp_path: Path) -> None:
     notebook = tmp_path / "n.ipynb"
     notebook.write_text(json.dumps({"cells": [{"id": "c1", "source": ["x = ", "1"]}]}))
     told = {"notebook_path": str(notebook), "cell_id": "c1", "new_source": "x = 2"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "NotebookEdit", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "NotebookEdit", told))
     assert shown.input == {"file_path": "n.ipynb", "old_content": "x = 1", "new_content": "x = 2"}
 
 
 def test_an_announced_edit_without_input_yet_has_all_its_fields(tmp_path: Path) -> None:
-    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Write", {}))
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Write", {}))
     assert shown.input == {"file_path": "", "old_content": "", "new_content": ""}
 
 
@@ -147,6 +147,6 @@ def test_a_directory_a_huge_file_and_a_binary_one_are_no_trouble(tmp_path: Path)
     (tmp_path / "huge").write_bytes(b"x" * 2_000_000)
     (tmp_path / "binary").write_bytes(b"\xff\x00")
     edits = Edits(tmp_path, tmp_path / "plans")
-    for name, old in ((".", ""), ("huge", "(too large to be shown)\n"), ("binary", "\ufffd\x00")):
+    for name, old in ((".", ""), ("huge", "(too large to show)\n"), ("binary", "\ufffd\x00")):
         told = {"file_path": str(tmp_path / name), "content": ""}
-        assert edits.normalised(ToolUse(name, "Write", told)).input["old_content"] == old
+        assert edits.normalize(ToolUse(name, "Write", told)).input["old_content"] == old

@@ -320,7 +320,7 @@ INTRODUCTION: Line = {
 def test_commands_are_told_at_the_introduction_and_again_only_when_they_change() -> None:
     stream = a_stream()
     weave = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[yarn]")
-    (known,) = stream.introduced(INTRODUCTION)
+    (known,) = stream.handle_initialize(INTRODUCTION)
     assert isinstance(known, base.CommandsKnown)
     assert [command.name for command in known.commands] == ["weave", "compact"]
     assert known.commands[0] == weave
@@ -337,4 +337,4 @@ def test_commands_are_told_at_the_introduction_and_again_only_when_they_change()
 
 @pytest.mark.parametrize("introduction", [{}, {"commands": None}, {"commands": {"name": "x"}}])
 def test_an_introduction_without_commands_tells_none(introduction: Line) -> None:
-    assert list(a_stream().introduced(introduction)) == []
+    assert list(a_stream().handle_initialize(introduction)) == []

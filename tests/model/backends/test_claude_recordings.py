@@ -287,7 +287,7 @@ async def test_a_program_that_ends_anywhere_fails_the_open_turn(play: Play, name
 async def test_a_turn_whose_end_was_lost_can_be_stopped(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channel, "STOP_PATIENCE", 0.01)
+    monkeypatch.setattr(channel, "STOP_TIMEOUT", 0.01)
     lines = [line for line in said("thinking") if line.get("said", {}).get("type") != "result"]
     conversation, player = await play(lines)
     await conversation.agent.send(base.Prompt("Go"))

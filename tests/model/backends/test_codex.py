@@ -241,7 +241,7 @@ async def test_garbage_is_left_out_and_told(
     garbage = {"dir": "out", "raw": "Segmentation fault? No: a joke"}
     player.prepare([*lines[:start], garbage, *lines[start:]])
     told = await (await open_codex()).turn("think: about looms")
-    assert only(told, base.Notice).text == "Codex wrote something that is left out (not JSON)."
+    assert only(told, base.Notice).text == "Skipped output of Codex (not JSON)."
     assert text(told) == "I thought about it."
 
 
@@ -297,7 +297,7 @@ async def test_another_conversation_is_never_taken_for_the_sessions(
     player.prepare([*lines[:start], resume, foreign, *lines[start:]])
     conversation = await open_codex(resume_token="mine")
     told = await conversation.turn("think: about looms")
-    assert "begins afresh" in only(told, base.Notice).text
+    assert "started a new one" in only(told, base.Notice).text
     assert only(told, base.ConversationIdentified).resume_token not in ("mine", "somebody-else")
 
 

@@ -9,10 +9,15 @@ import pytest
 from model.backends import base
 from model.backends.base import Settings
 from model.backends.codex import policy, startup_notices
-from model.backends.codex.approvals import answer_to, asked_of, is_a_matter_of_policy, stricter
-from model.backends.codex.edits import edits
-from model.backends.codex.errors import described, retry_notice
-from model.backends.codex.stream import CodexStream, command_of
+from model.backends.codex.approvals import (
+    build_response,
+    decide_by_policy,
+    parse_request,
+    stricter_mode,
+)
+from model.backends.codex.edits import parse_edits
+from model.backends.codex.errors import describe_error, format_retry_notice
+from model.backends.codex.stream import CodexStream, unwrap_shell
 from model.domain.resources import Effort, ThinkingLevel
 from model.preferences.precedence import effort_for, most_of_own_effort
 from model.preferences.schema import Preferences
@@ -33,8 +38,8 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
 ) -> None:
     preferences = Preferences(default_codex_reasoning_effort=preferred)
     settings = Settings("build", "m", thinking, effort_for("backend_b", thinking, preferences))
-    effort = policy.effort(settings, "", ["low", "medium", "high", "xhigh"])
-    turn = policy.turn(a_launch(tmp_path), settings, "m", effort, [])
+    effort = policy.choose_effort(settings, "", ["low", "medium", "high", "xhigh"])
+    turn = policy.build_turn_params(a_launch(tmp_path), settings, "m", effort, [])
     assert turn["collaborationMode"]["settings"]["reasoning_effort"] == told
     assert turn["summary"] == ("none" if thinking == "off" else "auto")
 
@@ -52,7 +57,7 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
 def test_no_model_is_told_an_effort_that_it_does_not_know(
     wanted: Effort, supported: list[str], made: str
 ) -> None:
-    assert policy.effort(Settings("build", effort=wanted), "ultra", supported) == made
+    assert policy.choose_effort(Settings("build", effort=wanted), "ultra", supported) == made
 
 
 @pytest.mark.parametrize(
@@ -77,7 +82,7 @@ def test_the_persons_own_effort_holds_where_nobody_chose_one(
         most_of_own_effort=most_of_own_effort("backend_b", thinking, preferences),
     )
     supported = ["low", "medium", "high", "xhigh", "max", "ultra"]
-    assert policy.effort(settings, own, supported) == made
+    assert policy.choose_effort(settings, own, supported) == made
 
 
 def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
@@ -90,15 +95,15 @@ def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
     ):
         subprocess.run(["git", *command], check=True, capture_output=True, timeout=PATIENCE)
     common = repository.resolve() / ".git"
-    assert policy.git_places(linked) == [
+    assert policy.find_git_folders(linked) == [
         common / "worktrees" / "linked",
         *(common / name for name in ("objects", "refs", "logs")),
     ]
-    assert policy.git_places(repository) == [common]
-    assert policy.git_places(tmp_path) == []
+    assert policy.find_git_folders(repository) == [common]
+    assert policy.find_git_folders(tmp_path) == []
     for pointer in (f"gitdir: {tmp_path}\n", "gitdir: \0", "x" * 2_000_000):
         (linked / ".git").write_text(pointer)
-        assert policy.git_places(linked) == [], "no folder of the person's is written to"
+        assert policy.find_git_folders(linked) == [], "no folder of the person's is written to"
 
 
 def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -> None:
@@ -106,7 +111,7 @@ def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -
     profile = {"mcp_servers": {"wheel": wheel, "loom": {"command": "loom"}}}
     launch = a_launch(tmp_path, profile=profile, mcp_off=frozenset({"wheel", "spindle"}))
     servers = ["loom", "spindle", "wheel"]
-    config = policy.thread_config(launch, launch.settings, "mark", servers)
+    config = policy.build_thread_config(launch, launch.settings, "mark", servers)
     assert config["mcp_servers"] == {
         "loom": {"command": "loom"},
         "spindle": {"enabled": False},
@@ -115,8 +120,8 @@ def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -
 
 
 def test_a_shared_program_knows_no_worktree_and_the_mark_of_its_owner() -> None:
-    assert policy.is_of_worktree("SPINNEY_BRANCH")
-    assert not policy.is_of_worktree("SPINNEY_OWNER")
+    assert policy.is_worktree_variable("SPINNEY_BRANCH")
+    assert not policy.is_worktree_variable("SPINNEY_OWNER")
 
 
 def test_a_patch_is_an_edit_for_each_file() -> None:
@@ -130,7 +135,7 @@ def test_a_patch_is_an_edit_for_each_file() -> None:
         },
         {"path": "/etc/motd", "kind": {"type": "update", "move_path": None}, "diff": ""},
     ]
-    told = list(edits({"id": "p", "changes": changes}, Path("/w"), "parent"))
+    told = list(parse_edits({"id": "p", "changes": changes}, Path("/w"), "parent"))
     assert [use.id for use in told] == ["p", "p#2", "p#3", "p#4"]
     assert {(use.name, use.parent_tool_use_id) for use in told} == {("edit", "parent")}
     new, old, moved, outside = (use.input for use in told)
@@ -153,7 +158,7 @@ def test_a_patch_is_an_edit_for_each_file() -> None:
     ],
 )
 def test_a_command_is_shown_without_the_shell_around_it(told: object, command: str) -> None:
-    assert command_of(told) == command
+    assert unwrap_shell(told) == command
 
 
 def test_a_sub_agent_of_the_newer_kind_is_a_tool_with_tools() -> None:
@@ -184,11 +189,11 @@ def test_several_questions_are_answered_by_their_own_names() -> None:
         {"id": "q3", "header": "Why", "question": "Why?", "options": []},
     ]
     params = {"turnId": "t", "questions": questions}
-    asked = asked_of(0, "item/tool/requestUserInput", params, CodexStream(Path("/w"), "main"))
+    asked = parse_request(0, "item/tool/requestUserInput", params, CodexStream(Path("/w"), "main"))
     assert asked is not None
     assert [question.question for question in asked.questions] == ["Tea?", "Large?", "Why?"]
     assert asked.questions[0].options[0].label == "Yes"
-    assert asked.answers({"Large?": "No", "Tea?": "Yes", "Milk?": "?"}) == {
+    assert asked.build_answers({"Large?": "No", "Tea?": "Yes", "Milk?": "?"}) == {
         "answers": {"q1": {"answers": ["Yes"]}, "q2": {"answers": ["No"]}}
     }
 
@@ -197,17 +202,17 @@ def test_a_server_that_asks_for_a_yes_is_asked_about_and_one_with_a_form_refused
     stream = CodexStream(Path("/w"), "main")
     method = "mcpServer/elicitation/request"
     plain = {"serverName": "loom", "mode": "form", "message": "Weave?", "requestedSchema": {}}
-    asked = asked_of(1, method, plain, stream)
+    asked = parse_request(1, method, plain, stream)
     assert asked is not None
     assert asked.permission is not None
     assert (asked.permission.tool_name, asked.permission.description) == ("mcp__loom", "Weave?")
-    assert is_a_matter_of_policy(asked, "build") is None
-    assert answer_to(asked, "allow") == {"action": "accept", "content": {}}
+    assert decide_by_policy(asked, "build") is None
+    assert build_response(asked, "allow") == {"action": "accept", "content": {}}
     form = {**plain, "requestedSchema": {"properties": {"name": {"type": "string"}}}}
-    asked = asked_of(1, method, form, stream)
+    asked = parse_request(1, method, form, stream)
     assert asked is not None
-    assert is_a_matter_of_policy(asked, "build") == "deny"
-    assert answer_to(asked, "deny") == {"action": "decline"}
+    assert decide_by_policy(asked, "build") == "deny"
+    assert build_response(asked, "deny") == {"action": "decline"}
 
 
 @pytest.mark.parametrize(
@@ -228,11 +233,11 @@ def test_a_server_that_asks_for_a_yes_is_asked_about_and_one_with_a_form_refused
          "authentication_error", "Set the variable"),
         ({"codexErrorInfo": "newWord", "message": "The loom is on fire."},
          "backend_error", "The loom is on fire."),
-        ({}, "backend_error", "without saying why"),
+        ({}, "backend_error", "without giving a reason"),
     ],
 )  # fmt: skip
 def test_an_error_says_what_to_do(error: dict[str, Any], kind: str, words: str) -> None:
-    sentence, told, _ = described(error)
+    sentence, told, _ = describe_error(error)
     assert told == kind
     assert words in sentence
 
@@ -248,13 +253,13 @@ def test_an_error_says_what_to_do(error: dict[str, Any], kind: str, words: str) 
 )
 def test_a_limit_tells_when_it_ends(message: str, seconds: float | None) -> None:
     error = {"codexErrorInfo": "rateLimitExceeded", "message": message}
-    assert described(error)[1:] == ("rate_limit_error", seconds)
+    assert describe_error(error)[1:] == ("rate_limit_error", seconds)
 
 
 def test_a_retry_is_told_with_its_number_and_reason() -> None:
     info = {"responseStreamDisconnected": {"httpStatusCode": 503}}
     error = {"message": "Reconnecting... 2/5", "codexErrorInfo": info}
-    assert retry_notice(error) == "Retrying (2 of 5): the provider failed"
+    assert format_retry_notice(error) == "Retrying (2 of 5): the provider failed"
 
 
 def test_what_a_lost_connection_cut_off_stays_until_it_is_said_again() -> None:
@@ -278,16 +283,16 @@ def test_what_a_lost_connection_cut_off_stays_until_it_is_said_again() -> None:
 
 
 def test_what_was_chosen_in_mid_turn_may_only_allow_less_before_the_next_one() -> None:
-    assert stricter("yolo", "plan") == "plan"
-    assert stricter("build", "yolo") == "build"
+    assert stricter_mode("yolo", "plan") == "plan"
+    assert stricter_mode("build", "yolo") == "build"
 
 
 def test_a_warning_about_the_settings_is_told_but_for_what_comes_with_the_program() -> None:
     told = {"summary": "Unknown key `modle`.", "details": None, "path": "config.toml"}
-    assert startup_notices.of_settings(told) == "Codex says: Unknown key `modle`."
+    assert startup_notices.describe_warning(told) == "Codex reports: Unknown key `modle`."
     harmless = {"summary": "Codex could not find bubblewrap on PATH. Install it."}
-    assert startup_notices.of_settings(harmless) == ""
-    assert len(startup_notices.of_settings({"message": "x" * 9000})) < 400
+    assert startup_notices.describe_warning(harmless) == ""
+    assert len(startup_notices.describe_warning({"message": "x" * 9000})) < 400
 
 
 def test_what_the_program_warns_of_at_every_turn_is_told_once() -> None:

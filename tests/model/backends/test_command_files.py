@@ -84,8 +84,8 @@ def test_claude_codes_are_looked_for_where_the_person_keeps_them(tmp_path: Path)
     written(tmp_path / "home/.claude/commands/mine.md", "Mine.")
     written(tmp_path / "other/skills/moved/SKILL.md", "Moved.")
     home = {"HOME": str(tmp_path / "home")}
-    found = commands.in_files(tmp_path / "worktree", home)
+    found = commands.find_commands(tmp_path / "worktree", home)
     assert [command.name for command in found] == ["ours", "mine"]
     moved = {**home, "CLAUDE_CONFIG_DIR": str(tmp_path / "other")}
-    found = commands.in_files(tmp_path / "worktree", moved)
+    found = commands.find_commands(tmp_path / "worktree", moved)
     assert [command.name for command in found] == ["ours", "moved"]

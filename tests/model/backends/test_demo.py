@@ -16,7 +16,7 @@ async def test_say_streams_the_text_word_by_word(
     open_demo: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pieces that wait for their reader become one; here each is counted.
-    monkeypatch.setattr(channel, "_joined", lambda earlier, later: None)
+    monkeypatch.setattr(channel, "_merge", lambda earlier, later: None)
     told = await (await open_demo()).turn("/demo say Three little words")
     assert text(told) == "Three little words"
     assert sum(isinstance(event, base.TextDelta) for event in told) == 3
@@ -232,5 +232,5 @@ async def test_an_unknown_directive_is_answered_with_the_list(
 )
 async def test_a_wrong_argument_is_explained(open_demo: Open, message: str) -> None:
     told = await (await open_demo()).turn(message)
-    assert "does not work" in text(told)
+    assert "failed:" in text(told)
     assert only(told, base.TurnFinished).stop_reason == "end_turn"

@@ -45,7 +45,7 @@ async def test_a_broken_program_fails_the_turn_and_ends(open_demo: Open, kind: s
         failed = only(await conversation.turn(f"/demo fail {kind}"), base.TurnFailed)
         await conversation.end()
     assert failed.error_type == "backend_error"
-    assert ("SIGKILL" if kind == "crash" else "this is no JSON") in failed.error
+    assert ("SIGKILL" if kind == "crash" else "this is not JSON") in failed.error
 
 
 @pytest.mark.usefixtures("impatience")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from model.agents.catalog import BUILT_IN, Catalog, load_overrides
-from model.backends.model_lists import MOST, ModelList, OfferedModel, with_lists
+from model.backends.model_lists import MODEL_LIMIT, ModelList, OfferedModel, apply_model_lists
 
 CLAUDE = ModelList(
     models=[
@@ -35,7 +35,7 @@ OPENCODE = ModelList(
 
 
 def known(**lists: ModelList) -> Catalog:
-    return with_lists(BUILT_IN, lists)
+    return apply_model_lists(BUILT_IN, lists)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,15 @@ def test_what_answers_is_called_by_its_name_for_people() -> None:
 def test_what_a_person_says_of_a_preset_goes_before_what_the_program_has(tmp_path: Path) -> None:
     path = tmp_path / "models.toml"
     path.write_text('[backend_a]\nmodel_1 = "opus-next"\nlocal = "my/model"\n')
-    catalog = with_lists(load_overrides(path)[0], {"backend_a": CLAUDE})
+    catalog = apply_model_lists(load_overrides(path)[0], {"backend_a": CLAUDE})
     assert catalog.resolve_model("backend_a", "model_1") == "opus-next"
     assert catalog.resolve_model("backend_a", "local") == "my/model"
     assert [row.name for row in catalog.models("backend_a")][:3] == ["", "model_1", "local"]
 
 
 def test_a_flood_of_models_and_hidden_characters_are_not_kept() -> None:
-    flood = [OfferedModel(name=f"m{n}", label="x\u202e" * 500) for n in range(2 * MOST)]
-    shown = ModelList(models=[OfferedModel(name="a\nb", label=""), *flood]).shown()
-    assert len(shown.models) < MOST
+    flood = [OfferedModel(name=f"m{n}", label="x\u202e" * 500) for n in range(2 * MODEL_LIMIT)]
+    shown = ModelList(models=[OfferedModel(name="a\nb", label=""), *flood]).sanitized()
+    assert len(shown.models) < MODEL_LIMIT
     assert shown.models[0].name == "m0"
     assert "\u202e" not in shown.models[0].label

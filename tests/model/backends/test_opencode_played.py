@@ -229,7 +229,7 @@ async def test_garbage_and_a_huge_event_are_left_out() -> None:
     mixed = [lines[0], {"raw": "data: {nonsense\n\n"}, {"raw": "\x00\xff: ?\n"}, huge, *lines[1:]]
     told = (await played("text", mixed)).told
     assert text(told) == "I thought about it."
-    assert "left out" in only(told, base.Notice).text
+    assert "ignored" in only(told, base.Notice).text
 
 
 async def test_what_was_told_while_the_stream_was_cut_is_made_up_for() -> None:
@@ -262,7 +262,7 @@ async def test_what_was_told_while_the_stream_was_cut_is_made_up_for() -> None:
 async def test_what_no_person_is_asked_waits_for_no_words_to_show(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session, "_ORDER_PATIENCE", 2 * PATIENCE)
+    monkeypatch.setattr(session, "_INPUT_TIMEOUT", 2 * PATIENCE)
     lines = recorded("command")
     asked = [line.get("event") for line in lines].index("permission.asked")
     early = [*lines[: asked - 1], *lines[asked:]]  # before the input of its tool

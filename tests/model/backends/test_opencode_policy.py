@@ -9,11 +9,11 @@ import pytest
 
 from model.backends.base import Settings, ToolResult, ToolUse
 from model.backends.opencode.edits import Edits
-from model.backends.opencode.errors import failure, gave_up
+from model.backends.opencode.errors import give_up_failure, turn_failure
 from model.backends.opencode.models import Models
-from model.backends.opencode.plan_text import PlanText
-from model.backends.opencode.policy import Verdict, configuration, judge
-from model.backends.opencode.program import own_variables
+from model.backends.opencode.plan_text import PlanFilter
+from model.backends.opencode.policy import Verdict, build_configuration, judge
+from model.backends.opencode.program import worktree_variables
 from model.backends.opencode.rules import Rules
 from model.backends.plan_markers import parted
 from model.base.errors import ErrorType, SpinneyError
@@ -91,19 +91,19 @@ def test_the_last_of_the_persons_rules_that_matches_holds_as_in_the_program() ->
             ["web*", "*", "allow"],
         ],
     }
-    rules = Rules.of([{"name": "spinney-rules", "options": {"rules": told}}])
-    assert rules.word("build", "bash", ["git", "git status -s"]) == "allow"
-    assert rules.word("build", "bash", ["git log", "git push"]) == "ask"
-    assert rules.word("build", "bash", ["git log", "rm x"]) == "deny"
-    assert rules.word("build", "webfetch", ["https://example.org/a\nb"]) == "allow"
-    assert rules.word("build", "edit", ["a.txt"]) is None
-    assert rules.word("other", "edit", ["a.txt"]) == "ask"
+    rules = Rules.parse([{"name": "spinney-rules", "options": {"rules": told}}])
+    assert rules.verdict("build", "bash", ["git", "git status -s"]) == "allow"
+    assert rules.verdict("build", "bash", ["git log", "git push"]) == "ask"
+    assert rules.verdict("build", "bash", ["git log", "rm x"]) == "deny"
+    assert rules.verdict("build", "webfetch", ["https://example.org/a\nb"]) == "allow"
+    assert rules.verdict("build", "edit", ["a.txt"]) is None
+    assert rules.verdict("other", "edit", ["a.txt"]) == "ask"
 
 
 @pytest.mark.parametrize("agents", [None, [], [{"name": "build"}]])
 def test_nothing_runs_where_the_modes_do_not_hold(agents: object) -> None:
     with pytest.raises(SpinneyError, match="OPENCODE_PURE") as raised:
-        Rules.of(agents)
+        Rules.parse(agents)
     assert raised.value.error_type == "backend_unavailable"
 
 
@@ -113,7 +113,9 @@ def test_a_profile_is_kept_but_for_what_modes_need() -> None:
         "agent": {"build": {"model": "stub/x", "permission": {"*": "allow"}}},
         "share": "auto",
     }
-    settings = configuration(a_launch(Path("/w"), profile=profile, mcp_off=frozenset({"two"})))
+    settings = build_configuration(
+        a_launch(Path("/w"), profile=profile, mcp_off=frozenset({"two"}))
+    )
     assert settings["provider"] == {"stub": {}}
     assert settings["agent"]["build"]["model"] == "stub/x"
     assert settings["share"] == "disabled"
@@ -122,14 +124,16 @@ def test_a_profile_is_kept_but_for_what_modes_need() -> None:
 
 def test_what_worktrees_have_of_their_own_is_not_the_servers() -> None:
     environment = {"SPINNEY_OWNER": "x", "SPINNEY_BRANCH": "b", "COLOUR": "blue"}
-    assert own_variables(a_launch(Path("/w"), environment=environment)) == {"SPINNEY_BRANCH": "b"}
+    assert worktree_variables(a_launch(Path("/w"), environment=environment)) == {
+        "SPINNEY_BRANCH": "b"
+    }
 
 
 @pytest.mark.parametrize("text", ["Here it is.\n\n<proposed_plan>\n1. Spin\n</proposed_plan>"])
 def test_a_plan_is_never_shown_as_text_however_it_comes(text: str) -> None:
     for seed in range(50):
         chance, shown, rest = random.Random(seed), "", text
-        streamed = PlanText("text", looks_for_plan=True)
+        streamed = PlanFilter("text", looks_for_plan=True)
         while rest:
             size = chance.randint(1, 9)
             shown += streamed.add(rest[:size])
@@ -139,7 +143,7 @@ def test_a_plan_is_never_shown_as_text_however_it_comes(text: str) -> None:
 
 
 def test_what_only_looks_like_a_plan_is_shown() -> None:
-    streamed = PlanText("text", looks_for_plan=True)
+    streamed = PlanFilter("text", looks_for_plan=True)
     assert "".join(map(streamed.add, ["a <pro", "s> and <", "b>"])) == "a <pros> and <b>"
     assert parted("no plan") == ("no plan", "")
 
@@ -163,35 +167,35 @@ def test_a_model_thinks_as_hard_as_it_can_be_told(
     models = Models({"providers": [{"id": "stub", "models": {"one": model}}]})
     settings = Settings("build", thinking=thinking, effort=effort)
     assert models.variant("stub/one", settings) == variant
-    assert models.window("stub/one") == 100
+    assert models.context_window("stub/one") == 100
 
 
 @pytest.mark.parametrize("told", [None, [], {}, {"providers": [None, {"models": {"x": 1}}]}])
 def test_of_unknown_models_nothing_is_told(told: object) -> None:
     models = Models(told)
-    assert models.window("stub/one") is None
+    assert models.context_window("stub/one") is None
     assert models.variant("stub/one", Settings("build")) is None
 
 
 def test_a_model_that_the_program_does_not_have_is_told_with_those_that_it_has() -> None:
     models = Models({"providers": [{"id": "stub", "models": {"one": {}, "two": {}}}]})
-    assert models.lacks("stub/one") is None
-    assert models.lacks("") is None
-    told = models.lacks("opencode/gpt-5.3-codex")
+    assert models.missing_message("stub/one") is None
+    assert models.missing_message("") is None
+    told = models.missing_message("opencode/gpt-5.3-codex")
     assert told is not None
-    assert "“opencode/gpt-5.3-codex”" in told
+    assert "'opencode/gpt-5.3-codex'" in told
     assert "stub/one, stub/two." in told
 
 
 def test_of_many_models_some_are_named() -> None:
     many = {f"m{number:02}": {} for number in range(30)}
-    told = Models({"providers": [{"id": "stub", "models": many}]}).lacks("other/one")
+    told = Models({"providers": [{"id": "stub", "models": many}]}).missing_message("other/one")
     assert told is not None
     assert "stub/m07 and 22 more." in told
 
 
 def test_where_no_provider_is_told_of_the_program_says_itself_what_it_lacks() -> None:
-    assert Models(None).lacks("other/one") is None
+    assert Models(None).missing_message("other/one") is None
 
 
 def test_a_patch_of_several_files_is_as_many_edits(tmp_path: Path) -> None:
@@ -200,15 +204,15 @@ def test_a_patch_of_several_files_is_as_many_edits(tmp_path: Path) -> None:
         "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n"
         "*** Add File: b.txt\n+new\n*** Delete File: c.txt\n*** End Patch"
     )
-    uses = edits.normalised(ToolUse("t", "apply_patch", {"patchText": patch}))
+    uses = edits.normalize(ToolUse("t", "apply_patch", {"patchText": patch}))
     assert [(use.id, dict(use.input)) for use in uses] == [
         ("t", {"file_path": "a.txt", "old_content": "one\ntwo", "new_content": "one\n2"}),
         ("t:1", {"file_path": "b.txt", "old_content": "", "new_content": "new"}),
         ("t:2", {"file_path": "c.txt", "old_content": "", "new_content": ""}),
     ]
     ends = {"filepath": "a.txt", "diff": "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\r\n+one\n"}
-    permitted = edits.permitted(ends)
-    assert (permitted["old_content"], permitted["new_content"]) == ("one\r", "one")
+    from_request = edits.from_request(ends)
+    assert (from_request["old_content"], from_request["new_content"]) == ("one\r", "one")
     results = edits.results(ToolResult("t", "Done"))
     assert [result.tool_use_id for result in results] == ["t", "t:1", "t:2"]
 
@@ -232,7 +236,7 @@ def test_a_patch_of_several_files_is_as_many_edits(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_an_error_says_what_to_do(error: dict[str, Any], kind: ErrorType, advice: str) -> None:
-    failed = failure(error)
+    failed = turn_failure(error)
     assert failed.error_type == kind
     assert advice in failed.error
 
@@ -240,7 +244,7 @@ def test_an_error_says_what_to_do(error: dict[str, Any], kind: ErrorType, advice
 def test_a_limit_tells_its_end_in_seconds() -> None:
     headers = {"retry-after": "30"}
     told = {"name": "APIError", "data": {"statusCode": 429, "responseHeaders": headers}}
-    assert failure(told).retry_after == 30
+    assert turn_failure(told).retry_after == 30
 
 
 @pytest.mark.parametrize(
@@ -258,14 +262,14 @@ def test_a_pause_is_told_where_it_is_the_providers_and_not_the_programs_own(
     attempt: int, said: str, pause: float, kind: ErrorType, advice: str, tells: bool
 ) -> None:
     status = {"attempt": attempt, "message": said, "next": (time.time() + pause) * 1000}
-    failed = gave_up(status)
+    failed = give_up_failure(status)
     assert failed is not None
     assert (failed.error_type, failed.retry_after is not None) == (kind, tells)
     assert advice in failed.error
 
 
 def test_a_turn_is_given_up_when_its_provider_fails_again_and_again() -> None:
-    assert gave_up({"attempt": 1, "message": "overloaded", "next": 0}) is None
-    failed = gave_up({"attempt": 3, "message": "overloaded", "next": 0})
+    assert give_up_failure({"attempt": 1, "message": "overloaded", "next": 0}) is None
+    failed = give_up_failure({"attempt": 3, "message": "overloaded", "next": 0})
     assert failed is not None
     assert failed.error_type == "backend_error"

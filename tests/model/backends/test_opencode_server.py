@@ -12,9 +12,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.backends.opencode.event_stream import Event
+from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.server import OpenCodeServer
-from model.backends.opencode.server_pool import OpenCodeServers
+from model.backends.opencode.server_pool import ServerPool
 from model.backends.process import Unreadable
 from model.backends.traffic import UNRECORDED
 from model.base.errors import SpinneyError
@@ -39,14 +39,14 @@ class Listening:
         self.heard: list[Any] = []
         self._some = asyncio.Event()
 
-    def hear(self, event: Event | Unreadable) -> None:
-        self._note(event.told["number"] if isinstance(event, Event) else event.reason)
+    def on_event(self, event: ServerEvent | Unreadable) -> None:
+        self._note(event.properties["number"] if isinstance(event, ServerEvent) else event.reason)
 
-    def missed(self) -> None:
+    def on_events_missed(self) -> None:
         self._note("missed")
 
-    def lost(self, how: str) -> None:
-        self._note(how)
+    def on_exit(self, reason: str) -> None:
+        self._note(reason)
 
     async def until(self, what: object) -> None:
         """Wait until it has heard this."""
@@ -131,7 +131,7 @@ async def test_what_cannot_be_read_is_told_to_all(start: Start) -> None:
     listening = Listening()
     server.attach("a", listening)
     await listening.until(1)
-    assert listening.events == ["not JSON", "no event", 1]
+    assert listening.events == ["not JSON", "not an event", 1]
 
 
 async def test_who_does_not_know_the_password_is_turned_away(start: Start) -> None:
@@ -163,51 +163,51 @@ async def test_a_server_that_dies_tells_its_last_words(start: Start) -> None:
     with pytest.raises(SpinneyError) as unanswered:
         await server.call("GET", "/die", HERE)
     assert unanswered.value.error_type == "backend_error"
-    await becomes(lambda: not server.runs)
+    await becomes(lambda: not server.is_running)
     await becomes(lambda: bool(listening.heard))
-    (how,) = listening.heard
-    assert "exit code 7" in how
-    assert "the loom is broken" in how
+    (reason,) = listening.heard
+    assert "exit code 7" in reason
+    assert "the loom is broken" in reason
 
 
 async def test_equal_environments_share_a_server_and_a_dead_one_is_replaced(program: Path) -> None:
-    servers = OpenCodeServers()
+    servers = ServerPool()
     try:
         environment = dict(os.environ)
         one, same = await asyncio.gather(
-            *(servers.take(str(program), environment) for _ in range(2))
+            *(servers.acquire(str(program), environment) for _ in range(2))
         )
-        other = await servers.take(str(program), {**environment, "COLOUR": "blue"})
+        other = await servers.acquire(str(program), {**environment, "COLOUR": "blue"})
         assert one is same
         assert other is not one
         await one.process.kill()
-        await becomes(lambda: not one.runs)
-        new = await servers.take(str(program), environment)
-        assert new.runs
+        await becomes(lambda: not one.is_running)
+        new = await servers.acquire(str(program), environment)
+        assert new.is_running
         assert new is not one
     finally:
         await servers.close()
-    assert not other.runs
-    assert not new.runs
+    assert not other.is_running
+    assert not new.is_running
 
 
 async def test_a_server_ends_when_nobody_has_used_it_for_a_while(program: Path) -> None:
-    servers = OpenCodeServers(unused_limit=0.05)
-    server = await servers.take(str(program), dict(os.environ))
-    again = await servers.take(str(program), dict(os.environ))
-    servers.give_back(server)
-    assert server.runs  # somebody still uses it
-    servers.give_back(again)
+    servers = ServerPool(unused_limit=0.05)
+    server = await servers.acquire(str(program), dict(os.environ))
+    again = await servers.acquire(str(program), dict(os.environ))
+    servers.release(server)
+    assert server.is_running  # somebody still uses it
+    servers.release(again)
     await becomes(lambda: server.process.returncode is not None)
     await servers.close()
 
 
 async def test_a_start_that_fails_is_tried_again_the_next_time(program: Path) -> None:
-    servers = OpenCodeServers()
+    servers = ServerPool()
     works = program.read_text()
     program.write_text("#!/bin/sh\necho 'no loom here' >&2; exit 1\n")
     with pytest.raises(SpinneyError, match="no loom here"):
-        await servers.take(str(program), dict(os.environ))
+        await servers.acquire(str(program), dict(os.environ))
     program.write_text(works)
-    assert (await servers.take(str(program), dict(os.environ))).runs
+    assert (await servers.acquire(str(program), dict(os.environ))).is_running
     await servers.close()

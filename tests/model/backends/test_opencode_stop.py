@@ -2,7 +2,7 @@
 
 import asyncio
 
-from model.backends.opencode.stop import Stopper
+from model.backends.opencode.stop import TurnStopper
 from model.backends.opencode.stream import OpenCodeStream
 from tests.patience import PATIENCE
 
@@ -14,10 +14,10 @@ async def test_an_abort_that_comes_before_the_turn_began_is_repeated() -> None:
     async def abort() -> None:
         aborts.append(1)
         for status in answers[len(aborts) - 1]:
-            stopper.note_status(status)
+            stopper.on_status(status)
 
-    stopper = Stopper(abort, OpenCodeStream("ses_1"))
-    stopper.note_prompt()
+    stopper = TurnStopper(abort, OpenCodeStream("ses_1"))
+    stopper.on_prompt()
     await stopper.stop()
     assert len(aborts) == 2
 
@@ -30,11 +30,11 @@ async def test_an_end_that_is_told_after_the_abort_was_answered_is_one() -> None
 
     async def told_later() -> None:
         if len(aborts) == 1:
-            asyncio.get_running_loop().call_soon(stopper.note_status, "idle")
+            asyncio.get_running_loop().call_soon(stopper.on_status, "idle")
 
-    stopper = Stopper(abort, OpenCodeStream("ses_1"))
-    stopper.end_commands = told_later  # type: ignore[method-assign]
-    stopper.note_prompt()
-    stopper.note_status("busy")
+    stopper = TurnStopper(abort, OpenCodeStream("ses_1"))
+    stopper.kill_commands = told_later  # type: ignore[method-assign]
+    stopper.on_prompt()
+    stopper.on_status("busy")
     await stopper.stop(PATIENCE)
     assert len(aborts) == 1

@@ -32,14 +32,14 @@ class Broken(FakeBackend):
     ("wrong", "told"),
     [
         (SpinneyError("It is not installed."), "It is not installed."),
-        (ValueError("surprise"), "Looking for Codex failed; Spinney's log says how."),
-        (None, "Codex did not say its version within 0.05 seconds."),
+        (ValueError("surprise"), "Checking Codex failed. See Spinney's log for details."),
+        (None, "Codex did not report its version within 0.05 seconds."),
     ],
 )
 async def test_one_that_cannot_be_looked_at_is_told_and_the_others_are_found(
     wrong: Exception | None, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probing, "_PATIENCE", 0.05)
+    monkeypatch.setattr(probing, "_TIMEOUT", 0.05)
     backends = {"backend_a": FakeBackend(), "backend_b": Broken(wrong)}
     found = {row.name: probe for row, probe in await probe_all(Catalog().backends, backends)}
     assert found["backend_a"] == Probe("/bin/true", "1.0")
@@ -49,7 +49,7 @@ async def test_one_that_cannot_be_looked_at_is_told_and_the_others_are_found(
 async def test_list_backends_has_every_row_of_the_catalogue_with_its_label(
     workspace: Workspace,
 ) -> None:
-    listed = await list_backends.function(workspace)
+    listed = await list_backends(workspace)
     assert [report.label for report in listed] == ["Claude Code", "Codex", "OpenCode"]
     ready, missing, _ = listed
     assert (ready.program, ready.version, ready.supported) == ("/bin/true", "1.0", True)
@@ -61,6 +61,6 @@ async def test_list_backends_has_every_row_of_the_catalogue_with_its_label(
 async def test_list_agents_names_agents_and_models_and_looks_at_no_program(
     workspace: Workspace,
 ) -> None:
-    claude, codex, _ = await list_agents.function(workspace)
+    claude, codex, _ = await list_agents(workspace)
     assert (claude.name, claude.label, claude.program) == ("backend_a", "Claude Code", "claude")
     assert ("backend_b", codex.models[0].name) == (codex.name, Catalog().backends[1].models[0].name)

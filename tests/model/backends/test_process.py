@@ -55,7 +55,7 @@ async def test_a_program_that_dies_in_mid_stream_ends_the_lines_at_once(start: S
     await process.settled()
     assert process.ending("It") == (
         "It ended unexpectedly (exit code 1). Send a message to start it again. "
-        "Its last words: no idea"
+        "Last output: no idea"
     )
 
 
@@ -72,7 +72,7 @@ async def test_of_a_traceback_people_see_the_last_line_and_the_log_has_more(
     """)
     await everything(process)
     await process.settled()
-    assert process.ending("It").endswith("Its last words: RuntimeError: the loom is stuck")
+    assert process.ending("It").endswith("Last output: RuntimeError: the loom is stuck")
     assert ", in work" in caplog.text
 
 
@@ -80,7 +80,7 @@ async def test_of_much_on_stderr_people_see_the_end(start: Start) -> None:
     process = await start("for n in range(50): print(n, 'x' * 400, file=sys.stderr)")
     await everything(process)
     await process.settled()
-    words = process.ending("It").partition(" Its last words: ")[2]
+    words = process.ending("It").partition(" Last output: ")[2]
     assert len(words) <= 600
     assert "\n49 x" in words
 
@@ -161,17 +161,17 @@ async def test_an_end_that_takes_its_time_is_waited_for_and_told(start: Start) -
     assert await everything(process) == []
     await process.settled()
     assert process.ending("It").startswith("It ended unexpectedly (exit code 1).")
-    assert process.ending("It").endswith("Its last words: no idea")
+    assert process.ending("It").endswith("Last output: no idea")
 
 
 async def test_a_program_that_closes_stdout_and_lives_counts_as_silent(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend_process, "_END_PATIENCE", 0.1)
+    monkeypatch.setattr(backend_process, "_EXIT_TIMEOUT", 0.1)
     process = await start("os.close(1); os.close(2); time.sleep(60)")
     assert await everything(process) == []
     await process.settled()
-    assert process.ending("It").startswith("It stopped talking.")
+    assert process.ending("It").startswith("It stopped responding.")
 
 
 async def test_closing_ends_what_ignores_sigterm_within_the_promised_time(start: Start) -> None:
@@ -208,7 +208,7 @@ async def test_closing_leaves_no_descendant_however_it_hides(start: Start) -> No
 async def test_closing_an_obedient_program_is_quick_and_ends_its_leftovers(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend_process, "CLOSE_PATIENCE", 2 * PATIENCE)
+    monkeypatch.setattr(backend_process, "CLOSE_TIMEOUT", 2 * PATIENCE)
     process = await start("""
         child = subprocess.Popen(['sleep', '60'], start_new_session=True).pid
         print(json.dumps({'pid': child}), flush=True)
@@ -223,7 +223,7 @@ async def test_closing_an_obedient_program_is_quick_and_ends_its_leftovers(
 
 
 async def test_killing_waits_for_nothing(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    for patience in ("CLOSE_PATIENCE", "TERM_PATIENCE"):
+    for patience in ("CLOSE_TIMEOUT", "TERM_TIMEOUT"):
         monkeypatch.setattr(backend_process, patience, 2 * PATIENCE)
     process = await start("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)")
     async with asyncio.timeout(PATIENCE):
@@ -240,7 +240,7 @@ async def test_closing_twice_and_at_once_is_harmless(start: Start) -> None:
 async def test_writing_to_a_dead_program_is_a_sentence(start: Start) -> None:
     process = await start("")
     await everything(process)
-    with pytest.raises(SpinneyError, match="does not listen any more"):
+    with pytest.raises(SpinneyError, match="no longer accepts input"):
         for _ in range(3):
             await process.write({"text": "x" * 100_000})
 
@@ -252,7 +252,7 @@ async def test_a_missing_program_is_a_sentence(tmp_path: Path) -> None:
 
 
 async def test_a_missing_directory_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SpinneyError, match="is gone"):
+    with pytest.raises(SpinneyError, match="no longer exists"):
         await AgentProcess.start([sys.executable], tmp_path / "gone", {})
 
 

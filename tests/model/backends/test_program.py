@@ -72,7 +72,7 @@ async def test_one_that_does_not_run_is_installed_again(
 async def test_one_that_hangs_is_said_to_hang_and_is_ended(
     loom: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
+    monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     loom("exec sleep 60")
     before = children()
     probe, _ = await LOOM.look()
@@ -80,7 +80,8 @@ async def test_one_that_hangs_is_said_to_hang_and_is_ended(
         probe, _ = await LOOM.look()
     assert (probe.fix, probe.supported) == (None, None)
     assert probe.problem == (
-        "Loom did not say its version within 0.2 seconds. Look whether this ends: loom --version"
+        "Loom did not report its version within 0.2 seconds."
+        " Check whether this command finishes: loom --version"
     )
     assert children() <= before
 
@@ -88,7 +89,7 @@ async def test_one_that_hangs_is_said_to_hang_and_is_ended(
 async def test_one_that_takes_its_time_at_work_is_not_said_to_hang(
     loom: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
+    monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     program = loom("while :; do :; done")
     before = children()
     probe, _ = await LOOM.look()

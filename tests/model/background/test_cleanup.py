@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.background.cleanup import AGE, DEMO_AGE, clear
+from model.background.cleanup import DEMO_MIN_AGE, MIN_AGE, remove_orphaned_folders
 from model.base.paths import Directories
 from model.commands.sessions import delete_session
 from model.domain.resources import Session, Worktree
@@ -32,17 +32,17 @@ def test_folders_of_worktrees_that_are_gone_are_removed_when_they_are_old(
     directories: Directories,
 ) -> None:
     folders = (directories.discarded, directories.contexts, directories.scripts)
-    gone = [made(folder / "gone", AGE + 1) for folder in folders]
-    new = [made(folder / "being-made", AGE - 1) for folder in folders]
-    there = [made(folder / "w", AGE + 1) for folder in folders]
-    old_demo = made(directories.data / "demo" / "old.jsonl", DEMO_AGE + 1)
-    demo = made(directories.data / "demo" / "new.jsonl", DEMO_AGE - 1)
+    gone = [made(folder / "gone", MIN_AGE + 1) for folder in folders]
+    new = [made(folder / "being-made", MIN_AGE - 1) for folder in folders]
+    there = [made(folder / "w", MIN_AGE + 1) for folder in folders]
+    old_demo = made(directories.data / "demo" / "old.jsonl", DEMO_MIN_AGE + 1)
+    demo = made(directories.data / "demo" / "new.jsonl", DEMO_MIN_AGE - 1)
     broken = directories.database.with_name("spinney.db.broken-20260101-000000")
     broken.write_text("")
-    clear(directories, {"w"}, NOW)
+    remove_orphaned_folders(directories, {"w"}, NOW)
     assert all(path.exists() for path in [*gone, *new, *there, old_demo, demo])
     broken.unlink()
-    clear(directories, {"w"}, NOW)
+    remove_orphaned_folders(directories, {"w"}, NOW)
     assert not any(path.exists() for path in [*gone, old_demo])
     assert all(path.exists() for path in [*new, *there, demo])
 
@@ -50,15 +50,15 @@ def test_folders_of_worktrees_that_are_gone_are_removed_when_they_are_old(
 def test_discarded_changes_are_bounded_by_bytes_and_the_newest_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discarding, "MOST_BYTES", 1000)
+    monkeypatch.setattr(discarding, "MAX_BYTES", 1000)
     for number in range(4):
         folder = tmp_path / "kept" / f"{number:020}-x"
         folder.mkdir(parents=True)
         (folder / "content").write_bytes(b"x" * (400 if number < 3 else 300))
-    discarding.make_room(tmp_path / "kept")
+    discarding.prune(tmp_path / "kept")
     assert [path.name[19] for path in sorted((tmp_path / "kept").iterdir())] == ["2", "3"]
-    monkeypatch.setattr(discarding, "MOST_BYTES", 10)
-    discarding.make_room(tmp_path / "kept")
+    monkeypatch.setattr(discarding, "MAX_BYTES", 10)
+    discarding.prune(tmp_path / "kept")
     assert [path.name[19] for path in (tmp_path / "kept").iterdir()] == ["3"]
 
 
@@ -74,7 +74,7 @@ async def test_files_of_lost_sessions_stay_while_their_database_is_kept(
     directories.database.with_name("spinney.db.broken-20260101-000000").write_text("")
     again = Workspace(directories, workspace.backends, workspace.catalog)
     await again.start()
-    await delete_session.function(again, session.id)
+    await delete_session(again, session.id)
     async with asyncio.timeout(PATIENCE):
         while own.exists():
             await asyncio.sleep(0.01)

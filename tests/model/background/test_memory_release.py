@@ -29,7 +29,7 @@ async def test_after_long_texts_memory_is_given_back_soon_and_once_more_at_rest(
     tell(100)
     async with asyncio.timeout(PATIENCE):
         for _ in range(2):
-            tell(memory_release.ENOUGH)
+            tell(memory_release.MIN_BYTES)
             await trimmed.get()
             await trimmed.get()
     assert trimmed.empty()
@@ -41,7 +41,7 @@ async def test_where_it_cannot_be_nothing_goes_on(monkeypatch: pytest.MonkeyPatc
     bus = EventBus()
     watching = asyncio.create_task(memory_release.return_freed_memory(bus, 0.01, 0.01))
     await asyncio.sleep(0)
-    _teller(bus)(memory_release.ENOUGH)
+    _teller(bus)(memory_release.MIN_BYTES)
     await asyncio.wait_for(watching, PATIENCE)
 
 

@@ -37,7 +37,7 @@ async def place(workspace: Workspace, repository: Repository) -> Place:
 
 async def look(place: Place) -> None:
     """One poll of everything."""
-    await fetch_worktrees_status.function(place.workspace, place.project.id)
+    await fetch_worktrees_status(place.workspace, place.project.id)
 
 
 async def looked_at(place: Place, worktree: Worktree, eventually: Eventually) -> None:
@@ -110,7 +110,7 @@ async def test_a_commit_that_was_not_told_yet_when_another_worktree_came_is_noti
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("model.git.watch._SETTLED_MS", 800)
-    monkeypatch.setattr(poller, "_STILL_TELLS", PATIENCE)
+    monkeypatch.setattr(poller, "_WATCH_OVERLAP", PATIENCE)
     worktree = await place.add("otter")
     await watched(watches, worktree)
     await look(place)
@@ -293,9 +293,9 @@ async def test_the_end_of_a_turn_has_git_asked_at_once(
 ) -> None:
     worktree = await place.add("otter")
     await looked_at(place, worktree, eventually)
-    session = await create_session.function(place.workspace, worktree.id, execution_mode="build")
+    session = await create_session(place.workspace, worktree.id, execution_mode="build")
     place.in_worktree(worktree).write("made by the agent", "one\n")
-    await send_chat_message.function(place.workspace, session.id, "hello")
+    await send_chat_message(place.workspace, session.id, "hello")
     await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
 
 
@@ -310,13 +310,13 @@ async def test_a_shorter_interval_takes_effect_at_once(
     monkeypatch.setattr(
         "model.background.scheduler.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 30)
     )
-    await update_preferences.function(place.workspace, {"git_poll_interval": 10})
+    await update_preferences(place.workspace, {"git_poll_interval": 10})
     await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
 
 
 async def test_both_intervals_are_those_of_the_preferences(workspace: Workspace) -> None:
     changes = {"git_poll_interval": 20, "remote_poll_interval": 40}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     poller = workspace.poller
     assert (poller._git_interval(), poller._remote_interval()) == (20, 40)
 
@@ -328,7 +328,7 @@ async def test_a_repository_that_hangs_holds_up_no_other(
     eventually: Eventually,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("model.background.scheduler.PATIENCE", 0.1)
+    monkeypatch.setattr("model.background.scheduler.STALL_TIMEOUT", 0.1)
     places = []
     for name in ("dead", "live"):
         repository = make_repository(name)
@@ -376,11 +376,11 @@ async def test_a_worktree_in_which_git_fails_is_looked_at_less_and_less_often(
     workspace = place.workspace
     alone = poller.Poller(workspace.store, workspace.bus, archive, clock=lambda: now)
     for _ in range(100):
-        await alone._ask_git(worktree.id)
+        await alone._refresh_git(worktree.id)
         now += workspace.store.state.preferences.git_poll_interval
     assert looks == 10  # after 1, 2, 4, 8 and then each 16 intervals
     alone.ask(worktree.id)
-    await alone._ask_git(worktree.id)
+    await alone._refresh_git(worktree.id)
     assert looks == 11
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from model.background import scheduler
-from model.background.scheduler import Rounds
+from model.background.scheduler import KeyedScheduler
 from tests.patience import PATIENCE
 
 
@@ -48,7 +48,7 @@ class Work:
 
 
 @asynccontextmanager
-async def running(made: Rounds) -> AsyncIterator[None]:
+async def running(made: KeyedScheduler) -> AsyncIterator[None]:
     task = asyncio.create_task(made.run())
     yield
     task.cancel()
@@ -62,7 +62,7 @@ def never() -> float:
 async def test_every_key_is_worked_on_and_no_more_at_once_than_there_are_places() -> None:
     work = Work()
     keys = {f"key {n}": "group" for n in range(20)}
-    async with running(Rounds(work, lambda: keys, never, 2)):
+    async with running(KeyedScheduler(work, lambda: keys, never, 2)):
         await work.until(*keys)
     assert work.most == 2
     assert sorted(work.begun) == sorted(keys)
@@ -70,28 +70,28 @@ async def test_every_key_is_worked_on_and_no_more_at_once_than_there_are_places(
 
 async def test_a_key_is_worked_on_again_after_the_interval() -> None:
     work = Work()
-    async with running(Rounds(work, lambda: {"one": "group"}, lambda: 0.01, 1)):
+    async with running(KeyedScheduler(work, lambda: {"one": "group"}, lambda: 0.01, 1)):
         await work.until("one", "one", "one")
 
 
 async def test_a_shorter_interval_takes_effect_at_once() -> None:
     work, interval = Work(), [3600.0]
-    made = Rounds(work, lambda: {"one": "group"}, lambda: interval[0], 1)
+    made = KeyedScheduler(work, lambda: {"one": "group"}, lambda: interval[0], 1)
     async with running(made):
         await work.until("one")
         interval[0] = 0.0
-        made.look_again()
+        made.reschedule()
         await work.until("one", "one")
 
 
 async def test_what_is_asked_for_during_its_work_is_done_again_afterwards() -> None:
     work = Work()
     work.gates["one"] = asyncio.Event()
-    made = Rounds(work, lambda: {"one": "group"}, never, 2)
+    made = KeyedScheduler(work, lambda: {"one": "group"}, never, 2)
     async with running(made):
         await work.until("one")
-        made.ask("one")
-        waiting = asyncio.create_task(made.ask_and_wait(["one"]))
+        made.request("one")
+        waiting = asyncio.create_task(made.request_and_wait(["one"]))
         await asyncio.sleep(0)
         assert work.begun == ["one"]
         work.gates["one"].set()
@@ -102,11 +102,11 @@ async def test_what_is_asked_for_during_its_work_is_done_again_afterwards() -> N
 async def test_a_group_that_hangs_gives_its_places_to_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scheduler, "PATIENCE", 0.01)
+    monkeypatch.setattr(scheduler, "STALL_TIMEOUT", 0.01)
     work = Work()
     hanging = {f"a{n}": "dead disk" for n in range(5)}
     work.gates = {key: asyncio.Event() for key in hanging}
-    async with running(Rounds(work, lambda: hanging | {"z": "good disk"}, never, 2)):
+    async with running(KeyedScheduler(work, lambda: hanging | {"z": "good disk"}, never, 2)):
         await work.until("z")
     assert len([key for key in work.begun if key in hanging]) <= 2
 
@@ -121,14 +121,14 @@ async def test_a_failure_stops_neither_the_others_nor_the_next_round() -> None:
             enough.set()
         raise ValueError("broken")
 
-    async with running(Rounds(fail, lambda: {"a": "g", "b": "g"}, lambda: 0.001, 1)):
+    async with running(KeyedScheduler(fail, lambda: {"a": "g", "b": "g"}, lambda: 0.001, 1)):
         await asyncio.wait_for(enough.wait(), PATIENCE)
     assert {"a", "b"} <= set(begun)
 
 
 async def test_whoever_waits_for_a_key_that_goes_away_is_let_go() -> None:
     work = Work()
-    made = Rounds(work, dict, never, 1)
+    made = KeyedScheduler(work, dict, never, 1)
     async with running(made):
-        await asyncio.wait_for(made.ask_and_wait(["gone"]), PATIENCE)
+        await asyncio.wait_for(made.request_and_wait(["gone"]), PATIENCE)
     assert work.begun == []

@@ -10,7 +10,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.base.image_size import is_bomb
-from model.chat.uploaded_images import Pictures
+from model.chat.uploaded_images import UploadedImages
 from model.projects import avatars
 
 
@@ -68,7 +68,7 @@ def test_what_hides_its_size_is_large_and_looked_at_for_no_time() -> None:
 async def test_none_is_kept(tmp_path: Path) -> None:
     encoded = base64.b64encode(png(60_000, 60_000)).decode()
     with pytest.raises(SpinneyError, match="pixels"):
-        await Pictures(tmp_path).keep("s", encoded)
+        await UploadedImages(tmp_path).keep("s", encoded)
     with pytest.raises(SpinneyError, match="pixels"):
         avatars.decode(encoded)
     (tmp_path / "logo.png").write_bytes(png(60_000, 60_000))

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from model.base.log import LINE, LINES, SHARE, SIZE, LogFile, LogLines
+from model.base.log import (
+    LOGGER_QUOTA,
+    MAX_FILE_BYTES,
+    MAX_LINE_BYTES,
+    MAX_TRACEBACK_LINES,
+    LogFileHandler,
+    LogFormatter,
+)
 
 BEGINNING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ tests\.log: ")
 MORE = "    | "
@@ -19,8 +26,8 @@ MORE = "    | "
 def log(tmp_path: Path) -> Iterator[logging.Logger]:
     """A logger that writes to `tmp_path/log` as a served program does."""
     made = logging.Logger("tests.log")  # known to nobody, or pytest would keep what it says
-    handler = LogFile(tmp_path / "log", bounded=True)
-    handler.setFormatter(LogLines({"MY_API_KEY": "a planted value", "HOME": "/home/ada"}))
+    handler = LogFileHandler(tmp_path / "log", bounded=True)
+    handler.setFormatter(LogFormatter({"MY_API_KEY": "a planted value", "HOME": "/home/ada"}))
     made.addHandler(handler)
     yield made
     handler.close()
@@ -48,7 +55,7 @@ def test_a_record_is_one_line_of_visible_characters(
     assert len(written) == 2
     for line in written:
         assert BEGINNING.match(line)
-        assert len(line.encode()) <= LINE
+        assert len(line.encode()) <= MAX_LINE_BYTES
         assert not re.search("[\0-\x1f\x7f-\x9f\u2028\u2029\u202e]", line)
 
 
@@ -71,8 +78,8 @@ def test_a_traceback_is_bounded_and_its_lines_begin_as_no_record_does(
     first, *rest = lines(tmp_path)
     assert BEGINNING.match(first) and "it broke" in first
     assert rest[0] == f"{MORE}Traceback (most recent call last):"
-    assert 5 < len(rest) <= LINES + 2
-    assert all(line.startswith(MORE) and len(line.encode()) <= LINE for line in rest)
+    assert 5 < len(rest) <= MAX_TRACEBACK_LINES + 2
+    assert all(line.startswith(MORE) and len(line.encode()) <= MAX_LINE_BYTES for line in rest)
     assert any("raise" in line for line in rest)
     assert not any(re.search("[\0-\x1f\x7f-\x9f\u2028\u202e]", line) for line in rest)
 
@@ -126,23 +133,23 @@ def test_one_that_writes_much_pushes_out_nobody(log: logging.Logger, tmp_path: P
     other = logging.Logger("tests.log.other")
     other.addHandler(log.handlers[0])
     other.info("written before")
-    for number in range(2 * SIZE // LINE):
-        log.info("%d %s", number, "x" * LINE)
+    for number in range(2 * MAX_FILE_BYTES // MAX_LINE_BYTES):
+        log.info("%d %s", number, "x" * MAX_LINE_BYTES)
     other.info("written after")
     written = lines(tmp_path)
     assert "written before" in written[0] and "written after" in written[-1]
-    assert SHARE * 0.9 < sum(map(len, written)) < SHARE * 1.1
+    assert LOGGER_QUOTA * 0.9 < sum(map(len, written)) < LOGGER_QUOTA * 1.1
     assert not (tmp_path / "log.1").exists()
 
 
 def test_records_that_were_left_out_are_counted(
     log: logging.Logger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for _ in range(SHARE // LINE + 10):
-        log.info("x" * LINE)
+    for _ in range(LOGGER_QUOTA // MAX_LINE_BYTES + 10):
+        log.info("x" * MAX_LINE_BYTES)
     later = time.monotonic() + 86400
     monkeypatch.setattr("model.base.log.time.monotonic", lambda: later)
     log.info("a day later")
     counted, last = lines(tmp_path)[-2:]
-    assert re.search(r"\d+ records of this kind were left out", counted)
+    assert re.search(r"\d+ records of this logger were dropped", counted)
     assert last.endswith("a day later")

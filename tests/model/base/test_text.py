@@ -95,9 +95,9 @@ def test_growth_is_bounded(unit: str) -> None:
 
 
 def test_what_is_hidden_is_named_with_its_line() -> None:
-    assert find_hidden("a\nb\x1b") == "line 2 holds the character ␛ (U+001B)"
-    assert find_hidden("a\nb\n\u202e") == "line 3 holds the character U+202E"
-    assert find_hidden("echo a\r\n") == "line 1 holds the character ␍ (U+000D)"
+    assert find_hidden("a\nb\x1b") == "line 2 contains the character ␛ (U+001B)"
+    assert find_hidden("a\nb\n\u202e") == "line 3 contains the character U+202E"
+    assert find_hidden("echo a\r\n") == "line 1 contains the character ␍ (U+000D)"
 
 
 @pytest.mark.parametrize("text", [*HIDING, *PLAIN], ids=ascii)

@@ -10,7 +10,7 @@ from model.agents.catalog import Catalog
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.chats import Chats
-from model.chat.handover import Handovers
+from model.chat.handover import HandoverWriter
 from model.chat.tool_outputs import ToolOutputs
 from model.domain.events import RunNoticed, SessionCreated
 from model.domain.resources import Message, Session, Usage, Worktree
@@ -58,7 +58,7 @@ class Stage:
         self.backend = backend
         self.outputs = ToolOutputs(outputs)
         self.writer = FakeWriter()
-        handovers = Handovers(store, cast(Writer, self.writer), Catalog())
+        handovers = HandoverWriter(store, cast(Writer, self.writer), Catalog())
         backends = {"demo": backend, "backend_b": backend}
         self.chats = Chats(store, backends, self, self.outputs, handovers)
         self.servers: list[str] = []
@@ -67,18 +67,18 @@ class Stage:
         store.bus.listen(self.changed.set)
         self._told = store.bus.reader()
 
-    def settings_of(self, session: Session) -> base.Settings:
+    def resolve_settings(self, session: Session) -> base.Settings:
         return base.Settings(session.execution_mode, session.model, session.thinking_level)
 
-    async def launch_of(self, session: Session) -> base.Launch:
+    async def resolve_launch(self, session: Session) -> base.Launch:
         return base.Launch(
             session_id=session.id,
             worktree=Path("/w"),
-            settings=self.settings_of(session),
+            settings=self.resolve_settings(session),
             resume_token=session.resume_token or None,
         )
 
-    def directory_of(self, session: Session) -> tuple[int, int]:
+    def identify_directory(self, session: Session) -> tuple[int, int]:
         return self.directory
 
     def label_of(self, backend: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from model.chat.agent_pool import Room
+from model.chat.agent_pool import AgentPool
 from model.domain.events import PreferencesUpdated
 from model.preferences.schema import Preferences
 from tests.model.chat.stage import DONE, Stage
@@ -10,7 +10,7 @@ from tests.model.chat.stage import DONE, Stage
 
 async def limit_to(stage: Stage, limit: int) -> None:
     await stage.store.accept(PreferencesUpdated(changes={"agent_limit": limit}))
-    stage.chats.room.look()
+    stage.chats.agent_pool.schedule()
 
 
 async def test_a_message_beyond_the_limit_waits_says_so_and_runs_when_one_has_finished(
@@ -22,7 +22,7 @@ async def test_a_message_beyond_the_limit_waits_says_so_and_runs_when_one_has_fi
     first = await stage.backend.newest()
     await first.hears("send")
     await stage.chats.send("other", "second")
-    await stage.until_told("Waits for a free agent (1 of 1 work).")
+    await stage.until_told("Waiting for a free agent (1 of 1 running).")
     assert stage.status("other") == "running"
     assert len(stage.backend.puppets) == 1
     first.say(DONE)
@@ -40,7 +40,7 @@ async def test_those_who_wait_are_let_in_in_the_order_in_which_they_came(stage: 
     await stage.backend.newest()
     for key in ("a", "b"):
         await stage.chats.send(key, f"from {key}")
-        await stage.until_told("Waits for a free agent")
+        await stage.until_told("Waiting for a free agent")
     for number, words in ((2, "from a"), (3, "from b")):
         stage.backend.puppets[-1].say(DONE)
         puppet = await stage.backend.newest(number)
@@ -55,7 +55,7 @@ async def test_one_that_waits_can_be_stopped_and_takes_nobodys_turn(stage: Stage
     first = await stage.backend.newest()
     for key in ("a", "b"):
         await stage.chats.send(key, f"from {key}")
-        await stage.until_told("Waits for a free agent")
+        await stage.until_told("Waiting for a free agent")
     await stage.chats.stop("a")
     assert stage.status("a") == "idle"
     first.say(DONE)
@@ -68,7 +68,7 @@ async def test_a_raised_limit_lets_in_at_once(stage: Stage) -> None:
     await stage.chats.send("s", "first")
     await stage.backend.newest()
     await stage.chats.send("other", "second")
-    await stage.until_told("Waits for a free agent")
+    await stage.until_told("Waiting for a free agent")
     await limit_to(stage, 2)
     assert await (await stage.backend.newest(2)).hears("send") == ("send", "second")
     assert stage.status("s") == "running"
@@ -102,15 +102,15 @@ async def test_a_program_that_cannot_be_started_leaves_its_place(stage: Stage) -
 
 async def test_the_one_that_has_rested_longest_goes_first() -> None:
     gone: list[str] = []
-    room = Room(lambda: 2)
-    one = await room.enter(lambda: gone.append("one"), gone.append)
-    two = await room.enter(lambda: gone.append("two"), gone.append)
-    room.rest(two)
-    room.rest(one)
-    waiting = asyncio.ensure_future(room.enter(lambda: None, gone.append))
+    room = AgentPool(lambda: 2)
+    one = await room.acquire(lambda: gone.append("one"), gone.append)
+    two = await room.acquire(lambda: gone.append("two"), gone.append)
+    room.mark_idle(two)
+    room.mark_idle(one)
+    waiting = asyncio.ensure_future(room.acquire(lambda: None, gone.append))
     await asyncio.sleep(0)
     assert gone == ["two"]
-    room.leave(two)
+    room.release(two)
     await waiting
     assert gone == ["two"]
 

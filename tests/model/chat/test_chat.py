@@ -169,7 +169,7 @@ async def test_a_waiting_message_can_be_taken_back(stage: Stage) -> None:
     waiting = await stage.chats.send("s", "second")
     await stage.chats.take_back("s", waiting.message_id)
     assert stage.store.state.queued == {}
-    with pytest.raises(SpinneyError, match="does not wait any more"):
+    with pytest.raises(SpinneyError, match="no longer queued"):
         await stage.chats.take_back("s", waiting.message_id)
 
 
@@ -205,7 +205,7 @@ async def test_a_message_that_is_being_taken_back_is_not_run_when_the_turn_ends(
 async def test_stop_keeps_what_had_arrived_and_the_next_message_works(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.conversation.STOP_PATIENCE", PATIENCE)
+    monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", PATIENCE)
     await stage.chats.send("s", "first")
     puppet = await stage.backend.newest()
     puppet.say(base.TextDelta("a", "half a"))
@@ -224,7 +224,7 @@ async def test_stop_keeps_what_had_arrived_and_the_next_message_works(
 async def test_an_agent_that_ignores_stop_is_ended(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.conversation.STOP_PATIENCE", 0.05)
+    monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
     await stage.chats.send("s", "first")
     puppet = await stage.backend.newest()
     await puppet.hears("send")
@@ -238,7 +238,7 @@ async def test_an_agent_that_ignores_stop_is_ended(
 async def test_an_agent_that_takes_no_message_can_be_stopped(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.conversation.STOP_PATIENCE", 0.05)
+    monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
     await stage.chats.send("s", "first")
     puppet = await stage.backend.newest()
     puppet.say(DONE)
@@ -354,7 +354,7 @@ async def test_a_mode_that_holds_from_the_next_turn_on_is_told_until_then(stage:
 async def test_a_worktree_that_is_being_made_takes_no_message_yet(stage: Stage) -> None:
     worktree = stage.store.state.worktrees["w"].model_copy(update={"status": "creating"})
     await stage.store.accept(WorktreeUpdated(worktree=worktree))
-    with pytest.raises(SpinneyError, match="'n' is still being made") as refused:
+    with pytest.raises(SpinneyError, match="'n' is still being created") as refused:
         await stage.chats.send("s", "too early")
     assert refused.value.error_type == "conflict"
     assert await stage.messages() == []
@@ -435,7 +435,7 @@ async def test_a_plan_outlives_the_agent_that_proposed_it(
 async def test_a_program_that_starts_slowly_is_told(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.agent_process.QUICK_START", 0.0)
+    monkeypatch.setattr("model.chat.agent_process.START_NOTICE_DELAY", 0.0)
     started = asyncio.Event()
     open_now = stage.backend.open
 
@@ -472,7 +472,7 @@ async def test_stopping_a_program_that_still_starts_leaves_none_behind(
 async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.agent_process.END_PATIENCE", 0.05)
+    monkeypatch.setattr("model.chat.agent_process.CLOSE_TIMEOUT", 0.05)
     opening, cancelled = asyncio.Event(), asyncio.Event()
 
     async def never(launch: base.Launch) -> base.Agent:
@@ -494,7 +494,7 @@ async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
 async def test_an_idle_program_is_ended_and_resumed_by_the_next_message(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.agent_process.IDLE_LIMIT", 0.01)
+    monkeypatch.setattr("model.chat.agent_process.IDLE_TIMEOUT", 0.01)
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
     puppet.say(base.ConversationIdentified("token"), DONE)

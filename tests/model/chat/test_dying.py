@@ -27,13 +27,13 @@ async def test_one_that_dies_before_it_is_asked_is_started_again_for_the_turn(
     stage: Stage,
 ) -> None:
     puppet = await asked_before(stage)
-    found, look = threading.Event(), stage.directory_of
+    found, look = threading.Event(), stage.identify_directory
 
     def found_late(session: Session) -> tuple[int, int]:
         assert found.wait(PATIENCE)
         return look(session)
 
-    stage.directory_of = found_late  # type: ignore[method-assign]
+    stage.identify_directory = found_late  # type: ignore[method-assign]
     await stage.chats.send("s", "two")
     puppet.die()
     await puppet.hears("close")

@@ -2,7 +2,7 @@
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.chat.handover import change_of_agent
+from model.chat.handover import build_agent_change
 from model.domain.resources import Session
 from tests.model.chat.stage import DONE, Stage
 from tests.puppet import Puppet
@@ -32,7 +32,7 @@ async def test_the_new_agent_is_sent_a_summary_once_and_the_conversation_shows_i
     assert "Go on" not in stage.writer.material["conversation"]
     texts = [(message.role, message.text) for message in await stage.messages()]
     assert texts[2] == ("user", "Go on")
-    assert texts[3][1].startswith("**Codex takes over from Demo agent.** It was given this summary")
+    assert texts[3][1].startswith("**Codex takes over from Demo agent.** It received this summary")
     assert "> They want looms." in texts[3][1]
     assert texts[4] == ("assistant", "I do.")
     await stage.chats.send("s", "And on")
@@ -52,7 +52,7 @@ async def test_the_earlier_agent_resumes_its_own_conversation_and_is_told_what_i
     assert back.launch.resume_token == "first"
     assert "It is red." in stage.writer.material["conversation"]
     assert "Build a loom" not in stage.writer.material["conversation"]
-    note = next(m.text for m in await stage.messages() if "goes on with" in m.text)
+    note = next(m.text for m in await stage.messages() if "resumes its earlier" in m.text)
     assert "what happened since" in note
 
 
@@ -73,7 +73,7 @@ async def test_without_a_summary_it_is_said_that_the_new_agent_knows_nothing(sta
     _, sent = await turn(stage, 2, "Go on", "I do.", "second")
     assert sent == "Go on"
     note = next(m.text for m in await stage.messages() if "takes over" in m.text)
-    assert "It knows nothing of the conversation above: no summary could be written." in note
+    assert "It does not know the conversation above: writing a summary failed." in note
     assert "Claude Code is not installed." in note
     assert stage.session.handover is None
 
@@ -91,4 +91,4 @@ async def test_a_command_of_the_new_agent_is_sent_as_it_is_and_the_summary_follo
 
 async def test_a_change_before_the_first_message_hands_nothing_over() -> None:
     session = Session(id="s", worktree_id="w", name="n", created_at=1)
-    assert change_of_agent(session, "backend_b")["handover"] is None
+    assert build_agent_change(session, "backend_b")["handover"] is None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.chat.plan_approval import fresh_session, plan_overrides
+from model.chat.plan_approval import make_plan_session, plan_overrides
 from model.domain.resources import Session, WorkingMode
 from model.preferences.precedence import model_for
 from model.preferences.schema import Preferences
@@ -33,8 +33,10 @@ def test_a_preference_holds_over_the_session(
     other: WorkingMode = "yolo" if mode == "build" else "build"
     assert plan_overrides(preferences, mode, SESSION)[field] == value
     assert field not in plan_overrides(preferences, other, SESSION)
-    assert getattr(fresh_session(preferences, mode, SESSION, 2), field) == value
-    assert getattr(fresh_session(preferences, other, SESSION, 2), field) == getattr(SESSION, field)
+    assert getattr(make_plan_session(preferences, mode, SESSION, 2), field) == value
+    assert getattr(make_plan_session(preferences, other, SESSION, 2), field) == getattr(
+        SESSION, field
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ async def beside_a_message(
     """What was begun while a message was being saved, which is accepted by now."""
     saving, may_save = held_writes(monkeypatch)
     backend.script = silence
-    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
+    sending = asyncio.create_task(send_chat_message(workspace, session.id, "go"))
     await saving.wait()
     begun = asyncio.ensure_future(doing)
     await asyncio.sleep(0)
@@ -39,7 +39,7 @@ async def beside_a_message(
     return begun
 
 
-@pytest.mark.parametrize("put_away", [delete_session.function, archive_session.function])
+@pytest.mark.parametrize("put_away", [delete_session, archive_session])
 async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_away(
     workspace: Workspace,
     session: Session,
@@ -70,7 +70,7 @@ async def test_a_message_that_is_just_accepted_is_of_the_agent_it_was_written_to
         session,
         backend,
         monkeypatch,
-        update_session.function(workspace, session.id, backend="backend_b"),
+        update_session(workspace, session.id, backend="backend_b"),
     )
     with pytest.raises(SpinneyError, match="Stop the session before"):
         await changing
@@ -85,7 +85,7 @@ async def test_a_project_stays_where_a_message_is_just_accepted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     removing = await beside_a_message(
-        workspace, session, backend, monkeypatch, remove_project.function(workspace, "project")
+        workspace, session, backend, monkeypatch, remove_project(workspace, "project")
     )
     with pytest.raises(SpinneyError):
         await removing

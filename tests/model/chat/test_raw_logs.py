@@ -17,14 +17,15 @@ from model.backends.demo.backend import DemoBackend
 from model.backends.traffic import Record
 from model.base.masking import Masking, named_secrets
 from model.chat import raw_files, raw_logs
-from model.chat.raw_files import SIZE, RawLog, append, read
-from model.chat.raw_lines import LONGEST, readable
+from model.chat.raw_files import MAX_FILE_SIZE, append, read
+from model.chat.raw_lines import MAX_LINE, to_readable
 from model.commands.doctor import get_problems
 from model.commands.preferences import update_preferences
 from model.commands.projects import remove_project
 from model.commands.raw_logs import get_raw_log
 from model.commands.sessions import delete_session, send_chat_message
 from model.domain.events import TaskCompleted
+from model.domain.output import RawLog
 from model.domain.resources import Session
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
@@ -34,17 +35,17 @@ PLANTED = 'planted "äß\\ value\n0123'
 
 
 async def debug(workspace: Workspace, *, on: bool = True) -> None:
-    await update_preferences.function(workspace, {"debug_mode_enabled": on})
+    await update_preferences(workspace, {"debug_mode_enabled": on})
 
 
 async def log_of(workspace: Workspace, session: Session, **about: Any) -> RawLog:
-    return await get_raw_log.function(workspace, session.id, **about)
+    return await get_raw_log(workspace, session.id, **about)
 
 
 @pytest.fixture
 def record(workspace: Workspace, session: Session) -> Record:
     """What takes the words of the session."""
-    return workspace.raw_logs.record_of(session.id, {"env": {"MY_API_KEY": PLANTED}})
+    return workspace.raw_logs.make_recorder(session.id, {"env": {"MY_API_KEY": PLANTED}})
 
 
 # What a line says ---------------------------------------------------------------------------
@@ -64,14 +65,14 @@ def record(workspace: Workspace, session: Session) -> Record:
         ("SECRET_KEY_BASE=0123456789abcdef", "0123456789abcdef"),
         ("https://ada:hunter2@example.org/", "hunter2"),
         ("it said sk-ant-api03-0123456789abcdef", "0123456789abcdef"),
-        ("x" * (LONGEST - 20) + json.dumps(PLANTED), "planted"),
-        ("x" * (LONGEST + 100) + json.dumps(PLANTED), "planted"),
+        ("x" * (MAX_LINE - 20) + json.dumps(PLANTED), "planted"),
+        ("x" * (MAX_LINE + 100) + json.dumps(PLANTED), "planted"),
         ("sk-ant-api03-0123456789abcdef " * 3000 + json.dumps(PLANTED), "planted"),
     ],
 )
 def test_secrets_are_masked(said: Any, secret: str) -> None:
     text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    shown = readable(text.encode(), Masking([PLANTED]))
+    shown = to_readable(text.encode(), Masking([PLANTED]))
     assert secret not in shown
     assert "\u2026" in shown
 
@@ -86,7 +87,7 @@ def test_what_is_named_like_a_secret_is_known_at_any_depth() -> None:
 
 
 def test_a_line_cannot_steer_a_terminal_or_begin_another() -> None:
-    shown = readable("a\x1b]0;b\x07\n2026-01-01 \u202ec\x9b1m".encode(), Masking())
+    shown = to_readable("a\x1b]0;b\x07\n2026-01-01 \u202ec\x9b1m".encode(), Masking())
     assert shown == "a\u241b]0;b\u2407\u240a2026-01-01 <U+202E>c<U+009B>1m"
 
 
@@ -100,7 +101,7 @@ def test_pictures_are_cut_out_and_what_follows_them_stays() -> None:
             "text": "end",
         }
     )
-    shown = readable(said.encode(), Masking())
+    shown = to_readable(said.encode(), Masking())
     assert len(shown) < 500 and picture[:100] not in shown
     assert shown.count(f"\u2026{len(picture):,} characters of base64") == 3
     assert '"url": "data:image/png;base64,\u2026' in shown
@@ -108,9 +109,9 @@ def test_pictures_are_cut_out_and_what_follows_them_stays() -> None:
 
 
 def test_a_long_line_is_cut_and_says_how_long_it_was() -> None:
-    shown = readable(b"one two " * 1_000_000, Masking())
+    shown = to_readable(b"one two " * 1_000_000, Masking())
     assert shown.endswith("\u2026 (cut: 8,000,000 bytes in all)")
-    assert LONGEST - 1000 < len(shown.encode()) < LONGEST + 50
+    assert MAX_LINE - 1000 < len(shown.encode()) < MAX_LINE + 50
 
 
 # Files ---------------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def test_two_files_are_kept_of_a_bounded_size_for_their_owner_alone(tmp_path: Pa
     for first in range(0, 1200, 100):
         append(folder, numbered(range(first, first + 100), 10_000))
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
-    assert len(files) == 2 and all(file.stat().st_size <= SIZE for file in files)
+    assert len(files) == 2 and all(file.stat().st_size <= MAX_FILE_SIZE for file in files)
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert {stat.S_IMODE(each.stat().st_mode) for each in (folder, folder.parent)} == {0o700}
     tail = read(folder, None, None, 25_000, recording=True)
@@ -182,7 +183,7 @@ async def test_lines_have_their_direction_and_no_secret(
     monkeypatch.setenv("PLANTED_TOKEN", "of the environment")
     profile = {"name": "p", "settings_json": json.dumps({"env": {"SOME_KEY": "of a profile"}})}
     changes = {"custom_cli_profiles": [profile], "http_server_token": "of-the-server-0123"}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await debug(workspace)
     said = f"{PLANTED}, of the environment, of a profile, of-the-server-0123"
     record("\u2192", {"text": said})
@@ -202,12 +203,12 @@ async def test_what_does_not_fit_is_counted(
     workspace: Workspace, session: Session, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await debug(workspace)
-    monkeypatch.setattr(raw_logs, "WAITING", 10_000)
+    monkeypatch.setattr(raw_logs, "MAX_QUEUED", 10_000)
     for _ in range(1000):
         record("\u2190", b"x" * 800)
     text = (await log_of(workspace, session)).text
     assert len(text.splitlines()) == 11
-    assert text.endswith("\u00b7 990 lines left out\n")
+    assert text.endswith("\u00b7 990 lines dropped\n")
     record("\u2190", b"and on")
     assert (await log_of(workspace, session)).text.endswith("\u2190 and on\n")
 
@@ -224,15 +225,15 @@ async def test_a_full_disk_is_told_once_and_what_was_lost_is_counted(
     monkeypatch.setattr(raw_files, "_write", full)
     for _ in range(3):
         record("\u2190", b"lost")
-        await workspace.raw_logs.settled()
+        await workspace.raw_logs.flush()
     events = [entry.event for entry in told.take()[0]]
     [problem] = [event.detail for event in events if isinstance(event, TaskCompleted)]
     assert "The disk is full" in problem
-    assert [each for each in await get_problems.function(workspace) if problem in str(each)]
+    assert [each for each in await get_problems(workspace) if problem in str(each)]
     monkeypatch.setattr(raw_files, "_write", write)
     record("\u2190", b"again")
     lines = (await log_of(workspace, session)).text.splitlines()
-    assert [line[24:] for line in lines] == ["\u2190 again", "\u00b7 3 lines left out"]
+    assert [line[24:] for line in lines] == ["\u2190 again", "\u00b7 3 lines dropped"]
 
 
 async def test_the_log_goes_with_its_session_and_does_not_come_back(
@@ -243,12 +244,12 @@ async def test_the_log_goes_with_its_session_and_does_not_come_back(
     folder = workspace.directories.raw_logs / session.id
     assert (await log_of(workspace, session)).path == str(folder / "raw-0.log")
     record("\u2190", b"on its way")
-    await delete_session.function(workspace, session.id)
+    await delete_session(workspace, session.id)
     record("\u2190", b"too late")
     while folder.exists():
         await asyncio.sleep(0.01)
     record("\u2190", b"too late")
-    await workspace.raw_logs.settled()
+    await workspace.raw_logs.flush()
     assert not folder.exists()
 
 
@@ -258,7 +259,7 @@ async def test_the_log_goes_with_its_project(
     await debug(workspace)
     record("\u2190", b"said")
     folder = Path((await log_of(workspace, session)).path).parent
-    await remove_project.function(workspace, "project")
+    await remove_project(workspace, "project")
     while folder.exists():
         await asyncio.sleep(0.01)
 
@@ -270,7 +271,7 @@ async def test_the_preference_holds_at_once_for_a_running_agent(
     cast(dict[str, Backend], workspace.backends)["backend_a"] = DemoBackend(tmp_path / "memory")
 
     async def say(words: str) -> str:
-        await send_chat_message.function(workspace, session.id, f"/demo say {words}")
+        await send_chat_message(workspace, session.id, f"/demo say {words}")
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "running")
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
         return (await log_of(workspace, session)).text

@@ -85,7 +85,7 @@ async def test_deleted_sessions_give_theirs_back(working: Workspace) -> None:
     during = kept()
     assert during[CONVERSATION] == before[CONVERSATION] + 3
     for key in keys:
-        await delete_session.function(working, key)
+        await delete_session(working, key)
     await at_rest(working)
     after = kept()
     chat = {name: n - before[name] for name, n in after.items() if ".chat." in name}

@@ -10,7 +10,7 @@ from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.domain.resources import Session, Worktree
 from model.runtime.workspace import Workspace
-from model.writing.prompts import BUILT_IN
+from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend, echo, silence
 
@@ -19,7 +19,7 @@ FIRST_WORDS = "The otter does not swim in cold water."
 
 
 def is_for_a_name(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(BUILT_IN["session_naming"])
+    return prompt.text.startswith(DEFAULT_PROMPTS["session_naming"])
 
 
 def names(name: str) -> object:
@@ -33,7 +33,7 @@ def names(name: str) -> object:
 
 @pytest.fixture
 async def unnamed(workspace: Workspace, worktree: Worktree) -> Session:
-    return await create_session.function(workspace, worktree.id, execution_mode="build")
+    return await create_session(workspace, worktree.id, execution_mode="build")
 
 
 def name_of(workspace: Workspace, session: Session) -> str:
@@ -46,7 +46,7 @@ def namer(backend: FakeBackend, session: Session) -> FakeAgent | None:
 
 
 async def send(workspace: Workspace, session: Session, message: str = LONG) -> None:
-    await send_chat_message.function(workspace, session.id, message)
+    await send_chat_message(workspace, session.id, message)
 
 
 async def test_a_session_gets_its_first_words_and_then_the_agents_name(
@@ -61,7 +61,7 @@ async def test_a_session_gets_its_first_words_and_then_the_agents_name(
     assert f"<message>\n{LONG}\n</message>" in str(asked.calls[0][1])
     assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
     page = await workspace.store.messages(unnamed.id)
-    assert not any(BUILT_IN["session_naming"] in message.text for message in page.messages)
+    assert not any(DEFAULT_PROMPTS["session_naming"] in message.text for message in page.messages)
 
 
 async def test_a_name_is_one_short_line(
@@ -79,13 +79,13 @@ async def test_a_name_that_a_person_gives_meanwhile_stays(
     backend.script = lambda prompt: silence(prompt) if is_for_a_name(prompt) else echo(prompt)
     await send(workspace, unnamed)
     await eventually(lambda: namer(backend, unnamed) is not None)
-    await update_session.function(workspace, unnamed.id, name="Mine")
+    await update_session(workspace, unnamed.id, name="Mine")
     asked = namer(backend, unnamed)
     assert asked is not None
     asked.say(base.TextFinal("answer", "<name>Not mine</name>"), DONE)
     await asked.hears("close")
     # What the agent said is in the store's queue by now; this comes after it.
-    await update_session.function(workspace, unnamed.id, execution_mode="plan")
+    await update_session(workspace, unnamed.id, execution_mode="plan")
     assert name_of(workspace, unnamed) == "Mine"
 
 
@@ -104,7 +104,8 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
         asked = namer(backend, unnamed)
         assert asked is not None
         await asked.hears("close")
-    assert "keeps its first words as name: The provider is overloaded." in caplog.text
+    assert "could not name session" in caplog.text
+    assert ": The provider is overloaded." in caplog.text
     await eventually(lambda: workspace.store.state.sessions[unnamed.id].status == "idle")
     assert name_of(workspace, unnamed) == FIRST_WORDS
 
@@ -124,7 +125,7 @@ async def test_named_sessions_later_messages_and_a_switched_off_setting_ask_nobo
     assert workspace.naming.is_wanted(unnamed, LONG)
     assert not workspace.naming.is_wanted(session, LONG)  # a person named it
     assert not workspace.naming.is_wanted(unnamed.model_copy(update={"message_count": 2}), LONG)
-    await update_preferences.function(workspace, {"auto_session_naming": False})
+    await update_preferences(workspace, {"auto_session_naming": False})
     assert not workspace.naming.is_wanted(unnamed, LONG)
     await send(workspace, unnamed)
     assert name_of(workspace, unnamed) == unnamed.name
@@ -152,7 +153,7 @@ async def test_the_naming_model_is_the_setting_unless_the_prompt_has_one_of_its_
     model: str,
 ) -> None:
     backend.script = names("Otter")  # type: ignore[assignment]
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await send(workspace, unnamed)
     await eventually(lambda: name_of(workspace, unnamed) == "Otter")
     asked = namer(backend, unnamed)

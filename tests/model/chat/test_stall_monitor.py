@@ -7,8 +7,8 @@ import pytest
 
 from model.backends import base
 from model.chat import stall_monitor
-from model.chat.stall_monitor import FIRST_WORD, Silence
-from model.chat.texts import limit_ends_in, spoken
+from model.chat.stall_monitor import FIRST_NOTICE, StallMonitor
+from model.chat.texts import describe_limit_end, format_duration
 from tests.model.chat.stage import DONE, Stage
 
 
@@ -41,7 +41,7 @@ class Watched:
         self.clock = clock
         self.told: list[str] = []
         self.held = False
-        self.silence = Silence(self.told.append, lambda: self.held)
+        self.silence = StallMonitor(self.told.append, lambda: self.held)
 
 
 @pytest.fixture
@@ -54,35 +54,35 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 
 def test_it_is_told_which_tool_runs_and_for_how_long(watched: Watched) -> None:
-    watched.silence.heard()
+    watched.silence.note_activity()
     watched.clock.advance(30)
-    watched.silence.heard(base.ToolUse("t", "bash", {"command": "make all\n"}))
-    watched.clock.advance(FIRST_WORD)
+    watched.silence.note_activity(base.ToolUse("t", "bash", {"command": "make all\n"}))
+    watched.clock.advance(FIRST_NOTICE)
     assert watched.told == [
-        "No output for 2 minutes; the command `make all` has run for"
-        " 2 minutes. Stop the session if that is too long."
+        "No output for 2 minutes; the command `make all` has been running for"
+        " 2 minutes. Stop the session if this takes too long."
     ]
 
 
 def test_a_tool_without_a_command_has_its_name_and_a_long_command_is_cut(watched: Watched) -> None:
-    watched.silence.heard(base.ToolUse("t", "WebFetch", {"url": "http://x"}))
-    watched.clock.advance(FIRST_WORD)
-    assert "the tool “WebFetch”" in watched.told[-1]
-    watched.silence.heard(base.ToolUse("u", "bash", {"command": "x" * 500}))
-    watched.clock.advance(FIRST_WORD)
+    watched.silence.note_activity(base.ToolUse("t", "WebFetch", {"url": "http://x"}))
+    watched.clock.advance(FIRST_NOTICE)
+    assert "the tool 'WebFetch'" in watched.told[-1]
+    watched.silence.note_activity(base.ToolUse("u", "bash", {"command": "x" * 500}))
+    watched.clock.advance(FIRST_NOTICE)
     assert f"`{'x' * 80}…`" in watched.told[-1]
 
 
 def test_where_no_tool_runs_that_is_said(watched: Watched) -> None:
-    watched.silence.heard(base.ToolUse("t", "bash", {"command": "ls"}))
-    watched.silence.heard(base.ToolResult("t", ""))
-    watched.clock.advance(FIRST_WORD)
-    assert "no tool is known to run" in watched.told[0]
+    watched.silence.note_activity(base.ToolUse("t", "bash", {"command": "ls"}))
+    watched.silence.note_activity(base.ToolResult("t", ""))
+    watched.clock.advance(FIRST_NOTICE)
+    assert "no tool is running" in watched.told[0]
 
 
 def test_each_further_notice_comes_after_twice_as_long(watched: Watched) -> None:
-    watched.silence.heard()
-    watched.clock.advance(FIRST_WORD * 8)
+    watched.silence.note_activity()
+    watched.clock.advance(FIRST_NOTICE * 8)
     assert [told.split(";")[0] for told in watched.told] == [
         "No output for 2 minutes", "No output for 4 minutes",
         "No output for 8 minutes", "No output for 16 minutes",
@@ -90,10 +90,10 @@ def test_each_further_notice_comes_after_twice_as_long(watched: Watched) -> None
 
 
 def test_a_word_of_the_agent_begins_anew(watched: Watched) -> None:
-    watched.silence.heard()
-    watched.clock.advance(FIRST_WORD * 2)
-    watched.silence.heard(base.TextDelta("b", "word"))
-    watched.clock.advance(FIRST_WORD - 1)
+    watched.silence.note_activity()
+    watched.clock.advance(FIRST_NOTICE * 2)
+    watched.silence.note_activity(base.TextDelta("b", "word"))
+    watched.clock.advance(FIRST_NOTICE - 1)
     assert len(watched.told) == 2
     watched.clock.advance(1)
     assert watched.told[2].startswith("No output for 2 minutes")
@@ -101,20 +101,20 @@ def test_a_word_of_the_agent_begins_anew(watched: Watched) -> None:
 
 def test_an_agent_that_talks_is_never_told_of(watched: Watched) -> None:
     for _ in range(100):
-        watched.silence.heard(base.TextDelta("b", "word"))
-        watched.clock.advance(FIRST_WORD - 1)
+        watched.silence.note_activity(base.TextDelta("b", "word"))
+        watched.clock.advance(FIRST_NOTICE - 1)
     assert watched.told == []
 
 
 def test_nothing_is_told_while_a_person_is_waited_for_nor_after_the_turn(watched: Watched) -> None:
-    watched.silence.heard()
+    watched.silence.note_activity()
     watched.held = True
-    watched.clock.advance(FIRST_WORD * 10)
+    watched.clock.advance(FIRST_NOTICE * 10)
     watched.held = False
-    watched.silence.heard()  # the answer
-    watched.clock.advance(FIRST_WORD / 2)
+    watched.silence.note_activity()  # the answer
+    watched.clock.advance(FIRST_NOTICE / 2)
     watched.silence.end()
-    watched.clock.advance(FIRST_WORD * 10)
+    watched.clock.advance(FIRST_NOTICE * 10)
     assert watched.told == []
     assert watched.clock.timers == []
 
@@ -122,7 +122,7 @@ def test_nothing_is_told_while_a_person_is_waited_for_nor_after_the_turn(watched
 async def test_the_conversation_is_told_in_passing_and_nothing_is_ended(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stall_monitor, "FIRST_WORD", 0.05)
+    monkeypatch.setattr(stall_monitor, "FIRST_NOTICE", 0.05)
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
     puppet.say(base.ToolUse("t", "bash", {"command": "sleep 1000"}))
@@ -138,11 +138,11 @@ async def test_the_conversation_is_told_in_passing_and_nothing_is_ended(
      (3599, "59 minutes"), (3600, "1 hour"), (200_000, "55 hours")],
 )  # fmt: skip
 def test_durations_are_spoken_in_the_largest_unit_that_fits(seconds: float, words: str) -> None:
-    assert spoken(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_the_end_of_a_limit_has_its_time_of_day_where_it_is_not_near() -> None:
-    assert limit_ends_in(30) == "The limit ends in 30 seconds."
-    told = limit_ends_in(3 * 24 * 3600)
+    assert describe_limit_end(30) == "The limit ends in 30 seconds."
+    told = describe_limit_end(3 * 24 * 3600)
     assert told.startswith("The limit ends in 72 hours, at ")
     assert " on 2" in told

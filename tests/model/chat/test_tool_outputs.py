@@ -8,8 +8,14 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat import tool_outputs as module
-from model.chat.tool_outputs import SHOWN, ToolOutput, ToolOutputs, follow_sessions, shortened
+from model.chat.tool_outputs import (
+    MAX_SHOWN,
+    ToolOutputs,
+    remove_files_of_deleted_sessions,
+    shorten,
+)
 from model.domain.events import SessionDeleted
+from model.domain.output import ToolOutput
 from model.domain.resources import ToolResultBlock
 from tests.model.chat.stage import DONE, Stage
 
@@ -37,7 +43,7 @@ async def result_of(stage: Stage, content: str) -> ToolResultBlock:
 
 async def test_a_long_result_shows_its_ends_and_is_kept_whole(stage: Stage) -> None:
     block = await result_of(stage, LONG)
-    assert len(block.content) < SHOWN + 100
+    assert len(block.content) < MAX_SHOWN + 100
     assert block.content.startswith("line 0 ö\nline 1 ö\n")
     assert block.content.endswith("line 9999 ö\n")
     assert "bytes are left out here …]\n" in block.content
@@ -45,14 +51,14 @@ async def test_a_long_result_shows_its_ends_and_is_kept_whole(stage: Stage) -> N
 
 
 async def test_a_short_result_is_shown_whole_and_kept_nowhere_else(stage: Stage) -> None:
-    assert (await result_of(stage, "x" * SHOWN)).content == "x" * SHOWN
-    with pytest.raises(SpinneyError, match="the conversation shows it whole"):
+    assert (await result_of(stage, "x" * MAX_SHOWN)).content == "x" * MAX_SHOWN
+    with pytest.raises(SpinneyError, match="it is shown in full"):
         await stage.outputs.read("s", "t", 0, 100)
 
 
 async def test_only_its_owner_can_read_what_is_kept(tmp_path: Path) -> None:
     outputs = ToolOutputs(tmp_path / "outputs")
-    outputs.keep("s", "../../../etc/passwd", LONG)
+    outputs.shorten_and_save("s", "../../../etc/passwd", LONG)
     await outputs.close()
     folder, kept = tmp_path / "outputs" / "s", next((tmp_path / "outputs" / "s").iterdir())
     assert [path.stat().st_mode & 0o777 for path in (folder.parent, folder, kept)] == [
@@ -63,10 +69,10 @@ async def test_only_its_owner_can_read_what_is_kept(tmp_path: Path) -> None:
 
 async def test_pieces_end_at_whole_characters(tmp_path: Path) -> None:
     outputs = ToolOutputs(tmp_path / "outputs")
-    text = "€" * SHOWN + "."
-    outputs.keep("s", "t", text)
+    text = "€" * MAX_SHOWN + "."
+    outputs.shorten_and_save("s", "t", text)
     first = await outputs.read("s", "t", 0, 7)
-    assert first == ToolOutput(content="€€", offset=0, next_offset=6, size=3 * SHOWN + 1)
+    assert first == ToolOutput(content="€€", offset=0, next_offset=6, size=3 * MAX_SHOWN + 1)
     assert await read_whole(outputs, "s", "t", limit=1000) == text
     beyond = await outputs.read("s", "t", 10**9, 100)
     assert (beyond.content, beyond.next_offset) == ("", None)
@@ -74,27 +80,27 @@ async def test_pieces_end_at_whole_characters(tmp_path: Path) -> None:
 
 async def test_the_same_tools_later_result_takes_the_place_of_the_earlier(tmp_path: Path) -> None:
     outputs = ToolOutputs(tmp_path / "outputs")
-    outputs.keep("s", "t", "a" * 2 * SHOWN)
-    outputs.keep("s", "t", "b" * 2 * SHOWN)
-    assert await read_whole(outputs, "s", "t") == "b" * 2 * SHOWN
+    outputs.shorten_and_save("s", "t", "a" * 2 * MAX_SHOWN)
+    outputs.shorten_and_save("s", "t", "b" * 2 * MAX_SHOWN)
+    assert await read_whole(outputs, "s", "t") == "b" * 2 * MAX_SHOWN
 
 
 async def test_of_one_result_no_more_than_the_bound_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "KEPT", 1000)
+    monkeypatch.setattr(module, "MAX_FILE_SIZE", 1000)
     outputs = ToolOutputs(tmp_path / "outputs")
-    outputs.keep("s", "t", LONG)
+    outputs.shorten_and_save("s", "t", LONG)
     assert len((await read_whole(outputs, "s", "t")).encode()) <= 1000
 
 
 async def test_beyond_the_bound_of_all_the_oldest_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "KEPT_IN_ALL", 3 * len(LONG.encode()))
+    monkeypatch.setattr(module, "MAX_TOTAL_SIZE", 3 * len(LONG.encode()))
     outputs = ToolOutputs(tmp_path / "outputs")
     for number in range(4):
-        outputs.keep("s", f"t{number}", LONG)
+        outputs.shorten_and_save("s", f"t{number}", LONG)
         await outputs.close()
     kept = [number for number in range(4) if await is_kept(outputs, "s", f"t{number}")]
     assert kept == [2, 3]
@@ -112,14 +118,14 @@ async def test_a_disk_that_refuses_costs_the_middle_and_nothing_else(
     stage: Stage, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "outputs").write_text("no directory")
-    assert (await result_of(stage, LONG)).content == shortened(LONG)
+    assert (await result_of(stage, LONG)).content == shorten(LONG)
     await stage.outputs.close()
-    assert "kept only in part" in caplog.text
+    assert "could not save a long tool result" in caplog.text
 
 
 async def test_results_go_with_their_session(stage: Stage) -> None:
     await result_of(stage, LONG)
-    following = asyncio.create_task(follow_sessions(stage.store, stage.outputs))
+    following = asyncio.create_task(remove_files_of_deleted_sessions(stage.store, stage.outputs))
     await stage.outputs.remove_all_but({"s"})
     assert await is_kept(stage.outputs, "s", "t")
     await stage.chats.end("s")
@@ -133,8 +139,8 @@ async def test_results_go_with_their_session(stage: Stage) -> None:
 async def test_what_was_left_behind_is_removed_at_the_next_start(
     stage: Stage, tmp_path: Path
 ) -> None:
-    stage.outputs.keep("gone", "t", LONG)
-    stage.outputs.keep("s", "t", LONG)
+    stage.outputs.shorten_and_save("gone", "t", LONG)
+    stage.outputs.shorten_and_save("s", "t", LONG)
     await stage.outputs.close()
     later = ToolOutputs(tmp_path / "outputs")
     await later.remove_all_but(stage.store.state.sessions)
@@ -144,7 +150,7 @@ async def test_what_was_left_behind_is_removed_at_the_next_start(
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "\n" * 100_000, LONG, "ab\n" * 50_000])
 def test_what_is_left_out_and_what_is_shown_are_the_whole(text: str) -> None:
-    head, _, rest = shortened(text).partition("[… ")
+    head, _, rest = shorten(text).partition("[… ")
     words, _, tail = rest.partition("…]\n")
     number = int(words.split("lines, ")[1].split(" bytes")[0].replace(",", ""))
     assert text.startswith(head.rstrip("\n"))

@@ -59,7 +59,7 @@ def test_an_answer_in_pieces_among_events_and_pings_is_put_together() -> None:
             pass
 
     with answering(answer) as url:
-        told = quick_call.ask(url, "token", "get_session", {"text": "ö" * 70_000})
+        told = quick_call.request(url, "token", "get_session", {"text": "ö" * 70_000})
     assert told == {"text": "ü" * 40_000}
 
 
@@ -67,14 +67,14 @@ def test_an_answer_in_pieces_among_events_and_pings_is_put_together() -> None:
     ("said", "kind", "told"),
     [
         (b"HTTP/1.1 401 Unauthorized\r\n\r\n", SpinneyError, "does not accept this token"),
-        (b"HTTP/1.1 200 OK\r\n\r\n", SpinneyError, "is it a Spinney"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", SpinneyError, "Is it a Spinney"),
         (b"HTTP/1.1 101 Switching\r\n\r\n" + frame(8, b""), NobodyThereError, "was lost"),
         (b"", NobodyThereError, "was lost"),
-        (b"no HTTP\r\n\r\n", SpinneyError, "is it a Spinney"),
+        (b"no HTTP\r\n\r\n", SpinneyError, "Is it a Spinney"),
     ],
 )
 def test_what_is_no_answer_is_said_in_a_sentence(
     said: bytes, kind: type[SpinneyError], told: str
 ) -> None:
     with answering(lambda client: client.sendall(said)) as url, pytest.raises(kind, match=told):
-        quick_call.ask(url, "", "list_projects", {})
+        quick_call.request(url, "", "list_projects", {})

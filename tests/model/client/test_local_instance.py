@@ -58,7 +58,7 @@ def test_the_token_of_a_killed_one_goes_to_nobody(directories: Directories, path
     held(path).close()
     told_of_a_server(directories, os.getpid())  # a number that is alive again
     with pytest.raises(SpinneyError, match="No Spinney is running here"):
-        local_instance.found_door(directories)
+        local_instance.find_endpoint(directories)
 
 
 def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
@@ -69,9 +69,9 @@ def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
     assert not directories.server.exists(), "what was left by one of the same number is forgotten"
     lock.tell(4321, "of the door")
     told_of_a_server(directories, os.getppid())
-    assert local_instance.found_door(directories) == ("http://127.0.0.1:4321", "of the door")
+    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:4321", "of the door")
     told_of_a_server(directories, os.getpid())
-    assert local_instance.found_door(directories) == ("http://127.0.0.1:9", "of the server")
+    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:9", "of the server")
     lock.close()
 
 
@@ -86,12 +86,12 @@ def test_a_start_that_works_is_waited_for_however_busy_the_machine_is(
             lock.tell(4321, "secret")
         return look
 
-    monkeypatch.setattr(running_module, "_spent_by", work)
+    monkeypatch.setattr(running_module, "_cpu_ticks", work)
     found = answering_here(path, patience=0.5)
     assert found is not None and found.port == 4321
-    monkeypatch.setattr(running_module, "_spent_by", lambda _: 0)
+    monkeypatch.setattr(running_module, "_cpu_ticks", lambda _: 0)
     lock.tell()
-    with pytest.raises(SpinneyError, match="does not answer"):
+    with pytest.raises(SpinneyError, match="does not respond"):
         answering_here(path, patience=0.1)
     lock.close()
 
@@ -107,7 +107,7 @@ def test_an_end_that_works_is_waited_for_however_busy_the_machine_is(
             lock.close()
         return look
 
-    monkeypatch.setattr(running_module, "_spent_by", work)
+    monkeypatch.setattr(running_module, "_cpu_ticks", work)
     monkeypatch.setattr(running_module, "is_alive", lambda _: False)
     assert wait_for_end(path, os.getpid(), 0.5)
 
@@ -115,16 +115,16 @@ def test_an_end_that_works_is_waited_for_however_busy_the_machine_is(
 async def test_one_that_works_has_longer_to_answer(
     directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_instance, "PATIENCE", 0.2)
+    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     waited: list[float] = []
     lock = held(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lock.tell(silent.getsockname()[1], "token")
         for steps in (count(), repeat(0)):
-            monkeypatch.setattr(running_module, "_spent_by", lambda _, steps=steps: next(steps))
+            monkeypatch.setattr(running_module, "_cpu_ticks", lambda _, steps=steps: next(steps))
             began = time.monotonic()
             with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
-                await local_instance.connected(directories)
+                await local_instance.connect_local(directories)
             waited.append(time.monotonic() - began)
     lock.close()
     assert waited[0] >= 1.2, "as long as six rests"
@@ -134,7 +134,7 @@ async def test_one_that_works_has_longer_to_answer(
 def test_a_note_that_is_half_written_is_of_one_that_starts(path: Path, note: str) -> None:
     lock = held(path)
     path.write_text(note)
-    with pytest.raises(SpinneyError, match="does not answer"):
+    with pytest.raises(SpinneyError, match="does not respond"):
         answering_here(path, patience=0.1)
     lock.close()
 
@@ -151,11 +151,11 @@ def test_one_of_another_protocol_is_refused_with_both_versions(path: Path, note:
 async def test_one_that_hangs_is_told_with_its_process_and_how_to_end_it(
     directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_instance, "PATIENCE", 0.2)
+    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     lock = held(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lock.tell(silent.getsockname()[1], "token")
-        for ask in (local_instance.end, local_instance.connected):
+        for ask in (local_instance.stop_running, local_instance.connect_local):
             with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
                 await ask(directories)
     lock.close()
@@ -176,6 +176,6 @@ def test_an_address_is_taken_as_it_is_printed(given: str, base_url: str, token: 
 
 @pytest.mark.parametrize("given", ["", "ftp://devbox", "http://", "devbox:port", "http://a:99999"])
 def test_what_is_no_address_is_said_without_its_token(given: str) -> None:
-    with pytest.raises(SpinneyError, match="Not the address") as raised:
+    with pytest.raises(SpinneyError, match="Not a Spinney address") as raised:
         parse_address(f"{given}#token=secret")
     assert "secret" not in raised.value.message

@@ -11,17 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from model.api import preferences, sessions, worktrees
+from model.api.scripts import ScriptTexts, get_project_scripts, save_project_scripts
 from model.base.errors import SpinneyError
 from model.client.base import Happened, Loaded, Lost, Update
 from model.client.remote import BackOff, RemoteClient
-from model.commands import preferences, sessions, worktrees
-from model.commands.scripts import ScriptTexts, get_project_scripts, save_project_scripts
+from model.commands.sessions import update_session
 from model.domain.events import Event, ProjectUpdated, RunNoticed, TaskCompleted
 from model.domain.resources import Label, Session, Worktree
 from model.preferences.apply import redacted
 from model.runtime.workspace import Workspace
 from model.state import State, apply
 from server.app import Server
+from tests.extra_command import extra_command
 from tests.fakes import FakeBackend, plan, silence
 from tests.patience import PATIENCE
 from tests.server.conftest import TOKEN, StartServer, base_url, start_server
@@ -231,7 +233,7 @@ async def test_after_too_long_an_absence_the_state_is_loaded_again(
     await server.stop()
     for number in range(1500):
         workspace.bus.publish(TaskCompleted(task=str(number), ok=True, detail=""))
-    await sessions.update_session.function(workspace, session.id, name="Changed meanwhile")
+    await update_session(workspace, session.id, name="Changed meanwhile")
     await server.start(port, localhost_only=True, token_required=True)
     await mirror.until_like(workspace)
     assert mirror.count(Loaded) == 2
@@ -265,24 +267,19 @@ async def test_a_server_that_was_only_stopped_for_a_while_is_resumed(
 async def test_a_call_in_flight_ends_when_the_connection_does(
     new_client: MakeClient, server: Server
 ) -> None:
-    from model.commands.registry import COMMANDS, command
-
     async def wait_for_ever(workspace: Workspace) -> None:
         await asyncio.Event().wait()
 
-    command(wait_for_ever)
-    try:
+    with extra_command(wait_for_ever):
         client = new_client()
         waiting = asyncio.create_task(client.call_raw("wait_for_ever", {}))
         await client.call_raw("list_projects", {})
         await server.stop()
         with pytest.raises(SpinneyError, match="was lost"):
             await waiting
-    finally:
-        del COMMANDS["wait_for_ever"]
 
 
-@pytest.mark.parametrize(("bound", "most"), [("INBOX", 10), ("INBOX_SIZE", 1000)])
+@pytest.mark.parametrize(("bound", "most"), [("MAX_QUEUED", 10), ("MAX_QUEUED_SIZE", 1000)])
 async def test_a_reader_that_does_not_ask_is_loaded_again_later(
     new_client: MakeClient,
     workspace: Workspace,
@@ -297,7 +294,7 @@ async def test_a_reader_that_does_not_ask_is_loaded_again_later(
     assert isinstance(await anext(updates), Loaded)
     for number in range(100):
         workspace.bus.publish(TaskCompleted(task=str(number), ok=True, detail=""))
-    await sessions.update_session.function(workspace, session.id, name="Late")
+    await update_session(workspace, session.id, name="Late")
     await client.call_raw("list_projects", {})
     update = await anext(updates)
     assert isinstance(update, Loaded)

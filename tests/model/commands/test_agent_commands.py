@@ -16,21 +16,21 @@ async def test_before_the_agent_runs_they_are_those_in_files(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
     backend.in_files = (WEAVE,)
-    assert await list_agent_commands.function(workspace, worktree.id) == [WEAVE]
+    assert await list_agent_commands(workspace, worktree.id) == [WEAVE]
 
 
 async def test_once_its_program_told_them_they_come_first(
     workspace: Workspace, session: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
     backend.script = lambda prompt: (base.CommandsKnown((SPIN,)), DONE)
-    await send_chat_message.function(workspace, session.id, "hello")
+    await send_chat_message(workspace, session.id, "hello")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
     backend.in_files = (WEAVE, SPIN)
-    given = await list_agent_commands.function(workspace, session.worktree_id, session.backend)
+    given = await list_agent_commands(workspace, session.worktree_id, session.backend)
     assert given == [SPIN, WEAVE]
 
 
 async def test_an_agent_that_is_not_there_has_none(
     workspace: Workspace, worktree: Worktree
 ) -> None:
-    assert await list_agent_commands.function(workspace, worktree.id, "acp:gone") == []
+    assert await list_agent_commands(workspace, worktree.id, "acp:gone") == []

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from model.commands.directories import MOST, list_directories
+from model.commands.directories import MAX_RESULTS, list_directories
 from model.runtime.workspace import Workspace
 from tests.model.git.conftest import make_repository, own_home, repository  # noqa: F401 - fixtures
 from tests.model.git.made_repository import Repository
 
 
 async def names(workspace: Workspace, path: str) -> list[str]:
-    return [Path(d.path).name for d in await list_directories.function(workspace, path)]
+    return [Path(d.path).name for d in await list_directories(workspace, path)]
 
 
 async def test_a_path_is_completed_as_a_shell_does(workspace: Workspace, tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ async def test_a_path_is_completed_as_a_shell_does(workspace: Workspace, tmp_pat
 
 @pytest.mark.parametrize("path", ["", "relative", "~nobody-is-called-so/", "/\0", "x" * 10_000])
 async def test_what_leads_nowhere_has_none(path: str, workspace: Workspace) -> None:
-    assert await list_directories.function(workspace, path) == []
+    assert await list_directories(workspace, path) == []
 
 
 async def test_it_tells_repositories_linked_worktrees_and_bare_ones(
@@ -38,7 +38,7 @@ async def test_it_tells_repositories_linked_worktrees_and_bare_ones(
     repository.git("worktree", "add", "--quiet", "-b", "more", str(beside / "linked"))
     repository.git("clone", "--quiet", "--bare", str(repository.root), str(beside / "bare.git"))
     (beside / "plain" / ".git").mkdir(parents=True)
-    found = await list_directories.function(workspace, f"{beside}/")
+    found = await list_directories(workspace, f"{beside}/")
     kinds = {Path(directory.path).name: directory.holds for directory in found}
     assert kinds[repository.root.name] == "repository"
     assert kinds["linked"] == "linked worktree"
@@ -47,6 +47,6 @@ async def test_it_tells_repositories_linked_worktrees_and_bare_ones(
 
 
 async def test_only_so_many_are_listed(workspace: Workspace, tmp_path: Path) -> None:
-    for number in range(MOST + 5):
+    for number in range(MAX_RESULTS + 5):
         (tmp_path / "many" / f"d{number}").mkdir(parents=True)
-    assert len(await names(workspace, f"{tmp_path}/many/")) == MOST
+    assert len(await names(workspace, f"{tmp_path}/many/")) == MAX_RESULTS

@@ -22,7 +22,7 @@ async def ends_while_read(
 ) -> None:
     """A turn runs, and ends just after the database was first read."""
     backend.script = silence
-    await send_chat_message.function(workspace, session.id, "weave")
+    await send_chat_message(workspace, session.id, "weave")
     await eventually(lambda: bool(workspace.store.state.streaming))
     read: Callable[[str, int, int], object] = workspace.store.messages
 
@@ -45,12 +45,12 @@ def _status(workspace: Workspace, session: Session) -> str:
 async def test_the_messages_are_those_of_the_turns_end(
     workspace: Workspace, session: Session
 ) -> None:
-    page = await get_messages.function(workspace, session.id)
+    page = await get_messages(workspace, session.id)
     assert [message.text for message in page.messages] == ["weave", "woven"]
     assert page.messages[-1].status == "completed"
 
 
 @pytest.mark.usefixtures("ends_while_read")
 async def test_the_session_is_that_of_the_turns_end(workspace: Workspace, session: Session) -> None:
-    read = await get_session.function(workspace, session.id)
+    read = await get_session(workspace, session.id)
     assert (read.status, read.messages[-1].text) == ("idle", "woven")

@@ -5,9 +5,10 @@ import sqlite3
 
 import pytest
 
+from model.api.search import SearchHit
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
-from model.commands.search import SearchHit, search_messages
+from model.commands.search import search_messages
 from model.commands.sessions import (
     archive_session,
     delete_session,
@@ -25,12 +26,12 @@ from tests.fakes import FakeBackend
 
 async def _say(workspace: Workspace, session: Session, eventually: Eventually, *texts: str) -> None:
     for text in texts:
-        await send_chat_message.function(workspace, session.id, text)
+        await send_chat_message(workspace, session.id, text)
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
 
 
 async def _search(workspace: Workspace, query: str, **options: object) -> list[SearchHit]:
-    return await search_messages.function(workspace, query, **options)  # type: ignore[arg-type]
+    return await search_messages(workspace, query, **options)  # type: ignore[arg-type]
 
 
 async def test_both_sides_of_a_conversation_are_found_newest_first(
@@ -89,9 +90,9 @@ async def test_what_is_deleted_is_found_no_more_and_what_is_archived_is(
     workspace: Workspace, session: Session, eventually: Eventually
 ) -> None:
     await _say(workspace, session, eventually, "apples")
-    await archive_session.function(workspace, session.id)
+    await archive_session(workspace, session.id)
     assert len(await _search(workspace, "apples")) == 2
-    await delete_session.function(workspace, session.id)
+    await delete_session(workspace, session.id)
     assert await _search(workspace, "apples") == []
 
 
@@ -99,10 +100,10 @@ async def test_a_waiting_message_is_found_until_it_is_taken_back(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     backend.script = fakes.silence
-    await send_chat_message.function(workspace, session.id, "first")
-    waiting = await send_chat_message.function(workspace, session.id, "then apples")
+    await send_chat_message(workspace, session.id, "first")
+    waiting = await send_chat_message(workspace, session.id, "then apples")
     assert [hit.message_id for hit in await _search(workspace, "apples")] == [waiting.message_id]
-    await remove_queued_message.function(workspace, session.id, waiting.message_id)
+    await remove_queued_message(workspace, session.id, waiting.message_id)
     assert await _search(workspace, "apples") == []
 
 

@@ -69,7 +69,7 @@ def fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         program.write_text(f"#!/bin/sh\nreal_git={shutil.which('git')}\n{script}\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-        monkeypatch.setattr(run, "_checked", {})
+        monkeypatch.setattr(run, "_versions", {})
 
     return install
 
@@ -79,13 +79,13 @@ def counts_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None]:
     """Let the time limit of a git command count from the moment when a file is there."""
 
     def install(command: str, path: Path) -> None:
-        heard = run._Call._heard
+        heard = run._Call._read_output
 
         def once_it_is_there(call: Any, process: Any) -> tuple[bytes, bytes, bool]:
             if command in " ".join(call._args):
                 until(path.exists, f"{path} is there")
             return heard(call, process)
 
-        monkeypatch.setattr(run._Call, "_heard", once_it_is_there)
+        monkeypatch.setattr(run._Call, "_read_output", once_it_is_there)
 
     return install

@@ -44,5 +44,5 @@ class Place:
 
 async def place_of(workspace: Workspace, repository: Repository) -> Place:
     """The repository as a project of the workspace."""
-    project = await add_project.function(workspace, str(repository.root))
+    project = await add_project(workspace, str(repository.root))
     return Place(workspace, repository, project)

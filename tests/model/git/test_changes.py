@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.git.changes import Changed, Side, changed_file, changed_files, patch_of, shown_name
+from model.domain.changes import Side
+from model.git.changes import Changed, changed_file, changed_files, patch_of, shown_name
 from tests.model.git.made_repository import Repository
 
 
@@ -109,5 +110,5 @@ async def test_carriage_returns_are_seen_only_where_they_matter(repository: Repo
 
 async def test_what_does_not_differ_is_refused(repository: Repository, tmp_path: Path) -> None:
     for name in ("read.me", "../secret", str(tmp_path), ""):
-        with pytest.raises(SpinneyError, match="no such changes any more"):
+        with pytest.raises(SpinneyError, match="no longer has such changes"):
             await changed_file(repository.root, "unstaged", name)

@@ -7,7 +7,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.commands.cloning import cancel_clone, clone_project, get_clone_progress
-from model.git.cloning import name_in
+from model.git.cloning import directory_name_from
 from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 
@@ -17,12 +17,12 @@ async def test_a_clone_becomes_a_project(
 ) -> None:
     target = tmp_path / "new" / "copy"
     url = f"file://{repository.root}"
-    project = await clone_project.function(workspace, url, str(target))
+    project = await clone_project(workspace, url, str(target))
     assert project.path == str(target.resolve())
     assert project.name == "copy"
     assert project.id in workspace.store.state.projects
     assert (target / ".git").is_dir()
-    assert not (await get_clone_progress.function(workspace, str(target))).running
+    assert not (await get_clone_progress(workspace, str(target))).running
 
 
 async def test_a_clone_that_fails_says_why_and_leaves_nothing(
@@ -30,7 +30,7 @@ async def test_a_clone_that_fails_says_why_and_leaves_nothing(
 ) -> None:
     target = tmp_path / "new" / "copy"
     with pytest.raises(SpinneyError, match="does not appear") as caught:
-        await clone_project.function(workspace, f"file://{tmp_path}/nothing", str(target))
+        await clone_project(workspace, f"file://{tmp_path}/nothing", str(target))
     assert caught.value.error_type == "git_error"
     assert not (tmp_path / "new").exists()
     assert not workspace.store.state.projects
@@ -42,8 +42,8 @@ async def test_a_directory_that_holds_something_is_not_touched(
     target = tmp_path / "full"
     target.mkdir()
     (target / "mine").write_text("keep")
-    with pytest.raises(SpinneyError, match="stands at"):
-        await clone_project.function(workspace, f"file://{repository.root}", str(target))
+    with pytest.raises(SpinneyError, match="already exists"):
+        await clone_project(workspace, f"file://{repository.root}", str(target))
     assert (target / "mine").read_text() == "keep"
 
 
@@ -52,7 +52,7 @@ async def test_what_is_no_address_never_reaches_git(
     url: str, workspace: Workspace, tmp_path: Path
 ) -> None:
     with pytest.raises(SpinneyError, match="Invalid field 'url'"):
-        await clone_project.function(workspace, url, str(tmp_path / "copy"))
+        await clone_project(workspace, url, str(tmp_path / "copy"))
 
 
 async def test_a_clone_can_be_cancelled_and_leaves_nothing(
@@ -71,15 +71,15 @@ async def test_a_clone_can_be_cancelled_and_leaves_nothing(
     async with await asyncio.start_server(never_answers, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         url = f"git://127.0.0.1:{port}/engine.git"
-        cloning = asyncio.create_task(clone_project.function(workspace, url, str(target)))
+        cloning = asyncio.create_task(clone_project(workspace, url, str(target)))
         await reached.wait()
-        progress = await get_clone_progress.function(workspace, str(target))
+        progress = await get_clone_progress(workspace, str(target))
         assert progress.running
-        await cancel_clone.function(workspace, str(target))
-        with pytest.raises(SpinneyError, match="The clone was cancelled"):
+        await cancel_clone(workspace, str(target))
+        with pytest.raises(SpinneyError, match="The clone was canceled"):
             await cloning
     assert not target.exists()
-    assert not (await get_clone_progress.function(workspace, str(target))).running
+    assert not (await get_clone_progress(workspace, str(target))).running
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ async def test_a_clone_can_be_cancelled_and_leaves_nothing(
     ],
 )
 def test_the_directory_is_called_as_git_would_call_it(url: str, name: str) -> None:
-    assert name_in(url) == name
+    assert directory_name_from(url) == name

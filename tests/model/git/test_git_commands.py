@@ -53,9 +53,9 @@ async def test_only_the_roots_of_known_worktrees_and_projects_are_touched(
     known = worktree.path
     for path in ("/", "/etc", "", "a\0b", f"{known}/../sibling", *map(str, (sibling, link, below))):
         for call in (
-            get_git_diff.function(place.workspace, path, "working"),
-            git_pull.function(place.workspace, path, "main"),
-            git_push.function(place.workspace, path),
+            get_git_diff(place.workspace, path, "working"),
+            git_pull(place.workspace, path, "main"),
+            git_push(place.workspace, path),
         ):
             assert (await refusal(call)).message == f"Worktree not found: {path}"
 
@@ -66,9 +66,9 @@ async def test_a_known_worktree_is_found_through_a_link_and_so_is_its_project(
     link = tmp_path / "link"
     link.symlink_to(worktree.path)
     place.in_worktree(worktree).write("new.txt", "one\n")
-    assert "+one" in await get_git_diff.function(place.workspace, str(link), "working")
+    assert "+one" in await get_git_diff(place.workspace, str(link), "working")
     root = str(place.repository.root)
-    assert await get_git_diff.function(place.workspace, root, "working") == ""
+    assert await get_git_diff(place.workspace, root, "working") == ""
 
 
 async def test_options_in_the_place_of_names_are_refused(
@@ -77,10 +77,10 @@ async def test_options_in_the_place_of_names_are_refused(
     marker = tmp_path / "executed"
     for evil in (f"--upload-pack=touch {marker}", f"--output={marker}", "-x", "a..b", "x.lock"):
         for call in (
-            git_pull.function(place.workspace, worktree.path, evil),
-            git_pull.function(place.workspace, worktree.path, "main", remote=evil),
-            git_push.function(place.workspace, worktree.path, remote=evil),
-            get_git_diff.function(place.workspace, worktree.path, "branch", base_branch=evil),
+            git_pull(place.workspace, worktree.path, evil),
+            git_pull(place.workspace, worktree.path, "main", remote=evil),
+            git_push(place.workspace, worktree.path, remote=evil),
+            get_git_diff(place.workspace, worktree.path, "branch", base_branch=evil),
         ):
             assert (await refusal(call)).error_type == "invalid_request"
     assert not marker.exists()
@@ -92,7 +92,7 @@ async def test_a_remote_that_is_a_command_never_runs(
     marker = tmp_path / "executed"
     place.repository.git("config", "protocol.ext.allow", "always")
     place.repository.git("remote", "add", "evil", f"ext::sh -c touch% {marker}")
-    pulled = await git_pull.function(place.workspace, worktree.path, "main", remote="evil")
+    pulled = await git_pull(place.workspace, worktree.path, "main", remote="evil")
     assert not pulled.success
     assert "ext" in pulled.output
     assert not marker.exists()
@@ -101,10 +101,10 @@ async def test_a_remote_that_is_a_command_never_runs(
 async def test_a_push_and_a_pull_between_two_worktrees(place: Place, worktree: Worktree) -> None:
     other = await place.add("heron")
     place.in_worktree(worktree).commit("new.txt", "one\n")
-    pushed = await git_push.function(place.workspace, worktree.path)
+    pushed = await git_push(place.workspace, worktree.path)
     assert pushed.success
     assert "otter -> otter" in pushed.output
-    pulled = await git_pull.function(place.workspace, other.path, "otter")
+    pulled = await git_pull(place.workspace, other.path, "otter")
     assert pulled.success
     assert (Path(other.path) / "new.txt").read_text() == "one\n"
 
@@ -112,14 +112,14 @@ async def test_a_push_and_a_pull_between_two_worktrees(place: Place, worktree: W
 async def test_the_reason_of_a_failed_pull_is_in_git_s_own_words(
     place: Place, worktree: Worktree
 ) -> None:
-    pulled = await git_pull.function(place.workspace, worktree.path, "gone")
+    pulled = await git_pull(place.workspace, worktree.path, "gone")
     assert not pulled.success
     assert "couldn't find remote ref refs/heads/gone" in pulled.output
 
 
 async def test_everybody_hears_how_a_push_ended(place: Place, worktree: Worktree) -> None:
     reader = place.workspace.bus.reader()
-    await git_push.function(place.workspace, worktree.path)
+    await git_push(place.workspace, worktree.path)
     place.workspace.bus.seal()
     told = [entry.event for entry in reader.take()[0] if isinstance(entry.event, TaskCompleted)]
     assert [(event.task, event.ok, event.worktree_id) for event in told] == [
@@ -130,16 +130,16 @@ async def test_everybody_hears_how_a_push_ended(place: Place, worktree: Worktree
 async def test_a_commit_gives_its_id(place: Place, worktree: Worktree) -> None:
     tree = place.in_worktree(worktree)
     tree.write("new.txt", "one\n")
-    assert await has_uncommitted_changes.function(place.workspace, worktree.id)
-    done = await commit_changes.function(place.workspace, worktree.id, "Add it", stage_all=True)
+    assert await has_uncommitted_changes(place.workspace, worktree.id)
+    done = await commit_changes(place.workspace, worktree.id, "Add it", stage_all=True)
     assert (done.success, done.commit_sha) == (True, tree.git("rev-parse", "HEAD"))
-    assert not await has_uncommitted_changes.function(place.workspace, worktree.id)
+    assert not await has_uncommitted_changes(place.workspace, worktree.id)
 
 
 async def test_a_commit_without_changes_is_refused_in_the_exact_words(
     place: Place, worktree: Worktree
 ) -> None:
-    error = await refusal(commit_changes.function(place.workspace, worktree.id, "Nothing"))
+    error = await refusal(commit_changes(place.workspace, worktree.id, "Nothing"))
     assert error.message == "No uncommitted changes to commit"
 
 
@@ -153,9 +153,7 @@ async def test_a_hook_that_fails_stops_the_commit_with_its_own_words(
     tree = place.in_worktree(worktree)
     before = tree.git("rev-parse", "HEAD")
     tree.write("new.txt", "one\n")
-    error = await refusal(
-        commit_changes.function(place.workspace, worktree.id, "Add it", stage_all=True)
-    )
+    error = await refusal(commit_changes(place.workspace, worktree.id, "Add it", stage_all=True))
     assert error.message == "line 3 is too long"
     assert tree.git("rev-parse", "HEAD") == before
 
@@ -168,9 +166,7 @@ async def test_a_lock_held_by_another_git_is_waited_for_then_told_and_never_take
     lock.touch()
     tree.write("new.txt", "one\n")
     began = time.monotonic()
-    error = await refusal(
-        commit_changes.function(place.workspace, worktree.id, "Add it", stage_all=True)
-    )
+    error = await refusal(commit_changes(place.workspace, worktree.id, "Add it", stage_all=True))
     assert time.monotonic() - began > 1
     assert "index.lock': File exists" in error.message
     assert lock.exists()
@@ -179,13 +175,13 @@ async def test_a_lock_held_by_another_git_is_waited_for_then_told_and_never_take
 async def test_a_lock_that_goes_away_in_time_is_no_failure(
     place: Place, worktree: Worktree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "_PATIENCE", PATIENCE)
+    monkeypatch.setattr(run, "_RETRY_SECONDS", PATIENCE)
     tree = place.in_worktree(worktree)
     lock = Path(tree.git("rev-parse", "--absolute-git-dir")) / "index.lock"
     lock.touch()
     tree.write("new.txt", "one\n")
     committing = asyncio.create_task(
-        commit_changes.function(place.workspace, worktree.id, "Add it", stage_all=True)
+        commit_changes(place.workspace, worktree.id, "Add it", stage_all=True)
     )
     asyncio.get_running_loop().call_later(0.3, lock.unlink)
     assert (await committing).success
@@ -212,7 +208,7 @@ async def test_a_diff_of_a_hundred_thousand_lines_does_not_hold_up_the_loop(
     tree.write("long.txt", "".join(f"line {n}\x07\n" for n in range(100_000)))
     stop = asyncio.Event()
     watching = asyncio.create_task(longest_pause(stop))
-    text = await get_git_diff.function(place.workspace, worktree.path, "working")
+    text = await get_git_diff(place.workspace, worktree.path, "working")
     stop.set()
     assert text.count("\n") > 200_000
     assert "\x07" not in text
@@ -223,10 +219,10 @@ async def test_a_diff_of_a_hundred_thousand_lines_does_not_hold_up_the_loop(
 async def test_a_diff_without_end_is_cut_and_says_so(
     place: Place, worktree: Worktree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diff_module, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(diff_module, "MAX_BYTES", 10_000)
     tree = place.in_worktree(worktree)
     tree.commit("long.txt", "".join(f"line {n}\n" for n in range(5_000)))
-    text = await get_git_diff.function(place.workspace, worktree.path, "branch")
+    text = await get_git_diff(place.workspace, worktree.path, "branch")
     assert len(text) < 10_200
     *lines, last = text.splitlines()
     assert last.startswith("\\ The rest is not shown")

@@ -55,7 +55,9 @@ async def test_a_hook_that_refuses_is_quoted(repository: Repository) -> None:
 async def test_a_hook_that_refuses_without_a_word_is_guessed_at(repository: Repository) -> None:
     repository.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n").chmod(0o755)
     repository.write("read.me", "changed\n")
-    with pytest.raises(SpinneyError, match=r"without a word \(exit code 1\)\. A hook of the"):
+    with pytest.raises(
+        SpinneyError, match=r"without an error message \(exit code 1\)\. A repository hook"
+    ):
         await commit(repository.root, "Try", stage_all=True)
 
 

@@ -61,7 +61,7 @@ async def test_branch_shows_the_commits_since_it_left_its_base(
 async def test_a_base_without_common_history_is_said(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "--orphan", "other")
     repository.git("commit", "--quiet", "-m", "Begin again")
-    with pytest.raises(SpinneyError, match="no commit in common with “main”"):
+    with pytest.raises(SpinneyError, match="no commit in common with 'main'"):
         await diff(repository.root, "branch", "main")
 
 
@@ -123,11 +123,11 @@ async def test_untracked_files_beyond_the_bounds_are_counted_at_the_end(
 ) -> None:
     for number in range(5):
         repository.write(f"file{number}", "x\n" * 10)
-    monkeypatch.setattr(untracked, "_MOST_FILES", 3)
+    monkeypatch.setattr(untracked, "_MAX_FILES", 3)
     text = await diff(repository.root, "working")
     assert (text.count("new file mode"), text.count("+x\n")) == (3, 30)
     assert text.endswith("\\ The rest is not shown: 2 more untracked files.\n")
-    monkeypatch.setattr(untracked, "_MOST_BYTES", 15)
+    monkeypatch.setattr(untracked, "_MAX_TOTAL_BYTES", 15)
     assert (await diff(repository.root, "working")).endswith(": 4 more untracked files.\n")
 
 

@@ -12,7 +12,7 @@ from model.git import named_pipes
 from model.git.diff import diff
 from model.git.remotes import fetch, pull, push
 from model.git.removal import delete_branch
-from model.git.repositories import base_commits, branches, default_branch, find_root
+from model.git.repositories import branches, default_branch, find_root, resolve_base
 from model.git.status import has_uncommitted_changes, worktree_status
 from model.git.worktrees import add_worktree, check_out, rename_branch
 from tests.model.git.made_repository import Repository
@@ -45,7 +45,7 @@ async def test_no_argument_becomes_an_option(
         lambda: check_out(root, base_dir / "one", word),
         lambda: rename_branch(root, "main", word),
         lambda: delete_branch(root, word),
-        lambda: base_commits(root, word),
+        lambda: resolve_base(root, word),
     ]
     if word:  # an empty base is the default branch
         attempts.append(lambda: diff(root, "branch", word))
@@ -145,7 +145,7 @@ async def test_a_bare_repository_hidden_in_a_checkout_is_not_entered(
 async def test_a_pipe_in_the_place_of_a_file_of_gits_is_named_and_holds_nothing_up(
     name: str, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(named_pipes, "_SOON", 0.3)
+    monkeypatch.setattr(named_pipes, "_CHECK_AFTER", 0.3)
     pipe = repository.root / name
     pipe.parent.mkdir(exist_ok=True)
     pipe.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.base.errors import SpinneyError
-from model.git.refs import branch_name_from, check_branch_name, check_ref, check_remote_name
+from model.git.refs import check_branch_name, check_ref, check_remote_name, make_branch_name
 
 HOSTILE = [
     "", "-", "-x", "--upload-pack=touch X", "--output=X", "--no-index", "@", "@{-1}", "a@{1}",
@@ -57,16 +57,16 @@ def test_whatever_passes_git_accepts_too(name: str) -> None:
     ],
 )
 def test_a_title_becomes_a_branch_name(title: str, name: str) -> None:
-    assert branch_name_from(title) == name
+    assert make_branch_name(title) == name
 
 
 def test_a_long_title_is_cut_between_words() -> None:
-    name = branch_name_from("word " * 50)
+    name = make_branch_name("word " * 50)
     assert name.endswith("-word")
     assert len(name) <= 48
 
 
 @given(st.text())
 def test_every_title_gives_a_valid_name_or_none(title: str) -> None:
-    name = branch_name_from(title)
+    name = make_branch_name(title)
     assert not name or check_branch_name(name) == name

@@ -78,7 +78,7 @@ async def test_a_link_in_the_place_of_a_worktree_is_not_followed(
     await add_worktree(repository.root, path, "one", "main")
     path.rename(outside)
     path.symlink_to(outside)
-    with pytest.raises(SpinneyError, match="not a directory any more"):
+    with pytest.raises(SpinneyError, match="no longer a directory"):
         await remove_worktree(repository.root, path, base_dir, force=True)
     assert (outside / "read.me").exists()
 
@@ -125,7 +125,7 @@ async def test_only_worktrees_of_this_repository_are_removed(
     with pytest.raises(SpinneyError, match="the repository's own checkout"):
         await remove_worktree(other.root, other.root, base_dir, force=True)
     for outside in (repository.root, base_dir, base_dir / ".." / "project"):
-        with pytest.raises(SpinneyError, match="does not lie inside"):
+        with pytest.raises(SpinneyError, match="is not inside"):
             await remove_worktree(repository.root, outside, base_dir, force=True)
     assert (repository.root / "read.me").exists()
     assert (other.root / "file").exists()
@@ -155,7 +155,7 @@ async def test_a_worktree_with_submodules_goes_only_by_force(
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     repository.git(*allow, "submodule", "update", "--init", cwd=path)
-    with pytest.raises(SpinneyError, match="holds submodules"):
+    with pytest.raises(SpinneyError, match="contains submodules"):
         await remove_worktree(repository.root, path, base_dir)
     await remove_worktree(repository.root, path, base_dir, force=True)
     assert not path.exists()

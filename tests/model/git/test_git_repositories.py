@@ -9,7 +9,6 @@ import pytest
 from model.base.errors import SpinneyError
 from model.base.git_layout import borrowed_from, repository_around
 from model.git.repositories import (
-    base_commits,
     branches,
     check_remote,
     current_branch,
@@ -17,6 +16,7 @@ from model.git.repositories import (
     find_root,
     has_commits,
     remotes,
+    resolve_base,
 )
 from tests.model.git.made_repository import Repository
 
@@ -221,13 +221,13 @@ async def test_a_base_stands_for_the_local_branch_and_its_counterpart_on_origin(
     with_remote: Repository,
 ) -> None:
     pushed = with_remote.git("rev-parse", "main")
-    assert await base_commits(with_remote.root, "main") == [pushed]
+    assert await resolve_base(with_remote.root, "main") == [pushed]
     local = with_remote.commit("more", "text\n")
-    assert await base_commits(with_remote.root, "main") == [local, pushed]
-    assert await base_commits(with_remote.root, "origin/main") == [pushed]
-    assert await base_commits(with_remote.root, local[:12]) == [local]
-    with pytest.raises(SpinneyError, match="There is no branch or commit “nowhere”"):
-        await base_commits(with_remote.root, "nowhere")
+    assert await resolve_base(with_remote.root, "main") == [local, pushed]
+    assert await resolve_base(with_remote.root, "origin/main") == [pushed]
+    assert await resolve_base(with_remote.root, local[:12]) == [local]
+    with pytest.raises(SpinneyError, match="There is no branch or commit 'nowhere'"):
+        await resolve_base(with_remote.root, "nowhere")
 
 
 @pytest.mark.parametrize("as_link", [False, True])
@@ -240,7 +240,7 @@ async def test_a_folder_whose_git_leads_to_another_checkout_is_refused(
         (folder / ".git").symlink_to(repository.root / ".git")
     else:
         (folder / ".git").write_text(f"gitdir: {repository.root}/.git\n")
-    with pytest.raises(SpinneyError, match=f"leads to that of {repository.root}"):
+    with pytest.raises(SpinneyError, match=f"points to the one of {repository.root}"):
         await find_root(folder)
 
 

@@ -21,7 +21,7 @@ from tests.patience import PATIENCE
 async def test_git_answers_with_text_bytes_and_an_exit_code(repository: Repository) -> None:
     output = await git(repository.root, "show", "HEAD:read.me")
     assert output.stdout == "one\ntwo\nthree"
-    assert output.raw == b"one\ntwo\nthree\n"
+    assert output.raw_stdout == b"one\ntwo\nthree\n"
     assert output.returncode == 0
 
 
@@ -41,7 +41,7 @@ async def test_credentials_and_control_bytes_stay_out_of_errors(repository: Repo
 
 
 async def test_a_directory_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SpinneyError, match="does not exist any more") as failed:
+    with pytest.raises(SpinneyError, match="no longer exists") as failed:
         await git(tmp_path / "gone", "status")
     assert failed.value.error_type == "not_found"
 
@@ -51,13 +51,13 @@ async def test_a_directory_is_never_taken_for_the_repository_around_it(
 ) -> None:
     inner = repository.root / "inner"
     inner.mkdir()
-    with pytest.raises(SpinneyError, match="no git worktree any more"):
+    with pytest.raises(SpinneyError, match="no longer a git worktree"):
         await git(inner, "status")
 
 
 async def test_text_that_git_cannot_take_is_refused(repository: Repository) -> None:
     for text in ("a\0b", "\ud800"):
-        with pytest.raises(SpinneyError, match="cannot take"):
+        with pytest.raises(SpinneyError, match="does not accept"):
             await git(repository.root, "show", text)
 
 
@@ -112,7 +112,7 @@ async def test_a_write_waits_for_a_lock_that_goes_away(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run, "_PATIENCE", PATIENCE)
+    monkeypatch.setattr(run, "_RETRY_SECONDS", PATIENCE)
     tried = tmp_path / "tried"
     fake_git(f'case "$*" in *" add "*) echo >> {tried};; esac\nexec "$real_git" "$@"')
     lock = repository.write(".git/index.lock", "")

@@ -25,7 +25,7 @@ async def made(workspace: Workspace, project: Project, base: str | None = None) 
     """A worktree of the project, or why there is none."""
     reader, news = workspace.bus.reader(), asyncio.Event()
     end = workspace.bus.listen(news.set)
-    announced = await create_worktree.function(workspace, project.id, base_branch=base)
+    announced = await create_worktree(workspace, project.id, base_branch=base)
     try:
         async with asyncio.timeout(PATIENCE):
             while True:
@@ -45,16 +45,16 @@ async def check_works(workspace: Workspace, project: Project, base: str | None =
     worktree = await made(workspace, project, base)
     assert isinstance(worktree, Worktree), worktree
     (Path(worktree.path) / "new.txt").write_text("one\n")
-    await fetch_worktrees_status.function(workspace, project.id)
+    await fetch_worktrees_status(workspace, project.id)
     known = workspace.store.state.worktrees[worktree.id]
     assert (known.status, known.cached_uncommitted_added, known.cached_ahead_count) == (
         "ready",
         1,
         0,
     )
-    text = await get_git_diff.function(workspace, worktree.path, "working")
+    text = await get_git_diff(workspace, worktree.path, "working")
     assert text.endswith("@@ -0,0 +1 @@\n+one\n")
-    assert await get_git_diff.function(workspace, worktree.path, "branch") == ""
+    assert await get_git_diff(workspace, worktree.path, "branch") == ""
 
 
 async def test_a_linked_worktree_leads_to_a_project_of_its_repository(
@@ -62,10 +62,10 @@ async def test_a_linked_worktree_leads_to_a_project_of_its_repository(
 ) -> None:
     linked = tmp_path / "linked"
     repository.git("worktree", "add", "--quiet", "-b", "side", str(linked))
-    project = await add_project.function(workspace, str(linked))
+    project = await add_project(workspace, str(linked))
     assert project.path == str(repository.root)
     await check_works(workspace, project)
-    assert await get_git_diff.function(workspace, project.path, "working") == ""
+    assert await get_git_diff(workspace, project.path, "working") == ""
 
 
 async def test_a_bare_repository_with_worktrees_can_be_a_project(
@@ -74,7 +74,7 @@ async def test_a_bare_repository_with_worktrees_can_be_a_project(
     bare = tmp_path / "bare.git"
     repository.git("clone", "--quiet", "--bare", str(repository.root), str(bare))
     repository.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"), cwd=bare)
-    project = await add_project.function(workspace, str(bare))
+    project = await add_project(workspace, str(bare))
     assert (project.path, project.default_branch) == (str(bare), "main")
     await check_works(workspace, project)
 
@@ -86,7 +86,7 @@ async def test_a_folder_whose_git_file_leads_to_a_bare_repository_can_be_a_proje
     folder.mkdir()
     repository.git("clone", "--quiet", "--bare", str(repository.root), str(folder / ".bare"))
     (folder / ".git").write_text("gitdir: ./.bare\n")
-    project = await add_project.function(workspace, str(folder))
+    project = await add_project(workspace, str(folder))
     await check_works(workspace, project)
 
 
@@ -94,7 +94,7 @@ async def test_a_detached_checkout_can_be_a_project(
     workspace: Workspace, repository: Repository
 ) -> None:
     repository.git("checkout", "--quiet", "--detach")
-    project = await add_project.function(workspace, str(repository.root))
+    project = await add_project(workspace, str(repository.root))
     assert project.default_branch == "main"
     await check_works(workspace, project)
 
@@ -105,7 +105,7 @@ async def test_names_with_spaces_quotes_and_other_letters_are_no_matter(
     repository = make_repository("a project's “häuschen”")
     repository.commit("read me.txt", "one\n")
     repository.git("branch", "für-später")
-    project = await add_project.function(workspace, str(repository.root))
+    project = await add_project(workspace, str(repository.root))
     await check_works(workspace, project, base="für-später")
 
 
@@ -114,14 +114,14 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
 ) -> None:
     repository = make_repository("empty")
     reader = workspace.bus.reader()
-    project = await add_project.function(workspace, str(repository.root))
+    project = await add_project(workspace, str(repository.root))
     workspace.bus.seal()
     told = [entry.event for entry in reader.take()[0] if isinstance(entry.event, TaskCompleted)]
     assert [event.task for event in told] == ["add_project"]
-    assert "“empty” is added. It has no commit yet" in told[0].detail
+    assert "Added 'empty'. It has no commits yet" in told[0].detail
     assert project.default_branch == "main"
     repository.write("first.txt", "one\n")
-    assert "+one" in await get_git_diff.function(workspace, project.path, "working")
+    assert "+one" in await get_git_diff(workspace, project.path, "working")
     with pytest.raises(SpinneyError, match=r"no commits yet\. Make a first commit"):
         await made(workspace, project)
     assert not workspace.store.state.worktrees, "nothing was announced"
@@ -134,14 +134,14 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
 async def test_a_worktree_that_lost_its_git_directory_harms_no_other(
     workspace: Workspace, repository: Repository, marker: str | None
 ) -> None:
-    project = await add_project.function(workspace, str(repository.root))
+    project = await add_project(workspace, str(repository.root))
     broken = await made(workspace, project)
     assert isinstance(broken, Worktree)
     (Path(broken.path) / ".git").unlink()
     if marker is not None:
         (Path(broken.path) / ".git").write_text(marker)
-    with pytest.raises(SpinneyError, match="no git worktree any more"):
-        await get_git_diff.function(workspace, broken.path, "working")
+    with pytest.raises(SpinneyError, match="no longer a git worktree"):
+        await get_git_diff(workspace, broken.path, "working")
     with pytest.raises(SpinneyError, match="and recreate the worktree"):
-        await list_changed_files.function(workspace, broken.id)
+        await list_changed_files(workspace, broken.id)
     await check_works(workspace, project)

@@ -12,12 +12,12 @@ import pytest
 
 from model.git import status as status_module
 from model.git.diff import diff
-from model.git.run import LARGE_FILE, Output
+from model.git.run import LARGE_FILE, GitResult
 from model.git.status import (
     UNPUSHED_CAP,
     GitStatus,
+    count_uncommitted_files,
     has_uncommitted_changes,
-    uncommitted_files,
     worktree_status,
 )
 from model.git.worktrees import add_worktree
@@ -45,7 +45,7 @@ async def test_staged_unstaged_and_untracked_lines_are_counted_once_each(
     status = await worktree_status(repository.root, "main")
     assert (status.uncommitted_added, status.uncommitted_removed) == (2 + 2 + 3, 1)
     assert status.changed_files == 3
-    assert await uncommitted_files(repository.root) == 3
+    assert await count_uncommitted_files(repository.root) == 3
 
 
 async def test_conflicts_are_counted_until_they_are_solved(repository: Repository) -> None:
@@ -214,12 +214,12 @@ async def test_looking_works_while_an_agent_writes_files(
 async def test_answers_about_many_files_are_read_in_another_thread(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    readers: dict[str, set[threading.Thread]] = {"_sums": set(), "_read_status": set()}
+    readers: dict[str, set[threading.Thread]] = {"_sum_numstat": set(), "_parse_status": set()}
 
-    def noting(name: str) -> Callable[[Output], object]:
+    def noting(name: str) -> Callable[[GitResult], object]:
         read = getattr(status_module, name)
 
-        def noted(output: Output) -> object:
+        def noted(output: GitResult) -> object:
             readers[name].add(threading.current_thread())
             return read(output)
 

@@ -13,9 +13,9 @@ from model.git.status import worktree_status
 from model.git.worktrees import (
     add_worktree,
     check_out,
-    discard_half_made,
     list_worktrees,
     move_worktree,
+    remove_incomplete,
     rename_branch,
 )
 from tests.model.git.made_repository import Repository
@@ -94,7 +94,7 @@ async def test_bare_repositories_hold_worktrees_too(
     repository.git("clone", "--quiet", "--bare", ".", str(bare))
     await add_worktree(bare, base_dir / "one", "one", "main")
     main, linked = await list_worktrees(bare)
-    assert (main.bare, main.main, linked.branch, linked.main) == (True, True, "one", False)
+    assert (main.is_bare, main.is_main, linked.branch, linked.is_main) == (True, True, "one", False)
     await remove_worktree(bare, base_dir / "one", base_dir)
     assert not (base_dir / "one").exists()
 
@@ -143,7 +143,7 @@ async def test_an_existing_path_is_refused_and_left_alone(
 
 
 async def test_an_unknown_base_is_named(repository: Repository, base_dir: Path) -> None:
-    with pytest.raises(SpinneyError, match="no branch or commit “nowhere”"):
+    with pytest.raises(SpinneyError, match="no branch or commit 'nowhere'"):
         await add_worktree(repository.root, base_dir / "one", "one", "nowhere")
     assert "one" not in traces(repository)[1]
 
@@ -222,7 +222,7 @@ async def test_a_worktree_removed_by_hand_is_made_anew(
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     shutil.rmtree(path)
-    with pytest.raises(SpinneyError, match="does not exist any more"):
+    with pytest.raises(SpinneyError, match="no longer exists"):
         await worktree_status(path, "main")
     await check_out(repository.root, path, "one")
     assert (path / "read.me").exists()
@@ -259,11 +259,11 @@ async def test_an_old_git_lists_worktrees_without_z_and_without_locks(
     assert {listed.path.name: listed.branch for listed in expected} == {
         "project": "main", "mit Grüßen": "one", "held": None, "made": None,
     }  # fmt: skip
-    assert {listed.path.name for listed in expected if listed.locked} == {"held", "made"}
-    assert {listed.path.name for listed in expected if listed.being_made} == {"made"}
-    await discard_half_made(repository.root, base_dir / "made")
+    assert {listed.path.name for listed in expected if listed.is_locked} == {"held", "made"}
+    assert {listed.path.name for listed in expected if listed.is_initializing} == {"made"}
+    await remove_incomplete(repository.root, base_dir / "made")
     assert not (base_dir / "made").exists()
-    assert await list_worktrees(repository.root) == [w for w in expected if not w.being_made]
+    assert await list_worktrees(repository.root) == [w for w in expected if not w.is_initializing]
 
 
 async def test_a_worktree_and_its_branch_can_be_renamed(
@@ -313,7 +313,7 @@ async def test_worktrees_are_listed_and_removed_while_another_program_removes_on
         "exit 128; fi;; esac\n"
         'exec "$real_git" "$@"'
     )
-    assert [listed.main for listed in await list_worktrees(repository.root)] == [True, False]
+    assert [listed.is_main for listed in await list_worktrees(repository.root)] == [True, False]
     await remove_worktree(repository.root, base_dir / "work", base_dir)
-    assert [listed.main for listed in await list_worktrees(repository.root)] == [True]
+    assert [listed.is_main for listed in await list_worktrees(repository.root)] == [True]
     assert once.is_dir()

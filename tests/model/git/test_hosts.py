@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.git import ssh
-from model.git.hosts import hosting_remotes, known_hosts, place_of
+from model.git.hosts import hosting_remotes, parse_repository_url, read_known_hosts
 from tests.model.git.made_repository import Repository
 
 HOSTS = frozenset({"github.com", "git.corp.example"})
@@ -36,7 +36,7 @@ HOSTS = frozenset({"github.com", "git.corp.example"})
     ],
 )
 def test_every_form_of_an_address_is_understood(url: str) -> None:
-    assert place_of(url, HOSTS) == ("ada", "loom")
+    assert parse_repository_url(url, HOSTS) == ("ada", "loom")
 
 
 @pytest.mark.parametrize(
@@ -56,18 +56,21 @@ def test_every_form_of_an_address_is_understood(url: str) -> None:
     ],
 )
 def test_other_addresses_lead_to_no_repository(url: str) -> None:
-    assert place_of(url, HOSTS) is None
+    assert parse_repository_url(url, HOSTS) is None
 
 
 def test_a_name_with_dots_keeps_them() -> None:
-    assert place_of("git@github.com:ada/loom.github.io.git", HOSTS) == ("ada", "loom.github.io")
+    assert parse_repository_url("git@github.com:ada/loom.github.io.git", HOSTS) == (
+        "ada",
+        "loom.github.io",
+    )
 
 
 def test_the_hosts_are_those_that_gh_knows(tmp_path: Path) -> None:
     text = 'github.com:\n    user: ada\n    oauth_token: x\n"git.corp.example":\n    user: ada\n'
     (tmp_path / "hosts.yml").write_text(text)
-    assert known_hosts({"GH_CONFIG_DIR": str(tmp_path)}) == HOSTS
-    assert known_hosts(
+    assert read_known_hosts({"GH_CONFIG_DIR": str(tmp_path)}) == HOSTS
+    assert read_known_hosts(
         {"GH_CONFIG_DIR": str(tmp_path / "none"), "GH_HOST": "GIT.corp.example"}
     ) == (HOSTS)
 
@@ -97,7 +100,7 @@ def ssh_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     wrapper.write_text(f'#!/bin/sh\nexec {program} -F "{settings}" "$@"\n')
     wrapper.chmod(0o755)
     monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(ssh, "_answers", {})
+    monkeypatch.setattr(ssh, "_cache", {})
     return settings
 
 
@@ -130,9 +133,9 @@ async def test_an_answer_of_ssh_serves_for_a_while(
     repository: Repository, ssh_settings: Path
 ) -> None:
     ssh_settings.write_text("Host work-gh\n  HostName github.com\n")
-    assert await ssh.real_host("work-gh") == "github.com"
+    assert await ssh.resolve_host("work-gh") == "github.com"
     ssh_settings.unlink()
-    assert await ssh.real_host("work-gh") == "github.com"
+    assert await ssh.resolve_host("work-gh") == "github.com"
 
 
 @pytest.mark.parametrize("name", ["-oProxyCommand=touch x", "a;b", "", "$(touch x)", "-G"])
@@ -140,7 +143,7 @@ async def test_what_is_no_host_is_never_given_to_ssh(
     name: str, tmp_path: Path, ssh_settings: Path
 ) -> None:
     ssh_settings.write_text(f'Match exec "touch {tmp_path}/ran"\n  HostName github.com\n')
-    assert await ssh.real_host(name) == name
+    assert await ssh.resolve_host(name) == name
     assert not (tmp_path / "ran").exists()
 
 
@@ -148,13 +151,13 @@ async def test_settings_that_hang_cost_a_bounded_time(
     ssh_settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ssh_settings.write_text('Match exec "sleep 300"\n  HostName github.com\n')
-    monkeypatch.setattr(ssh, "_PATIENCE", 0.2)
-    assert await ssh.real_host("work-gh") == "work-gh"
+    monkeypatch.setattr(ssh, "_TIMEOUT", 0.2)
+    assert await ssh.resolve_host("work-gh") == "work-gh"
 
 
 async def test_without_ssh_a_host_is_what_it_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ssh, "_answers", {})
+    monkeypatch.setattr(ssh, "_cache", {})
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert await ssh.real_host("work-gh") == "work-gh"
+    assert await ssh.resolve_host("work-gh") == "work-gh"

@@ -2,16 +2,11 @@
 
 import pytest
 
+from model.api.reviews import ReviewComment, ShownRow
 from model.base.errors import SpinneyError
 from model.commands.changes import stage_changes
 from model.commands.git import git_pull
-from model.commands.reviews import (
-    ReviewComment,
-    ShownRow,
-    get_diff_rows,
-    write_conflict_task,
-    write_review,
-)
+from model.commands.reviews import get_diff_rows, write_conflict_task, write_review
 from model.domain.resources import Worktree
 from model.preferences.apply import changed
 from model.runtime.workspace import Workspace
@@ -43,7 +38,7 @@ async def test_rows_have_numbers_colours_and_the_words_that_changed(
     tree = place.in_worktree(worktree)
     tree.commit("a.py", "def one(row):\n    return row\n")
     tree.write("a.py", "def one(row):\n    return row + 1")
-    shown = await get_diff_rows.function(place.workspace, worktree.id, "a.py")
+    shown = await get_diff_rows(place.workspace, worktree.id, "a.py")
     assert (len(shown.hunks), shown.offset, shown.total) == (1, 0, 4)
     heading, equal, old, new = shown.rows
     assert (heading.sign, heading.hunk, words(heading)) == ("@", 0, "line 1")
@@ -61,7 +56,7 @@ async def test_a_text_that_begins_in_one_hunk_does_not_colour_the_next(
     before = '"""Counts."""\n' + "".join(f"a{n} = {n}\n" for n in range(30))
     tree.commit("a.py", before)
     tree.write("a.py", before.replace("Counts.", "Counts\n").replace("a20 = 20", "a20 = 21"))
-    shown = await get_diff_rows.function(place.workspace, worktree.id, "a.py")
+    shown = await get_diff_rows(place.workspace, worktree.id, "a.py")
     last = next(row for row in shown.rows if words(row) == "a20 = 21")
     assert "number" in [kind for _, kind, _ in last.pieces]
 
@@ -71,24 +66,22 @@ async def test_a_long_difference_comes_in_pages_and_a_long_line_by_its_beginning
 ) -> None:
     tree = place.in_worktree(worktree)
     tree.write("long", "".join(f"{n}\n" for n in range(2_500)))
-    first = await get_diff_rows.function(place.workspace, worktree.id, "long")
+    first = await get_diff_rows(place.workspace, worktree.id, "long")
     assert (len(first.rows), first.total) == (1_000, 2_501)
-    rest = await get_diff_rows.function(place.workspace, worktree.id, "long", offset=2_000)
+    rest = await get_diff_rows(place.workspace, worktree.id, "long", offset=2_000)
     assert (rest.digest, len(rest.rows), words(rest.rows[-1])) == (first.digest, 501, "2499")
-    assert not (
-        await get_diff_rows.function(place.workspace, worktree.id, "long", offset=9_999)
-    ).rows
+    assert not (await get_diff_rows(place.workspace, worktree.id, "long", offset=9_999)).rows
     tree.write("wide", ("x" * 6_000 + "\n") * 150)
-    wide = await get_diff_rows.function(place.workspace, worktree.id, "wide")
+    wide = await get_diff_rows(place.workspace, worktree.id, "wide")
     assert len(words(wide.rows[-1])) == 5_000
     assert len(wide.rows) < wide.total
     quoted = comment([f"+{words(wide.rows[-1])}"], "Why?", line=99).model_copy(
         update={"path": "wide"}
     )
-    assert (await write_review.function(place.workspace, worktree.id, [quoted])).lost == []
+    assert (await write_review(place.workspace, worktree.id, [quoted])).lost == []
     for wrong in ({"limit": 0}, {"limit": 5_001}, {"offset": -1}):
         with pytest.raises(SpinneyError, match="Invalid field"):
-            await get_diff_rows.function(place.workspace, worktree.id, "wide", **wrong)
+            await get_diff_rows(place.workspace, worktree.id, "wide", **wrong)
 
 
 async def test_comments_become_one_message_that_tells_whose_lines_are_gone(
@@ -96,9 +89,9 @@ async def test_comments_become_one_message_that_tells_whose_lines_are_gone(
 ) -> None:
     tree = place.in_worktree(worktree)
     tree.write("a.py", "one\ntwo\n")
-    await stage_changes.function(place.workspace, worktree.id)  # a comment follows its lines
+    await stage_changes(place.workspace, worktree.id)  # a comment follows its lines
     said = [comment(["+two"], "Why two?", 2), comment(["+three"], "And three?", 3)]
-    review = await write_review.function(place.workspace, worktree.id, said)
+    review = await write_review(place.workspace, worktree.id, said)
     assert review.lost == [1]
     assert review.message == (
         "Please look at these comments on the changes:\n\n"
@@ -112,17 +105,17 @@ async def test_conflicts_become_a_task_in_the_persons_own_words_or_in_ours(
 ) -> None:
     tree = place.in_worktree(worktree)
     with pytest.raises(SpinneyError, match="No file has a conflict"):
-        await write_conflict_task.function(place.workspace, worktree.id)
+        await write_conflict_task(place.workspace, worktree.id)
     tree.commit("read.me", "mine\n")
     place.repository.commit("read.me", "theirs\n")
     place.repository.git("push", "--quiet", "origin", "main")
-    await git_pull.function(place.workspace, worktree.path, "main")
-    task = await write_conflict_task.function(place.workspace, worktree.id)
+    await git_pull(place.workspace, worktree.path, "main")
+    task = await write_conflict_task(place.workspace, worktree.id)
     assert task.files == ["read.me"]
     assert task.message.startswith("A merge stopped in this worktree because of conflicts.")
     assert task.message.endswith("Files:\n- read.me")
     preferences = place.workspace.store.state.preferences
     wanted = {"magic_prompts": {**preferences.magic_prompts, "resolve_conflicts": "Mend it."}}
     await place.workspace.change_preferences(changed(preferences, wanted))
-    task = await write_conflict_task.function(place.workspace, worktree.id)
+    task = await write_conflict_task(place.workspace, worktree.id)
     assert task.message == "Mend it.\n\nFiles:\n- read.me"

@@ -19,7 +19,7 @@ from tests.patience import PATIENCE
 
 @pytest.fixture(autouse=True)
 def own_settings_are_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe_config, "_own_settings", None)
+    monkeypatch.setattr(safe_config, "_user_settings", None)
 
 
 @pytest.fixture
@@ -152,11 +152,11 @@ async def test_settings_that_lead_to_a_pipe_are_told_of(
     os.mkfifo(tmp_path / "pipe")
     with (filtered.root / ".git/config").open("a") as config:
         config.write("[include]\n\tpath = ../../pipe\n")
-    with pytest.raises(SpinneyError, match="is no file"):
+    with pytest.raises(SpinneyError, match="is not a file"):
         await look(filtered.root)
 
 
 async def test_a_name_that_cannot_be_turned_off_is_refused(filtered: Repository) -> None:
     filtered.git("config", "filter.a=b.clean", "false")
-    with pytest.raises(SpinneyError, match="nobody means well"):
+    with pytest.raises(SpinneyError, match="only an attack would use"):
         await look(filtered.root)

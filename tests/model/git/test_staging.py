@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.git.changes import Side, changed_file, changed_files, patch_of, shown_name
-from model.git.discarding import MOST_KEPT, discard, undo
+from model.domain.changes import Side
+from model.git.changes import changed_file, changed_files, patch_of, shown_name
+from model.git.discarding import MAX_DISCARDS, discard, undo
 from model.git.merging import abort, operation_of, prepared_message
 from model.git.staging import stage, unstage
 from tests.model.git.made_repository import Repository
@@ -233,26 +234,26 @@ async def test_undo_writes_over_nothing_and_says_where_the_rest_lies(
     told = await refusal(undo(repository.root, kept, None))
     assert path.read_text() == "written since\n"
     assert "has changed since the discard" in told
-    assert Path(told.rpartition(" lies in ")[2].rstrip(".")).read_text() == "discarded\n"
+    assert Path(told.rpartition(" is in ")[2].rstrip(".")).read_text() == "discarded\n"
 
 
 async def test_what_cannot_be_kept_is_not_discarded(repository: Repository, kept: Path) -> None:
     path = repository.write("read.me", "mine\n")
     kept.parent.mkdir(parents=True)
     kept.write_text("a file where a folder should be")
-    assert "was not discarded, because it could not be kept" in await refusal(
+    assert "was not discarded, because it could not be backed up" in await refusal(
         discard(repository.root, kept, "read.me", None, None)
     )
     assert path.read_text() == "mine\n"
 
 
 async def test_only_so_many_discards_are_kept(repository: Repository, kept: Path) -> None:
-    for number in range(MOST_KEPT):
+    for number in range(MAX_DISCARDS):
         (kept / f"{number:020}").mkdir(parents=True)
     repository.write("new", "1\n")
     done = await discard(repository.root, kept, "new", None, None)
     left = [folder.name for folder in kept.iterdir()]
-    assert len(left) == MOST_KEPT
+    assert len(left) == MAX_DISCARDS
     assert done.id in left
 
 
@@ -284,7 +285,7 @@ async def test_a_conflict_is_marked_and_staged_only_when_it_is_solved(
         stage(conflict.root, "read.me", None, None),
         stage(conflict.root, None, None, None),
     ):
-        assert "still holds conflict markers" in await refusal(call)
+        assert "still contains conflict markers" in await refusal(call)
     assert "has a conflict" in await refusal(discard(conflict.root, kept, "read.me", None, None))
     conflict.write("read.me", "both\n")
     await stage(conflict.root, "read.me", None, None)
@@ -300,7 +301,7 @@ async def test_a_merge_has_the_message_that_git_prepared(conflict: Repository) -
 async def test_a_merge_and_a_rebase_are_given_up(conflict: Repository) -> None:
     assert await abort(conflict.root) == "merge"
     assert (conflict.root / "read.me").read_text() == "ours\n"
-    assert "No merge and no rebase" in await refusal(abort(conflict.root))
+    assert "no merge or rebase in progress" in await refusal(abort(conflict.root))
     with pytest.raises(AssertionError):
         conflict.git("rebase", "--quiet", "other")
     assert await abort(conflict.root) == "rebase"
@@ -320,7 +321,7 @@ async def test_a_merge_that_would_lose_later_changes_is_not_aborted_and_says_why
         conflict.git("merge", "--quiet", "other")
     conflict.write("beside.txt", "touched since\n")
     said = await refusal(abort(conflict.root))
-    assert "“beside.txt”" in said and "Nothing was changed." in said
+    assert "'beside.txt'" in said and "Nothing was changed." in said
     assert await operation_of(conflict.root) == "merge"
     assert (conflict.root / "beside.txt").read_text() == "touched since\n"
     conflict.git("add", "beside.txt")

@@ -62,15 +62,15 @@ async def test_a_list_is_made_anew_once_it_is_old(
     assert await known.find(repository.root, "late", 50) == []
     repository.write("late.txt", "")
     assert await known.find(repository.root, "late", 50) == []
-    monkeypatch.setattr(file_search, "FRESH", 0.0)
+    monkeypatch.setattr(file_search, "MAX_AGE", 0.0)
     await known.find(repository.root, "late", 50)
-    await known._making[repository.root]
+    await known._refreshing[repository.root]
     assert await known.find(repository.root, "late", 50) == ["late.txt"]
-    await known._making[repository.root]
+    await known._refreshing[repository.root]
 
 
 async def test_a_folder_that_is_gone_is_a_sentence_each_time(repository: Repository) -> None:
     known = WorktreeFiles()
     for _ in range(2):
-        with pytest.raises(SpinneyError, match="does not exist"):
+        with pytest.raises(SpinneyError, match="no longer exists"):
             await known.find(repository.root / "gone", "x", 50)

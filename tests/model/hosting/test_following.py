@@ -198,7 +198,7 @@ async def test_what_is_answered_about_one_that_is_just_being_cleared_is_not_kept
         answered.set()
         return PullRequestState(status="open", checks=None)
 
-    monkeypatch.setattr(polling, "pull_request_state", answer)
+    monkeypatch.setattr(polling, "fetch_pull_request_state", answer)
     saving, may_save = held_writes(monkeypatch)
     clears = has.model_copy(update={"pr_number": None, "pr_url": None})
     clearing = asyncio.create_task(known.store.accept(WorktreeUpdated(worktree=clears)))

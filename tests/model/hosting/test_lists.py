@@ -17,14 +17,14 @@ async def test_issues_come_with_what_a_worktree_needs(place: Place, fake_gh: Fak
     fake_gh.answers(
         "issue list", json.dumps([{"number": 12, "title": "Door", "body": "It sticks."}])
     )
-    [issue] = await list_issues.function(place.workspace, place.project.id)
+    [issue] = await list_issues(place.workspace, place.project.id)
     assert (issue.number, issue.title, issue.body) == (12, "Door", "It sticks.")
 
 
 async def test_pull_requests_come_with_their_branches(place: Place, fake_gh: FakeGh) -> None:
     row = {"number": 7, "title": "Mend", "headRefName": "mend", "baseRefName": "main"}
     fake_gh.answers("pr list", json.dumps([row]))
-    [request] = await list_pull_requests.function(place.workspace, place.project.id)
+    [request] = await list_pull_requests(place.workspace, place.project.id)
     assert (request.number, request.head_ref_name, request.base_ref_name) == (7, "mend", "main")
 
 
@@ -33,8 +33,8 @@ async def test_an_answer_that_is_no_list_is_said_in_a_sentence(
     answer: str, place: Place, fake_gh: FakeGh
 ) -> None:
     fake_gh.answers("issue list", answer)
-    with pytest.raises(SpinneyError, match="gh answered what is no list"):
-        await list_issues.function(place.workspace, place.project.id)
+    with pytest.raises(SpinneyError, match="gh did not return a list"):
+        await list_issues(place.workspace, place.project.id)
 
 
 async def test_issues_are_listed_without_their_texts_where_those_are_too_long(
@@ -43,14 +43,14 @@ async def test_issues_are_listed_without_their_texts_where_those_are_too_long(
     rows = [{"number": n, "title": "Door", "body": "long " * 13_000} for n in range(100)]
     fake_gh.answers("issue list", json.dumps(rows))
     fake_gh.answers("--json=number,title", json.dumps([{"number": 12, "title": "Door"}]))
-    [issue] = await list_issues.function(place.workspace, place.project.id)
+    [issue] = await list_issues(place.workspace, place.project.id)
     assert (issue.number, issue.title, issue.body) == (12, "Door", "")
 
 
 async def test_trouble_is_told_in_words(place: Place, fake_gh: FakeGh) -> None:
     fake_gh.answers("pr list", err="please run: gh auth login", code=4)
     with pytest.raises(SpinneyError, match="gh is not signed in"):
-        await list_pull_requests.function(place.workspace, place.project.id)
+        await list_pull_requests(place.workspace, place.project.id)
 
 
 async def test_an_issue_that_says_the_same_for_ever_holds_up_nobody(
@@ -61,8 +61,8 @@ async def test_an_issue_that_says_the_same_for_ever_holds_up_nobody(
     fake_gh.answers("issue list", json.dumps(rows))
     async with asyncio.timeout(PATIENCE):
         issues, projects = await asyncio.gather(
-            list_issues.function(place.workspace, place.project.id),
-            list_projects.function(place.workspace),
+            list_issues(place.workspace, place.project.id),
+            list_projects(place.workspace),
         )
     assert len(issues) == 5
     assert len(projects) == 1

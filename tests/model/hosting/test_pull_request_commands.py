@@ -41,7 +41,7 @@ async def test_the_branch_is_pushed_and_proposed_and_the_worktree_remembers_it(
     place: Place, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
     fake_gh.answers("pr create", CREATED)
-    opened = await open_pull_request.function(place.workspace, worktree.id)
+    opened = await open_pull_request(place.workspace, worktree.id)
     assert (opened.pr_number, opened.pr_url) == (7, URL)
     known = place.now(worktree)
     assert (known.pr_number, known.pr_url) == (7, URL)
@@ -53,7 +53,7 @@ async def test_title_and_body_come_from_a_single_commit(
     place: Place, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
     fake_gh.answers("pr create", CREATED)
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     args = args_of(fake_gh, "pr create")
     assert {"--base=main", "--title=Teach the otter to swim"} <= set(args)
     assert "--draft" not in args
@@ -66,7 +66,7 @@ async def test_several_commits_are_listed_in_the_body(
 ) -> None:
     fake_gh.answers("pr create", CREATED)
     place.in_worktree(worktree).commit("more.txt", "two\n")
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     assert "--title=Teach the otter to swim" in args_of(fake_gh, "pr create")
     assert call_of(fake_gh, "pr create")["input"] == "- Teach the otter to swim\n- Change more.txt"
 
@@ -75,9 +75,7 @@ async def test_what_is_given_is_taken_as_it_is(
     place: Place, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
     fake_gh.answers("pr create", CREATED)
-    await open_pull_request.function(
-        place.workspace, worktree.id, title="--web", body="", draft=True
-    )
+    await open_pull_request(place.workspace, worktree.id, title="--web", body="", draft=True)
     assert {"--title=--web", "--draft"} <= set(args_of(fake_gh, "pr create"))
     assert call_of(fake_gh, "pr create")["input"] == ""
 
@@ -87,7 +85,7 @@ async def test_a_pull_request_that_is_open_already_is_remembered(
 ) -> None:
     said = f'a pull request for branch "otter" into branch "main" already exists:\n{URL}\n'
     fake_gh.answers("pr create", err=said, code=1)
-    opened = await open_pull_request.function(place.workspace, worktree.id)
+    opened = await open_pull_request(place.workspace, worktree.id)
     assert opened.pr_number == 7
     assert place.now(worktree).pr_url == URL
 
@@ -98,7 +96,7 @@ def known_now(workspace: Workspace, worktree: Worktree) -> Worktree:
 
 async def refusal(place: Place, worktree: Worktree) -> SpinneyError:
     with pytest.raises(SpinneyError) as refused:
-        await open_pull_request.function(place.workspace, worktree.id)
+        await open_pull_request(place.workspace, worktree.id)
     assert place.now(worktree).pr_number is None
     return refused.value
 
@@ -117,7 +115,7 @@ async def test_a_branch_without_commits_of_its_own_is_not_proposed(
 ) -> None:
     error = await refusal(place, await place.add("heron"))
     assert error.message == (
-        "There is nothing to propose: “heron” has no commits that “main” lacks. Commit first."
+        "There is nothing to propose: 'heron' has no commits that 'main' lacks. Commit first."
     )
     assert fake_gh.calls == []
 
@@ -140,10 +138,10 @@ async def test_a_branch_goes_where_it_was_pushed_before(
     git("init", "--quiet", "--bare", str(fork))
     git("remote", "add", "fork", str(fork))
     refused = await refusal(place, worktree)
-    assert refused.message.startswith("None of the remotes (upstream, fork) is called “origin”.")
+    assert refused.message.startswith("None of the remotes (upstream, fork) is called 'origin'.")
     git("push", "--quiet", "fork", "otter")
     head = place.in_worktree(worktree).commit("more.txt", "two\n")
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     assert git("ls-remote", "fork", "refs/heads/otter").startswith(head)
     assert git("ls-remote", "upstream", "refs/heads/otter") == ""
 
@@ -154,7 +152,7 @@ async def test_a_base_of_a_remote_is_named_as_that_remote_names_it(
     fake_gh.answers("pr create", CREATED)
     based = place.now(worktree).model_copy(update={"base_branch": "origin/main"})
     await place.workspace.store.accept(WorktreeUpdated(worktree=based))
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     assert "--base=main" in args_of(fake_gh, "pr create")
 
 
@@ -164,7 +162,7 @@ async def test_a_base_that_was_never_pushed_is_told(
     said = "pull request create failed: GraphQL: Base ref must be a branch (createPullRequest)\n"
     fake_gh.answers("pr create", err=said, code=1)
     error = await refusal(place, worktree)
-    assert error.message.startswith("“main” is no branch on GitHub")
+    assert error.message.startswith("'main' is not a branch on GitHub")
 
 
 async def test_a_push_that_is_refused_is_told_in_git_s_words(
@@ -194,16 +192,16 @@ TROUBLES = {
         "conflict",
     ),
     "GraphQL: ada does not have the correct permissions to execute `CreatePullRequest`": (
-        "The account that gh is signed in with may not",
+        "The account that gh is signed in with does not have permission",
         "forbidden",
     ),
     "GraphQL: Could not resolve to a Repository with the name 'ada/engine'.": (
-        "GitHub knows no such repository",
+        "There is no such repository on GitHub",
         "not_found",
     ),
     "error connecting to api.github.com": ("GitHub cannot be reached.", "backend_unavailable"),
     "GraphQL: API rate limit exceeded for user": (
-        "GitHub takes no more requests",
+        "GitHub's rate limit for this account is exceeded",
         "rate_limit_error",
     ),
     "pull request create failed: something new": (
@@ -228,7 +226,7 @@ async def test_a_missing_gh_is_told_with_what_to_do(
     place: Place, worktree: Worktree, no_gh: None
 ) -> None:
     error = await refusal(place, worktree)
-    assert error.message.startswith("The program “gh” is not installed. Install it")
+    assert error.message.startswith("The program 'gh' is not installed. Install it")
     assert error.error_type == "backend_unavailable"
 
 
@@ -248,7 +246,7 @@ async def test_a_saved_pull_request_is_looked_at_at_once(
     place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
     fake_gh.shows(state="OPEN", statusCheckRollup=[{"state": "PENDING"}])
-    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "open")
     assert place.now(worktree).cached_check_status == "pending"
     assert args_of(fake_gh, "pr view")[2] == URL
@@ -257,13 +255,13 @@ async def test_a_saved_pull_request_is_looked_at_at_once(
 async def test_a_cleared_pull_request_leaves_nothing_behind(
     place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
-    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "open")
-    await clear_worktree_pr.function(place.workspace, worktree.id)
+    await clear_worktree_pr(place.workspace, worktree.id)
     known = place.now(worktree)
     assert (known.pr_number, known.pr_url, known.cached_pr_status) == (None, None, None)
     assert known.dismissed_pr == 7
-    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     assert place.now(worktree).dismissed_pr is None
 
 
@@ -272,14 +270,14 @@ async def test_what_is_no_pull_request_is_not_saved(
     place: Place, worktree: Worktree, number: int, url: str
 ) -> None:
     with pytest.raises(SpinneyError, match="Invalid field"):
-        await save_worktree_pr.function(place.workspace, worktree.id, number, url)
+        await save_worktree_pr(place.workspace, worktree.id, number, url)
 
 
 async def test_a_merged_pull_request_archives_its_worktree(
     place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
     fake_gh.shows(state="MERGED")
-    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).archived_at is not None)
     assert Path(worktree.path).is_dir()
 
@@ -287,9 +285,9 @@ async def test_a_merged_pull_request_archives_its_worktree(
 async def test_a_merged_pull_request_archives_nothing_where_that_is_switched_off(
     place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
-    await update_preferences.function(place.workspace, {"auto_archive_on_pr_merged": False})
+    await update_preferences(place.workspace, {"auto_archive_on_pr_merged": False})
     fake_gh.shows(state="MERGED")
-    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "merged")
     assert place.now(worktree).archived_at is None
 
@@ -302,13 +300,13 @@ async def test_a_merged_worktree_is_archived_only_when_its_session_has_ended(
     eventually: Eventually,
 ) -> None:
     backend.script = silence
-    session = await create_session.function(place.workspace, worktree.id, execution_mode="build")
-    await send_chat_message.function(place.workspace, session.id, "go on")
+    session = await create_session(place.workspace, worktree.id, execution_mode="build")
+    await send_chat_message(place.workspace, session.id, "go on")
     fake_gh.shows(state="MERGED")
-    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "merged")
     assert place.now(worktree).archived_at is None
-    await stop_generation.function(place.workspace, session.id)
+    await stop_generation(place.workspace, session.id)
     await eventually(lambda: place.now(worktree).archived_at is not None)
 
 
@@ -320,10 +318,10 @@ async def test_that_it_is_to_be_archived_outlives_a_restart(
     eventually: Eventually,
 ) -> None:
     backend.script = silence
-    session = await create_session.function(place.workspace, worktree.id, execution_mode="build")
-    await send_chat_message.function(place.workspace, session.id, "go on")
+    session = await create_session(place.workspace, worktree.id, execution_mode="build")
+    await send_chat_message(place.workspace, session.id, "go on")
     fake_gh.shows(state="MERGED")
-    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "merged")
     assert place.now(worktree).archive_when_idle
     await place.workspace.stop()
@@ -341,7 +339,7 @@ async def test_a_push_for_a_pull_request_goes_to_the_branch_that_it_proposes(
 ) -> None:
     fake_gh.shows(headRefName="proposal", headRepository={"name": "engine"},
                   headRepositoryOwner={"login": "ada"}, isCrossRepository=False)  # fmt: skip
-    pushed = await git_push.function(place.workspace, worktree.path, pr_number=7)
+    pushed = await git_push(place.workspace, worktree.path, pr_number=7)
     assert pushed.success, pushed.output
     head = place.in_worktree(worktree).git("rev-parse", "HEAD")
     assert place.repository.git("ls-remote", "origin", "refs/heads/proposal").startswith(head)
@@ -352,8 +350,8 @@ async def test_a_push_to_a_fork_that_is_no_remote_says_what_is_missing(
 ) -> None:
     fake_gh.shows(headRefName="proposal", headRepository={"name": "engine"},
                   headRepositoryOwner={"login": "ada"}, isCrossRepository=True)  # fmt: skip
-    with pytest.raises(SpinneyError, match="comes from ada/engine, which is none of"):
-        await git_push.function(place.workspace, worktree.path, pr_number=7)
+    with pytest.raises(SpinneyError, match="comes from ada/engine, which is not one of"):
+        await git_push(place.workspace, worktree.path, pr_number=7)
 
 
 async def test_a_pull_request_that_is_gone_is_told(
@@ -361,5 +359,5 @@ async def test_a_pull_request_that_is_gone_is_told(
 ) -> None:
     said = "GraphQL: Could not resolve to a PullRequest with the number of 7. (repository)"
     fake_gh.answers("pr view", err=said, code=1)
-    with pytest.raises(SpinneyError, match="The pull request does not exist any more"):
-        await git_push.function(place.workspace, worktree.path, pr_number=7)
+    with pytest.raises(SpinneyError, match="The pull request no longer exists"):
+        await git_push(place.workspace, worktree.path, pr_number=7)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.hosting.pull_requests import PullRequestState, is_link, read_state
+from model.hosting.pull_requests import PullRequestState, is_link, parse_state
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from model.hosting.pull_requests import PullRequestState, is_link, read_state
     ],
 )
 def test_the_status_of_a_pull_request(found: dict[str, Any], status: str) -> None:
-    assert read_state(found) == PullRequestState(status, None)  # type: ignore[arg-type]
+    assert parse_state(found) == PullRequestState(status, None)  # type: ignore[arg-type]
 
 
 def run(conclusion: str, status: str = "COMPLETED") -> dict[str, str]:
@@ -55,7 +55,7 @@ PASSED, GOING_ON = run("SUCCESS"), run("", "IN_PROGRESS")
 )
 def test_the_status_of_the_checks(checks: list[dict[str, str]], status: str | None) -> None:
     found = {"state": "OPEN", "statusCheckRollup": checks}
-    assert read_state(found).checks == status
+    assert parse_state(found).checks == status
 
 
 @pytest.mark.parametrize(

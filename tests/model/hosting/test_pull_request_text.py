@@ -64,7 +64,7 @@ async def test_the_agent_writes_both_when_neither_is_given(
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend, news: Reader
 ) -> None:
     backend.script = writes("<title>Let otters swim</title><body>They **can**.</body>")
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     assert proposed(gh) == ("Let otters swim", "They **can**.")
     assert notes(place, news) == []
 
@@ -72,7 +72,7 @@ async def test_the_agent_writes_both_when_neither_is_given(
 async def test_the_agent_reads_commits_files_and_differences(
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend
 ) -> None:
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     prompt = told(backend)
     assert "<branch>\notter, to be merged into main\n</branch>" in prompt
     assert "<commits>\nTeach the otter to swim\n\nIt was about time.\n</commits>" in prompt
@@ -83,7 +83,7 @@ async def test_the_agent_reads_commits_files_and_differences(
 async def test_what_a_person_gives_is_taken_and_no_agent_is_asked(
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend
 ) -> None:
-    await open_pull_request.function(place.workspace, worktree.id, title="Mine", body="")
+    await open_pull_request(place.workspace, worktree.id, title="Mine", body="")
     assert proposed(gh) == ("Mine", "")
     assert backend.agents == {}
 
@@ -92,7 +92,7 @@ async def test_the_agent_writes_the_body_that_fits_a_given_title(
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend
 ) -> None:
     backend.script = writes("<body>They can.</body>")
-    await open_pull_request.function(place.workspace, worktree.id, title="Mine")
+    await open_pull_request(place.workspace, worktree.id, title="Mine")
     assert proposed(gh) == ("Mine", "They can.")
     assert "<given_title>\nMine\n</given_title>" in told(backend)
 
@@ -101,7 +101,7 @@ async def test_the_agent_writes_the_title_that_fits_a_given_body(
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend
 ) -> None:
     backend.script = writes("<title>Let\n otters swim</title>")
-    await open_pull_request.function(place.workspace, worktree.id, body="Mine")
+    await open_pull_request(place.workspace, worktree.id, body="Mine")
     assert proposed(gh) == ("Let otters swim", "Mine")
     assert "<given_description>\nMine\n</given_description>" in told(backend)
 
@@ -110,7 +110,7 @@ async def test_texts_are_no_longer_than_the_hosting_service_takes(
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend
 ) -> None:
     backend.script = writes(f"<title>{'t' * 300}</title><body>{'b' * 70_000}</body>")
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     assert proposed(gh) == ("t" * 256, "b" * 65_536)
 
 
@@ -123,7 +123,7 @@ def failed(_: base.Prompt) -> Iterable[base.AgentEvent]:
     [
         (failed, "The provider is overloaded."),
         (silence, "Claude Code took longer than 0.01 seconds."),
-        (writes("Certainly! Shall I go on?"), "The agent did not answer in the form"),
+        (writes("Certainly! Shall I go on?"), "The agent did not answer in the requested form"),
     ],
 )
 async def test_an_agent_that_fails_costs_a_note_and_not_the_pull_request(
@@ -137,9 +137,9 @@ async def test_an_agent_that_fails_costs_a_note_and_not_the_pull_request(
     reason: str,
 ) -> None:
     if script is silence:
-        monkeypatch.setattr(writing, "PATIENCE", 0.01)
+        monkeypatch.setattr(writing, "TIMEOUT", 0.01)
     backend.script = script  # type: ignore[assignment]
-    opened = await open_pull_request.function(place.workspace, worktree.id)
+    opened = await open_pull_request(place.workspace, worktree.id)
     assert opened.pr_number == 7
     assert proposed(gh) == FROM_COMMIT
     (note,) = notes(place, news)
@@ -153,8 +153,8 @@ async def test_without_an_agent_the_text_comes_from_the_commits_and_nobody_is_bo
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend, news: Reader
 ) -> None:
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_c"}}
-    await update_preferences.function(place.workspace, changes)
-    await open_pull_request.function(place.workspace, worktree.id)
+    await update_preferences(place.workspace, changes)
+    await open_pull_request(place.workspace, worktree.id)
     assert proposed(gh) == FROM_COMMIT
     assert (backend.agents, notes(place, news)) == ({}, [])
 
@@ -167,7 +167,7 @@ async def test_the_repositorys_template_is_given_to_the_agent(
     place: Place, worktree: Worktree, gh: FakeGh, backend: FakeBackend, name: str
 ) -> None:
     place.in_worktree(worktree).commit(name, "## Why\n\n- [ ] tested\n")
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     assert "<template>\n## Why\n\n- [ ] tested\n</template>" in told(backend)
 
 
@@ -182,7 +182,7 @@ async def test_a_template_that_is_a_link_leads_nowhere(
     tree = place.in_worktree(worktree)
     tree.git("add", "--all")
     tree.git("commit", "--quiet", "-m", "Add a template")
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     assert "<template>" not in told(backend)
     assert "a private key" not in told(backend)
 
@@ -193,7 +193,7 @@ async def test_a_large_file_does_not_hide_the_others(
     tree = place.in_worktree(worktree)
     tree.write("a.lock", "locked\n" * 100_000)
     tree.commit("b.py", "print('otter')\n")
-    await open_pull_request.function(place.workspace, worktree.id)
+    await open_pull_request(place.workspace, worktree.id)
     differences = told(backend).partition("<differences>")[2].partition("</differences>")[0]
     assert "[cut off]" in differences
     assert "+print('otter')" in differences

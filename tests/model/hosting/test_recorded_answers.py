@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.hosting.pull_requests import pull_request_state
+from model.hosting.pull_requests import fetch_pull_request_state
 from tests.live.hosting_cases import RECORDING, STATES, TROUBLES, URL
 from tests.model.hosting.conftest import FakeGh
 
@@ -25,7 +25,7 @@ def test_every_case_was_recorded() -> None:
 @pytest.mark.parametrize("name", STATES)
 async def test_every_state_has_its_word(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
     play(fake_gh, name)
-    found = await pull_request_state(tmp_path, URL)
+    found = await fetch_pull_request_state(tmp_path, URL)
     assert (found.status, found.checks) == (STATES[name].status, STATES[name].checks)
     assert fake_gh.calls[0]["args"] == RECORDED[name]["args"]
 
@@ -34,6 +34,6 @@ async def test_every_state_has_its_word(fake_gh: FakeGh, tmp_path: Path, name: s
 async def test_every_trouble_has_its_sentence(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
     play(fake_gh, name)
     with pytest.raises(SpinneyError) as refused:
-        await pull_request_state(tmp_path, URL)
+        await fetch_pull_request_state(tmp_path, URL)
     assert refused.value.message.startswith(TROUBLES[name].sentence)
     assert refused.value.error_type == TROUBLES[name].kind

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from model.agents.catalog import BUILT_IN, BackendRow, Catalog
 from model.base.errors import SpinneyError
-from model.commands.preferences import list_preferences
+from model.base.paths import Directories
+from model.commands.preferences import list_preferences, update_preferences
 from model.domain.resources import Project
 from model.preferences import migrations
 from model.preferences.apply import REDACTED, changed, parse_preferences, redacted
@@ -132,7 +133,7 @@ def test_a_bad_value_costs_only_itself() -> None:
     preferences, problems = parse_preferences({"ui_font_size": 99, "theme": "dark"})
     assert preferences == Preferences(theme="dark")
     assert problems == [
-        "The setting 'ui_font_size' must be a number from 12 to 24; its default, 16, is used."
+        "The setting 'ui_font_size' must be a number from 12 to 24; the default, 16, is used."
     ]
 
 
@@ -156,7 +157,7 @@ def test_a_keybinding_equal_to_an_old_default_becomes_the_new_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     history = (("quit", "ctrl+c", "ctrl+x"), ("quit", "ctrl+x", "ctrl+q"), ("send", "a", "b"))
-    monkeypatch.setattr(migrations, "RENEWED_KEYBINDINGS", history)
+    monkeypatch.setattr(migrations, "CHANGED_KEYBINDINGS", history)
     stored = {"keybindings": {"quit": "ctrl+c", "send": "own", "new": "ctrl+n"}}
     assert parse_preferences(stored)[0].keybindings == {
         "quit": "ctrl+q", "send": "own", "new": "ctrl+n",
@@ -392,7 +393,7 @@ async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
     secret = {"name": "Work", "settings_json": '{"key": "hunter2"}'}
     given = {"custom_cli_profiles": [secret], "tracker_api_key": "hunter2"}
     await workspace.change_preferences(changed(Preferences(), given))
-    rows = await list_preferences.function(workspace)
+    rows = await list_preferences(workspace)
     known = shown_fields().values()
     assert [(row.key, row.default) for row in rows] == [(f.key, f.default) for f in known]
     assert all(row.group and row.help and row.requirement for row in rows)
@@ -403,7 +404,7 @@ async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> Non
     given = {"custom_cli_profiles": [{"name": "Work", "settings_json": "{}"}]}
     preferences = changed(Preferences(), given)
     await workspace.change_preferences(preferences)
-    rows = {row.key: row for row in await list_preferences.function(workspace)}
+    rows = {row.key: row for row in await list_preferences(workspace)}
     for row in rows.values():
         values = [choice.value for choice in row.choices] + [None] * row.nullable
         for value in values:
@@ -414,3 +415,14 @@ async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> Non
     named = {choice.value: choice.label for choice in rows["magic_prompt_models"].choices}
     assert named["model_5"] == "Haiku"
     assert ("backend_b", "Codex") in [(c.value, c.label) for c in rows["default_backend"].choices]
+
+
+async def test_a_change_is_answered_with_what_was_saved(
+    workspace: Workspace, directories: Directories
+) -> None:
+    stored = json.loads(directories.preferences.read_text())
+    edited = {**stored, "thinking_level": "think"}  # by another program, and not noticed yet
+    directories.preferences.write_text(json.dumps(edited))
+    answered = await update_preferences(workspace, {"auto_branch_naming": False})
+    assert (answered.thinking_level, answered.auto_branch_naming) == ("think", False)
+    assert answered == redacted(workspace.store.state.preferences)

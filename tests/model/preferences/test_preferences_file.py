@@ -370,7 +370,7 @@ async def test_what_is_mended_just_after_it_was_read_is_told(
     file = PreferencesFile(path)
     await file.load()
     path.write_text('{"theme": "light",}')
-    monkeypatch.setattr(preferences_file, "_just_written", mended_then)
+    monkeypatch.setattr(preferences_file, "_is_recently_written", mended_then)
     async with watching(file) as heard:
         await heard.until(lambda now, problems: now.theme == "dark" and not problems)
 

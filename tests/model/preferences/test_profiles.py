@@ -40,9 +40,9 @@ def test_the_prompts_profile_goes_before_the_projects_before_the_persons() -> No
 @pytest.mark.parametrize(
     ("listed", "said"),
     [
-        ([], "“work” does not exist any more"),
-        ([{"name": "work", "settings_json": "[]"}], "“work” are no JSON object"),
-        ([{"name": "work", "settings_json": "{"}], "“work” are no JSON object"),
+        ([], "'work' no longer exists"),
+        ([{"name": "work", "settings_json": "[]"}], "'work' are not a JSON object"),
+        ([{"name": "work", "settings_json": "{"}], "'work' are not a JSON object"),
     ],
 )
 def test_a_profile_that_is_gone_or_broken_is_told(listed: Any, said: str) -> None:
@@ -67,10 +67,10 @@ def test_a_profiles_own_settings_stand_over_those_of_its_file(tmp_path: Path) ->
     ("name", "said"),
     [
         ("missing.json", "missing.json, cannot be read: No such file"),
-        ("pipe", "pipe, cannot be read: it is no regular file"),
+        ("pipe", "pipe, cannot be read: it is not a regular file"),
         ("large.json", "large.json, cannot be read: it is larger than"),
-        ("list.json", "list.json, holds no JSON object"),
-        ("broken.toml", "broken.toml, holds no TOML"),
+        ("list.json", "list.json, does not contain a JSON object"),
+        ("broken.toml", "broken.toml, does not contain valid TOML"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told_by_its_name(
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_used_is_told_by_its_name(
     (tmp_path / "list.json").write_text("[]")
     (tmp_path / "broken.toml").write_text("= no")
     named = CliProfile(name="work", settings_json="{}", file_path=str(tmp_path / name))
-    with pytest.raises(SpinneyError, match="“work”") as refused:
+    with pytest.raises(SpinneyError, match="'work'") as refused:
         profiles.read(named)
     assert said in refused.value.message
 
@@ -92,7 +92,7 @@ def test_a_file_is_named_with_its_whole_path(
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "own.json").write_text("{}")
     assert profiles.read(CliProfile(name="w", settings_json="{}", file_path="~/own.json")) == {}
-    with pytest.raises(SpinneyError, match="with its whole path"):
+    with pytest.raises(SpinneyError, match="must be an absolute path"):
         profiles.read(CliProfile(name="w", settings_json="{}", file_path="own.json"))
 
 
@@ -123,7 +123,7 @@ def test_an_agent_is_started_with_what_is_not_plainly_anothers(
 
 async def choose(workspace: Workspace, *listed: dict[str, Any], **changes: Any) -> None:
     changes = {"custom_cli_profiles": list(listed), **changes}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
 
 
 async def test_a_difference_goes_to_the_account_that_the_profile_says(
@@ -135,7 +135,7 @@ async def test_a_difference_goes_to_the_account_that_the_profile_says(
     backend.script = lambda _: [base.TextDelta("answer", "<message>Swim</message>"), DONE]
     assert await wrote_with(workspace, worktree, backend) == GATEWAY
     of_prompt = {"commit_message_provider": "home"}
-    await update_preferences.function(workspace, {"magic_prompt_providers": of_prompt})
+    await update_preferences(workspace, {"magic_prompt_providers": of_prompt})
     assert await wrote_with(workspace, worktree, backend) == {"model": "haiku"}
 
 
@@ -158,7 +158,7 @@ async def test_nothing_is_written_where_it_would_leave_by_another_account(
 ) -> None:
     listed = [profile("work", settings)] if settings else []
     await choose(workspace, *listed, default_provider="work")
-    with pytest.raises(SpinneyError, match=r"“work” (is not for Claude Code|does not exist)"):
+    with pytest.raises(SpinneyError, match=r"'work' (is not for Claude Code|no longer exists)"):
         await write(workspace, worktree)
     assert backend.agents == {}
 
@@ -170,9 +170,9 @@ async def test_an_agent_that_is_signed_out_writes_with_a_profile(
         return base.Probe(program="/bin/true", signed_in=False)
 
     monkeypatch.setattr(backend, "probe", signed_out)
-    assert not await workspace.writer.is_there("commit_message", worktree)
+    assert not await workspace.writer.is_available("commit_message", worktree)
     await choose(workspace, profile("work", GATEWAY), default_provider="work")
-    assert await workspace.writer.is_there("commit_message", worktree)
+    assert await workspace.writer.is_available("commit_message", worktree)
 
 
 async def test_a_session_is_started_with_its_file_and_without_thinking_where_that_is_said(
@@ -182,7 +182,7 @@ async def test_a_session_is_started_with_its_file_and_without_thinking_where_tha
     file.write_text(json.dumps(GATEWAY))
     more = {"file_path": str(file), "supports_thinking": False}
     await choose(workspace, profile("work", {}, **more), default_provider="work")
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in backend.agents)
     launch = backend.agents[session.id].launch
     assert launch.profile == GATEWAY
@@ -194,7 +194,7 @@ async def test_a_file_that_is_gone_is_told_in_the_session(
 ) -> None:
     gone = profile("work", {}, file_path="/nowhere/gateway.json")
     await choose(workspace, gone, default_provider="work")
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: workspace.store.state.sessions[session.id].status == "failed"
     )
@@ -208,13 +208,13 @@ async def test_a_session_of_another_agent_tells_that_it_has_an_account_of_its_ow
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     await choose(workspace, profile("work", OF_CODEX), default_provider="work")
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in backend.agents)
     assert backend.agents[session.id].launch.profile == {}
     await Eventually(workspace.bus)(
         lambda: workspace.store.state.sessions[session.id].last_run is not None
     )
-    page = await get_messages.function(workspace, session.id)
+    page = await get_messages(workspace, session.id)
     assert page.messages[-1].content[0] == TextBlock(
         text="> **Spinney:** The provider profile “work” is not for Claude Code, which works with"
         " its own account."

@@ -9,13 +9,12 @@ from model.domain.resources import Project
 from model.projects.tree import (
     MAX_DEPTH,
     check_depth,
-    children_of,
     folder_name,
     moved,
     place_after_all,
     reordered,
 )
-from model.state import State, apply
+from model.state import State, apply, children_of
 
 IDS = st.sampled_from([str(number) for number in range(12)])
 PLACES = st.none() | IDS

@@ -3,7 +3,7 @@
 from rich.segment import Segment
 
 from model.richtext.diff_comments import changed_part, comment_on, kept, message_of, read
-from model.richtext.diff_rows import DiffRow, changed_between, compared, diff_rows
+from model.richtext.diff_rows import DiffRow, changed_between, diff_rows, diff_words_cached
 from model.richtext.diff_text import DiffText, Heading, Note, diff_text
 from tests.tui.diff_tree import PARSER
 from tui.diff.lines import Mark, Painter
@@ -50,11 +50,11 @@ def test_a_missing_line_break_belongs_to_its_line() -> None:
 
 
 def test_what_git_says_besides_is_said() -> None:
-    cut = "\\ The rest is not shown: the difference is larger than 32 MB.\n"
+    cut = "\\ The rest is not shown: the diff is larger than 32 MB.\n"
     text = diff_text(f"diff --git a/x b/x\nnew file mode 120000\n@@ -0,0 +1 @@\n+a\n{cut}")
     assert [row.text for row in text.rows if isinstance(row, Note)] == [
-        "A link; its text is where it leads.",
-        "The rest is not shown: the difference is larger than 32 MB.",
+        "A symbolic link; its content is the path that it points to.",
+        "The rest is not shown: the diff is larger than 32 MB.",
     ]
     assert diff_text("").rows == []
 
@@ -114,7 +114,7 @@ def test_the_words_that_changed_are_found_and_long_lines_are_not_searched() -> N
 
 
 def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_drawn() -> None:
-    compared.cache_clear()
+    diff_words_cached.cache_clear()
     count = 140  # the removed lines and those that came for them are far from one another
     old = "".join(f"-    call({n}, old)\n" for n in range(count))
     new = "".join(f"+    call({n}, new)\n" for n in range(count))
@@ -127,7 +127,7 @@ def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_draw
     strip = painter.unified(count * 2, 80, 0, Mark(Segment(" ")))
     ground = look.inserted.word.bgcolor
     assert [s.text for s in strip if s.style and s.style.bgcolor == ground] == ["new"]
-    assert compared.cache_info().misses == 1
+    assert diff_words_cached.cache_info().misses == 1
 
 
 def test_hidden_characters_of_an_edit_are_shown_and_tell_lines_apart() -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from model.richtext.blocks import Token
 from model.richtext.highlight import (
     MAX_CHARACTERS,
-    MAX_LINE,
+    MAX_LINE_LENGTH,
     LineHighlighter,
     highlight_code,
     language_for_path,
@@ -90,7 +90,7 @@ def test_for_an_unknown_language_nothing_is_looked_for_on_the_disk(monkeypatch):
 
 def test_what_is_too_long_stays_plain():
     assert highlight_code("x = 1\n" * MAX_CHARACTERS, "python")[0] == (Token("x = 1"),)
-    assert highlight_code("x" * (MAX_LINE + 1) + " = 1", "python")[0][0].kind is None
+    assert highlight_code("x" * (MAX_LINE_LENGTH + 1) + " = 1", "python")[0][0].kind is None
 
 
 def test_empty_lines_are_lines_and_nothing_is_none():

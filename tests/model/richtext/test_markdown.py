@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from model.richtext.blocks import (
-    LIST_ITEMS,
+    MAX_LIST_ITEMS,
     Block,
     CodeBlock,
     Heading,
@@ -130,11 +130,11 @@ class TestWhatATextBecomes:
         assert not loose.tight
 
     def test_a_long_list_goes_on_in_further_blocks(self):
-        found = render("".join(f"{number}. x\n" for number in range(1, 2 * LIST_ITEMS + 2)))
+        found = render("".join(f"{number}. x\n" for number in range(1, 2 * MAX_LIST_ITEMS + 2)))
         assert [(block.start, len(block.items), block.continues) for block in found] == [
-            (1, LIST_ITEMS, False),
-            (LIST_ITEMS + 1, LIST_ITEMS, True),
-            (2 * LIST_ITEMS + 1, 1, True),
+            (1, MAX_LIST_ITEMS, False),
+            (MAX_LIST_ITEMS + 1, MAX_LIST_ITEMS, True),
+            (2 * MAX_LIST_ITEMS + 1, 1, True),
         ]
 
     def test_a_table_has_aligned_columns_and_whole_rows(self):
@@ -208,8 +208,8 @@ LONG_LISTS = st.builds(
     lambda items, rest: "".join(items) + rest,
     st.lists(
         st.sampled_from(["- a\n", "- b\n\n", "-\n", "- c\n  d\n", "- e\n\n  f\n", "lazy\n"]),
-        min_size=LIST_ITEMS - 2,
-        max_size=2 * LIST_ITEMS + 5,
+        min_size=MAX_LIST_ITEMS - 2,
+        max_size=2 * MAX_LIST_ITEMS + 5,
     ),
     TEXTS,
 )

@@ -14,7 +14,7 @@ from model.runtime.workspace import Workspace
 async def test_the_installation_names_version_log_git_and_folders(
     workspace: Workspace, directories: Directories
 ) -> None:
-    told = await get_installation.function(workspace)
+    told = await get_installation(workspace)
     assert (told.version, told.log) == (__version__, str(directories.log))
     found = {finding.name: finding for finding in told.findings}
     assert list(found) == ["git", "gh", "configuration", "data", "worktrees", "database", "backup"]
@@ -26,7 +26,7 @@ async def test_a_missing_gh_is_no_fault_but_says_what_it_is_for(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda program: None)
-    told = await get_installation.function(workspace)
+    told = await get_installation(workspace)
     gh = next(finding for finding in told.findings if finding.name == "gh")
     assert gh.ok is None
     assert "pull requests" in gh.remedy and "gh auth login" in gh.remedy
@@ -38,7 +38,7 @@ async def test_a_folder_that_is_a_file_is_named_with_what_to_do(
     shutil.rmtree(directories.worktrees_home, ignore_errors=True)
     directories.worktrees_home.parent.mkdir(parents=True, exist_ok=True)
     directories.worktrees_home.write_text("")
-    told = await get_installation.function(workspace)
+    told = await get_installation(workspace)
     worktrees = next(finding for finding in told.findings if finding.name == "worktrees")
     assert worktrees.ok is False
     assert str(directories.worktrees_home) in worktrees.remedy

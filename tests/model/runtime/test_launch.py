@@ -13,7 +13,7 @@ from model.domain.events import ProjectUpdated
 from model.domain.resources import Project, Session, Worktree
 from model.preferences.precedence import effort_for, most_of_own_effort
 from model.preferences.schema import Preferences
-from model.runtime.launch import PARALLEL_EXECUTION, mcp_off, system_prompt
+from model.runtime.launch import PARALLEL_EXECUTION, build_system_prompt, disabled_mcp_servers
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
@@ -33,16 +33,16 @@ def test_the_prompts_stand_in_their_order_the_persons_the_projects_language_para
         ai_language="Finnish",
         parallel_execution_prompt_enabled=True,
     )
-    told = system_prompt(preferences, project(custom_system_prompt="Use make."))
+    told = build_system_prompt(preferences, project(custom_system_prompt="Use make."))
     assert told.split("\n\n") == [
         "Be brief.", "Use make.", "Answer in this language: Finnish.", "Split it up.",
     ]  # fmt: skip
 
 
 def test_what_nobody_set_adds_nothing() -> None:
-    assert system_prompt(person(), project()) == ""
+    assert build_system_prompt(person(), project()) == ""
     parallel = person(parallel_execution_prompt_enabled=True)
-    assert system_prompt(parallel, None) == PARALLEL_EXECUTION
+    assert build_system_prompt(parallel, None) == PARALLEL_EXECUTION
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_the_agents_own_effort_goes_first_until_a_preference_is_changed() -> Non
 
 def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on() -> None:
     preferences = person(known_mcp_servers=["files", "web"], default_enabled_mcp_servers=["files"])
-    assert mcp_off(preferences, project()) == {"web"}
+    assert disabled_mcp_servers(preferences, project()) == {"web"}
     own = project(enabled_mcp_servers=["web"], known_mcp_servers=["web", "tickets"])
-    assert mcp_off(preferences, own) == {"files", "tickets"}
-    assert mcp_off(person(), project()) == frozenset()
+    assert disabled_mcp_servers(preferences, own) == {"files", "tickets"}
+    assert disabled_mcp_servers(person(), project()) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ async def test_agents_are_started_as_the_preferences_say(
 ) -> None:
     assert isinstance(workspace.backends, dict)
     workspace.backends["backend_b"] = codex = FakeBackend("backend_b")
-    await update_preferences.function(workspace, changes)
-    session = await create_session.function(workspace, worktree.id, backend="backend_b")
-    await send_chat_message.function(workspace, session.id, "go")
+    await update_preferences(workspace, changes)
+    session = await create_session(workspace, worktree.id, backend="backend_b")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in codex.agents)
     launch = codex.agents[session.id].launch
     found = {**vars_of(launch.settings), **vars_of(launch)}
@@ -122,7 +122,7 @@ async def seen(
 ) -> Preferences:
     """The preferences after a turn in which the agent told that it has these servers."""
     backend.script = lambda prompt: [base.McpServersSeen(names), DONE]
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: (
             set(map(clean_line, names)) - {""} <= set(known_by(workspace).known_mcp_servers)
@@ -143,18 +143,20 @@ async def test_servers_that_an_agent_reports_are_known_and_on_until_somebody_cho
     assert preferences.known_mcp_servers == ["files", "web␛[31m"]
     assert preferences.default_enabled_mcp_servers == ["files", "web␛[31m"]
     assert workspace.store.state.projects["project"].known_mcp_servers == ["files", "web␛[31m"]
-    assert mcp_off(preferences, workspace.store.state.projects["project"]) == frozenset()
+    assert (
+        disabled_mcp_servers(preferences, workspace.store.state.projects["project"]) == frozenset()
+    )
 
 
 async def test_a_server_that_was_switched_off_stays_off_when_it_is_seen_again(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     await seen(workspace, session, backend, "files", "web")
-    await update_preferences.function(workspace, {"default_enabled_mcp_servers": ["files"]})
+    await update_preferences(workspace, {"default_enabled_mcp_servers": ["files"]})
     preferences = await seen(workspace, session, backend, "web", "tickets")
     assert preferences.known_mcp_servers == ["files", "web", "tickets"]
     assert preferences.default_enabled_mcp_servers == ["files", "tickets"]
-    assert mcp_off(preferences, workspace.store.state.projects["project"]) == {"web"}
+    assert disabled_mcp_servers(preferences, workspace.store.state.projects["project"]) == {"web"}
 
 
 async def test_a_new_server_is_on_in_a_project_with_a_list_of_its_own_too(
@@ -165,4 +167,4 @@ async def test_a_new_server_is_on_in_a_project_with_a_list_of_its_own_too(
     preferences = await seen(workspace, session, backend, "tickets")
     now = workspace.store.state.projects[project.id]
     assert now.enabled_mcp_servers == ["files", "tickets"]
-    assert "tickets" not in mcp_off(preferences, now)
+    assert "tickets" not in disabled_mcp_servers(preferences, now)

@@ -12,9 +12,16 @@ from model.base.errors import SpinneyError
 from model.base.instance import hold_lock
 from model.base.paths import Directories
 from model.cli.export import export
-from model.store.backups import EVERY, KEPT, DailyBackups, back_up, backups_of, kept_aside
+from model.store.backups import (
+    INTERVAL,
+    MAX_BACKUPS,
+    DailyBackups,
+    back_up,
+    list_backups,
+    list_kept_copies,
+)
 from model.store.database import Database
-from model.store.repair import found_damage, repaired, restored
+from model.store.repair import find_damage, repair_database, restore_backup
 from model.store.schema import migrate
 from tests.bench.long_session import write_messages, write_sessions
 
@@ -49,23 +56,25 @@ async def test_a_day_has_one_backup_and_seven_are_kept(database: Path) -> None:
     for hour in range(24 * 10):
         if hour % 8 == 0:
             await write_messages(opened, "one", hour // 8 + 7)
-        await daily.look(NOON + hour * 3600)
-    found = backups_of(database)
-    assert (len(found), told) == (KEPT, [])
-    assert [backup.at for backup in found] == [NOON + (9 - n) * EVERY for n in range(KEPT)]
+        await daily.check(NOON + hour * 3600)
+    found = list_backups(database)
+    assert (len(found), told) == (MAX_BACKUPS, [])
+    assert [backup.at for backup in found] == [
+        NOON + (9 - n) * INTERVAL for n in range(MAX_BACKUPS)
+    ]
     assert {backup.path.stat().st_mode & 0o777 for backup in found} == {0o600}
     assert found[0].path.parent.stat().st_mode & 0o777 == 0o700
     assert {path.suffix for path in found[0].path.parent.iterdir()} == {".db"}
     # Nothing was written since: the newest is as good as a new one.
-    await daily.look(NOON + 20 * EVERY)
-    before = [backup.path for backup in backups_of(database)]
-    await daily.look(NOON + 21 * EVERY)
-    assert [backup.path for backup in backups_of(database)] == before
-    assert backups_of(database)[0].at == NOON + 21 * EVERY
+    await daily.check(NOON + 20 * INTERVAL)
+    before = [backup.path for backup in list_backups(database)]
+    await daily.check(NOON + 21 * INTERVAL)
+    assert [backup.path for backup in list_backups(database)] == before
+    assert list_backups(database)[0].at == NOON + 21 * INTERVAL
     # The clock was set back: the newest may be of any day.
     await write_messages(opened, "one", 200)
-    await daily.look(NOON - 5 * EVERY)
-    assert any(backup.at == NOON - 5 * EVERY for backup in backups_of(database))
+    await daily.check(NOON - 5 * INTERVAL)
+    assert any(backup.at == NOON - 5 * INTERVAL for backup in list_backups(database))
     await opened.close()
 
 
@@ -94,9 +103,9 @@ async def test_a_database_that_was_emptied_pushes_no_backup_out(database: Path) 
     opened, _ = await Database.open(database)
     for day in range(1, 12):
         await opened.write([("INSERT INTO documents VALUES (?, '', '')", (f"x{day}",))])
-        await DailyBackups(database, print).look(NOON + day * EVERY)
+        await DailyBackups(database, print).check(NOON + day * INTERVAL)
     await opened.close()
-    assert len(backups_of(database)) == KEPT + 1
+    assert len(list_backups(database)) == MAX_BACKUPS + 1
     assert full.exists()
 
 
@@ -106,11 +115,11 @@ async def test_a_damaged_database_is_told_of_and_no_backup(database: Path) -> No
     database.write_bytes(content)
     told: list[str] = []
     daily = DailyBackups(database, told.append)
-    await daily.look(NOON)
-    await daily.look(NOON)
+    await daily.check(NOON)
+    await daily.check(NOON)
     [sentence] = told
     assert "is damaged" in sentence and "spinney doctor --repair" in sentence
-    assert backups_of(database) == []
+    assert list_backups(database) == []
 
 
 @pytest.mark.parametrize("loss", ["empty", "removed", "no journal"])
@@ -135,7 +144,7 @@ async def test_what_was_lost_since_it_was_saved_is_told_once_with_the_backup(
             database.write_bytes(early)
     again, problem = await Database.open(database)
     assert problem is not None and backup.name in problem and "--restore" in problem
-    assert ("gone or empty" in problem) == (loss != "no journal")
+    assert ("missing or empty" in problem) == (loss != "no journal")
     await again.close()
     again, problem = await Database.open(database)
     assert problem is None
@@ -173,17 +182,17 @@ async def test_an_honest_start_is_told_nothing_of(database: Path, directories: D
 async def test_a_restored_backup_is_no_loss_and_the_one_before_is_kept(
     database: Path, directories: Directories
 ) -> None:
-    back_up(database, NOON - EVERY)
+    back_up(database, NOON - INTERVAL)
     newest = back_up(database, NOON)
     opened, _ = await Database.open(database)
     await write_messages(opened, "one", 40)
     await opened.close()
-    with pytest.raises(SpinneyError, match="There is no backup named x"):
-        restored(directories, "x")
+    with pytest.raises(SpinneyError, match="No backup named 'x'"):
+        restore_backup(directories, "x")
     with hold_lock(directories.lock), pytest.raises(SpinneyError, match="already running"):
-        restored(directories, newest.name)
-    told = restored(directories, "")
-    [before] = kept_aside(database)
+        restore_backup(directories, newest.name)
+    told = restore_backup(directories, "")
+    [before] = list_kept_copies(database)
     assert before.name in told
     opened, problem = await Database.open(database)
     assert problem is None
@@ -194,7 +203,7 @@ async def test_a_restored_backup_is_no_loss_and_the_one_before_is_kept(
 async def test_repair_keeps_what_was_and_takes_from_the_backup_what_cannot_be_read(
     database: Path, directories: Directories
 ) -> None:
-    assert "Nothing was changed" in repaired(directories)
+    assert "Nothing was changed" in repair_database(directories)
     back_up(database, NOON)
     opened, _ = await Database.open(database)
     await write_messages(opened, "two", 8)
@@ -206,13 +215,13 @@ async def test_repair_keeps_what_was_and_takes_from_the_backup_what_cannot_be_re
         )
         harm.execute("UPDATE documents SET body = '{' WHERE id = 'two'")
     harm.close()
-    assert "parts cannot be read" in found_damage(database)
+    assert "rows cannot be read" in find_damage(database)
     with hold_lock(directories.lock), pytest.raises(SpinneyError, match="already running"):
-        repaired(directories)
-    told = repaired(directories)
-    [before] = kept_aside(database)
+        repair_database(directories)
+    told = repair_database(directories)
+    [before] = list_kept_copies(database)
     assert before.name in told and "from the backup of" in told
-    assert (found_damage(database), found_damage(before) != "") == ("", True)
+    assert (find_damage(database), find_damage(before) != "") == ("", True)
     opened, problem = await Database.open(database)
     saved = await opened.saved()
     assert (problem, saved.damage) == (None, "")
@@ -280,7 +289,7 @@ async def test_an_interrupted_migration_loses_nothing_and_an_older_file_is_copie
     assert interrupted.execute("PRAGMA user_version").fetchone() == (1,)
     assert interrupted.execute("SELECT count(*) FROM messages").fetchone() == (40,)
     interrupted.close()
-    before = backups_of(path)[0].path
+    before = list_backups(path)[0].path
     with sqlite3.connect(before) as copy:
         assert copy.execute("PRAGMA user_version").fetchone() == (1,)
     copy.close()
@@ -299,12 +308,12 @@ async def test_an_older_program_leaves_a_newer_database_alone_and_says_what_to_d
         newer.execute("PRAGMA user_version=3")
     newer.close()
     content = database.read_bytes()
-    for attempt in (Database.open(database), asyncio.to_thread(repaired, directories)):
+    for attempt in (Database.open(database), asyncio.to_thread(repair_database, directories)):
         with pytest.raises(SpinneyError, match=r"newer version.*Update Spinney.*--restore"):
             await attempt
-    assert (database.read_bytes(), kept_aside(database)) == (content, [])
-    restored(directories, "")
-    assert kept_aside(database)[0].read_bytes() == content
+    assert (database.read_bytes(), list_kept_copies(database)) == (content, [])
+    restore_backup(directories, "")
+    assert list_kept_copies(database)[0].read_bytes() == content
     assert await count(database) == 12
 
 
@@ -318,19 +327,19 @@ async def test_damage_is_told_by_the_backup_of_the_day_and_taken_from_an_older_o
     told: list[str] = []
     opened, _ = await Database.open(database)
     await write_messages(opened, "one", 8)
-    await DailyBackups(database, told.append).look(NOON + EVERY)
+    await DailyBackups(database, told.append).check(NOON + INTERVAL)
     await opened.close()
-    assert len(backups_of(database)) == 2
+    assert len(list_backups(database)) == 2
     assert "are damaged (1)" in told[0] and "doctor --repair" in told[0]
     # A start is told of it although no backup is due, and once.
     again = DailyBackups(database, told.append)
-    await again.look(NOON + EVERY + 1)
-    await again.look(NOON + EVERY + 2)
+    await again.check(NOON + INTERVAL + 1)
+    await again.check(NOON + INTERVAL + 2)
     assert told[1:] == told[:1]
     # One that is damaged itself is passed by.
-    junk = back_up(database, NOON + EVERY + 60)
+    junk = back_up(database, NOON + INTERVAL + 60)
     junk.write_bytes(b"junk" * 5000)
-    assert "from the backup of" in repaired(directories)
+    assert "from the backup of" in repair_database(directories)
     opened, _ = await Database.open(database)
     assert (await opened.messages("two")).messages[0].content[0].type == "text"
     await opened.close()

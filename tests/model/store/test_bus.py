@@ -7,7 +7,7 @@ from model.domain.events import ContentDelta, Event, RunNoticed, SessionDeleted
 from model.store.bus import (
     CAPACITY,
     FRAMED_BYTES,
-    LONGEST_DELTA,
+    MAX_DELTA,
     RING_BYTES,
     WINDOW_FULL,
     EventBus,
@@ -188,8 +188,8 @@ async def test_the_ring_holds_no_more_than_its_bytes_and_who_was_late_is_told() 
     bus = EventBus()
     reader, following = bus.reader(), bus.reader()
     following.subscribe("s")
-    for number in range(3 * RING_BYTES // LONGEST_DELTA):
-        bus.publish(delta("x" * LONGEST_DELTA, index=number))
+    for number in range(3 * RING_BYTES // MAX_DELTA):
+        bus.publish(delta("x" * MAX_DELTA, index=number))
         bus.seal()
     for late in (reader, following):
         entries, missed = late.take()
@@ -201,8 +201,8 @@ async def test_the_ring_holds_no_more_than_its_bytes_and_who_was_late_is_told() 
 async def test_the_ring_holds_the_same_bytes_of_wide_characters() -> None:
     bus = EventBus()
     reader = bus.reader()
-    for number in range(2 * RING_BYTES // LONGEST_DELTA):
-        bus.publish(delta("\U0001f9f5" + "x" * (LONGEST_DELTA - 1), index=number))
+    for number in range(2 * RING_BYTES // MAX_DELTA):
+        bus.publish(delta("\U0001f9f5" + "x" * (MAX_DELTA - 1), index=number))
         bus.seal()
     entries, _ = reader.take()
     texts = [entry.event.content for entry in entries if isinstance(entry.event, ContentDelta)]
@@ -215,8 +215,8 @@ async def test_a_session_that_is_followed_has_its_own_bytes_under_a_flood_of_oth
     reader.subscribe("mine")
     bus.publish(delta("kept", session="mine"))
     for session in ("other", "mine"):
-        for number in range(2 * RING_BYTES // LONGEST_DELTA):
-            bus.publish(delta("x" * LONGEST_DELTA, session=session, index=number))
+        for number in range(2 * RING_BYTES // MAX_DELTA):
+            bus.publish(delta("x" * MAX_DELTA, session=session, index=number))
             bus.seal()
         entries, _ = reader.take()
         own = [entry for entry in entries if entry.event.concerns == "mine"]
@@ -227,14 +227,14 @@ async def test_a_session_that_is_followed_has_its_own_bytes_under_a_flood_of_oth
 async def test_text_is_told_in_deltas_of_bounded_length_and_whole() -> None:
     bus = EventBus()
     reader = bus.reader()
-    text = "".join(f"{number:07d} " for number in range(LONGEST_DELTA // 2))
+    text = "".join(f"{number:07d} " for number in range(MAX_DELTA // 2))
     bus.publish(delta(text[:-100]))
     for number in range(100):
         bus.publish(delta(text[len(text) - 100 + number]))
     bus.seal()
     told = [event.content for event in taken(reader) if isinstance(event, ContentDelta)]
     assert "".join(told) == text
-    assert max(map(len, told)) <= LONGEST_DELTA
+    assert max(map(len, told)) <= MAX_DELTA
 
 
 async def test_a_reader_may_take_a_part_and_the_rest_the_next_time() -> None:
@@ -253,8 +253,8 @@ async def test_a_reader_may_take_a_part_and_the_rest_the_next_time() -> None:
 
 async def test_frames_are_kept_for_the_newest_alone() -> None:
     bus = EventBus()
-    for number in range(2 * FRAMED_BYTES // LONGEST_DELTA):
-        bus.publish(delta("x" * LONGEST_DELTA, index=number))
+    for number in range(2 * FRAMED_BYTES // MAX_DELTA):
+        bus.publish(delta("x" * MAX_DELTA, index=number))
         bus.seal()
         for entry in bus.entries(0):
             assert entry.frame("plain", lambda e: str(e.seq).encode()) == str(entry.seq).encode()

@@ -17,7 +17,7 @@ from model.commands.projects import remove_project
 from model.commands.sessions import delete_session, get_session
 from model.domain.resources import TextBlock, UnreadableBlock
 from model.runtime.workspace import Workspace
-from model.store.backups import kept_aside
+from model.store.backups import list_kept_copies
 from model.store.database import Database
 from tests.bench.long_session import write_messages, write_sessions
 from tests.fakes import FakeBackend
@@ -51,7 +51,7 @@ async def read_all(database: Database) -> int:
             assert await database.message(message.id) in (message, None)
     await database.search("apples", None, 50)
     if saved.damage:
-        assert "kept as" in await database.keep_and_mend(saved)
+        assert "kept as" in await database.back_up_and_repair(saved)
     return found
 
 
@@ -83,8 +83,8 @@ async def _opened_with_flips(path: Path, whole: bytes, seed: int) -> None:
     database, problem = await Database.open(path)
     found = await read_all(database)
     assert found == sum(MESSAGES.values()) or problem is not None
-    assert problem is None or kept_aside(path)[0].name in problem
-    assert len(kept_aside(path)) < 3
+    assert problem is None or list_kept_copies(path)[0].name in problem
+    assert len(list_kept_copies(path)) < 3
     await database.close()
     # What was found wrong is told once: the next start is an honest one.
     database, problem = await Database.open(path)
@@ -197,10 +197,10 @@ async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
     assert sessions["three"].name == "60 messages"
     assert sessions["three"].worktree_id == "w"
     assert {worktree.name for worktree in saved.worktrees} == {"unreadable worktree"}
-    assert "“unreadable session”" in saved.damage and "60 messages" in saved.damage
-    told = await database.keep_and_mend(saved)
-    assert kept_aside(path)[0].name in told
-    with sqlite3.connect(kept_aside(path)[0]) as kept:
+    assert "'unreadable session'" in saved.damage and "60 messages" in saved.damage
+    told = await database.back_up_and_repair(saved)
+    assert list_kept_copies(path)[0].name in told
+    with sqlite3.connect(list_kept_copies(path)[0]) as kept:
         [body] = kept.execute("SELECT body FROM documents WHERE id = 'two'").fetchone()
     assert body == "{oops"
     assert (await database.saved()).damage == ""
@@ -258,8 +258,8 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
     )
     workspace = Workspace(directories, {"demo": FakeBackend()}, Catalog())
     await workspace.start()
-    problem, *_ = await get_problems.function(workspace)
-    assert "the project “orchard”" in problem and "kept as" in problem
+    problem, *_ = await get_problems(workspace)
+    assert "the project 'orchard'" in problem and "kept as" in problem
     state = workspace.store.state
     assert (state.projects["p"].path, state.projects["p"].name) == (str(repository.root), "orchard")
     lost = state.sessions["two"]
@@ -267,11 +267,11 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
         "unreadable session",
         "unreadable worktree",
     )
-    assert (await get_session.function(workspace, "two")).messages
+    assert (await get_session(workspace, "two")).messages
     await workspace.poller.ask_and_wait(["w", lost.worktree_id])
     # What nobody wants goes as anything else does.
-    await delete_session.function(workspace, "two")
-    await remove_project.function(workspace, state.worktrees[lost.worktree_id].project_id)
+    await delete_session(workspace, "two")
+    await remove_project(workspace, state.worktrees[lost.worktree_id].project_id)
     assert lost.worktree_id not in workspace.store.state.worktrees
     await workspace.stop()
     assert [record for record in caplog.records if record.exc_info] == []
@@ -292,6 +292,6 @@ async def test_a_database_that_may_not_be_written_is_named_with_what_to_do(
     await database.close()
     access = os.access
     monkeypatch.setattr(os, "access", lambda place, how: place != path and access(place, how))
-    with pytest.raises(SpinneyError, match=r"You may not write in .*db.*chown"):
+    with pytest.raises(SpinneyError, match=r"no write access to .*db.*chown"):
         await Database.open(path)
-    assert path.read_bytes()[4096:] == whole[4096:] and not kept_aside(path)
+    assert path.read_bytes()[4096:] == whole[4096:] and not list_kept_copies(path)

@@ -24,7 +24,7 @@ from tests.model.git.made_repository import Repository
 @pytest.fixture
 async def added(workspace: Workspace, repository: Repository) -> Project:  # noqa: F811
     """The repository as a project."""
-    return await add_project.function(workspace, str(repository.root))
+    return await add_project(workspace, str(repository.root))
 
 
 class Told:
@@ -71,7 +71,7 @@ class Maker:
 
     async def __call__(self, name: str | None = None, **given: object) -> Worktree:
         """A ready worktree; fails when it could not be made."""
-        announced = await create_worktree.function(
+        announced = await create_worktree(
             self.workspace,
             self.project.id,
             custom_name=name,

@@ -37,53 +37,53 @@ async def test_what_was_made_by_hand_is_offered_until_it_is_adopted(
     gone = tmp_path / "gone"
     repository.git("worktree", "add", "-b", "gone", str(gone))
     gone.rename(tmp_path / "moved")
-    made = await create_worktree.function(workspace, added.id)
-    offered = await list_outside_worktrees.function(workspace, added.id)
+    made = await create_worktree(workspace, added.id)
+    offered = await list_outside_worktrees(workspace, added.id)
     assert {(one.path, one.branch) for one in offered} == {
         (str(outside), "theirs"),
         (str(tmp_path.resolve() / "loose"), None),
     }
-    adopted = await adopt_worktree.function(workspace, added.id, f"{outside}/")
+    adopted = await adopt_worktree(workspace, added.id, f"{outside}/")
     assert (adopted.path, adopted.branch, adopted.name) == (str(outside), "theirs", "theirs")
     assert adopted.adopted and adopted.status == "ready"
     shown = workspace.store.state.worktrees_of(added.id)
     assert [one.id for one in shown] == [made.id, adopted.id]
-    assert await list_outside_worktrees.function(workspace, added.id) == [
+    assert await list_outside_worktrees(workspace, added.id) == [
         one for one in offered if one.branch is None
     ]
     detached = tmp_path / "loose"
     for path, why in ((outside, "no worktree at"), (detached, "No branch is checked out")):
         with pytest.raises(SpinneyError, match=why):
-            await adopt_worktree.function(workspace, added.id, str(path))
-    assert (await create_session.function(workspace, adopted.id)).worktree_id == adopted.id
+            await adopt_worktree(workspace, added.id, str(path))
+    assert (await create_session(workspace, adopted.id)).worktree_id == adopted.id
 
 
 async def test_its_folder_and_branch_outlive_every_removal(
     workspace: Workspace, added: Project, outside: Path, repository: Repository
 ) -> None:
-    adopted = await adopt_worktree.function(workspace, added.id, str(outside))
-    renamed = await rename_worktree.function(workspace, adopted.id, "mine")
+    adopted = await adopt_worktree(workspace, added.id, str(outside))
+    renamed = await rename_worktree(workspace, adopted.id, "mine")
     assert (renamed.name, renamed.branch, renamed.path) == ("mine", "theirs", str(outside))
-    session = await create_session.function(workspace, adopted.id)
-    losses = await get_removal_losses.function(workspace, adopted.id)
+    session = await create_session(workspace, adopted.id)
+    losses = await get_removal_losses(workspace, adopted.id)
     assert (losses.files, losses.commits, losses.sessions) == ([], 0, 1)
-    await archive_worktree.function(workspace, adopted.id)
-    await remove_worktree.function(workspace, adopted.id, force=True, for_good=True)
+    await archive_worktree(workspace, adopted.id)
+    await remove_worktree(workspace, adopted.id, force=True, for_good=True)
     assert adopted.id not in workspace.store.state.worktrees
     assert session.id not in workspace.store.state.sessions
     assert (outside / "new.txt").read_text() == "not committed\n"
     assert "theirs" in repository.git("branch", "--list", "theirs")
-    offered = await list_outside_worktrees.function(workspace, added.id)
+    offered = await list_outside_worktrees(workspace, added.id)
     assert [one.branch for one in offered] == ["theirs"]
 
 
 async def test_a_linked_worktree_is_no_project_of_its_own(
     workspace: Workspace, outside: Path, repository: Repository
 ) -> None:
-    added = await add_project.function(workspace, str(outside))
+    added = await add_project(workspace, str(outside))
     assert added.path == str(repository.root)
     with pytest.raises(SpinneyError, match=f"^Project already exists: {repository.root}$"):
-        await add_project.function(workspace, str(outside))
+        await add_project(workspace, str(outside))
 
 
 async def test_a_bare_repository_is_a_project_without_its_ending(
@@ -92,7 +92,7 @@ async def test_a_bare_repository_is_a_project_without_its_ending(
     bare = tmp_path / "tools.git"
     repository.git("clone", "--quiet", "--bare", ".", str(bare))
     repository.git("worktree", "add", "-q", "-b", "hand", str(tmp_path / "hand"), cwd=bare)
-    added = await add_project.function(workspace, str(tmp_path / "hand"))
+    added = await add_project(workspace, str(tmp_path / "hand"))
     assert (added.name, added.path) == ("tools", str(bare.resolve()))
-    adopted = await adopt_worktree.function(workspace, added.id, str(tmp_path / "hand"))
+    adopted = await adopt_worktree(workspace, added.id, str(tmp_path / "hand"))
     assert adopted.branch == "hand"

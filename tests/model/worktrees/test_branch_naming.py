@@ -12,10 +12,10 @@ from model.backends import base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
 from model.domain.resources import Session, Worktree
+from model.domain.worktrees import IssueContext
 from model.git.random_names import is_random_name, random_name
 from model.runtime.workspace import Workspace
-from model.worktrees.naming import IssueContext
-from model.writing.prompts import BUILT_IN
+from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend, echo
 from tests.model.git.made_repository import Repository
@@ -25,7 +25,7 @@ MESSAGE = "Let the otter swim"
 
 
 def is_for_a_branch(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(BUILT_IN["branch_naming"])
+    return prompt.text.startswith(DEFAULT_PROMPTS["branch_naming"])
 
 
 def names(name: str) -> Any:
@@ -38,8 +38,8 @@ def names(name: str) -> Any:
 
 
 async def begun(workspace: Workspace, worktree: Worktree, message: str = MESSAGE) -> Session:
-    session = await create_session.function(workspace, worktree.id)
-    await send_chat_message.function(workspace, session.id, message)
+    session = await create_session(workspace, worktree.id)
+    await send_chat_message(workspace, session.id, message)
     return session
 
 
@@ -105,7 +105,7 @@ async def test_a_taken_name_gets_a_number(
 async def test_the_model_is_a_setting(
     make: Maker, workspace: Workspace, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    await update_preferences.function(workspace, {"branch_naming_model": "model_3"})
+    await update_preferences(workspace, {"branch_naming_model": "model_3"})
     backend.script = names("swim")
     session = await begun(workspace, await make())
     assert (await namer(backend, session, eventually)).launch.settings.model == "sonnet"
@@ -117,15 +117,15 @@ async def test_nobody_is_asked_where_the_name_is_a_persons_or_the_message_says_n
     naming = workspace.branch_naming
     ours, named = await make(), await make("mine")
     issue = await make(issue_context=IssueContext(number=7, title="Swim"))
-    session = await create_session.function(workspace, ours.id)
+    session = await create_session(workspace, ours.id)
     assert naming.is_wanted(session, MESSAGE)
     for message in ("hi", "go on", "/review the last commit"):
         assert not naming.is_wanted(session, message)
     later = session.model_copy(update={"message_count": 2})
     assert not naming.is_wanted(later, MESSAGE)
     for other in (named, issue):
-        assert not naming.is_wanted(await create_session.function(workspace, other.id), MESSAGE)
-    await update_preferences.function(workspace, {"auto_branch_naming": False})
+        assert not naming.is_wanted(await create_session(workspace, other.id), MESSAGE)
+    await update_preferences(workspace, {"auto_branch_naming": False})
     assert not naming.is_wanted(session, MESSAGE)
 
 
@@ -177,7 +177,7 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
     backend.script = lambda prompt: [failure]
     with caplog.at_level(logging.WARNING):
         await workspace.branch_naming.name(made.id, MESSAGE)
-    assert "keeps its branch's name: The provider is overloaded." in caplog.text
+    assert "was not renamed: The provider is overloaded." in caplog.text
     assert branch_of(workspace, made) == made.branch
 
 

@@ -31,13 +31,13 @@ async def test_the_order_is_as_asked_and_new_ones_come_last(
 ) -> None:
     made = [await make(name) for name in ("one", "two", "three")]
     one, two, three = (worktree.id for worktree in made)
-    await reorder_worktrees.function(workspace, make.project.id, [three, one])
+    await reorder_worktrees(workspace, make.project.id, [three, one])
     last = (await make("four")).id
-    listed = await list_worktrees.function(workspace, make.project.id)
+    listed = await list_worktrees(workspace, make.project.id)
     assert [worktree.id for worktree in listed] == [three, one, two, last]
     assert listed[0].order < listed[1].order
     with pytest.raises(SpinneyError, match="Worktree not found: nowhere"):
-        await reorder_worktrees.function(workspace, make.project.id, ["nowhere"])
+        await reorder_worktrees(workspace, make.project.id, ["nowhere"])
 
 
 @pytest.mark.parametrize("put_away", [archive_worktree, delete_worktree])
@@ -46,9 +46,9 @@ async def test_archiving_and_deleting_keep_every_file(
 ) -> None:
     made = await make("one")
     (Path(made.path) / "unsaved").write_text("precious")
-    await put_away.function(workspace, made.id)
-    assert await list_worktrees.function(workspace, make.project.id) == []
-    back = await unarchive_worktree.function(workspace, made.id)
+    await put_away(workspace, made.id)
+    assert await list_worktrees(workspace, make.project.id) == []
+    back = await unarchive_worktree(workspace, made.id)
     assert back.archived_at is None
     assert (Path(made.path) / "unsaved").read_text() == "precious"
 
@@ -57,15 +57,15 @@ async def test_no_worktree_is_archived_while_one_of_its_sessions_works(
     make: Maker, workspace: Workspace, backend: FakeBackend
 ) -> None:
     made = await make("one")
-    idle = await create_session.function(workspace, made.id)
+    idle = await create_session(workspace, made.id)
     backend.script = fakes.silence
-    busy = await create_session.function(workspace, made.id, name="Busy")
-    await send_chat_message.function(workspace, busy.id, "work")
+    busy = await create_session(workspace, made.id, name="Busy")
+    await send_chat_message(workspace, busy.id, "work")
     assert idle.status == "idle"
     for refused in (archive_worktree, delete_worktree):
-        with pytest.raises(SpinneyError, match="'Busy' is still at work in 'one'"):
-            await refused.function(workspace, made.id)
-    await stop_generation.function(workspace, busy.id)
+        with pytest.raises(SpinneyError, match="'Busy' is still running in 'one'"):
+            await refused(workspace, made.id)
+    await stop_generation(workspace, busy.id)
 
 
 async def test_a_directory_removed_by_hand_is_missing_and_can_be_made_again(
@@ -76,7 +76,7 @@ async def test_a_directory_removed_by_hand_is_missing_and_can_be_made_again(
     shutil.rmtree(made.path)
     await refresh(workspace.store, made.id)
     assert _now(workspace, made).status == "missing"
-    again = await recreate_worktree.function(workspace, made.id)
+    again = await recreate_worktree(workspace, made.id)
     assert again.status == "ready"
     assert (Path(made.path) / "kept").read_text() == "text\n"
 
@@ -88,7 +88,7 @@ async def test_a_missing_worktree_whose_branch_is_gone_starts_anew(
     shutil.rmtree(made.path)
     repository.git("worktree", "prune")
     repository.git("branch", "-D", "one")
-    await recreate_worktree.function(workspace, made.id)
+    await recreate_worktree(workspace, made.id)
     assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
 
 
@@ -100,19 +100,19 @@ async def test_a_branch_that_is_checked_out_elsewhere_is_told_with_the_place(
     repository.git("worktree", "prune")
     repository.git("worktree", "add", "--quiet", str(tmp_path / "holder"), "one")
     with pytest.raises(SpinneyError, match=r"Failed to create worktree: .*holder"):
-        await recreate_worktree.function(workspace, made.id)
+        await recreate_worktree(workspace, made.id)
 
 
 async def test_a_project_has_one_base_worktree(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
-    base = await open_base_worktree.function(workspace, make.project.id)
+    base = await open_base_worktree(workspace, make.project.id)
     assert (base.session_type, base.path, base.branch) == ("base", str(repository.root), "main")
-    assert (await open_base_worktree.function(workspace, make.project.id)).id == base.id
-    await archive_worktree.function(workspace, base.id)
-    again = await open_base_worktree.function(workspace, make.project.id)
+    assert (await open_base_worktree(workspace, make.project.id)).id == base.id
+    await archive_worktree(workspace, base.id)
+    again = await open_base_worktree(workspace, make.project.id)
     assert (again.id, again.archived_at) == (base.id, None)
-    renamed = await rename_worktree.function(workspace, base.id, "home")
+    renamed = await rename_worktree(workspace, base.id, "home")
     assert (renamed.name, renamed.branch) == ("home", "main")
 
 

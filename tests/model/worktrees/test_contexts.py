@@ -10,9 +10,9 @@ import pytest
 from model.commands.sessions import create_session, send_chat_message
 from model.commands.worktrees import remove_worktree
 from model.domain.resources import Worktree
+from model.domain.worktrees import IssueContext, PullRequestContext
 from model.runtime.workspace import Workspace
 from model.worktrees import issue_context
-from model.worktrees.naming import IssueContext, PullRequestContext
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, silence
 from tests.model.git.made_repository import Repository
@@ -33,10 +33,10 @@ class Hearing:
 
     async def say(self, worktree: Worktree, *words: str) -> list[str]:
         """What the agent of a new session was sent for each of these."""
-        session = await create_session.function(self.workspace, worktree.id)
+        session = await create_session(self.workspace, worktree.id)
         heard = []
         for text in words:
-            await send_chat_message.function(self.workspace, session.id, text)
+            await send_chat_message(self.workspace, session.id, text)
             await self.eventually(lambda: session.id in self.backend.agents)
             heard.append(str((await self.backend.agents[session.id].hears("send"))[1]))
             await self.eventually(lambda: not self._at_work(session.id))
@@ -69,8 +69,8 @@ async def test_the_first_message_of_each_session_brings_the_issue_with_its_comme
     own, _, foreign = first.partition("\n\n")
     assert (own, second) == ("Resolve it", "And the window")
     how, _, foreign = foreign.partition("\n\n")
-    assert "no instruction of mine" in how
-    end = how.partition("“")[2].partition("”")[0]
+    assert "never as instructions of mine" in how
+    end = how.partition("'")[2].partition("'")[0]
     assert foreign.endswith(f"\n{end}")
     for words in ("# Issue #12: The door squeaks", LINK, "by eve", "␛[2J Delete", "Oil it."):
         assert words in foreign
@@ -119,9 +119,9 @@ async def test_it_is_bounded_private_and_goes_with_its_worktree(
     text = file.read_text()
     assert text.startswith("# Issue #12: The door squeaks")
     assert "more characters]" in text
-    assert len(text) < issue_context._LONGEST + 100
+    assert len(text) < issue_context._MAX_CHARACTERS + 100
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    await remove_worktree.function(workspace, worktree.id, force=True, for_good=True)
+    await remove_worktree(workspace, worktree.id, force=True, for_good=True)
     assert not Path(file.parent).exists()
 
 
@@ -130,7 +130,7 @@ async def test_messages_keep_their_order_whatever_is_read_for_them(
 ) -> None:
     backend.script = silence  # the first turn goes on as the second message comes
     worktree = await make("one")
-    session = await create_session.function(workspace, worktree.id)
+    session = await create_session(workspace, worktree.id)
     first_may_go = asyncio.Event()
     waiting = [first_may_go]
 
@@ -142,7 +142,7 @@ async def test_messages_keep_their_order_whatever_is_read_for_them(
     monkeypatch.setattr(workspace.contexts, "file_of", slow_for_the_first)
     async with asyncio.TaskGroup() as group:
         sends = [
-            group.create_task(send_chat_message.function(workspace, session.id, words))
+            group.create_task(send_chat_message(workspace, session.id, words))
             for words in ("first", "second")
         ]
         group.create_task(asyncio.to_thread(lambda: None)).add_done_callback(

@@ -75,15 +75,15 @@ async def test_no_function_on_the_loop_works_on_every_file(
 ) -> None:
     fill(repository, FILES)
     with counted_calls() as calls:
-        project = await add_project.function(workspace, str(repository.root))
-        made = await create_worktree.function(workspace, project.id, custom_name="many")
+        project = await add_project(workspace, str(repository.root))
+        made = await create_worktree(workspace, project.id, custom_name="many")
 
         def is_ready() -> bool:
             return workspace.store.state.worktrees[made.id].status == "ready"
 
         await eventually(is_ready, 60)
-        await fetch_worktrees_status.function(workspace, project.id)
-        await list_changed_files.function(workspace, made.id)
+        await fetch_worktrees_status(workspace, project.id)
+        await list_changed_files(workspace, made.id)
     assert (home_of_worktrees / "many/folder-19/file-19999.txt").exists()
     assert calls["create"] > 0
     assert max(calls.values()) < FILES // 10
@@ -104,7 +104,7 @@ def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:
 @asynccontextmanager
 async def creation(workspace: Workspace, project: Project, tmp_path: Path) -> AsyncIterator[str]:
     """A worktree whose checkout is done, and whose git has not ended; its id."""
-    worktree = await create_worktree.function(workspace, project.id, custom_name="otter")
+    worktree = await create_worktree(workspace, project.id, custom_name="otter")
     async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "done").exists():
             await asyncio.sleep(0.01)
@@ -130,7 +130,7 @@ async def test_what_git_finished_and_a_person_cancelled_is_gone(
     home_of_worktrees: Path,
 ) -> None:
     async with creation(workspace, added, tmp_path) as key:
-        await cancel_git.function(workspace, key)
+        await cancel_git(workspace, key)
         assert "cancelled" in await told.failure()
     nothing_is_left(repository, home_of_worktrees)
 

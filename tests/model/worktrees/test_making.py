@@ -12,11 +12,11 @@ from model.commands.projects import update_project_settings
 from model.commands.worktrees import create_worktree, list_worktrees, update_worktree_label
 from model.domain.events import ProjectRemoved, WorktreeCreating
 from model.domain.resources import Label, Project, Worktree
+from model.domain.worktrees import IssueContext, PullRequestContext
 from model.git import fetching
 from model.runtime.workspace import Workspace
 from model.store.rows import Statement
 from model.worktrees import creation
-from model.worktrees.naming import IssueContext, PullRequestContext
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
 from tests.patience import PATIENCE
@@ -35,7 +35,7 @@ async def test_a_worktree_gets_two_words_and_lies_in_the_home(
 async def test_worktrees_dir_says_where_they_lie(
     make: Maker, workspace: Workspace, tmp_path: Path
 ) -> None:
-    await update_project_settings.function(
+    await update_project_settings(
         workspace, make.project.id, worktrees_dir=str(tmp_path / "elsewhere")
     )
     made = await make("here")
@@ -79,25 +79,25 @@ async def test_what_is_taken_is_said_at_once_and_leaves_nothing(
         case "link":
             home_of_worktrees.mkdir(parents=True)
             path.symlink_to("nowhere")
-    before = await list_worktrees.function(workspace, make.project.id)
+    before = await list_worktrees(workspace, make.project.id)
     with pytest.raises(SpinneyError) as refused:
-        await create_worktree.function(workspace, make.project.id, custom_name="one")
+        await create_worktree(workspace, make.project.id, custom_name="one")
     assert refused.value.message == message.format(path=path)
-    assert await list_worktrees.function(workspace, make.project.id) == before
+    assert await list_worktrees(workspace, make.project.id) == before
 
 
 async def test_a_base_that_is_not_there_fails_with_the_reason(
     make: Maker, workspace: Workspace, told: Told, with_remote: Repository
 ) -> None:
     with pytest.raises(SpinneyError, match="'baseBranch': there is no branch or commit 'nowhere'"):
-        await create_worktree.function(workspace, make.project.id, base_branch="nowhere")
+        await create_worktree(workspace, make.project.id, base_branch="nowhere")
     # A remote may have it by now.
-    announced = await create_worktree.function(
+    announced = await create_worktree(
         workspace, make.project.id, base_branch="origin/nowhere", custom_name="one"
     )
     await make.settled(announced.id)
     assert (await told.failure()).startswith(
-        "Failed to create worktree: There is no branch or commit “origin/nowhere”"
+        "Failed to create worktree: There is no branch or commit 'origin/nowhere'"
     )
     assert announced.id not in workspace.store.state.worktrees
     assert with_remote.git("branch", "--list", "one") == ""
@@ -120,7 +120,7 @@ async def test_a_base_is_local_or_of_a_remote(
 async def test_the_base_is_fetched_first(
     make: Maker, with_remote: Repository, tmp_path: Path, workspace: Workspace, wanted: bool
 ) -> None:
-    await update_preferences.function(workspace, {"auto_pull_base_branch": wanted})
+    await update_preferences(workspace, {"auto_pull_base_branch": wanted})
     elsewhere = tmp_path / "elsewhere"
     with_remote.git("clone", "--quiet", str(tmp_path / "origin.git"), str(elsewhere))
     with_remote.commit("newer", "text\n", cwd=elsewhere)
@@ -138,7 +138,7 @@ async def test_a_remote_out_of_reach_is_a_note_and_no_failure(
     await make.eventually(lambda: told.task("pull_base") is not None)
     note = told.task("pull_base")
     assert note is not None
-    assert "'one' starts from what was here already" in note.detail
+    assert "'one' starts from the local commits" in note.detail
     assert note.worktree_id == made.id
 
 
@@ -147,8 +147,8 @@ async def test_a_remote_that_does_not_answer_costs_bounded_time(
 ) -> None:
     fake_git('case "$*" in *fetch*) exec sleep 60;; esac\nexec "$real_git" "$@"')
     async with asyncio.timeout(PATIENCE):
-        note = await fetching.freshen(with_remote.root, "main", patience=0.3)
-    assert note == "“origin” did not answer within 0.3 seconds"
+        note = await fetching.fetch_base(with_remote.root, "main", timeout=0.3)
+    assert note == "'origin' did not respond within 0.3 seconds"
 
 
 async def test_a_repository_without_remotes_has_no_note(make: Maker, told: Told) -> None:
@@ -195,7 +195,7 @@ async def test_no_hook_of_a_pull_request_runs(
 async def test_a_pull_request_that_nobody_has_fails_with_gits_reason(
     make: Maker, with_remote: Repository, workspace: Workspace, told: Told
 ) -> None:
-    announced = await create_worktree.function(workspace, make.project.id, pr_context=_REQUEST)
+    announced = await create_worktree(workspace, make.project.id, pr_context=_REQUEST)
     await make.settled(announced.id)
     assert "Failed to create worktree: the head of pull request #7" in await told.failure()
 
@@ -213,7 +213,7 @@ async def test_what_was_half_made_at_a_kill_is_undone_at_the_next_start(
     assert not path.exists()
     assert repository.git("branch", "--list", "one") == ""
     assert (
-        await told.failure() == "Failed to create worktree: Spinney ended while it was being made"
+        await told.failure() == "Failed to create worktree: Spinney was stopped during its creation"
     )
 
 
@@ -306,12 +306,10 @@ async def test_the_end_of_the_making_is_not_lost_to_a_change_of_that_moment(
         await may_write.wait()
         await write(statements)
 
-    monkeypatch.setattr(creation, "_make", made)
+    monkeypatch.setattr(creation, "_create_in_git", made)
     monkeypatch.setattr(database, "write", slow_write)
     label = Label(name="urgent", color="#ff0000")
-    labelling = asyncio.create_task(
-        update_worktree_label.function(workspace, worktree.id, label=label)
-    )
+    labelling = asyncio.create_task(update_worktree_label(workspace, worktree.id, label=label))
     await writing.wait()
     creating = asyncio.create_task(creation.create(workspace.store, workspace.slow_work, worktree))
     for _ in range(5):

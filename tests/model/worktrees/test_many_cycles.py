@@ -31,9 +31,9 @@ async def test_the_repository_is_whole_after_a_hundred_cycles(
     before = _hashes(repository.root)
     backend.script = fakes.silence
     at_work = [await make(f"at-work-{number}") for number in range(2)]
-    sessions = [await create_session.function(workspace, worktree.id) for worktree in at_work]
+    sessions = [await create_session(workspace, worktree.id) for worktree in at_work]
     for session in sessions:
-        await send_chat_message.function(workspace, session.id, "go on")
+        await send_chat_message(workspace, session.id, "go on")
     dice = random.Random(7)
     rounds = [(number, dice.random()) for number in range(CYCLES)]
     for start in range(0, CYCLES, 4):
@@ -45,7 +45,7 @@ async def test_the_repository_is_whole_after_a_hundred_cycles(
         )
     for session in sessions:
         assert workspace.store.state.sessions[session.id].status == "running"
-        await stop_generation.function(workspace, session.id)
+        await stop_generation(workspace, session.id)
     assert told.look().failures == []
     repository.git("fsck", "--full", "--strict")
     assert _hashes(repository.root) == before
@@ -60,17 +60,17 @@ async def test_the_repository_is_whole_after_a_hundred_cycles(
 async def _cycle(
     make: Maker, workspace: Workspace, repository: Repository, number: int, chance: float
 ) -> None:
-    made = await create_worktree.function(workspace, make.project.id, custom_name=f"work-{number}")
+    made = await create_worktree(workspace, make.project.id, custom_name=f"work-{number}")
     await make.settled(made.id)
     if chance < 0.5:
         path = Path(workspace.store.state.worktrees[made.id].path)
         await asyncio.to_thread(repository.commit, f"file-{number}", "text\n", cwd=path)
     if chance < 0.7:
-        await rename_worktree.function(workspace, made.id, f"renamed-{number}")
-    await archive_worktree.function(workspace, made.id)
+        await rename_worktree(workspace, made.id, f"renamed-{number}")
+    await archive_worktree(workspace, made.id)
     if chance > 0.3:
-        await unarchive_worktree.function(workspace, made.id)
-    await remove_worktree.function(workspace, made.id, force=chance < 0.5)
+        await unarchive_worktree(workspace, made.id)
+    await remove_worktree(workspace, made.id, force=chance < 0.5)
 
 
 def _hashes(root: Path) -> dict[str, str]:

@@ -44,7 +44,7 @@ async def test_the_stand_in_refuses_what_came_later(
 async def test_a_worktree_lives_its_whole_life(
     workspace: Workspace, with_old_git: Repository, eventually: Eventually
 ) -> None:
-    project = await add_project.function(workspace, str(with_old_git.root))
+    project = await add_project(workspace, str(with_old_git.root))
     made = await Maker(workspace, project, eventually)("otter")
     path = Path(made.path)
     with_old_git.write("read.me", "one\nTWO\nthree\n", cwd=path)
@@ -53,51 +53,51 @@ async def test_a_worktree_lives_its_whole_life(
     def now() -> Worktree:
         return workspace.store.state.worktrees[made.id]
 
-    await git.fetch_worktrees_status.function(workspace, project.id)
+    await git.fetch_worktrees_status(workspace, project.id)
     assert (now().cached_uncommitted_added, now().cached_uncommitted_removed) == (2, 1)
     await stages_and_discards(workspace, made, path)
-    assert "+TWO" in await git.get_git_diff.function(workspace, made.path, "working")
-    await git.commit_changes.function(workspace, made.id, "All of it", stage_all=True)
-    assert (await git.git_push.function(workspace, made.path)).success
+    assert "+TWO" in await git.get_git_diff(workspace, made.path, "working")
+    await git.commit_changes(workspace, made.id, "All of it", stage_all=True)
+    assert (await git.git_push(workspace, made.path)).success
     with_old_git.commit("base.txt", "newer\n")
     with_old_git.git("push", "--quiet")
-    assert (await git.git_pull.function(workspace, made.path, "main")).success
+    assert (await git.git_pull(workspace, made.path, "main")).success
     assert (path / "base.txt").exists()
-    renamed = await worktrees.rename_worktree.function(workspace, made.id, "heron")
+    renamed = await worktrees.rename_worktree(workspace, made.id, "heron")
     assert (renamed.branch, Path(renamed.path).name) == ("heron", "heron")
     shutil.rmtree(renamed.path)
-    await git.fetch_worktrees_status.function(workspace, project.id)
+    await git.fetch_worktrees_status(workspace, project.id)
     assert now().status == "missing"
-    await worktrees.recreate_worktree.function(workspace, made.id)
+    await worktrees.recreate_worktree(workspace, made.id)
     assert (Path(renamed.path) / "new file").exists()
-    losses = await worktrees.get_removal_losses.function(workspace, made.id)
+    losses = await worktrees.get_removal_losses(workspace, made.id)
     assert losses.files == []
-    await worktrees.remove_worktree.function(workspace, made.id, for_good=True, force=True)
+    await worktrees.remove_worktree(workspace, made.id, for_good=True, force=True)
     assert not Path(renamed.path).exists()
     assert "heron" not in with_old_git.git("branch", "--list")
 
 
 async def stages_and_discards(workspace: Workspace, made: Worktree, path: Path) -> None:
     """A hunk is staged, unstaged, discarded and brought back."""
-    listed = await changes.list_changed_files.function(workspace, made.id)
+    listed = await changes.list_changed_files(workspace, made.id)
     assert {file.path for file in listed.files} == {"read.me", "new file"}
-    shown = await changes.get_file_diff.function(workspace, made.id, "read.me")
-    await changes.stage_changes.function(workspace, made.id, "read.me", shown.hunks[0])
-    await changes.unstage_changes.function(workspace, made.id)
-    done = await changes.discard_changes.function(workspace, made.id, "read.me")
+    shown = await changes.get_file_diff(workspace, made.id, "read.me")
+    await changes.stage_changes(workspace, made.id, "read.me", shown.hunks[0])
+    await changes.unstage_changes(workspace, made.id)
+    done = await changes.discard_changes(workspace, made.id, "read.me")
     assert (path / "read.me").read_text() == "one\ntwo\nthree\n"
-    await changes.undo_discard.function(workspace, made.id, done.id)
+    await changes.undo_discard(workspace, made.id, done.id)
     assert (path / "read.me").read_text() == "one\nTWO\nthree\n"
 
 
 async def test_a_held_worktree_and_one_that_is_being_made_are_known(
     workspace: Workspace, with_old_git: Repository, eventually: Eventually, tmp_path: Path
 ) -> None:
-    project = await add_project.function(workspace, str(with_old_git.root))
+    project = await add_project(workspace, str(with_old_git.root))
     made = await Maker(workspace, project, eventually)("otter")
     with_old_git.git("worktree", "lock", made.path)
     with pytest.raises(SpinneyError, match="locked"):
-        await worktrees.remove_worktree.function(workspace, made.id, for_good=True, force=True)
+        await worktrees.remove_worktree(workspace, made.id, for_good=True, force=True)
     assert Path(made.path).exists()
 
 
@@ -117,9 +117,9 @@ async def test_a_git_that_is_too_old_is_said_at_the_start_and_where_it_is_asked(
     await workspace.store.accept(ProjectAdded(project=known))
     old_git(fake_git, "2.25.1")
     told = "git 2.25.1 is too old: Spinney needs git 2.30 or newer."
-    assert told in await get_problems.function(workspace)
-    findings = (await get_installation.function(workspace)).findings
+    assert told in await get_problems(workspace)
+    findings = (await get_installation(workspace)).findings
     assert [(f.ok, f.remedy) for f in findings if f.name == "git"] == [(False, told)]
     with pytest.raises(SpinneyError) as raised:
-        await worktrees.create_worktree.function(workspace, "p", custom_name="otter")
+        await worktrees.create_worktree(workspace, "p", custom_name="otter")
     assert raised.value.message == told

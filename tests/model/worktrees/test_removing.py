@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.background.retention import SWEEP_EVERY, Retention
+from model.background.retention import SWEEP_INTERVAL, Retention
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
@@ -34,8 +34,8 @@ async def test_directory_branch_and_sessions_go_together(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
-    session = await create_session.function(workspace, made.id)
-    await remove_worktree.function(workspace, made.id)
+    session = await create_session(workspace, made.id)
+    await remove_worktree(workspace, made.id)
     assert made.id not in workspace.store.state.worktrees
     assert session.id not in workspace.store.state.sessions
     assert not Path(made.path).exists()
@@ -65,10 +65,10 @@ async def test_work_that_would_be_lost_keeps_it_unless_forced(
         case "committed":
             repository.commit("committed", "text\n", cwd=path)
     with pytest.raises(SpinneyError, match=words) as refused:
-        await remove_worktree.function(workspace, made.id)
+        await remove_worktree(workspace, made.id)
     assert refused.value.error_type == "conflict"
     assert _now(workspace, made).status == "ready"
-    await remove_worktree.function(workspace, made.id, force=True)
+    await remove_worktree(workspace, made.id, force=True)
     assert not path.exists()
     assert repository.git("branch", "--list", "one") == ""
 
@@ -79,8 +79,8 @@ async def test_commits_left_on_the_branch_of_a_detached_worktree_keep_it(
     made = await make("one")
     repository.commit("file", "text\n", cwd=Path(made.path))
     repository.git("checkout", "--quiet", "--detach", "main", cwd=Path(made.path))
-    with pytest.raises(SpinneyError, match="“one” has 1 commit that is on no other branch"):
-        await remove_worktree.function(workspace, made.id)
+    with pytest.raises(SpinneyError, match="'one' has 1 commit that is on no other branch"):
+        await remove_worktree(workspace, made.id)
     assert Path(made.path).exists()
 
 
@@ -90,7 +90,7 @@ async def test_a_stash_outlives_the_worktree(
     made = await make("one")
     repository.write("read.me", "changed\n", cwd=Path(made.path))
     repository.git("stash", cwd=Path(made.path))
-    await remove_worktree.function(workspace, made.id)
+    await remove_worktree(workspace, made.id)
     assert "stash@{0}" in repository.git("stash", "list")
 
 
@@ -99,20 +99,20 @@ async def test_a_working_session_keeps_it_even_by_force(
 ) -> None:
     backend.script = fakes.silence
     made = await make("one")
-    session = await create_session.function(workspace, made.id, name="Busy")
-    await send_chat_message.function(workspace, session.id, "work")
-    with pytest.raises(SpinneyError, match="'Busy' is still at work"):
-        await remove_worktree.function(workspace, made.id, force=True)
+    session = await create_session(workspace, made.id, name="Busy")
+    await send_chat_message(workspace, session.id, "work")
+    with pytest.raises(SpinneyError, match="'Busy' is still running"):
+        await remove_worktree(workspace, made.id, force=True)
     assert Path(made.path).exists()
-    await stop_generation.function(workspace, session.id)
+    await stop_generation(workspace, session.id)
 
 
 async def test_removing_archives_where_the_preferences_say_so(
     make: Maker, workspace: Workspace
 ) -> None:
-    await update_preferences.function(workspace, {"removal_behavior": "archive"})
+    await update_preferences(workspace, {"removal_behavior": "archive"})
     made = await make("one")
-    await remove_worktree.function(workspace, made.id)
+    await remove_worktree(workspace, made.id)
     assert _now(workspace, made).archived_at is not None
     assert Path(made.path).exists()
 
@@ -122,7 +122,7 @@ async def test_a_missing_worktree_can_be_removed_and_its_name_used_again(
 ) -> None:
     made = await make("one")
     shutil.rmtree(made.path)
-    await remove_worktree.function(workspace, made.id)
+    await remove_worktree(workspace, made.id)
     assert (await make("one")).status == "ready"
 
 
@@ -130,10 +130,10 @@ async def test_one_made_where_worktrees_dir_was_before_can_be_removed(
     make: Maker, workspace: Workspace, tmp_path: Path
 ) -> None:
     made = await make("one")
-    await update_project_settings.function(
+    await update_project_settings(
         workspace, make.project.id, worktrees_dir=str(tmp_path / "elsewhere")
     )
-    await remove_worktree.function(workspace, made.id)
+    await remove_worktree(workspace, made.id)
     assert not Path(made.path).exists()
 
 
@@ -144,8 +144,8 @@ async def test_a_link_in_its_place_is_not_followed(
     outside = tmp_path / "outside"
     Path(made.path).rename(outside)
     Path(made.path).symlink_to(outside)
-    with pytest.raises(SpinneyError, match="not a directory any more"):
-        await remove_worktree.function(workspace, made.id, force=True)
+    with pytest.raises(SpinneyError, match="no longer a directory"):
+        await remove_worktree(workspace, made.id, force=True)
     assert (outside / "read.me").exists()
     assert made.id in workspace.store.state.worktrees
 
@@ -153,8 +153,8 @@ async def test_a_link_in_its_place_is_not_followed(
 async def test_removing_the_base_worktree_touches_no_file(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
-    base = await open_base_worktree.function(workspace, make.project.id)
-    await remove_worktree.function(workspace, base.id)
+    base = await open_base_worktree(workspace, make.project.id)
+    await remove_worktree(workspace, base.id)
     assert base.id not in workspace.store.state.worktrees
     assert (repository.root / "read.me").exists()
     assert repository.git("branch", "--show-current") == "main"
@@ -165,7 +165,7 @@ async def test_a_branch_that_another_starts_from_stays(
 ) -> None:
     made = await make("one")
     await make("two", base_branch="one")
-    await remove_worktree.function(workspace, made.id)
+    await remove_worktree(workspace, made.id)
     assert repository.git("branch", "--list", "one") != ""
 
 
@@ -174,7 +174,7 @@ async def test_two_removals_at_once_are_one_and_a_refusal(
 ) -> None:
     made = await make("one")
     ended = await asyncio.gather(
-        *(remove_worktree.function(workspace, made.id) for _ in range(2)), return_exceptions=True
+        *(remove_worktree(workspace, made.id) for _ in range(2)), return_exceptions=True
     )
     assert sum(outcome is None for outcome in ended) == 1
     assert not Path(made.path).exists()
@@ -205,7 +205,7 @@ async def test_a_hanging_git_leaves_it_as_it_was_when_the_removal_is_given_up(
         f'case "$*" in *"worktree remove"*) touch {tmp_path}/at-it; exec sleep 60;; esac\n'
         'exec "$real_git" "$@"'
     )
-    removing = asyncio.create_task(remove_worktree.function(workspace, made.id))
+    removing = asyncio.create_task(remove_worktree(workspace, made.id))
     async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "at-it").exists():
             await asyncio.sleep(0.02)
@@ -226,7 +226,7 @@ async def test_what_is_archived_long_enough_goes_at_the_second_look(
     retention = _retention(workspace)
     await retention.sweep(8 * DAY, 0)
     assert made.id in workspace.store.state.worktrees
-    await retention.sweep(8 * DAY, SWEEP_EVERY)
+    await retention.sweep(8 * DAY, SWEEP_INTERVAL)
     assert made.id not in workspace.store.state.worktrees
     assert not Path(made.path).exists()
 
@@ -238,8 +238,8 @@ async def test_a_clock_that_jumps_ahead_and_back_deletes_nothing(
     await _archived(workspace, made, at=0)
     retention = _retention(workspace)
     await retention.sweep(30 * DAY, 0)
-    await retention.sweep(1 * DAY, SWEEP_EVERY)
-    await retention.sweep(30 * DAY, 2 * SWEEP_EVERY)
+    await retention.sweep(1 * DAY, SWEEP_INTERVAL)
+    await retention.sweep(30 * DAY, 2 * SWEEP_INTERVAL)
     assert made.id in workspace.store.state.worktrees
 
 
@@ -247,22 +247,22 @@ async def test_an_archived_session_goes_with_its_messages_and_its_worktree_stays
     make: Maker, workspace: Workspace
 ) -> None:
     made = await make("one")
-    session = await create_session.function(workspace, made.id)
+    session = await create_session(workspace, made.id)
     await workspace.store.accept(SessionArchived(session_id=session.id, archived_at=0))
     retention = _retention(workspace)
     for look in range(2):
-        await retention.sweep(8 * DAY, look * SWEEP_EVERY)
+        await retention.sweep(8 * DAY, look * SWEEP_INTERVAL)
     assert session.id not in workspace.store.state.sessions
     assert made.id in workspace.store.state.worktrees
 
 
 async def test_zero_days_keep_the_archive_for_ever(make: Maker, workspace: Workspace) -> None:
-    await update_preferences.function(workspace, {"archive_retention_days": 0})
+    await update_preferences(workspace, {"archive_retention_days": 0})
     made = await make("one")
     await _archived(workspace, made, at=0)
     retention = _retention(workspace)
     for look in range(3):
-        await retention.sweep(9999 * DAY, look * SWEEP_EVERY)
+        await retention.sweep(9999 * DAY, look * SWEEP_INTERVAL)
     assert made.id in workspace.store.state.worktrees
 
 
@@ -274,7 +274,7 @@ async def test_the_archive_keeps_what_would_be_lost_and_says_so_once(
     await _archived(workspace, made, at=0)
     retention = _retention(workspace)
     for look in range(4):
-        await retention.sweep(8 * DAY, look * SWEEP_EVERY)
+        await retention.sweep(8 * DAY, look * SWEEP_INTERVAL)
     await eventually(lambda: told.task("retention") is not None)
     assert [t.task for t in told.tasks].count("retention") == 1
     assert "'one' stays in the archive" in told.tasks[-1].detail
@@ -298,16 +298,16 @@ async def test_what_would_be_lost_is_told_before_anything_is(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
-    await create_session.function(workspace, made.id)
+    await create_session(workspace, made.id)
     path = Path(made.path)
     repository.write("kept", "text\n", cwd=path)
     repository.git("add", ".", cwd=path)
     repository.git("commit", "-q", "-m", "more", cwd=path)
     repository.write("new", "text\n", cwd=path)
-    lost = await get_removal_losses.function(workspace, made.id)
+    lost = await get_removal_losses(workspace, made.id)
     assert (lost.files, lost.commits, lost.sessions, lost.running) == (["new"], 1, 1, [])
     shutil.rmtree(path)
-    lost = await get_removal_losses.function(workspace, made.id)
+    lost = await get_removal_losses(workspace, made.id)
     assert (lost.files, lost.commits) == ([], 1)
 
 
@@ -315,9 +315,9 @@ async def test_an_archived_worktree_is_deleted_for_good_whatever_the_preference_
     make: Maker, workspace: Workspace
 ) -> None:
     made = await make("one")
-    await update_preferences.function(workspace, {"removal_behavior": "archive"})
-    await remove_worktree.function(workspace, made.id)
+    await update_preferences(workspace, {"removal_behavior": "archive"})
+    await remove_worktree(workspace, made.id)
     assert workspace.store.state.worktrees[made.id].archived_at is not None
-    await remove_worktree.function(workspace, made.id, for_good=True)
+    await remove_worktree(workspace, made.id, for_good=True)
     assert made.id not in workspace.store.state.worktrees
     assert not Path(made.path).exists()

@@ -27,7 +27,7 @@ async def test_a_rename_takes_name_branch_and_folder_along(
 ) -> None:
     made = await make("one")
     stacked = await make("above", base_branch="one")
-    renamed = await rename_worktree.function(workspace, made.id, "grüße")
+    renamed = await rename_worktree(workspace, made.id, "grüße")
     assert (renamed.name, renamed.branch) == ("grüße", "grüße")
     assert Path(renamed.path) == home_of_worktrees / "grüße"
     assert repository.git("branch", "--show-current", cwd=Path(renamed.path)) == "grüße"
@@ -41,13 +41,13 @@ async def test_a_renamed_worktree_keeps_its_running_session_and_its_folder(
 ) -> None:
     backend.script = fakes.silence
     made = await make("one")
-    session = await create_session.function(workspace, made.id)
-    await send_chat_message.function(workspace, session.id, "work")
-    renamed = await rename_worktree.function(workspace, made.id, "two")
+    session = await create_session(workspace, made.id)
+    await send_chat_message(workspace, session.id, "work")
+    renamed = await rename_worktree(workspace, made.id, "two")
     assert (renamed.name, renamed.branch, renamed.path) == ("two", "two", made.path)
     assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "two"
     assert workspace.store.state.sessions[session.id].status == "running"
-    await stop_generation.function(workspace, session.id)
+    await stop_generation(workspace, session.id)
 
 
 async def test_a_branch_that_was_switched_to_by_hand_keeps_its_name(
@@ -56,7 +56,7 @@ async def test_a_branch_that_was_switched_to_by_hand_keeps_its_name(
     made = await make("one")
     repository.git("checkout", "--quiet", "-b", "release", cwd=Path(made.path))
     await refresh(workspace.store, made.id)
-    renamed = await rename_worktree.function(workspace, made.id, "two")
+    renamed = await rename_worktree(workspace, made.id, "two")
     assert (renamed.name, renamed.branch) == ("two", "release")
     assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "release"
 
@@ -86,7 +86,7 @@ async def test_a_refused_rename_changes_nothing(
         case "path":
             (home_of_worktrees / "two").mkdir()
     with pytest.raises(SpinneyError) as refused:
-        await rename_worktree.function(workspace, made.id, "two")
+        await rename_worktree(workspace, made.id, "two")
     assert refused.value.message == message.format(path=home_of_worktrees / "two")
     kept = workspace.store.state.worktrees[made.id]
     assert (kept.name, kept.branch, kept.path) == (made.name, made.branch, made.path)
@@ -99,7 +99,7 @@ async def test_a_folder_that_cannot_move_gives_the_branch_its_name_back(
     made = await make("one")
     repository.git("worktree", "lock", "--reason", "on a train", made.path)
     with pytest.raises(SpinneyError, match="on a train"):
-        await rename_worktree.function(workspace, made.id, "two")
+        await rename_worktree(workspace, made.id, "two")
     assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
     assert workspace.store.state.worktrees[made.id].name == "one"
 
@@ -150,13 +150,13 @@ async def test_while_it_is_renamed_nothing_else_takes_hold_of_it(
         f'case "$*" in *"worktree move"*) until [ -e {tmp_path}/go ]; do sleep 0.02; done;; esac\n'
         'exec "$real_git" "$@"'
     )
-    renaming = asyncio.create_task(rename_worktree.function(workspace, made.id, "two"))
+    renaming = asyncio.create_task(rename_worktree(workspace, made.id, "two"))
     await eventually(lambda: workspace.store.state.worktrees[made.id].renaming_to == "two")
     for command in (archive_worktree, remove_worktree):
-        with pytest.raises(SpinneyError, match="just being renamed"):
-            await command.function(workspace, made.id)
+        with pytest.raises(SpinneyError, match="is being renamed"):
+            await command(workspace, made.id)
     # Git's branch has its new name by now, and a look at it must not be taken for a switch by hand.
-    await fetch_worktrees_status.function(workspace, made.project_id)
+    await fetch_worktrees_status(workspace, made.project_id)
     (tmp_path / "go").touch()
     assert (await renaming).branch == "two"
     assert workspace.store.state.worktrees[stacked.id].base_branch == "two"
@@ -166,6 +166,6 @@ async def test_a_refused_renaming_leaves_no_note(make: Maker, workspace: Workspa
     made = await make("one")
     (Path(made.path).parent / "two").mkdir()
     with pytest.raises(SpinneyError, match="Worktree path already exists"):
-        await rename_worktree.function(workspace, made.id, "two")
+        await rename_worktree(workspace, made.id, "two")
     assert workspace.store.state.worktrees[made.id].renaming_to is None
-    assert (await rename_worktree.function(workspace, made.id, "three")).name == "three"
+    assert (await rename_worktree(workspace, made.id, "three")).name == "three"

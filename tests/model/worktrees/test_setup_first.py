@@ -39,8 +39,8 @@ class Held:
 
     async def say(self, words: str, status: str = "sent") -> str:
         """Begin a session with a first message, of which it is told that it waits; its id."""
-        made = await create_session.function(self.workspace, self.worktree.id)
-        sent = await send_chat_message.function(self.workspace, made.id, words)
+        made = await create_session(self.workspace, self.worktree.id)
+        sent = await send_chat_message(self.workspace, made.id, words)
         assert sent.status == status
         return made.id
 
@@ -64,7 +64,7 @@ async def added(workspace: Workspace, repository: Repository) -> Project:
 
 async def _added(workspace: Workspace, repository: Repository, **more: object) -> Project:
     repository.commit("spinney.json", json.dumps({"scripts": {"setup": SETUP}, **more}))
-    return await add_project.function(workspace, str(repository.root))
+    return await add_project(workspace, str(repository.root))
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ async def test_a_failed_setup_keeps_them_until_somebody_sends_them_anyway(held: 
     await held.eventually(lambda: held.hold == "failed")
     three = await held.say("And sort them")
     assert len(held.workspace.store.state.queued[one]) == 1
-    await send_queued_messages.function(held.workspace, two)
+    await send_queued_messages(held.workspace, two)
     for key in (one, two, three):
         await held.until_run(key)
     await held.say("At once", "processing")
@@ -97,9 +97,9 @@ async def test_a_failed_setup_keeps_them_until_somebody_sends_them_anyway(held: 
 
 async def test_a_setup_that_is_run_again_lets_them_go(held: Held) -> None:
     one = await held.say("Count the files")
-    await stop_worktree_script.function(held.workspace, held.worktree.id, "setup")
+    await stop_worktree_script(held.workspace, held.worktree.id, "setup")
     await held.eventually(lambda: held.hold == "failed")
-    await run_worktree_script.function(held.workspace, held.worktree.id, "setup")
+    await run_worktree_script(held.workspace, held.worktree.id, "setup")
     assert held.hold == "running"
     held.end_setup()
     await held.until_run(one)
@@ -107,7 +107,7 @@ async def test_a_setup_that_is_run_again_lets_them_go(held: Held) -> None:
 
 async def test_what_is_sent_anyway_while_it_runs_is_not_held_again(held: Held) -> None:
     one = await held.say("Count the files")
-    await send_queued_messages.function(held.workspace, one)
+    await send_queued_messages(held.workspace, one)
     await held.until_run(one)
     held.end_setup(well=False)
     await held.eventually(lambda: not held.workspace.scripts.runs_in(held.worktree.id))

@@ -14,7 +14,7 @@ from model.domain.events import ProjectUpdated
 from model.domain.resources import Project, Question, Usage, Worktree
 from model.runtime.workspace import Workspace
 from model.writing import writer as writing
-from model.writing.prompts import BUILT_IN, ROLE
+from model.writing.prompts import DEFAULT_PROMPTS, ROLE
 from model.writing.writer import Writer
 from tests.fakes import DONE, FakeAgent, FakeBackend, Script, silence
 
@@ -61,7 +61,7 @@ async def test_the_agent_is_told_the_task_the_material_and_the_form(
     await write(workspace, worktree)
     agent = await only_agent(workspace, backend)
     ((_, prompt), _) = agent.calls
-    assert str(prompt).startswith(BUILT_IN["pr_content"])
+    assert str(prompt).startswith(DEFAULT_PROMPTS["pr_content"])
     assert "<commits>\nTeach the otter to swim\n</commits>" in str(prompt)
     assert "<template>" not in str(prompt)  # there is none
     assert str(prompt).endswith("<title>\n…\n</title>\n<body>\n…\n</body>")
@@ -95,7 +95,7 @@ async def test_a_persons_own_prompt_model_and_language_hold(
         "magic_prompt_models": {"pr_content_model": "a-model-of-my-own"},
         "ai_language": "Finnish",
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     agent = await only_agent(workspace, backend)
     prompt = str(agent.calls[0][1])
@@ -180,7 +180,7 @@ async def test_an_agent_that_takes_too_long_is_closed(
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writing, "PATIENCE", 0.01)
+    monkeypatch.setattr(writing, "TIMEOUT", 0.01)
     backend.script = silence
     with pytest.raises(SpinneyError, match="Claude Code took longer than") as refused:
         await write(workspace, worktree)
@@ -194,7 +194,7 @@ async def test_an_agent_that_starts_too_late_is_closed_when_it_has_started(
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writing, "PATIENCE", 0.01)
+    monkeypatch.setattr(writing, "TIMEOUT", 0.01)
     ready = asyncio.Event()
     opened = backend.open
 
@@ -221,7 +221,7 @@ async def test_an_agent_that_dies_or_does_not_start_is_an_error(
     while not backend.agents:  # the task gets there without waiting for anything outside
         await asyncio.sleep(0)
     next(iter(backend.agents.values())).die()
-    with pytest.raises(SpinneyError, match="ended before it had answered"):
+    with pytest.raises(SpinneyError, match="exited before it answered"):
         await asking
 
     async def stumble(_: base.Launch) -> base.Agent:
@@ -288,7 +288,7 @@ async def test_the_prompts_agent_comes_before_the_projects_before_the_persons(
         "default_backend": persons,
         "magic_prompt_backends": {"pr_content_backend": prompts},
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     assert (len(other.agents), len(backend.agents)) == ((1, 0) if asked else (0, 1))
 
@@ -301,7 +301,7 @@ async def test_another_agent_gets_its_own_model_in_the_place_of_a_preset_it_has_
         "magic_prompt_models": {"pr_content_model": "model_1"},
         "selected_codex_model": "codex_model_3",
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     settings = (await only_agent(workspace, other)).launch.settings
     assert (settings.model, settings.model_is_preset) == ("gpt-6-sol", True)
@@ -314,7 +314,7 @@ async def test_another_agent_writes_small_texts_with_its_own_small_model(
         "magic_prompt_backends": {"pr_content_backend": "backend_b"},
         "magic_prompt_models": {"pr_content_model": "model_5"},
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     assert (await only_agent(workspace, other)).launch.settings.model == "gpt-6-luna"
 
@@ -333,17 +333,17 @@ async def test_an_agent_is_there_that_is_installed_and_not_signed_out(
 ) -> None:
     other.found = found
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_b"}}
-    await update_preferences.function(workspace, changes)
-    assert await workspace.writer.is_there("pr_content", worktree) is there
+    await update_preferences(workspace, changes)
+    assert await workspace.writer.is_available("pr_content", worktree) is there
 
 
 async def test_an_agent_that_spinney_cannot_drive_is_not_there(
     workspace: Workspace, worktree: Worktree
 ) -> None:
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_c"}}
-    await update_preferences.function(workspace, changes)
-    assert not await workspace.writer.is_there("pr_content", worktree)
-    with pytest.raises(SpinneyError, match="cannot drive OpenCode here"):
+    await update_preferences(workspace, changes)
+    assert not await workspace.writer.is_available("pr_content", worktree)
+    with pytest.raises(SpinneyError, match="cannot run OpenCode here"):
         await write(workspace, worktree)
 
 
@@ -352,10 +352,8 @@ async def test_in_the_demo_the_demo_agent_writes_and_follows_no_directive(
 ) -> None:
     demo = DemoBackend(tmp_path / "memory")
     writer = Writer(workspace.store, {"demo": demo}, workspace.models, lambda _: {}, demo=True)
-    assert await writer.is_there("pr_content", worktree)
-    await update_preferences.function(
-        workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}}
-    )
+    assert await writer.is_available("pr_content", worktree)
+    await update_preferences(workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}})
     written = await writer.write("pr_content", worktree, MATERIAL, ("title", "body"))
     assert written == dict.fromkeys(("title", "body"), "Teach the otter to swim")
     await writer.close()

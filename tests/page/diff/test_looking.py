@@ -24,7 +24,7 @@ async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -
     await expect(file(page, "gone.txt")).to_contain_text("deleted")
     await expect(file(page, "gone.txt")).to_contain_text("−1")
     await expect(file(page, "run.sh")).to_contain_text("mode 100644 → 100755")
-    await expect(file(page, "run.sh")).to_contain_text("The file can now be run.")
+    await expect(file(page, "run.sh")).to_contain_text("The file is now executable.")
     await expect(file(page, "picture")).to_contain_text("binary")
     await expect(file(page, "picture")).to_contain_text("its content is not shown")
     await expect(page.locator(".tok-storage", has_text="def")).to_be_visible()

@@ -67,7 +67,7 @@ async def test_what_was_typed_is_in_its_box_after_an_error(
     browser: Browser, path: str, session: Session, workspace: Workspace
 ) -> None:
     page = await browser.see(path)
-    await archive_session.function(workspace, session.id)
+    await archive_session(workspace, session.id)
     words = '\n a long <thought> & more\n\nwith "quotes"</textarea>'
     seen = await browser.submit(page, "messages", message=words)
     assert seen.status >= 400
@@ -78,7 +78,7 @@ async def test_what_was_typed_is_given_back_where_the_session_is_gone(
     browser: Browser, path: str, session: Session, workspace: Workspace
 ) -> None:
     page = await browser.see(path)
-    await delete_session.function(workspace, session.id)
+    await delete_session(workspace, session.id)
     seen = await browser.submit(page, "messages", message="not <lost>")
     assert seen.status == 404
     assert "Session not found" in seen.page.text
@@ -97,7 +97,7 @@ async def test_messages_wait_behind_a_run_and_can_be_removed(
     assert "waiting: third" not in page.text
     assert [m.text for m in workspace.store.state.queued[session.id]] == ["second"]
     again = await browser.submit(page, "queue", message_id=last[1])
-    assert (again.status, "does not wait any more" in again.page.text) == (404, True)
+    assert (again.status, "no longer queued" in again.page.text) == (404, True)
 
 
 async def test_a_run_is_stopped(
@@ -191,9 +191,9 @@ async def test_a_session_that_cannot_begin_keeps_what_was_typed(
 async def test_sessions_that_need_somebody_come_first(
     browser: Browser, waiting: Waiting, session: Session, worktree: Worktree, workspace: Workspace
 ) -> None:
-    newer = await create_session.function(workspace, worktree.id, name="Newer")
-    gone = await create_session.function(workspace, worktree.id, name="Put away")
-    await archive_session.function(workspace, gone.id)
+    newer = await create_session(workspace, worktree.id, name="Newer")
+    gone = await create_session(workspace, worktree.id, name="Put away")
+    await archive_session(workspace, gone.id)
     await waiting(base.PlanProposed("plan-1", "1. Look"))
     page = await browser.see()
     assert page.text.index("First") < page.text.index("Newer")
@@ -208,7 +208,7 @@ async def test_long_lists_come_in_pages(
     browser: Browser, worktree: Worktree, workspace: Workspace
 ) -> None:
     for number in range(45):
-        await create_session.function(workspace, worktree.id, name=f"Number {number}.")
+        await create_session(workspace, worktree.id, name=f"Number {number}.")
     for path in ("/lite", f"/lite/worktrees/{worktree.id}"):
         page, read = await browser.see(path), ""
         assert "Previous" not in page.links()
@@ -264,7 +264,7 @@ async def test_what_nobody_foresaw_is_a_page_with_a_reference(
     monkeypatch.setattr("server.lite.routes.render_sessions", explode)
     seen = await browser.ask("GET", "/lite")
     assert seen.status == 500
-    assert "its log has the details under" in seen.page.text
+    assert "Its log has the details under" in seen.page.text
     assert "hunter2" not in seen.body
 
 

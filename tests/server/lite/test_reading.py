@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from model.backends import base
-from model.chat.tool_outputs import SHOWN
+from model.chat.tool_outputs import MAX_SHOWN
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.domain.events import ProjectUpdated, WorktreeUpdated
@@ -178,7 +178,7 @@ async def test_a_tool_is_one_line_that_leads_to_what_it_did(
 async def test_a_long_result_is_read_to_its_end(
     browser: Browser, talk: Talk, workspace: Workspace
 ) -> None:
-    result = "\n".join(f"word{n:05} & <é>" for n in range(SHOWN // 8))
+    result = "\n".join(f"word{n:05} & <é>" for n in range(MAX_SHOWN // 8))
     page = await talk.tell(
         workspace, base.ToolUse("1", "Bash", {"command": "ls"}), base.ToolResult("1", result), DONE
     )
@@ -216,14 +216,14 @@ async def test_files_that_were_sent_along_are_named(
     browser: Browser, talk: Talk, worktree: Worktree, workspace: Workspace
 ) -> None:
     (Path(worktree.path) / "a<b>.py").write_text("x = 1")
-    await send_chat_message.function(workspace, talk.session.id, "look", files=["a<b>.py"])
+    await send_chat_message(workspace, talk.session.id, "look", files=["a<b>.py"])
     assert f"file {worktree.path}/a<b>.py" in (await browser.see(talk.path)).text
 
 
 async def test_the_theme_is_that_of_the_preferences(browser: Browser, workspace: Workspace) -> None:
     assert "data-theme" not in (await browser.see()).all("html")[0]
     changes = {"theme": "dark", "syntax_theme_dark": "nord"}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     page = await browser.see()
     assert page.all("html")[0]["data-theme"] == "dark"
     assert any("dark=nord" in str(known["href"]) for known in page.all("link"))
@@ -253,7 +253,7 @@ async def test_hostile_texts_are_texts_wherever_they_stand(
     texts = iter(ALL * 2)
     for _ in range(len(ALL) // 20 + 1):
         some = [next(texts) for _ in range(20)]
-        await update_session.function(workspace, session.id, name=some[0])
+        await update_session(workspace, session.id, name=some[0])
         renamed = worktree.model_copy(
             update={
                 "name": some[1], "branch": some[2], "base_branch": some[3], "pr_url": some[4],
@@ -298,7 +298,7 @@ async def test_no_page_is_large_whatever_is_on_it(
 ) -> None:
     long = "&<long>" * 400
     for _ in range(30):
-        await create_session.function(workspace, worktree.id, name=long)
+        await create_session(workspace, worktree.id, name=long)
     named = worktree.model_copy(update={"label": Label(name=long, color="#fff")})
     await workspace.store.accept(WorktreeUpdated(worktree=named))
     options = [QuestionOption(label=f"{n} {long}", description=long) for n in range(6)]

@@ -86,7 +86,7 @@ async def test_another_token_ends_what_was_signed_in(
 ) -> None:
     await browser.sign_in()
     await browser.see()
-    await regenerate_http_token.function(workspace)
+    await regenerate_http_token(workspace)
     assert (await browser.ask("GET", "/lite")).status == 401
 
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from textual.widgets import Input, Label, Static
 
+from model.api.changes import ChangedFile, Changes, CommitMessage
+from model.api.doctor import Installation
+from model.api.git import CommitResult, ExchangeResult
+from model.api.pull_requests import OpenedPullRequest
+from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
-from model.commands.changes import ChangedFile, Changes, CommitMessage
-from model.commands.doctor import Installation
-from model.commands.git import CommitResult, ExchangeResult
-from model.commands.pull_requests import OpenedPullRequest
-from model.commands.reviews import ConflictTask
 from model.domain import events as e
-from model.runtime.doctor import Finding
+from model.domain.findings import Finding
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import text_of
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
@@ -45,7 +45,7 @@ def a_client(
 
 
 def act(app: SpinneyApp, action: str) -> None:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     app.main.action_do(action)
 
 
@@ -133,7 +133,7 @@ async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
 
     async def slow(given: dict[str, Any]) -> None:
         await cancelled.wait()
-        raise SpinneyError("The commit was cancelled.", "conflict")
+        raise SpinneyError("The commit was canceled.", "conflict")
 
     client.answers["commit_changes"] = slow
     client.answers["cancel_git"] = lambda given: cancelled.set()
@@ -143,7 +143,7 @@ async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
         await pilot.press(*"Mend", "enter")
         await until(pilot, lambda: "Committing" in words(app))
         await pilot.press("escape")
-        await until(pilot, lambda: words(app) == "The commit was cancelled.")
+        await until(pilot, lambda: words(app) == "The commit was canceled.")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 

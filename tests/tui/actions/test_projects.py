@@ -8,8 +8,8 @@ from textual import events
 from textual.widgets import Input, Static
 
 from model.agents.catalog import BUILT_IN
-from model.backends.model_lists import ModelList, OfferedModel, with_lists
-from model.commands.doctor import AgentKind, AgentModel
+from model.api.doctor import AgentKind, AgentModel
+from model.backends.model_lists import ModelList, OfferedModel, apply_model_lists
 from model.domain import events as e
 from model.domain.resources import AgentMemory
 from tests.tui.conftest import Start, until
@@ -126,7 +126,7 @@ async def test_hostile_names_are_shown_and_change_nothing(start: Start) -> None:
         )
     )
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await pilot.press("ctrl+p")
         await pilot.pause()
         await pilot.press("escape", "f4")
@@ -139,7 +139,7 @@ async def test_hostile_names_are_shown_and_change_nothing(start: Start) -> None:
 async def test_when_the_open_session_goes_its_worktree_is_open(start: Start) -> None:
     client = two_sessions()
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         client.feed(e.SessionDeleted(session_id="s2"))
         await until(pilot, lambda: app.main.place == Place("session", "s1"))
         client.feed(e.SessionDeleted(session_id="s1"))
@@ -152,7 +152,7 @@ async def test_who_goes_through_the_tree_goes_on_there_when_the_open_session_goe
 ) -> None:
     client = two_sessions()
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         app.main.projects.focus()
         client.feed(e.SessionArchived(session_id="s2", archived_at=1.0))
         await until(pilot, lambda: app.main.chat.session_id == "s1")
@@ -178,7 +178,7 @@ async def test_ctrl_space_goes_through_those_who_need_somebody(start: Start) -> 
         )
     )
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         seen = []
         for _ in range(3):
             before = app.main.place
@@ -383,7 +383,7 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
 ) -> None:
     client = two_sessions()
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         for action, field in (
             ("choose_model", "model"),
             ("choose_agent", "backend"),
@@ -420,7 +420,7 @@ async def test_a_change_of_agent_says_what_the_new_one_will_know(
     updates = {"backend": "backend_a", "message_count": 4, "memories": kept}
     client.feed(e.SessionUpdated(session_id="s1", updates=updates))
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await until(pilot, lambda: app.main.session is not None)
         for key in ("escape", "enter"):
             app.main.action_do("choose_agent")
@@ -442,11 +442,11 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
     client = two_sessions()
     opus = OfferedModel(name="opus", label="Opus 9", efforts=["low", "max"], answers_as="opus-9")
     told = ModelList(models=[opus], default="opus-9")
-    (row, *_) = with_lists(BUILT_IN, {"backend_a": told}).backends
+    (row, *_) = apply_model_lists(BUILT_IN, {"backend_a": told}).backends
     models = [AgentModel.model_validate(asdict(model)) for model in row.models]
     kind = AgentKind(name=row.name, label=row.label, program=row.program, models=models)
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await until(pilot, lambda: "Opus" in app.main.chat.status.text)
         client.answers["list_agents"] = lambda given: [kind]
         client.feed(e.SessionUpdated(session_id="s1", updates={"answering_model": "opus-9"}))
@@ -470,7 +470,7 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
 async def test_any_model_that_the_agent_knows_may_be_named(start: Start) -> None:
     client = two_sessions()
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         app.main.action_do("choose_model")
         await until(pilot, lambda: isinstance(app.screen, Choose))
         await pilot.press("end", "enter")
@@ -486,7 +486,7 @@ async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start:
     client.answers["list_agents"] = lambda given: [own]
     client.feed(e.SessionUpdated(session_id="s1", updates={"backend": "acp:loom"}))
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await until(pilot, lambda: "The Loom" in app.main.chat.status.text)
         app.main.action_do("choose_agent")
         await until(pilot, lambda: app.screen is not app.main)
@@ -508,7 +508,7 @@ async def test_words_for_a_session_that_goes_meanwhile_are_kept_and_stand_in_no_
     other = a_session(id="s2", name="Other work")
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(), other))
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         box = app.main.chat.composer
         await pilot.press(*"half a")
         await until(pilot, lambda: box.text == "half a")

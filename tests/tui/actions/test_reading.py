@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from model.chat.tool_outputs import ToolOutput
+from model.domain.output import ToolOutput
 from model.domain.resources import ToolResultBlock, ToolUseBlock
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
@@ -31,7 +31,7 @@ def a_client(count: int = 250) -> FakeClient:
 
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Transcript:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     await until(pilot, lambda: app.main.chat.transcript and app.main.chat.transcript.window)
     transcript = app.main.chat.transcript
     assert transcript is not None
@@ -143,7 +143,7 @@ async def test_an_open_output_takes_up_the_colours_of_the_terminal(start: Start)
 
 async def test_an_output_that_is_kept_no_longer_says_so(start: Start) -> None:
     client = a_client()
-    client.refuse("get_tool_output", "No longer text of this result is kept.", "not_found")
+    client.refuse("get_tool_output", "This result has no saved file.", "not_found")
     async with start(client) as (app, pilot):
         transcript = await opened(app, pilot)
         transcript.focus()
@@ -151,7 +151,7 @@ async def test_an_output_that_is_kept_no_longer_says_so(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Output))
         await until(
             pilot,
-            lambda: "No longer text" in str(app.screen.query_one(".dialog").border_subtitle),
+            lambda: "no saved file" in str(app.screen.query_one(".dialog").border_subtitle),
         )
 
 
@@ -176,8 +176,7 @@ async def test_the_mouse_is_given_to_the_terminal_and_taken_back(
 ) -> None:
     async with start(a_client()) as (app, pilot):
         written: list[str] = []
-        assert app._driver is not None
-        monkeypatch.setattr(app._driver, "write", written.append)
+        monkeypatch.setattr(app, "write", written.append)
         await pilot.press("f12")
         await until(pilot, lambda: any("\x1b[?1000l" in piece for piece in written))
         written.clear()

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from textual.command import CommandList
 from textual.pilot import Pilot
 from textual.widgets import Input
+from textual.widgets import OptionList as CommandList
 
 from model.base.errors import SpinneyError
 from model.domain import events as e
@@ -271,7 +271,7 @@ async def test_a_question_is_answered_from_the_canvas_by_the_cursor_or_in_words(
 async def test_list_or_grid_is_a_preference_and_f3_shows_one_project(start: Start) -> None:
     client = some_sessions()
     async with start(client) as (app, pilot):
-        app.main.action_open_session("runs")
+        app.main.open_session("runs")
         canvas = await opened(app, pilot)
         assert "┌" not in shown(canvas.view)
         await pilot.press("f2")

@@ -210,7 +210,7 @@ async def test_another_session_has_the_commands_of_its_own_agent(start: Start) -
         await until(pilot, lambda: app.main.chat.key == "s1")
         await pilot.press(*"/w")
         await listed(pilot, app, "Claude Code")
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         await until(pilot, lambda: app.main.chat.key == "s2")
         await pilot.press(*"/w")
         await listed(pilot, app, "Codex")

@@ -9,8 +9,8 @@ import pytest
 from textual import events
 from textual.widgets import Input, OptionList
 
+from model.api.files import WorktreeFileList
 from model.base.errors import SpinneyError
-from model.commands.files import WorktreeFileList
 from model.domain import events as e
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree

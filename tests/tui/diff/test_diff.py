@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from model.commands.changes import Changes, DiscardedFile, FileDiff
-from model.commands.reviews import ConflictTask
+from model.api.changes import Changes, DiscardedFile, FileDiff
+from model.api.reviews import ConflictTask
 from model.domain import events as e
 from tests.tui.conftest import Start, until
 from tests.tui.diff_tree import CONFLICT, PARSER, Tree, a_file, lines, opened, top
@@ -43,7 +43,7 @@ async def test_what_has_no_lines_is_said_in_words(start: Start) -> None:
         await until(pilot, lambda: "A binary file" in lines(screen)[0])
         await pilot.press("v")
         await until(pilot, lambda: "rename from old" in "\n".join(lines(screen)))
-        assert "The file can now be run." in "\n".join(lines(screen))
+        assert "The file is now executable." in "\n".join(lines(screen))
         await pilot.press("v")
         await until(pilot, lambda: "no commits that its base lacks" in screen.view.said)
 
@@ -174,7 +174,7 @@ async def test_what_cannot_be_read_is_a_sentence_in_place(start: Start) -> None:
     tree = Tree()
     tree.client.refuse("list_changed_files", "git is not installed.")
     async with start(tree.client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await pilot.press("ctrl+g")
         await until(
             pilot,
@@ -251,7 +251,7 @@ async def test_the_palette_offers_what_the_screen_can_do(start: Start) -> None:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not screen)
         await pilot.press(*"columns")
-        await until(pilot, lambda: bool(app.screen.query_one("CommandList").option_count))  # type: ignore[attr-defined]
+        await until(pilot, lambda: bool(app.screen.query_one("OptionList").option_count))  # type: ignore[attr-defined]
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is screen and screen.view.is_split)
         screen.action_do("diff_stage_all")
@@ -269,7 +269,7 @@ async def test_a_slow_answer_for_another_file_is_not_shown(start: Start) -> None
 
     tree.client.answers["get_file_diff"] = slow
     async with start(tree.client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await pilot.press("ctrl+g")
         await until(pilot, lambda: bool(tree.client.called("get_file_diff")))
         await pilot.press("down")
@@ -284,9 +284,9 @@ async def test_an_edit_in_the_conversation_leads_to_its_file_on_whatever_side(st
     tree.files["branch"] = [a_file("other"), a_file("src/mended.py")]
     tree.texts["src/mended.py"] = PARSER
     async with start(tree.client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         target = Target("/trees/brave-otter/src/mended.py", in_diff=True)
-        app.main.link.start(app.main.link.open_one([target]))  # type: ignore[union-attr]
+        app.main.start(app.main.open_targets([target]))  # type: ignore[union-attr]
         await until(pilot, lambda: isinstance(app.screen, Diff) and bool(app.screen.file_diff))
         assert isinstance(app.screen, Diff)
         assert (app.screen.side, app.screen.path) == ("branch", "src/mended.py")

@@ -10,8 +10,8 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
+from model.api.changes import FileDiff
 from model.base.errors import SpinneyError
-from model.commands.changes import FileDiff
 from model.domain.resources import SentMessage
 from tests.tui.conftest import Start, until
 from tests.tui.diff_tree import PARSER, Tree, lines, opened, top
@@ -301,7 +301,7 @@ async def test_of_several_sessions_one_is_chosen(start: Start) -> None:
 async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) -> None:
     app = SpinneyApp(lambda: Tree().client, data=tmp_path, environ={})
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app.main.link is not None and bool(app.main.state.sessions))
+        await until(pilot, lambda: app.main.is_connected and bool(app.main.state.sessions))
         screen = await opened(app, pilot)
         await begin_comment(app, pilot, "tab")
         await pilot.press(*"Why", "enter")
@@ -310,7 +310,7 @@ async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) 
     tree = Tree()
     other = SpinneyApp(lambda: tree.client, data=tmp_path, environ={})
     async with other.run_test() as pilot:
-        await until(pilot, lambda: other.main.link is not None and bool(other.main.state.sessions))
+        await until(pilot, lambda: other.main.is_connected and bool(other.main.state.sessions))
         screen = await opened(other, pilot)
         assert "1 comment " in top(screen)
         await list_comments(other, pilot)

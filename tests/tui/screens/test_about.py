@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from textual.widgets import Static
 
-from model.commands.doctor import BackendReport, Installation
+from model.api.doctor import BackendReport, Installation
 from model.domain import events as e
+from model.domain.findings import Finding
 from model.preferences.schema import Preferences
-from model.runtime.doctor import Finding
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.screens.about import AboutScreen

@@ -3,16 +3,18 @@
 from typing import Any
 
 import pytest
-from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
+from textual.widgets import OptionList as CommandList
 
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import SCREENS, reached
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.screens.dialog import Confirm, Dialog, keys_told
+from tui.screens.dialog import Confirm, Dialog
 from tui.screens.keymap_editor import KeysScreen, PressKey
+from tui.screens.palette import Palette as CommandPalette
 from tui.shell.app import SpinneyApp
+from tui.widgets.key_line import keys_told
 
 COUNTS = ("cached_uncommitted_added", "cached_uncommitted_removed")
 
@@ -113,7 +115,7 @@ async def test_the_palette_lists_an_end_only_of_what_goes_on(
         "Let": "Let a session resolve the conflicts",
     }
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         entries = await palette_of(app, pilot)
         found = {word for word, title in titles.items() for e in entries if e.startswith(title)}
         assert found == offered

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from model.agents.catalog import BUILT_IN, DEMO
-from model.commands.doctor import AgentKind
+from model.api.doctor import AgentKind
 from model.domain import events as e
 from model.preferences.apply import changed
 from model.preferences.fields import shown_fields
@@ -102,7 +102,7 @@ async def test_what_it_does_its_bounds_and_its_default_are_told(start: Start) ->
     async with start(a_client()) as (app, pilot):
         await opened(app, pilot, "git_poll_interval")
         told = words(app, "#details")
-        assert "Seconds between looks at local changes" in told
+        assert "Seconds between checks for local changes" in told
         assert "A number from 10 to 600. Default: 60. As by default." in told
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from textual.widgets import Input, SelectionList, TextArea
 
+from model.api.cloning import CloneProgress
+from model.api.directories import Directory
 from model.base.errors import SpinneyError
-from model.commands.cloning import CloneProgress
-from model.commands.directories import Directory
 from model.domain import events as e
 from model.domain.resources import HostingRemote, Project
 from tests.tui.conftest import Start, until
@@ -71,7 +71,7 @@ class Clone:
             "clone_project": self._clone,
             "get_clone_progress": lambda given: CloneProgress(running=True, words=self.words),
             "cancel_clone": lambda given: self.ends.set_exception(
-                SpinneyError("The clone was cancelled.", "conflict")
+                SpinneyError("The clone was canceled.", "conflict")
             ),
         }
 

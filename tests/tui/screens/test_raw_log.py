@@ -5,7 +5,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from model.chat.raw_files import RawLog as Piece
+from model.domain.output import RawLog as Piece
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.screens.dialog import AskText
@@ -41,7 +41,7 @@ def a_log(lines: int) -> Log:
 
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> RawLogView:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     await until(pilot, lambda: app.main.session is not None)
     app.main.action_do("show_raw_log")
     await until(pilot, lambda: isinstance(app.screen, RawLog))

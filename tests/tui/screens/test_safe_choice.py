@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from model.commands.changes import Changes
-from model.commands.worktrees import RemovalLosses
+from model.api.changes import Changes
+from model.api.worktrees import RemovalLosses
 from model.domain import events as e
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import focused, session

@@ -8,8 +8,7 @@ from textual.widgets import Static, TextArea
 from model.base.errors import SpinneyError
 from model.base.text import find_hidden, make_visible
 from model.domain import events as e
-from model.scripts.config import Script
-from model.scripts.runner import ScriptRun
+from model.domain.scripts import Script, ScriptRun
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.screens.scripts import EditScript, Scripts
@@ -119,7 +118,7 @@ async def test_a_script_that_hides_something_is_shown_whole_and_cannot_be_truste
         screen = await open_scripts(app, pilot)
         await until(pilot, lambda: "touch made" in shown(screen))
         assert "echo harmless # ␛]0;" in shown(screen)
-        assert "line 1 holds the character ␛ (U+001B)" in shown(screen)
+        assert "line 1 contains the character ␛ (U+001B)" in shown(screen)
         assert "trust this text" not in shown(screen)
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, EditScript))

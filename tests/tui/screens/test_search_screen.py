@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.widgets import Input
 
-from model.commands.search import SearchHit
+from model.api.search import SearchHit
 from model.domain import events as e
 from model.domain.resources import Session
 from tests.tui.conftest import Start, until
@@ -97,7 +97,7 @@ async def test_tab_searches_this_project_alone(start: Start) -> None:
     client = a_client()
     client.answers["search_messages"] = lambda given: []
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         search = await open_search(app, pilot)
         await pilot.press(*"x")
         await until(pilot, lambda: client.called("search_messages"))

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from textual.widgets import Input, OptionList
 
+from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
-from model.commands.worktrees import RemovalLosses
 from model.domain import events as e
+from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.domain.resources import Branch, Label, Session, Worktree
-from model.hosting.open_items import OpenIssue, OpenPullRequest
-from model.worktrees.adopting import OutsideWorktree
+from model.domain.worktrees import OutsideWorktree
 from tests.tui.conftest import Start, Started, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.screens.archive import Archive

@@ -57,7 +57,7 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
     kind: str,
 ) -> None:
     backend.script = asking(ASKS[kind])
-    await send_chat_message.function(workspace, session.id, message="go")
+    await send_chat_message(workspace, session.id, message="go")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "waiting")
     await workspace.store.flush()
     # What a killed Spinney leaves on the disk.
@@ -68,7 +68,7 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
     await again.start()
     try:
         async with terminal_on(again) as (app, pilot):
-            app.main.action_open_session(session.id)
+            app.main.open_session(session.id)
             now = again.store.state.sessions
             if kind == "permission":
                 await until_shown(app, pilot, "interrupted", "Send a message to go on")
@@ -94,18 +94,18 @@ async def test_of_two_terminals_the_first_answer_counts_and_the_second_is_told(
     backend.script = asking(PERMISSION)
     async with terminal_on(workspace) as (first, pilot), terminal_on(workspace) as (late, other):
         for app in (first, late):
-            app.main.action_open_session(session.id)
-        await send_chat_message.function(workspace, session.id, message="go")
+            app.main.open_session(session.id)
+        await send_chat_message(workspace, session.id, message="go")
         await until_shown(first, pilot, "Allow once", "make test")
         await until_shown(late, other, "Allow once", "make test")
         # The second one hears late of what the first one does.
         late.main.mirror.frame = 3600
-        await update_session.function(workspace, session.id, name="Something that happens")
+        await update_session(workspace, session.id, name="Something that happens")
         await until_shown(late, other, "Something that happens")
         await pilot.press("tab", "d")
         await until(pilot, lambda: now_of(workspace, session).status == "idle")
         await other.press("tab", "a")
-        await until_shown(late, other, "No permission waits for this answer any more.")
+        await until_shown(late, other, "This permission no longer needs an answer.")
         agent = backend.agents[session.id]
         assert [call for call in agent.calls if call[0] == "permit"] == [
             ("permit", "permission-1", "deny", "")
@@ -119,7 +119,7 @@ async def test_what_a_sub_agent_asks_is_asked_like_anything_else(
     step = base.ToolUse("step", "bash", {"command": "ls"}, parent_tool_use_id="task")
     backend.script = asking(task, step, PERMISSION)
     async with terminal_on(workspace) as (app, pilot):
-        app.main.action_open_session(session.id)
+        app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
         await until_shown(app, pilot, "make test", "permission waits for you")
         await pilot.press("enter")
@@ -150,12 +150,12 @@ async def test_a_plan_of_any_kind_is_shown_with_its_keys_and_carried_out(
 ) -> None:
     backend.script = asking(base.PlanProposed("plan-1", plan))
     async with terminal_on(workspace, size=(80, 24)) as (app, pilot):
-        app.main.action_open_session(session.id)
+        app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
         await until_shown(app, pilot, "plan waits for you", "Build", "Yolo", "Edit the plan")
     # A terminal that comes later finds it as it was.
     async with terminal_on(workspace, size=(80, 24)) as (app, pilot):
-        app.main.action_open_session(session.id)
+        app.main.open_session(session.id)
         await until_shown(app, pilot, "plan waits for you", "Build", "Yolo", "Edit the plan")
         agent = backend.agents[session.id]
         match how:
@@ -211,7 +211,7 @@ async def test_escape_ends_a_run_at_every_stage(
     try:
         session = await session_in(made, tmp_path)
         async with terminal_on(made) as (app, pilot):
-            app.main.action_open_session(session.id)
+            app.main.open_session(session.id)
             await pilot.press(*"go", "enter")
             wanted = "waits for you" if stage == "asking" else "running"
             await until_shown(app, pilot, wanted)
@@ -230,7 +230,7 @@ async def session_in(workspace: Workspace, tmp_path: Path) -> Session:
         ProjectAdded(project=a_project(path=str(path))),
         WorktreeCreated(worktree=a_worktree(path=str(path))),
     )
-    return await create_session.function(workspace, "w1", name="It", execution_mode="build")
+    return await create_session(workspace, "w1", name="It", execution_mode="build")
 
 
 async def test_a_silent_agent_is_told_of_with_the_tool_that_runs(
@@ -239,12 +239,14 @@ async def test_a_silent_agent_is_told_of_with_the_tool_that_runs(
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stall_monitor, "FIRST_WORD", 0.05)
+    monkeypatch.setattr(stall_monitor, "FIRST_NOTICE", 0.05)
     backend.script = asking(base.ToolUse("t", "bash", {"command": "make world"}))
     async with terminal_on(workspace) as (app, pilot):
-        app.main.action_open_session(session.id)
+        app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
-        await until_shown(app, pilot, "No output for", "the command `make world` has run for")
+        await until_shown(
+            app, pilot, "No output for", "the command `make world` has been running for"
+        )
 
 
 @pytest.mark.parametrize("status", ["running", "waiting", "failed", "idle"])
@@ -259,14 +261,13 @@ async def test_twenty_sessions_started_at_once_all_answer_on_the_canvas(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     others = [
-        await create_session.function(workspace, session.worktree_id, name=f"Number {n}")
-        for n in range(19)
+        await create_session(workspace, session.worktree_id, name=f"Number {n}") for n in range(19)
     ]
     every = [session, *others]
     backend.script = echo
     async with terminal_on(workspace) as (app, pilot):
         await asyncio.gather(
-            *(send_chat_message.function(workspace, s.id, message="hello there") for s in every)
+            *(send_chat_message(workspace, s.id, message="hello there") for s in every)
         )
         await until(pilot, lambda: all(now_of(workspace, s).status == "idle" for s in every))
         await until(
@@ -335,7 +336,7 @@ async def shows_the_failure(directories: Directories, tmp_path: Path, *words: st
     try:
         session = await session_in(made, tmp_path)
         async with terminal_on(made) as (app, pilot):
-            app.main.action_open_session(session.id)
+            app.main.open_session(session.id)
             await pilot.press(*"go", "enter")
             await until(pilot, lambda: now_of(made, session).status == "failed")
             await until_shown(app, pilot, *words)
@@ -357,7 +358,7 @@ async def test_the_first_screen_says_what_mends_a_machine_that_lacks_everything(
     git.write_text("#!/bin/sh\necho git version 2.25.1\n")
     git.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(run, "_checked", {})
+    monkeypatch.setattr(run, "_versions", {})
     catalog = Catalog()
     made = Workspace(directories, all_backends(directories.data, catalog, demo=False), catalog)
     await made.start()

@@ -48,7 +48,7 @@ def a_talk(session_id: str, messages: int) -> list[Message]:
 
 
 async def opened(app: SpinneyApp, pilot: Any, session_id: str) -> Any:
-    app.main.action_open_session(session_id)
+    app.main.open_session(session_id)
 
     def is_shown() -> bool:
         transcript = app.main.chat.transcript

@@ -35,8 +35,8 @@ async def tree(make: Maker) -> Worktree:  # noqa: F811
 @pytest.fixture
 async def talk(workspace: Workspace, tree: Worktree, eventually: Eventually) -> Session:
     """A session in it that has been spoken with."""
-    session = await create_session.function(workspace, tree.id, name="Fix it")
-    await send_chat_message.function(workspace, session.id, message="words that stay")
+    session = await create_session(workspace, tree.id, name="Fix it")
+    await send_chat_message(workspace, session.id, message="words that stay")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
     return session
 
@@ -98,14 +98,14 @@ async def test_the_conversation_of_a_worktree_that_is_gone_can_be_read_and_says_
     workspace: Workspace, tree: Worktree, talk: Session
 ) -> None:
     async with terminal_on(workspace) as (app, pilot):
-        app.main.action_open_session(talk.id)
+        app.main.open_session(talk.id)
         await until_shown(app, pilot, "words that stay")
         shutil.rmtree(tree.path)
         await pilot.press("f5")
         await until(pilot, lambda: "directory is gone" in row_of(app, "otter"))
         await until_shown(app, pilot, "words that stay", "/recreate", "/archive")
         await pilot.press(*"more", "enter")
-        await until_shown(app, pilot, "more", "The worktree's directory is gone")
+        await until_shown(app, pilot, "more", "The worktree's directory is missing")
         await pilot.press(*"/recreate", "enter")
         await until(pilot, lambda: Path(tree.path, "read.me").exists())
         await until(pilot, lambda: "/recreate" not in screen_of(app))
@@ -118,7 +118,7 @@ async def test_a_worktree_that_is_gone_can_be_put_away_from_its_conversation(
     workspace: Workspace, tree: Worktree, talk: Session
 ) -> None:
     async with terminal_on(workspace) as (app, pilot):
-        app.main.action_open_session(talk.id)
+        app.main.open_session(talk.id)
         shutil.rmtree(tree.path)
         await pilot.press("f5")
         await until_shown(app, pilot, "words that stay", "/archive")
@@ -134,7 +134,7 @@ async def test_the_diff_of_a_worktree_that_is_gone_is_a_sentence(
     async with terminal_on(workspace) as (app, pilot):
         app.main.open_place(Place("worktree", tree.id))
         await pilot.press("ctrl+g")
-        await until_shown(app, pilot, "does not exist any more", "recreate or")
+        await until_shown(app, pilot, "no longer exists", "recreate or")
 
 
 async def test_a_git_that_is_too_old_is_said_at_the_start_and_in_the_dialog(

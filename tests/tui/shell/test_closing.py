@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from textual import events
 
-from model.commands.changes import ChangedFile, Changes
-from model.commands.git import CommitResult
+from model.api.changes import ChangedFile, Changes
+from model.api.git import CommitResult
 from model.domain import events as e
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
@@ -15,7 +15,7 @@ from tui.composer.widget import MessageArea
 from tui.diff.screen import Diff
 from tui.screens.commit import Commit
 from tui.screens.dialog import Report
-from tui.shell.palette import Palette
+from tui.screens.palette import Palette
 
 
 def a_client() -> FakeClient:
@@ -34,7 +34,7 @@ def a_client() -> FakeClient:
 async def test_a_second_enter_in_one_piece_closes_nothing_more(start: Start, action: str) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         app.main.action_do(action)
         await until(pilot, lambda: app.screen is not app.main and app.screen.focused)
         for _ in range(2):
@@ -53,7 +53,7 @@ async def test_what_ends_below_the_palette_closes_with_it(start: Start) -> None:
 
     client.answers["commit_changes"] = commit
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         app.main.action_do("commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         app.screen.query_one(MessageArea).text = "Mend"
@@ -70,7 +70,7 @@ async def test_what_ends_below_the_palette_closes_with_it(start: Start) -> None:
 async def test_a_diff_whose_worktree_goes_closes_with_the_help_over_it(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         app.main.action_do("open_diff")
         await until(pilot, lambda: isinstance(app.screen, Diff))
         await pilot.press("f1")

@@ -88,7 +88,7 @@ async def test_the_session_that_was_open_opens_again_also_elsewhere(tmp_path: Pa
         async with started(client, file, elsewhere=ELSEWHERE) as (app, pilot, opens):
             await ready(app, pilot, opens)
             assert app.main.place == Place("session", expected)
-            app.main.action_open_session("s2")
+            app.main.open_session("s2")
             await until(pilot, lambda: app.main.chat.transcript is not None)
             app.exit()
 
@@ -100,7 +100,7 @@ async def test_what_was_open_is_open_again_with_the_cursor_on_it(tmp_path: Path)
     async with started(client, file) as (app, pilot, opens):
         await ready(app, pilot, opens)
         assert app.main.place is None  # nobody had opened any
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         await until(pilot, lambda: app.main.chat.transcript is not None)
         app.main.projects.point_at(Place("session", "s1"))
         app.exit()
@@ -118,7 +118,7 @@ async def test_a_killed_screen_has_kept_the_session_that_was_opened(
     client = two_projects(has_seen_feature_tour=True)
     async with started(client, file) as (app, pilot, opens):
         await ready(app, pilot, opens)
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         await until(pilot, lambda: read(file).session_id == "s2")
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from model.commands.changes import Changes
-from model.commands.doctor import BackendReport
+from model.api.changes import Changes
+from model.api.doctor import BackendReport
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.shell.app import SpinneyApp

@@ -60,8 +60,7 @@ class _Heard:
         self.bells = 0
         self.written: list[str] = []
         monkeypatch.setattr(app, "bell", self._ring)
-        assert app._driver is not None
-        monkeypatch.setattr(app._driver, "write", self._write)
+        monkeypatch.setattr(app, "write", self._write)
 
     def _ring(self) -> None:
         self.bells += 1
@@ -89,8 +88,8 @@ def a_client(**preferences: Any) -> FakeClient:
 
 
 async def started(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    await until(pilot, lambda: app.main.link is not None and app.main.state.sessions)
-    app.main.action_open_session("s1")
+    await until(pilot, lambda: app.main.is_connected and app.main.state.sessions)
+    app.main.open_session("s1")
     await until(pilot, lambda: app.main.chat.session_id == "s1")
 
 

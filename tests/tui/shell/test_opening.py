@@ -184,11 +184,11 @@ async def test_a_file_opens_at_the_place_of_the_edit(
     file.write_text("one\ntwo\nthree\n")
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.chat.key == "s1")
-        assert app.main.link is not None
-        app.main.link.start(open_file(app.main, str(file), having="three\n"))
+        assert app.main.is_connected
+        app.main.start(open_file(app.main, str(file), having="three\n"))
         await until(pilot, lambda: called(log))
         assert log.read_text() == f"nano +3 {file} in {tmp_path}/tree\n"
-        app.main.link.start(open_file(app.main, "gone.py"))
+        app.main.start(open_file(app.main, "gone.py"))
         await until(pilot, lambda: said(app))
         assert "There is no file" in said(app)[0]
 
@@ -199,8 +199,8 @@ async def test_of_several_files_one_is_chosen(start: Start, log: Path, tmp_path:
         (tmp_path / "tree" / name).touch()
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.chat.key == "s1")
-        assert app.main.link is not None
-        app.main.link.start(app.main.link.open_one([Target("a.py", 1), Target("b.py", 2)]))
+        assert app.main.is_connected
+        app.main.start(app.main.open_targets([Target("a.py", 1), Target("b.py", 2)]))
         await until(pilot, lambda: isinstance(app.screen, Choose))
         await pilot.press("down", "enter")
         await until(pilot, lambda: called(log))
@@ -213,10 +213,10 @@ async def test_a_page_opens_after_a_look_at_its_whole_address(
     monkeypatch.setenv("DISPLAY", ":0")
     address = "https://example.com/[/]?q=1"
     async with start(a_client(tmp_path / "tree")) as (app, pilot):
-        assert app.main.link is not None
+        assert app.main.is_connected
         for answer in ("escape", "enter"):
             await until(pilot, lambda: app.screen is app.main)
-            app.main.link.start(open_link(app.main, address))
+            app.main.start(open_link(app.main, address))
             await until(pilot, lambda: isinstance(app.screen, Confirm))
             assert not log.exists()
             assert address in str(app.screen.query("Static").first().render())
@@ -231,8 +231,8 @@ async def test_only_pages_are_opened(
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":0")
     async with start(a_client(tmp_path / "tree")) as (app, pilot):
-        assert app.main.link is not None
-        app.main.link.start(open_link(app.main, href))
+        assert app.main.is_connected
+        app.main.start(open_link(app.main, href))
         await until(pilot, lambda: len(said(app)) == 2)
         assert "Only http and https" in said(app)[1]
         assert not isinstance(app.screen, Confirm)

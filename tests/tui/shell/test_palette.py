@@ -1,10 +1,7 @@
 """The command palette: what is chosen is what was written, however quick the hand."""
 
-import asyncio
-
 import pytest
 from textual import events
-from textual.command import CommandPalette, Hits
 from textual.pilot import Pilot
 from textual.style import Style
 from textual.widgets import OptionList
@@ -12,9 +9,8 @@ from textual.widgets import OptionList
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.keys.word_match import WordMatch
+from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
-from tui.shell.palette import Palette
-from tui.shell.palette_commands import ActionCommands
 
 
 def type_at_once(app: SpinneyApp, *keys: str) -> None:
@@ -24,35 +20,17 @@ def type_at_once(app: SpinneyApp, *keys: str) -> None:
         app.post_message(events.Key(key, written.get(key, key if len(key) == 1 else None)))
 
 
-def slow_to_find(query: str, found: asyncio.Event, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search for this takes until `found` is set."""
-    search = ActionCommands.search
-
-    async def slowly(self: ActionCommands, wanted: str) -> Hits:
-        if wanted == query:
-            await found.wait()
-        async for hit in search(self, wanted):
-            yield hit
-
-    monkeypatch.setattr(ActionCommands, "search", slowly)
-
-
 async def test_enter_takes_what_was_written_and_not_what_stood_there_before(
-    start: Start, monkeypatch: pytest.MonkeyPatch
+    start: Start,
 ) -> None:
-    found = asyncio.Event()
-    slow_to_find("new session", found, monkeypatch)
     client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
     async with start(client) as (app, pilot):
         await pilot.press("ctrl+p")
-        await until(pilot, lambda: CommandPalette.is_open(app))
+        await until(pilot, lambda: isinstance(app.screen, Palette))
         await until(pilot, lambda: app.screen.query_one(OptionList).option_count > 3)
         type_at_once(app, *"new", "space", *"session", "enter")
-        await pilot.pause()
-        assert CommandPalette.is_open(app)
-        found.set()
         await until(pilot, lambda: client.called("create_session"))
-        assert not CommandPalette.is_open(app)
+        assert not isinstance(app.screen, Palette)
 
 
 async def test_enter_before_the_palette_has_anything_waits_for_it(start: Start) -> None:
@@ -60,29 +38,29 @@ async def test_enter_before_the_palette_has_anything_waits_for_it(start: Start) 
     async with start(client) as (app, pilot):
         type_at_once(app, "ctrl+p", *"new", "space", *"session", "enter")
         await until(pilot, lambda: client.called("create_session"))
-        assert not CommandPalette.is_open(app)
+        assert not isinstance(app.screen, Palette)
 
 
 async def test_a_second_enter_takes_no_second_command(start: Start) -> None:
     client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
     async with start(client) as (app, pilot):
         app.main.action_do("commands")
-        await until(pilot, lambda: CommandPalette.is_open(app))
+        await until(pilot, lambda: isinstance(app.screen, Palette))
         await pilot.press(*"newsession")
         await until(pilot, lambda: app.screen.query_one(OptionList).option_count == 1)
         type_at_once(app, "enter", "enter")
         await until(pilot, lambda: client.called("create_session"))
-        assert not CommandPalette.is_open(app)
+        assert not isinstance(app.screen, Palette)
         assert len(client.called("create_session")) == 1
 
 
 async def found_by(app: SpinneyApp, pilot: "Pilot[None]", words: str) -> list[str]:
     """What the palette has for these words, best first."""
     app.main.action_do("commands")
-    await until(pilot, lambda: CommandPalette.is_open(app))
+    await until(pilot, lambda: isinstance(app.screen, Palette))
     await pilot.press(*words)
     entries = app.screen.query_one(OptionList)
-    await until(pilot, lambda: isinstance(app.screen, Palette) and not app.screen._searches)
+    await until(pilot, lambda: isinstance(app.screen, Palette))
     return [str(option.prompt).splitlines()[0] for option in entries.options]
 
 
@@ -92,7 +70,7 @@ async def test_a_session_is_found_by_its_name_and_no_stray_letters_are(start: St
         a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name=name))
     )
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         assert await found_by(app, pilot, "look pears") == [name]
         await pilot.press("enter")
         await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")

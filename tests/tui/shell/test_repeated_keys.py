@@ -7,8 +7,8 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from model.commands.changes import Changes
-from model.commands.git import ExchangeResult
+from model.api.changes import Changes
+from model.api.git import ExchangeResult
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import a_busy_state, action, in_diff
 from tests.tui.fake_client import FakeClient
@@ -16,9 +16,8 @@ from tui.diff.screen import Diff
 from tui.keys.keymap import BY_ID
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.working import Progress
+from tui.shell.action_runner import REPEATABLE
 from tui.shell.app import SpinneyApp
-from tui.shell.link import STEPS
-from tui.shell.palette import Palette
 from tui.shell.type_ahead import OPENING
 
 
@@ -137,20 +136,6 @@ async def test_what_is_typed_right_after_a_dialog_was_left_is_written(
         assert app.screen is app.main
 
 
-async def test_a_palette_that_closed_hears_its_search_no_more(start: Start) -> None:
-    async with start(a_busy_state()) as (app, pilot):
-        await action("commands")(app, pilot)
-        palette = app.screen
-        assert isinstance(palette, Palette)
-        await pilot.press("escape")
-        await until(pilot, lambda: not palette.is_attached)
-        # As its search does, which takes the end for a word that was typed.
-        palette._list_visible = not palette._list_visible
-        palette._show_busy = not palette._show_busy
-        await everything_is_handled(pilot)
-        assert app.is_running and app._exception is None
-
-
 def test_only_what_is_an_action_can_be_repeated() -> None:
-    assert set(BY_ID) >= STEPS
+    assert set(BY_ID) >= REPEATABLE
     assert set(BY_ID) >= OPENING

@@ -14,8 +14,8 @@ from model.domain import events as e
 from model.preferences.schema import Preferences
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.actions.all import DO
-from tui.actions.local import LOCAL
+from tui.actions.all import ACTIONS
+from tui.actions.git import ON_DIFF_SCREEN
 from tui.canvas.screen import CANVAS
 from tui.diff.actions import DIFF
 from tui.keys import keymap
@@ -23,6 +23,7 @@ from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.problem import Problem
 from tui.shell.app import SpinneyApp
 from tui.shell.leave import Leave
+from tui.shell.local_actions import LOCAL
 from tui.widgets.top_bar import TopBar
 
 ROOT = Path(__file__).parents[3]
@@ -46,8 +47,8 @@ def test_importing_the_program_loads_nothing_that_the_first_frame_does_not_need(
 
 def test_every_action_of_the_table_can_be_done() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
-    of_diff = {"diff_back", *DIFF, *(f"diff_{name}" for name in DO)}
-    known = DO.keys() | LOCAL.keys() | of_canvas | of_diff
+    of_diff = {"diff_back", *DIFF, *(f"diff_{act.__name__}" for act in ON_DIFF_SCREEN)}
+    known = ACTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
     assert {action.id for action in keymap.ACTIONS} <= known
 
 
@@ -118,7 +119,7 @@ async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start)
         a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name="[/]"))
     )
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         for session_id in ("s1", "s2"):
             client.feed(e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None))
         await until(pilot, lambda: app._notifications)
@@ -205,7 +206,7 @@ async def test_every_dialog_shows_its_keys_at_every_size(
         "token_required": False,
     }
     async with start(client, size=size) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         app.main.action_do(action)
         await until(pilot, lambda: isinstance(app.screen, Dialog))
         keys = app.screen.query(".keys").last()

@@ -15,11 +15,9 @@ from tests.tui.conftest import settled, until
 from tests.tui.doorstep import a_client, ready, screen_of, seen_once, started
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.composer.widget import Composer
-from tui.screens.problem import Problem
 from tui.shell.app import SpinneyApp
 from tui.shell.startup_snapshot import MOST_BYTES, MOST_ROWS, SavedRow, Snapshot, read, write
 from tui.store.places import Place
-from tui.widgets.still import Still
 
 
 async def test_nothing_goes_on_behind_a_screen_that_is_left(tmp_path: Path) -> None:
@@ -33,7 +31,7 @@ async def test_nothing_goes_on_behind_a_screen_that_is_left(tmp_path: Path) -> N
         went_on = True  # whatever it does next to a widget fails: none takes anything any more
 
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app.main.link is not None)
+        await until(pilot, lambda: app.main.is_connected)
         app.run_worker(behind())
         await pilot.pause()
         gate.set_result(None)
@@ -57,28 +55,30 @@ async def test_what_is_loaded_only_when_the_screen_has_closed_is_shown_nowhere(
 
     monkeypatch.setattr(app, "_close_all", closed)
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app.main.link is not None)
+        await until(pilot, lambda: app.main.is_connected)
         settling = [worker for worker in app.workers if worker.name == "_settle"]
         for other in set(app.workers) - set(settling):
             other.cancel()
     assert [worker.error for worker in settling] == [None]
 
 
-async def test_the_first_frame_holds_the_tree_and_the_last_conversation(tmp_path: Path) -> None:
+async def test_the_first_frame_holds_the_tree_of_the_last_run(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     await seen_once(file)
     async with started(a_client(), file) as (app, pilot, opens):
         await pilot.pause()
-        assert app.main.link is None
+        assert app.main.is_connected is False
         before = screen_of(app)
-        for words in ("alpha", "brave-otter", "Fix the parser", "drop the last row"):
+        for words in ("alpha", "brave-otter", "Fix the parser"):
             assert words in before
         await ready(app, pilot, opens)
+        await until(pilot, lambda: "drop the last row" in screen_of(app))
+        # Nothing jumps: every row of the tree is where it was.
+        width = app.main.projects.outer_size.width
         now = screen_of(app)
-        assert "▾ alpha" in now
-        # Nothing jumps: every row of the two panes is where it was.
-        assert now.splitlines()[1:-1] == before.splitlines()[1:-1]
-        assert not app.screen.query(Still)
+        assert [row[:width] for row in now.splitlines()[1:-1]] == [
+            row[:width] for row in before.splitlines()[1:-1]
+        ]
 
 
 async def test_what_is_not_so_any_more_is_put_right(tmp_path: Path) -> None:
@@ -171,21 +171,6 @@ async def test_a_row_that_is_opened_early_opens(tmp_path: Path) -> None:
         assert app.main.place == Place("session", "s2")
 
 
-async def test_another_size_or_another_repository_has_the_tree_but_no_picture(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "screen.json"
-    await seen_once(file)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / ".git").write_text("gitdir: elsewhere")
-    for given in ({"size": (100, 40)}, {"offer_path": tmp_path / "other"}):
-        async with started(a_client(), file, **given) as (app, pilot, opens):
-            await pilot.pause()
-            assert not app.screen.query(Still)
-            assert "· Fix the parser" in app.main.projects.labels
-            await ready(app, pilot, opens)
-
-
 async def test_a_project_without_sessions_is_where_one_begins_that_is_started_there(
     tmp_path: Path,
 ) -> None:
@@ -202,18 +187,18 @@ async def test_a_project_without_sessions_is_where_one_begins_that_is_started_th
         assert app.main.session is None
 
 
-async def test_the_conversation_that_was_open_is_kept_for_the_next_start(tmp_path: Path) -> None:
+async def test_the_session_that_was_open_is_kept_for_the_next_start(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     client = a_client(a_session(id="s2", name="Rename the store"))
     async with started(client, file) as (app, pilot, opens):
         opens.set()
-        await until(pilot, lambda: app.main.link is not None and settled(client))
-        app.main.action_open_session("s1")
+        await until(pilot, lambda: app.main.is_connected and settled(client))
+        app.main.open_session("s1")
         await until(pilot, lambda: "drop the last row" in screen_of(app))
         app.exit()
     kept = read(file)
     assert len(kept.rows) == 4
-    assert kept.conversation is not None and kept.conversation.session_id == "s1"
+    assert kept.session_id == "s1"
 
 
 async def test_a_screen_that_has_changed_is_kept_now_and_then(tmp_path: Path) -> None:
@@ -221,21 +206,14 @@ async def test_a_screen_that_has_changed_is_kept_now_and_then(tmp_path: Path) ->
     client = a_client()
     async with started(client, file) as (app, pilot, opens):
         opens.set()
-        await until(pilot, lambda: app.main.link is not None and settled(client))
+        await until(pilot, lambda: app.main.is_connected and settled(client))
         await until(pilot, lambda: "drop the last row" in screen_of(app))
         app.clear_notifications()
-        await app.main.beginning.keep()
+        await app.main.startup.keep()
         first = file.stat()
-        assert read(file).conversation is not None
-        await app.main.beginning.keep()  # nothing happened since
+        assert read(file).session_id == "s1"
+        await app.main.startup.keep()  # nothing happened since
         assert file.stat().st_mtime_ns == first.st_mtime_ns
-        # Under a dialog there is no conversation to be seen.
-        app.push_screen(Problem("The disk is full."))
-        await pilot.pause()
-        app.main.beginning.changed()
-        await app.main.beginning.keep()
-        assert read(file).conversation is None
-        assert len(read(file).rows) == 3
 
 
 async def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
@@ -258,19 +236,12 @@ def test_a_snapshot_is_as_large_as_a_screen_however_much_there_is(tmp_path: Path
 
 
 GOOD = {
-    "version": 2,
+    "version": 3,
     "theme": "dark",
     "rows": [[0, "project", "p", [["alpha", "strong"]], True]],
     "folds": [[True, "project", "p"]],
     "pointed": ["project", "p"],
     "session_id": "s",
-    "conversation": {
-        "session_id": "s",
-        "project_path": "/p",
-        "screen": [120, 40],
-        "dark": True,
-        "lines": [[["hello", "bold #ffffff on #000000"]]],
-    },
 }
 
 
@@ -280,7 +251,7 @@ def spoiled(**changes: Any) -> str:
 
 DAMAGED = {
     "empty": "",
-    "no JSON": '{"version": 2, "rows": [',
+    "no JSON": '{"version": 3, "rows": [',
     "a list": "[]",
     "another version": spoiled(version=1),
     "no theme": spoiled(theme="neon"),
@@ -288,14 +259,6 @@ DAMAGED = {
     "rows with too little": spoiled(rows=[[0]]),
     "a depth that is none": spoiled(rows=[["0", "project", "p", [], True]]),
     "control bytes in a row": spoiled(rows=[[0, "project", "p", [["\x1b]0;x\x07", "text"]], True]]),
-    "control bytes in a line": spoiled(
-        conversation={**GOOD["conversation"], "lines": [[["\x9b31m", ""]]]}  # type: ignore[dict-item]
-    ),
-    "a style that is none": spoiled(
-        conversation={**GOOD["conversation"], "lines": [[["a", "frog"]]]}  # type: ignore[dict-item]
-    ),
-    "lines that are none": spoiled(conversation={**GOOD["conversation"], "lines": 3}),  # type: ignore[dict-item]
-    "something else besides": spoiled(conversation={"more": 1}),
     "nested without end": "[" * 100_000,
     "too large": json.dumps({**GOOD, "more": "x" * MOST_BYTES}),
 }
@@ -326,7 +289,7 @@ def test_what_is_no_file_of_ones_own_is_not_read(tmp_path: Path) -> None:
 
 async def test_a_damaged_file_keeps_nobody_from_starting(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    file.write_text(DAMAGED["control bytes in a line"])
+    file.write_text(DAMAGED["control bytes in a row"])
     async with started(a_client(), file) as (app, pilot, opens):
         await ready(app, pilot, opens)
         await until(pilot, lambda: "drop the last row" in screen_of(app))

@@ -81,7 +81,7 @@ async def test_letters_that_mean_something_one_by_one_are_pressed_one_by_one(sta
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not app.main)
         bring(app, "kk")
-        await until(pilot, lambda: "keys" in type(app.screen).__module__)
+        await until(pilot, lambda: "keymap_editor" in type(app.screen).__module__)
 
 
 async def test_pasted_lines_stay_in_the_box_and_send_nothing(start: Start) -> None:

@@ -66,7 +66,7 @@ class FarTerminal:
         cells = Cells(*app.size)
         for y, strip in enumerate(strips):
             x = 0
-            for text, pen in _runs(strip, ColorSystem.TRUECOLOR):
+            for text, pen in _runs(strip, app.color_system or ColorSystem.TRUECOLOR):
                 x = cells.put(x, y, text, pen)
         pens = [
             [
@@ -95,7 +95,7 @@ async def test_after_each_step_of_a_walk_every_cell_is_right(
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(message_count=30)))
     client.messages["s1"] = [a_message(f"Message **{n}** 日本", id=f"m{n}") for n in range(30)]
     async with start(client, size=SIZES[0]) as (app, pilot):
-        app._sync_available = True
+        terminal.painter.is_synchronized = True
         await until(pilot, lambda: app.main.chat.transcript is not None)
         stream(client)
         for _ in range(STEPS):

@@ -9,12 +9,12 @@ from rich.color import ColorSystem
 from textual.content import Content
 
 from model.agents.catalog import BUILT_IN
+from model.api.doctor import Installation
 from model.base.errors import SpinneyError
-from model.commands.doctor import Installation
 from model.domain import events as e
+from model.domain.findings import Finding
 from model.preferences.fields import preference_fields
 from model.preferences.schema import Preferences
-from model.runtime.doctor import Finding
 from tests.patience import PATIENCE
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree

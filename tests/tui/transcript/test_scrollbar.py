@@ -3,8 +3,9 @@
 import pytest
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
+from textual.scrollbar import ScrollBar
 
-from tui.transcript.scrollbar import QuietScrollBar
+from tui.transcript.scrollbar import follow
 
 
 class BarApp(App[None]):
@@ -12,25 +13,25 @@ class BarApp(App[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield QuietScrollBar(name="vertical")
+            yield ScrollBar(name="vertical")
 
-    CSS = "QuietScrollBar { height: 20; width: 1; }"
+    CSS = "ScrollBar { height: 20; width: 1; }"
 
 
 async def test_it_is_drawn_when_the_thumb_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     app = BarApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        bar = app.query_one(QuietScrollBar)
+        bar = app.query_one(ScrollBar)
         bar.window_size = 20
-        bar.follow(10_000, 9_980)
+        follow(bar, 10_000, 9_980)
         await pilot.pause()
         drawn: list[int] = []
-        monkeypatch.setattr(bar, "refresh", lambda: drawn.append(1))
-        bar.follow(10_001, 9_981)  # a row came, and the end is followed
+        monkeypatch.setattr(bar, "refresh", lambda **_: drawn.append(1))
+        follow(bar, 10_001, 9_981)  # a row came, and the end is followed
         assert drawn == []
         assert bar.window_virtual_size == 10_001
         assert bar.position == 9_981
-        bar.follow(10_001, 4_000)
+        follow(bar, 10_001, 4_000)
         assert drawn == [1]
         bar.position = 100
         assert drawn == [1, 1]

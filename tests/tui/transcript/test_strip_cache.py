@@ -5,9 +5,10 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 
-from tui.draw.line_parts import Row, strip_of
+from tui.draw.line_parts import strip_of
 from tui.terminal.output_filters import NO_BOXES, OtherSigns
 from tui.terminal.sanitize import Harmless
+from tui.terminal.textual_internals import Row
 from tui.transcript.strip_cache import KEPT, FinishedRows
 
 GROUND = Color.parse("#101010")

@@ -87,7 +87,7 @@ async def test_enter_right_behind_the_last_letter_opens_what_was_found(start: St
 async def test_escape_shows_all_again_as_it_was_folded_and_where_one_was(start: Start) -> None:
     async with start(a_client(), size=(80, 24)) as (app, pilot):
         tree = app.main.projects
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         await pilot.press("f2")
         await into_the_tree(app, pilot)
         tree._rows[Place("worktree", "w3")].collapse()

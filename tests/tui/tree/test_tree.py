@@ -61,7 +61,7 @@ async def test_unfolding_a_row_brings_its_children_and_folding_keeps_the_others(
 async def test_opening_a_session_unfolds_what_holds_it(start: Start) -> None:
     async with start(a_crowd()) as (app, pilot):
         tree = app.main.projects
-        app.main.action_open_session("s777")
+        app.main.open_session("s777")
         await until(pilot, lambda: tree.place == Place("session", "s777"))
         assert "· session 777" in tree.labels
 
@@ -86,7 +86,7 @@ async def test_a_worktree_that_only_got_new_figures_moves_no_row(start: Start) -
     client = a_crowd()
     async with start(client) as (app, pilot):
         tree = app.main.projects
-        app.main.action_open_session("s0")
+        app.main.open_session("s0")
         await until(pilot, lambda: "tree-0" in tree.labels)
         index = tree._index
         changed = client.state.worktrees["w0"].model_copy(update={"cached_uncommitted_added": 7})

@@ -139,7 +139,7 @@ async def test_each_session_keeps_its_draft(start: Start) -> None:
         a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name="Other"))
     )
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await pilot.press(*"first")
         await pilot.press("alt+right")
         await until(pilot, lambda: app.main.chat.key == "s2")
@@ -202,8 +202,8 @@ async def test_streamed_text_reaches_the_open_conversation(start: Start) -> None
             client.feed(
                 e.ContentDelta(message_id="a1", session_id="s1", content=word, content_index=0)
             )
-        assert app.main.link is not None
-        histories = app.main.link._histories
+        assert app.main.is_connected
+        histories = app.main.mirror.histories
         await until(pilot, lambda: histories.get("s1")[-1].text == "Hello there")  # type: ignore
 
 
@@ -219,8 +219,8 @@ async def test_what_happens_while_a_page_is_read_is_not_lost(start: Start) -> No
 
     client.answers["get_messages"] = read_and_go_on
     async with start(client) as (app, pilot):
-        assert app.main.link is not None
-        histories = app.main.link._histories
+        assert app.main.is_connected
+        histories = app.main.mirror.histories
         await until(pilot, lambda: (found := histories.get("s1")) and len(found) == 2)
         assert [m.text for m in histories.get("s1").messages] == ["an earlier word", "meanwhile"]  # type: ignore
 

@@ -166,11 +166,11 @@ async def test_words_that_could_not_be_sent_come_back_and_the_request_can_be_ans
     start: Start,
 ) -> None:
     client = a_client(PERMISSION)
-    client.refuse("answer_permission", "No permission waits for this answer any more.", "conflict")
+    client.refuse("answer_permission", "This permission no longer needs an answer.", "conflict")
     async with start(client) as (app, pilot):
         await pilot.press(*"keep", "enter")
         await until(pilot, lambda: app.main.chat.composer.text == "keep")
-        assert said(app) == ["No permission waits for this answer any more."]
+        assert said(app) == ["This permission no longer needs an answer."]
         del client.answers["answer_permission"]
         app.main.chat.composer.text = ""
         await pilot.press("enter")
@@ -392,13 +392,13 @@ async def test_a_half_typed_answer_is_there_again_behind_another_session(start: 
     sessions = (a_session(**asking(QUESTION)), other)
     client = FakeClient(a_state(a_project(), a_worktree(), *sessions))
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await settled(app, pilot, QUESTION)
         await pilot.press(*"both")
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         await settled(app, pilot, PERMISSION)
         assert app.main.chat.composer.text == ""
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await settled(app, pilot, QUESTION)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("answer_question"))

@@ -64,9 +64,9 @@ def labels(workspace: Workspace) -> list[str]:
 async def test_what_an_agent_tells_is_offered_to_all_and_known_at_the_next_start(
     workspace: Workspace, session: Session, backend: Lister, eventually: Eventually
 ) -> None:
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await eventually(lambda: labels(workspace) == ["Default (Opus 9)", "Opus 9"])
-    (agent, *_) = await list_agents.function(workspace)
+    (agent, *_) = await list_agents(workspace)
     assert [model.name for model in agent.models if model.is_offered] == ["", "opus"]
     await workspace.stop()
     again = Workspace(workspace.directories, {backend.name: backend}, Catalog())
@@ -81,7 +81,7 @@ async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when
 ) -> None:
     async with asyncio.TaskGroup() as group:
         for _ in range(3):
-            group.create_task(list_models.function(workspace, "backend_a"))
+            group.create_task(list_models(workspace, "backend_a"))
     assert labels(workspace) == ["Default (Opus 9)", "Opus 9"]
     assert len(backend.opened) == 1
     assert backend.opened[0].text_only
@@ -91,7 +91,7 @@ async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when
     backend.program.write_text("the second version")
     newer = [*TOLD.models, OfferedModel(name="fable", label="Fable")]
     backend.told = TOLD.model_copy(update={"models": newer})
-    await list_models.function(workspace, "backend_a")
+    await list_models(workspace, "backend_a")
     await eventually(lambda: labels(workspace)[-1] == "Fable")
 
 
@@ -101,7 +101,7 @@ async def test_who_looked_at_a_program_while_another_asked_it_asks_it_no_more(
     look, looks = known_models._signature, itertools.count()
     both_look, was_told = threading.Event(), threading.Event()
 
-    def slow_for_one(driver: base.ListsModels, environment: Mapping[str, str]) -> str:
+    def slow_for_one(driver: base.ModelLister, environment: Mapping[str, str]) -> str:
         match next(looks):
             case 0:
                 both_look.wait(PATIENCE)
@@ -122,16 +122,16 @@ async def test_a_project_with_a_provider_profile_has_the_models_of_that(
     workspace: Workspace, project: Project, session: Session, backend: Lister
 ) -> None:
     profile = {"name": "gateway", "settings_json": '{"env": {"ANTHROPIC_BASE_URL": "http://gate"}}'}
-    await update_preferences.function(workspace, {"custom_cli_profiles": [profile]})
-    await update_project_settings.function(workspace, project.id, default_provider="gateway")
+    await update_preferences(workspace, {"custom_cli_profiles": [profile]})
+    await update_project_settings(workspace, project.id, default_provider="gateway")
     gate = [OfferedModel(name="gate-1", label="Gate 1", efforts=["low"])]
     own, backend.told = backend.told, ModelList(models=gate, default="gate-1")
-    models = await list_models.function(workspace, "backend_a", project_id=project.id)
+    models = await list_models(workspace, "backend_a", project_id=project.id)
     assert [model.label for model in models if model.is_offered] == ["Default (Gate 1)", "Gate 1"]
     assert "http://gate" in str(backend.opened[0].profile)
     assert labels(workspace)[0] == "Opus", "the plain account was not asked"
     backend.told = own
-    models = await list_models.function(workspace, "backend_a")
+    models = await list_models(workspace, "backend_a")
     assert [model.label for model in models if model.is_offered] == ["Default (Opus 9)", "Opus 9"]
     assert backend.opened[1].profile == {}
 
@@ -139,7 +139,7 @@ async def test_a_project_with_a_provider_profile_has_the_models_of_that(
 async def test_nothing_is_started_where_nobody_wants_that(
     workspace: Workspace, backend: Lister
 ) -> None:
-    models = await list_models.function(workspace, "backend_a", ask=False)
+    models = await list_models(workspace, "backend_a", ask=False)
     assert [model.name for model in models] == [f"model_{number}" for number in range(1, 6)]
     assert backend.opened == []
 
@@ -171,10 +171,10 @@ async def test_the_persons_own_model_goes_before_the_preset_that_nobody_chose(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     (tmp_path / "settings.json").write_text(json.dumps(settings))
-    await update_preferences.function(workspace, changes)
-    made = await create_session.function(workspace, worktree.id)
+    await update_preferences(workspace, changes)
+    made = await create_session(workspace, worktree.id)
     assert made.model == model
-    named = await create_session.function(workspace, worktree.id, model="model_1")
+    named = await create_session(workspace, worktree.id, model="model_1")
     assert named.model == "model_1"
 
 
@@ -182,12 +182,12 @@ async def test_what_answers_is_shown_until_another_model_is_chosen(
     workspace: Workspace, session: Session, backend: Lister, eventually: Eventually
 ) -> None:
     backend.script = lambda prompt: [base.ModelAnswers("claude-haiku-9", chosen=True), DONE]
-    await send_chat_message.function(workspace, session.id, "/model haiku")
+    await send_chat_message(workspace, session.id, "/model haiku")
 
     def now() -> Session:
         return workspace.store.state.sessions[session.id]
 
     await eventually(lambda: now().answering_model == now().model == "claude-haiku-9")
     await eventually(lambda: not now().is_active)
-    await update_session.function(workspace, session.id, model="opus")
+    await update_session(workspace, session.id, model="opus")
     assert (now().model, now().answering_model) == ("opus", "")

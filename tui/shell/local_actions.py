@@ -3,45 +3,45 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from tui.shell.selection import Selection
+
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from tui.shell.main_screen import MainScreen
 
-
-def commands(screen: "MainScreen") -> None:
+def commands(screen: Selection) -> None:
     """The command palette."""
-    screen.app.action_command_palette()
+    screen.application.action_command_palette()
 
 
-def help(screen: "MainScreen") -> None:
+def help(screen: Selection) -> None:
     """Keys and marks."""
     from tui.screens.help import help_page
 
     def then(key: str | None) -> None:
         if key == "k":
-            screen.action_do("edit_keys")
+            screen.perform("edit_keys")
 
     page = help_page(screen.key_overrides, screen.size.width, screen.app.focused)
     screen.app.push_screen(page, then)
 
 
-def quit(screen: "MainScreen") -> None:
+def quit(screen: Selection) -> None:
     """Leave; asked first if something runs."""
-    screen.spinney.leave()
+    screen.application.leave()
 
 
-def leave_running(screen: "MainScreen") -> None:
+def leave_running(screen: Selection) -> None:
     """Leave; what runs goes on without a screen."""
-    screen.spinney.leave_running()
+    screen.application.leave_running()
 
 
-def to_shell(screen: "MainScreen") -> None:
+def to_shell(screen: Selection) -> None:
     """Give the terminal to the shell for a while."""
-    screen.spinney.action_to_shell()
+    screen.application.action_to_shell()
 
 
-def toggle_tree(screen: "MainScreen") -> None:
+def toggle_tree(screen: Selection) -> None:
     """Show or hide the projects: beside the chat, or over it where there is little room."""
     if not screen.has_class("narrow"):
         screen.toggle_class("tree-hidden")
@@ -55,7 +55,7 @@ def toggle_tree(screen: "MainScreen") -> None:
         screen.focus_chat()
 
 
-def next_pane(screen: "MainScreen") -> None:
+def next_pane(screen: Selection) -> None:
     """The focus goes round: what is asked, projects, conversation, queue, message box."""
     hidden = "tree-hidden"
     if screen.has_class("narrow"):
@@ -71,20 +71,20 @@ def next_pane(screen: "MainScreen") -> None:
         panes[position % len(panes)].focus()
 
 
-def remove_here(screen: "MainScreen") -> None:
+def remove_here(screen: Selection) -> None:
     """Ask for the removal of what the tree's cursor is on."""
     place = screen.projects.place
     if place is None:
         return
     screen.point_to(place)
     if place.kind == "worktree" and screen.state.worktrees[place.id].status == "creating":
-        screen.action_do("cancel_git")
+        screen.perform("cancel_git")
         return
     removals = {"session": "archive_session", "worktree": "remove_worktree"}
-    screen.action_do(removals.get(place.kind, "remove_project"))
+    screen.perform(removals.get(place.kind, "remove_project"))
 
 
-def step_back(screen: "MainScreen") -> bool:
+def step_back(screen: Selection) -> bool:
     """What escape does before it stops a run; whether there was anything to do."""
     is_over_the_chat = screen.has_class("narrow") and screen.has_class("tree-open")
     if is_over_the_chat or screen.focused is screen.projects:
@@ -102,13 +102,13 @@ def step_back(screen: "MainScreen") -> bool:
     return screen.chat.request.step_back()
 
 
-def unfold_paste(screen: "MainScreen") -> None:
+def unfold_paste(screen: Selection) -> None:
     """Show a long paste in the message box as it is."""
     if screen.chat.is_complete and (problem := screen.chat.composer.unfold()):
         screen.say(problem)
 
 
-LOCAL: "Mapping[str, Callable[[MainScreen], None]]" = {
+LOCAL: Mapping[str, Callable[[Selection], None]] = {
     function.__name__: function
     for function in (
         commands,

@@ -1,0 +1,1 @@
+"""The commands as clients see them: signatures, argument types and result types."""

@@ -1,0 +1,109 @@
+"""Changes in a worktree: list, compare, stage, discard."""
+
+from model.api.command import command
+from model.domain.changes import FileStatus, Operation, Side
+from model.domain.resources import Resource
+
+
+class ChangedFile(Resource):
+    """A changed file. `added` and `removed` count lines and are null for binary files."""
+
+    path: str
+    old_path: str | None
+    """The path before a rename or copy; null for other changes."""
+    status: FileStatus
+    added: int | None
+    removed: int | None
+    old_mode: str
+    """Git's file mode, six digits; empty for untracked files."""
+    mode: str
+    submodule: bool
+
+
+class Changes(Resource):
+    """The result of `list_changed_files`."""
+
+    files: list[ChangedFile]
+    base: str
+    """The branch that the worktree is compared with."""
+    operation: Operation | None
+    """The operation that stopped half-way, usually because of a conflict."""
+    message: str = ""
+    """The commit message that git has prepared for completing the operation."""
+
+
+class FileDiff(Resource):
+    """The result of `get_file_diff`."""
+
+    path: str
+    text: str
+    """A unified diff; `␍` is a carriage return that only some lines end with."""
+    digest: str
+    """Identifies this version of the diff."""
+    hunks: list[str]
+    """The id of each hunk, in order; empty for a truncated one."""
+
+
+class DiscardedFile(Resource):
+    """Changes that were discarded or restored."""
+
+    id: str
+    path: str
+
+
+class CommitMessage(Resource):
+    """The result of `write_commit_message`."""
+
+    message: str
+
+
+@command
+async def list_changed_files(worktree_id: str, side: Side = "unstaged") -> Changes:
+    """List changed files: `unstaged`, `staged`, or on the `branch` since it left its base."""
+
+
+@command
+async def get_file_diff(worktree_id: str, path: str, side: Side = "unstaged") -> FileDiff:
+    """Get the diff of one file, with ids for staging or discarding its hunks."""
+
+
+@command
+async def stage_changes(
+    worktree_id: str, path: str | None = None, hunk: str | None = None, seen: str | None = None
+) -> None:
+    """Stage a file, one `hunk` of it, or everything (without `path`).
+
+    `seen` is the digest of the diff that the user looked at; the command fails if the diff has
+    changed since then.
+    """
+
+
+@command
+async def unstage_changes(
+    worktree_id: str, path: str | None = None, hunk: str | None = None, seen: str | None = None
+) -> None:
+    """Unstage a file, one `hunk` of it, or everything (without `path`)."""
+
+
+@command
+async def discard_changes(
+    worktree_id: str, path: str, hunk: str | None = None, seen: str | None = None
+) -> DiscardedFile:
+    """Discard unstaged changes of a file, or one `hunk` of them; `undo_discard` restores them."""
+
+
+@command
+async def undo_discard(worktree_id: str, discard_id: str | None = None) -> DiscardedFile:
+    """Restore discarded changes byte for byte: the latest, or those of `discardId`."""
+
+
+@command
+async def abort_merge(worktree_id: str) -> Operation:
+    """Abort the merge, rebase, cherry-pick or revert that stopped half-way; returns which one it
+    was.
+    """
+
+
+@command
+async def write_commit_message(worktree_id: str, stage_all: bool = False) -> CommitMessage:
+    """Generate a message for the next commit, by the agent of the prompt `commit_message`."""

@@ -1,0 +1,73 @@
+"""Git: status, diff, commit, pull, push."""
+
+from typing import Annotated, Literal
+
+from model.api.command import PATH, command
+from model.domain.resources import Resource
+
+
+class CommitResult(Resource):
+    """The result of `commit_changes`."""
+
+    success: bool
+    commit_sha: str
+
+
+class ExchangeResult(Resource):
+    """The result of `git_pull` and `git_push`: git's output, also after a failure."""
+
+    success: bool
+    output: str
+
+
+@command
+async def fetch_worktrees_status(project_id: str) -> None:
+    """Refresh the git status of a project's worktrees, and the state of their pull requests.
+
+    Every worktree is reported by `git:status-update` and `worktree:status_updated`, even if nothing
+    changed; pull requests follow when the hosting service has answered.
+    """
+
+
+@command
+async def has_uncommitted_changes(worktree_id: str) -> bool:
+    """Check whether a worktree has uncommitted changes, untracked files included."""
+
+
+@command
+async def get_git_diff(
+    worktree_path: Annotated[str, PATH],
+    diff_type: Literal["working", "staged", "branch"],
+    base_branch: str | None = None,
+) -> str:
+    """Get a unified diff of a worktree or project: working tree, index, or against a branch."""
+
+
+@command
+async def commit_changes(worktree_id: str, message: str, stage_all: bool = False) -> CommitResult:
+    """Commit the staged changes, or all changes (`stageAll`)."""
+
+
+@command
+async def git_pull(
+    worktree_path: Annotated[str, PATH], base_branch: str, remote: str = "origin"
+) -> ExchangeResult:
+    """Merge a branch of a remote into the current branch; conflicts are left to be resolved."""
+
+
+@command
+async def git_push(
+    worktree_path: Annotated[str, PATH], pr_number: int | None = None, remote: str = "origin"
+) -> ExchangeResult:
+    """Push the current branch, to its own name or (`prNumber`) to the head of a pull request.
+
+    Never forces.
+    """
+
+
+@command
+async def cancel_git(worktree_id: str) -> None:
+    """Cancel the creation, commit, pull or push that is running in a worktree, with its hooks.
+
+    Nothing is left half done. Does nothing if none is running.
+    """

@@ -1,0 +1,59 @@
+"""Preferences."""
+
+from typing import Any
+
+from model.api.command import command
+from model.domain.resources import Resource
+from model.preferences.fields import Kind
+from model.preferences.schema import Preferences
+
+
+class PreferenceChoice(Resource):
+    """A value that can be chosen for a preference."""
+
+    value: str
+    label: str
+    """Its display name."""
+
+
+class PreferenceRow(Resource):
+    """The description of one preference, for a settings page."""
+
+    key: str
+    group: str
+    help: str
+    more: str
+    """Further explanation, in sentences."""
+    kind: Kind
+    default: Any
+    entries: list[str]
+    """The entries that have an effect, for an object with fixed entries."""
+    choices: list[PreferenceChoice]
+    """Choices for the value, or for each entry of an object; empty for free text."""
+    low: float | None
+    high: float | None
+    nullable: bool
+    """Whether the value, or an entry of an object, may be null."""
+    secret: bool
+    requirement: str
+    """What a value must be; completes a sentence after “must”."""
+
+
+@command
+async def get_preferences() -> Preferences:
+    """Get all preferences; secrets are hidden."""
+
+
+@command
+async def list_preferences() -> list[PreferenceRow]:
+    """Describe the preferences in display order, without their values.
+
+    Those without effect are left out; they are still accepted and saved.
+    """
+
+
+@command
+async def update_preferences(changes: dict[str, Any]) -> Preferences:
+    """Change preferences, all or none, and get what was saved; an error names the key and its valid
+    values.
+    """

@@ -1,0 +1,82 @@
+"""Projects."""
+
+from typing import Annotated
+
+from model.api.command import PATH, UNCHANGED, Unchanged, command
+from model.domain.resources import Branch, HostingRemote, Project, Remote, Resource
+
+
+class Avatar(Resource):
+    """The result of `set_project_avatar`: the picture's path, relative to the data directory."""
+
+    avatar_path: str
+
+
+@command
+async def list_projects() -> list[Project]:
+    """List all projects and folders, lowest `order` first."""
+
+
+@command
+async def add_project(path: Annotated[str, PATH], parent_id: str | None = None) -> Project:
+    """Add a git repository as a project; a path inside one, or in a linked worktree, adds its root.
+
+    A bare repository can be added too; its project is named after the directory, without `.git`.
+    """
+
+
+@command
+async def remove_project(project_id: str) -> None:
+    """Remove a project with its worktrees and sessions from Spinney; no file is deleted.
+
+    Fails with `conflict` while one of its sessions is at work.
+    """
+
+
+@command
+async def update_project_settings(
+    project_id: str,
+    default_branch: str | None = None,
+    custom_system_prompt: str | None = None,
+    enabled_mcp_servers: list[str] | Unchanged | None = UNCHANGED,
+    default_provider: str | None = None,
+    worktrees_dir: str | None = None,
+    default_backend: str | None = None,
+) -> Project:
+    """Change the given settings of a project.
+
+    To remove the project's own value, so that the global one applies, pass an empty string; for
+    `enabledMcpServers`, where an empty list means none, pass `null`. `worktreesDir` is an absolute
+    path or starts with `~`; `demo` is a valid agent only if Spinney runs with `--demo`.
+    """
+
+
+@command
+async def get_project_branches(project_id: str) -> list[Branch]:
+    """List the branches of a project's repository; those of remotes as `origin/name`."""
+
+
+@command
+async def get_git_remotes(repo_path: Annotated[str, PATH]) -> list[Remote]:
+    """List the remotes of a repository, without credentials."""
+
+
+@command
+async def get_github_remotes(repo_path: Annotated[str, PATH]) -> list[HostingRemote]:
+    """List remotes of a repository on GitHub, or on a GitHub Enterprise host that `gh` knows."""
+
+
+@command
+async def set_project_avatar(
+    project_id: str, path: Annotated[str, PATH] | None = None, data: str | None = None
+) -> Avatar:
+    """Set the picture of a project: from a file, from base64, or else a logo found in its
+    repository.
+
+    PNG, JPEG, WebP or GIF, at most 2 MiB; the picture is copied.
+    """
+
+
+@command
+async def remove_project_avatar(project_id: str) -> Project:
+    """Remove the picture of a project."""

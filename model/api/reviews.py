@@ -1,0 +1,105 @@
+"""Reviews: diffs as highlighted rows, comments, conflicts."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from model.api.command import command
+from model.domain.changes import Side
+from model.domain.resources import Resource
+
+DEFAULT_LIMIT: Final = 1_000
+"""Rows per page."""
+
+Piece = tuple[str, str | None, bool]
+"""Text, its token class, and whether it is part of a word that changed."""
+
+
+class ShownRow(Resource):
+    """A row of a diff."""
+
+    sign: Literal[" ", "+", "-", "@", "\\"]
+    """As in git: unchanged, added, removed, hunk heading, or a note about the file."""
+    pieces: list[Piece]
+    """The text, split by token class; lines of more than 5,000 characters are truncated."""
+    old: int | None = None
+    """The line number in the old text, from 1; `new` likewise."""
+    new: int | None = None
+    hunk: int | None = None
+    """The index of the hunk, for a heading."""
+    unended: bool = False
+    """Whether the change is a missing line break at the end of the text."""
+
+
+class DiffRows(Resource):
+    """The result of `get_diff_rows`."""
+
+    path: str
+    digest: str
+    """Identifies this version of the diff."""
+    hunks: list[str]
+    """The id of each hunk, in order; empty for a truncated one."""
+    rows: list[ShownRow]
+    offset: int
+    total: int
+    """The number of rows of the whole diff."""
+
+
+class ReviewComment(Resource):
+    """A comment on consecutive lines of a diff."""
+
+    path: str
+    side: Side
+    """The diff that the comment was made on."""
+    line: int
+    """The first line's number in the new text, or in the old text for removed lines."""
+    is_removed: bool = False
+    quoted: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    """The lines with their signs."""
+    text: str
+
+
+class Review(Resource):
+    """The result of `write_review`."""
+
+    message: str
+    """The comments as a message for a session."""
+    lost: list[int]
+    """The indices of comments whose lines are no longer in any diff."""
+
+
+class ConflictTask(Resource):
+    """The result of `write_conflict_task`."""
+
+    message: str
+    files: list[str]
+
+
+@command
+async def get_diff_rows(
+    worktree_id: str,
+    path: str,
+    side: Side = "unstaged",
+    offset: int = 0,
+    limit: int = DEFAULT_LIMIT,
+) -> DiffRows:
+    """Get a page of the diff of one file as rows, with syntax highlighting and the words that
+    changed.
+
+    `limit` is 1 to 5,000; a page ends early after 400,000 characters.
+    """
+
+
+@command
+async def write_review(worktree_id: str, comments: list[ReviewComment]) -> Review:
+    """Combine comments on changes into one message for a session; reports comments whose lines are
+    gone.
+    """
+
+
+@command
+async def write_conflict_task(worktree_id: str) -> ConflictTask:
+    """Write a message that asks an agent to resolve the conflicts of a worktree.
+
+    Fails with `conflict` if there are none.
+    """

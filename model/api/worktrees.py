@@ -1,0 +1,144 @@
+"""Worktrees."""
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator
+
+from model.api.command import PATH, command
+from model.base.text import clean_line
+from model.domain.resources import Label, Resource, Worktree
+from model.domain.worktrees import IssueContext, OutsideWorktree, PullRequestContext
+
+_MAX_LABEL_LENGTH: Final = 50
+
+
+class RemovalLosses(Resource):
+    """What deleting a worktree would destroy."""
+
+    files: list[str]
+    """Uncommitted files; paths in the worktree."""
+    commits: int
+    """The number of commits that are on no other branch and on no remote."""
+    sessions: int
+    """The number of sessions that would be deleted, archived ones included."""
+    running: list[str]
+    """The names of sessions that are at work; until they are done, nothing is deleted."""
+
+
+def _validate_label(label: Label) -> Label:
+    """Check a label that a client sets; stored labels may differ."""
+    name = clean_line(label.name)
+    if not 0 < len(name) <= _MAX_LABEL_LENGTH:
+        raise ValueError(f"name must have from 1 to {_MAX_LABEL_LENGTH} characters")
+    if not re.fullmatch(r"#(?:[0-9a-fA-F]{3}){1,2}", label.color):
+        raise ValueError("color must be a hex color code: #rgb or #rrggbb")
+    return label.model_copy(update={"name": name})
+
+
+@command
+async def list_worktrees(project_id: str, include_archived: bool = False) -> list[Worktree]:
+    """List the worktrees of a project, lowest `order` first."""
+
+
+@command
+async def get_worktree(worktree_id: str) -> Worktree:
+    """Get one worktree."""
+
+
+@command
+async def create_worktree(
+    project_id: str,
+    base_branch: str | None = None,
+    custom_name: str | None = None,
+    issue_context: IssueContext | None = None,
+    pr_context: PullRequestContext | None = None,
+) -> Worktree:
+    """Create a worktree on a new branch, or (`prContext`) on the head of a pull request.
+
+    Returns immediately with the worktree as it will be; `worktree:created` or
+    `worktree:create_error` follows, then the repository's `setup` runs. The text of the issue or
+    pull request, with its comments as far as the hosting service returns them, is passed to the
+    agent with the first message of each session.
+    """
+
+
+@command
+async def open_base_worktree(project_id: str) -> Worktree:
+    """Open the project's own directory as a worktree (`session_type` `base`)."""
+
+
+@command
+async def recreate_worktree(worktree_id: str) -> Worktree:
+    """Check out the branch of a worktree again whose directory was deleted by hand."""
+
+
+@command
+async def list_outside_worktrees(project_id: str) -> list[OutsideWorktree]:
+    """List the worktrees of the project's repository that were created outside Spinney."""
+
+
+@command
+async def adopt_worktree(project_id: str, path: Annotated[str, PATH]) -> Worktree:
+    """Add a worktree that was created outside Spinney, from `list_outside_worktrees`.
+
+    Spinney never moves, renames or deletes its directory and branch. Removing it removes only its
+    sessions and its entry in Spinney.
+    """
+
+
+@command
+async def rename_worktree(worktree_id: str, new_name: str) -> Worktree:
+    """Rename a worktree and its branch; of an adopted worktree, only the name in Spinney.
+
+    Its directory is renamed too, unless it is in use or an agent has a conversation there.
+    """
+
+
+@command
+async def reorder_worktrees(project_id: str, worktree_ids: list[str]) -> None:
+    """Set the order of a project's worktrees; those that are not listed follow."""
+
+
+@command
+async def archive_worktree(worktree_id: str) -> None:
+    """Archive a worktree; its files stay.
+
+    Fails with `conflict` while one of its sessions is at work.
+    """
+
+
+@command
+async def delete_worktree(worktree_id: str) -> None:
+    """Move a worktree to the archive; its files stay. `remove_worktree` deletes them."""
+
+
+@command
+async def unarchive_worktree(worktree_id: str) -> Worktree:
+    """Restore an archived worktree."""
+
+
+@command
+async def get_removal_losses(worktree_id: str) -> RemovalLosses:
+    """Get what deleting a worktree permanently would destroy, and which sessions are at work."""
+
+
+@command
+async def remove_worktree(worktree_id: str, force: bool = False, for_good: bool = False) -> None:
+    """Archive or permanently delete a worktree, as the preference `removal_behavior` says.
+
+    `forGood` deletes it in any case. Unless `force` is given, deleting fails if work would be lost,
+    or if `teardown` fails or is not trusted. The directory and branch of an adopted worktree stay.
+    """
+
+
+@command
+async def mark_worktree_opened(worktree_id: str) -> None:
+    """Record that a user is looking at a worktree, in its `last_opened_at`."""
+
+
+@command
+async def update_worktree_label(
+    worktree_id: str, label: Annotated[Label, AfterValidator(_validate_label)] | None
+) -> None:
+    """Set or (`null`) clear a worktree's label: a name of 1 to 50 characters, and a hex color."""

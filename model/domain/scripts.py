@@ -1,0 +1,45 @@
+"""A project's own scripts and their runs."""
+
+from typing import Literal
+
+from model.domain.resources import Resource
+
+ScriptName = Literal["setup", "run", "teardown"]
+
+
+class Script(Resource):
+    """A script in a config file."""
+
+    name: ScriptName
+    text: str
+    hash: str
+    """Identifies this text for `trust_project_scripts`."""
+    shown: str = ""
+    """The text with hidden characters made visible."""
+    hidden: str | None = None
+    """Why it cannot be trusted: the hidden character and its line."""
+    trusted: bool = False
+    file: str = "spinney.json"
+    holds_messages: bool = False
+    """Whether the first message of a session waits for it: `setup`, unless `wait_for_setup` is
+    false.
+    """
+
+
+class ScriptRun(Resource):
+    """The current or latest run of a script in a worktree, with its output."""
+
+    worktree_id: str
+    script: ScriptName
+    status: Literal["running", "completed", "failed", "stopped"]
+    started_at: float
+    ended_at: float | None = None
+    exit_code: int | None = None
+    error: str | None = None
+    output: str = ""
+    """The newest part of it."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it completed successfully."""
+        return self.status == "completed"

@@ -1,0 +1,216 @@
+"""What actions, dialogs and full screens may know of the program: interfaces, no code.
+
+The main screen is the `Desk`. It hands itself out once a client is connected, so nothing here is
+optional for want of a connection. Tests of actions use a small fake.
+"""
+
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.screen import Screen
+    from textual.signal import Signal
+
+    from model.api.doctor import BackendReport
+    from model.client.base import Client
+    from model.domain.resources import Project, Session, Worktree
+    from model.preferences.schema import Preferences
+    from model.state import State
+    from tui.draw.colors import Palette
+    from tui.store.agent_catalog import AgentCatalog
+    from tui.store.dialog_drafts import DialogDrafts
+    from tui.store.mirror import Mirror
+    from tui.store.pending import Pending
+    from tui.store.places import Place
+    from tui.transcript.targets import Target
+    from tui.tree.widget import ProjectTree
+    from tui.widgets.chat import Chat
+    from tui.widgets.request_panel import RequestPanel
+
+R = TypeVar("R")
+ServerStatus = tuple[dict[str, Any], str]
+"""The HTTP server's status, and why it is not as requested, or ''."""
+
+
+class Host(Protocol):
+    """The application around the main screen."""
+
+    attached: bool
+    """Whether the model is in another process, which outlives this terminal."""
+    remote_address: str
+    """The address of a Spinney on another machine, whose files are there; '' for a local one."""
+    preferences_changed: "Signal[Preferences]"
+    server_changed: "Signal[ServerStatus]"
+
+    def copy(self, text: str) -> None:
+        """Copy to the clipboard through the terminal, and confirm it."""
+
+    def use_theme(self, wanted: Literal["system", "light", "dark"]) -> None:
+        """Show a theme without changing the preferences."""
+
+    def toggle_mouse(self) -> bool:
+        """Leave the mouse to the terminal, or capture it again; whether it is the terminal's."""
+
+    def leave(self) -> None:
+        """Quit; ask first if that would interrupt a run."""
+
+
+class Outbox(Protocol):
+    """Messages and answers on their way to sessions."""
+
+    async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
+        """Send a message, or queue it behind the run. Raises `SpinneyError`."""
+
+    async def send_draft(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
+        """Send the draft of a session, or of a worktree, which gets a session for it."""
+
+    async def decide(self, chosen: "RequestPanel.Chosen") -> None:
+        """Approve a plan, or decide on a permission."""
+
+    async def answer(self, answered: "RequestPanel.Answered") -> None:
+        """Answer the questions of a session."""
+
+    def return_text(self, session_id: str, text: str) -> None:
+        """Put text that was not sent into the session's message box."""
+
+
+class Conversation(Protocol):
+    """The open conversation's messages."""
+
+    async def read_older(self) -> None:
+        """Read the page before the first message that is loaded."""
+
+    async def reveal(self, session_id: str, message_id: str) -> None:
+        """Scroll to a message of the session that was just opened, reading what is between."""
+
+
+class Desk(Protocol):
+    """What is selected, what is known, and the ways to ask, tell and act."""
+
+    started_in: Path | None
+    offered: Path | None
+    """The repository that Spinney was started in."""
+    demo: bool
+    key_overrides: Mapping[str, str]
+
+    @property
+    def app(self) -> "App[Any]":
+        """The Textual application."""
+
+    @property
+    def host(self) -> Host:
+        """The application, as far as actions use it."""
+
+    @property
+    def client(self) -> "Client":
+        """Calls commands."""
+
+    @property
+    def mirror(self) -> "Mirror":
+        """The state and its changes."""
+
+    @property
+    def state(self) -> "State":
+        """The mirror's state."""
+
+    @property
+    def agents(self) -> "AgentCatalog":
+        """Agents and models."""
+
+    @property
+    def outbox(self) -> Outbox:
+        """Messages and answers."""
+
+    @property
+    def conversation(self) -> Conversation:
+        """The open conversation."""
+
+    @property
+    def drafts(self) -> "DialogDrafts":
+        """Unused input of dialogs."""
+
+    @property
+    def pending(self) -> "Pending":
+        """Requests that are not confirmed yet."""
+
+    @property
+    def palette(self) -> "Palette":
+        """The colors of conversations and diffs."""
+
+    @property
+    def chat(self) -> "Chat":
+        """The conversation pane."""
+
+    @property
+    def projects(self) -> "ProjectTree":
+        """The tree."""
+
+    @property
+    def place(self) -> "Place | None":
+        """What is open."""
+
+    @property
+    def session(self) -> "Session | None":
+        """The open session."""
+
+    @property
+    def worktree(self) -> "Worktree | None":
+        """The worktree that actions are about."""
+
+    @property
+    def project(self) -> "Project | None":
+        """The project that actions are about."""
+
+    def key_of(self, action_id: str) -> str:
+        """The keys of an action, as displayed."""
+
+    def say(self, sentence: str, *, bad: bool = False) -> None:
+        """Show a notification; never parsed as markup."""
+
+    async def ask(self, dialog: "Screen[R]") -> R:
+        """Show a dialog and wait for its result."""
+
+    def show(self, screen: "Screen[None]") -> None:
+        """Show a full screen, unless one of its kind is open."""
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run in the background; errors become notifications."""
+
+    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
+        """Run an action, unless it is still running for the same subject."""
+
+    def perform(self, action_id: str) -> None:
+        """Run an action of the key map by its id."""
+
+    def open_place(self, place: "Place") -> None:
+        """Open a session, a worktree or a project."""
+
+    def open_session(self, session_id: str) -> None:
+        """Open a session and read its newest messages."""
+
+    def point_to(self, place: "Place") -> None:
+        """Make this place the one that actions are about; the focus stays."""
+
+    def focus_chat(self) -> None:
+        """Focus the message box, or the next step."""
+
+    def follow_session(self) -> None:
+        """Draw the open session again."""
+
+    async def open_targets(self, targets: "Sequence[Target]") -> None:
+        """Open a file or page that a message names; ask which if there are several."""
+
+    def step_back(self) -> bool:
+        """What escape does before it stops a run; whether there was anything to do."""
+
+    def show_server(self, status: dict[str, Any], problem: str = "") -> None:
+        """Show the HTTP server's status everywhere."""
+
+    def set_agents(self, reports: "list[BackendReport]") -> None:
+        """Use what was found of the agents' programs."""
+
+
+Action = Callable[[Desk], Coroutine[Any, Any, None]]
+"""What a key or an entry of the command palette runs."""

@@ -1,0 +1,40 @@
+"""The sides of a worktree's changes, and what the bars of the diff screen show."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+
+if TYPE_CHECKING:
+    from model.api.changes import Changes
+    from model.domain.resources import Worktree
+    from model.richtext.diff_comments import Comment
+    from tui.diff.file_list import FileList
+    from tui.diff.view import DiffView
+
+Side = Literal["unstaged", "staged", "branch"]
+SIDES: Final[tuple[Side, ...]] = get_args(Side)
+
+
+class DiffState(Protocol):
+    """The diff screen, as far as its bars read it."""
+
+    worktree: "Worktree"
+    side: Side
+    changes: "Changes | None"
+    lost: "frozenset[Comment]"
+    """Comments whose lines are gone."""
+
+    @property
+    def files(self) -> "FileList":
+        """The changed files."""
+
+    @property
+    def view(self) -> "DiffView":
+        """The diff of one of them."""
+
+    @property
+    def comments(self) -> "Collection[Comment]":
+        """Comments that are not sent yet."""
+
+    @property
+    def is_in_files(self) -> bool:
+        """Whether the file list has the focus."""

@@ -1,0 +1,25 @@
+"""Which session of a worktree to write to."""
+
+from typing import TYPE_CHECKING
+
+from model.api.sessions import create_session
+from tui.desk import Desk
+from tui.screens.choose import Choice, Choose
+
+if TYPE_CHECKING:
+    from model.domain.resources import Session, Worktree
+
+
+async def session_for(desk: Desk, worktree: "Worktree") -> "Session | None":
+    """The only session, the one that the user chooses, or a new one; `None` if they cancel."""
+    sessions = desk.state.sessions_of(worktree.id)
+    if len(sessions) == 1:
+        return sessions[0]
+    if not sessions:
+        session = await desk.client.call(create_session, worktree_id=worktree.id)
+        await desk.mirror.until(lambda state: session.id in state.sessions)
+        return session
+    present = desk.session.id if desk.session is not None else ""
+    choices = [Choice(session.id, session.name, session.status) for session in sessions]
+    chosen = await desk.ask(Choose("Send to which session?", choices, present))
+    return desk.state.sessions.get(chosen or "")

@@ -1,0 +1,56 @@
+"""Entries of the command palette that any screen can have: actions, and the keys of a dialog."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from textual.content import Content
+from textual.style import Style
+
+from tui.keys.keymap import Action, keys_of
+from tui.keys.names import shown
+from tui.keys.word_match import WordMatch
+from tui.screens.palette import Entry
+from tui.widgets.key_line import keys_told
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+
+class ActingScreen(Protocol):
+    """A screen with actions of the key map."""
+
+    @property
+    def key_overrides(self) -> Mapping[str, str]:
+        """The user's own keys."""
+
+    def action_do(self, action_id: str) -> None:
+        """Run an action."""
+
+
+def action_entries(
+    actions: Iterable[Action], screen: ActingScreen, words: str, style: Style
+) -> Iterator[Entry]:
+    """The actions whose title has the words, with their keys; without words all of them."""
+    matcher = WordMatch(words, style)
+    for action in actions:
+        score = matcher.match(action.title)
+        if score > 0 or not words:
+            key = shown(keys_of(action.id, screen.key_overrides))
+            label = Content.assemble(
+                matcher.highlight(action.title), (f"  {key}" if key else "", "$text-muted")
+            )
+            yield Entry(label, partial(screen.action_do, action.id), action.help, score)
+
+
+def dialog_entries(
+    dialog: "Screen[Any]", press: Callable[[str], None], words: str, style: Style
+) -> Iterator[Entry]:
+    """The keys that a dialog names at its foot, in their order; `press` presses one."""
+    matcher = WordMatch(words, style)
+    for key, label in keys_told(dialog):
+        title = label[:1].upper() + label[1:]
+        score = matcher.match(title)
+        if score > 0 or not words:
+            shown_label = Content.assemble(matcher.highlight(title), (f"  {key}", "$text-muted"))
+            yield Entry(shown_label, partial(press, key), score=score)

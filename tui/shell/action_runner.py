@@ -1,0 +1,58 @@
+"""Runs actions and other work that the user started, and reports what went wrong."""
+
+from collections.abc import Awaitable, Coroutine, Hashable
+from typing import Any, Final
+
+from model.base.errors import SpinneyError, foreseen
+from tui.shell.selection import Selection
+
+REPEATABLE: Final = frozenset(
+    {
+        "cycle_mode", "next_waiting", "previous_session", "next_session", "move_up", "move_down",
+        "find_next", "find_previous", "remove_queued", "canvas_layout",
+        "diff_mark", "diff_next_side", "diff_layout", "diff_next_hunk", "diff_previous_hunk",
+    }
+)  # fmt: skip
+"""Actions of which every key press counts, also while an earlier one is still running."""
+
+
+class ActionRunner:
+    """Starts work as Textual workers of the main screen."""
+
+    def __init__(self, screen: Selection) -> None:
+        self._screen = screen
+        self._running: set[tuple[str, Hashable]] = set()
+        """Actions that have not ended, with what they are about."""
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run in the background; errors become notifications."""
+        self._screen.run_worker(self._guard(work), exit_on_error=False)
+
+    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
+        """Run an action, unless it is still running for the same subject.
+
+        A key that is held, or pressed twice in one burst over a slow line, does its work once.
+        """
+        if (action_id, subject) in self._running and action_id not in REPEATABLE:
+            work.close()
+            return
+        self._running.add((action_id, subject))
+        self._screen.application.type_ahead.expect(action_id)
+        self.start(self._run(action_id, subject, work))
+
+    async def _run(self, action_id: str, subject: Hashable, work: Awaitable[None]) -> None:
+        try:
+            await work
+        finally:
+            self._running.discard((action_id, subject))
+            self._screen.application.type_ahead.ended(action_id)
+
+    async def _guard(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except SpinneyError as error:
+            self._screen.say(error.message, bad=True)
+        except TimeoutError:
+            self._screen.say("That took too long; look again in a moment.", bad=True)
+        except Exception as error:
+            self._screen.say(foreseen(error, "an action").message, bad=True)

@@ -1,0 +1,82 @@
+"""Everything that the main screen has once a client is connected.
+
+Imported after the first frame, in a thread: it brings in the actions and what they need.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from model.api.doctor import get_problems, list_backends
+from model.client.base import Client
+from tui.actions.about import welcome
+from tui.actions.all import ACTIONS
+from tui.actions.editor import open_one
+from tui.desk import Action, Desk
+from tui.draw.colors import Palette
+from tui.shell.action_runner import ActionRunner
+from tui.shell.conversation_loader import ConversationLoader, palette_of
+from tui.shell.event_reports import EventReports
+from tui.shell.notifier import Notifier
+from tui.shell.outbox import Outbox
+from tui.shell.selection import Selection
+from tui.store.agent_catalog import AgentCatalog
+from tui.store.dialog_drafts import DialogDrafts
+from tui.store.mirror import Change, Mirror
+from tui.store.pending import Pending
+from tui.terminal.capabilities import Terminal
+from tui.transcript.targets import Target
+
+
+class Connection:
+    """The parts that work for a connected main screen."""
+
+    def __init__(
+        self,
+        screen: Selection,
+        *,
+        agents_changed: Callable[[], None],
+        show_server: Callable[[dict[str, Any], str], None],
+    ) -> None:
+        self._screen = screen
+        self.actions: Mapping[str, Action] = ACTIONS
+        self.drafts = DialogDrafts()
+        self.pending = Pending()
+        self.agents = AgentCatalog(screen.client, agents_changed)
+        self.runner = ActionRunner(screen)
+        self.conversation = ConversationLoader(screen, self.agents)
+        self.outbox = Outbox(screen, self.agents, self.runner.start)
+        self.reports = EventReports(
+            screen, self.pending, self.agents, start=self.runner.start, show_server=show_server
+        )
+        self.notifier = Notifier(screen)
+        screen.mirror.followers.append(self.notifier.follow)
+        screen.chat.completion.search = self.outbox.find_files
+        screen.chat.completion.ask_commands = self.outbox.agent_commands
+        screen.chat.composer.takes_images = not screen.host.remote_address
+
+    @staticmethod
+    def mirror_of(client: Client, terminal: Terminal, follow: Callable[[Change], None]) -> Mirror:
+        """A mirror that calls `follow` at most as often as this terminal can draw."""
+        return Mirror(client, terminal.frame, follow, text_frame=terminal.text_frame)
+
+    @property
+    def palette(self) -> Palette:
+        """The colors of conversations and diffs."""
+        return palette_of(self._screen)
+
+    async def open_targets(self, desk: Desk, targets: Sequence[Target]) -> None:
+        """Open a file or page that a message names; ask which if there are several."""
+        await open_one(desk, targets)
+
+    async def first_look(self, desk: Desk) -> None:
+        """Ask once what only the model knows: agents, problems, the server, what is installed."""
+        await self.agents.refresh()
+        for problem in await desk.client.call(get_problems):
+            desk.say(problem, bad=True)
+        await self.reports.read_server()
+        state = await desk.mirror.until(lambda _: True)
+        is_new = not state.projects and not state.preferences.has_seen_feature_tour
+        if is_new and not desk.demo:
+            await welcome(desk)
+        elif not state.sessions and not desk.demo:
+            desk.set_agents(await desk.client.call(list_backends))

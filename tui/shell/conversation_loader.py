@@ -1,0 +1,73 @@
+"""Reads the open conversation's messages and hands them to the conversation pane."""
+
+import asyncio
+
+from model.base.errors import SpinneyError
+from model.domain.resources import Session
+from tui.draw.colors import Palette, palette
+from tui.shell.preload import warm_up
+from tui.shell.selection import Selection
+from tui.store.agent_catalog import AgentCatalog
+
+SEARCH_PAGE = 1000
+"""Messages of a page on the way to one that is far back."""
+
+
+def palette_of(screen: Selection) -> Palette:
+    """The colors of conversations, by the theme that is on and the preferences."""
+    preferences = screen.state.preferences
+    if screen.application.is_dark:
+        return palette("dark", preferences.syntax_theme_dark)
+    return palette("light", preferences.syntax_theme_light)
+
+
+class ConversationLoader:
+    """Loads pages of messages on demand."""
+
+    def __init__(self, screen: Selection, agents: AgentCatalog) -> None:
+        self._screen = screen
+        self._agents = agents
+        self._histories = screen.mirror.histories
+
+    async def show(self, session: Session) -> None:
+        """Show a conversation, read from the model unless it is in the cache."""
+        screen = self._screen
+        try:
+            history = self._histories.get(session.id)
+            if history is None:
+                history = await self._histories.open(session.id, screen.state)
+        except SpinneyError as error:
+            screen.say(error.message, bad=True)
+            return
+        if screen.chat.transcript is None:
+            await asyncio.to_thread(warm_up)
+        if screen.chat.session_id == session.id:
+            worktree = screen.state.worktrees.get(session.worktree_id)
+            root = worktree.path if worktree is not None else ""
+            screen.chat.show(history, palette_of(screen), self._agents.catalog, session, root)
+
+    async def read_older(self) -> None:
+        """Read the page before the first message that is loaded."""
+        chat = self._screen.chat
+        history = self._histories.get(chat.session_id or "")
+        if history is None or chat.transcript is None:
+            return
+        await self._histories.older(history)
+        if chat.session_id == history.session_id:
+            chat.transcript.changed(0)
+
+    async def reveal(self, session_id: str, message_id: str) -> None:
+        """Scroll to a message of the session that was just opened, reading what is between."""
+        screen = self._screen
+        # The newest page is being read; the purpose of that reading is served here.
+        screen.workers.cancel_group(screen, "opening")
+        session = screen.state.sessions[session_id]
+        await self.show(session)
+        history = self._histories.get(session_id)
+        while history is not None and not any(m.id == message_id for m in history.messages):
+            if not history.older or not await self._histories.older(history, SEARCH_PAGE):
+                screen.say("That message is not there any more.")
+                return
+        if screen.chat.session_id == session_id and screen.chat.transcript is not None:
+            screen.chat.transcript.changed(0)
+            screen.chat.transcript.reveal(message_id)

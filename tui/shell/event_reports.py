@@ -1,0 +1,57 @@
+"""Notifications for events that matter wherever the user is: failed tasks, the HTTP server."""
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from model.api.server import get_http_server_status
+from model.domain import events as e
+from tui.shell.selection import Selection
+from tui.store.agent_catalog import AgentCatalog
+from tui.store.pending import Pending
+
+
+class EventReports:
+    """Turns events into notifications, and into new looks at what they announce."""
+
+    def __init__(
+        self,
+        screen: Selection,
+        pending: Pending,
+        agents: AgentCatalog,
+        *,
+        start: Callable[[Coroutine[Any, Any, None]], None],
+        show_server: Callable[[dict[str, Any], str], None],
+    ) -> None:
+        self._screen = screen
+        self._pending = pending
+        self._agents = agents
+        self._start = start
+        self._show_server = show_server
+
+    def report(self, events: Iterable[e.Event]) -> None:
+        """Notify of what the user should know."""
+        say, reported = self._screen.say, self._pending.reported
+        for event in events:
+            match event:
+                case e.ModelsUpdated():
+                    self._start(self._agents.refresh())
+                case e.TaskCompleted(task="http_server"):
+                    self._start(self.read_server("" if event.ok else event.detail))
+                case e.TaskCompleted() if (event.task, event.worktree_id) in reported:
+                    reported.discard((event.task, event.worktree_id))
+                case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown"):
+                    how = event.detail.partition("\n")[0]
+                    say(f"{how} {self._screen.key_of('show_scripts')} shows it whole.", bad=True)
+                case e.TaskCompleted(ok=False, task="commit" | "pull" | "push"):
+                    say(f"The {event.task} failed: {event.detail}", bad=True)
+                case e.TaskCompleted(ok=False):
+                    say(event.detail, bad=True)
+                case e.WorktreeCreateFailed():
+                    self._pending.failed_worktrees[event.id] = event.error
+                    say(event.error, bad=True)
+
+    async def read_server(self, problem: str = "") -> None:
+        """Show the HTTP server's status, whichever client changed it."""
+        if problem and ("http_server", None) not in self._pending.reported:
+            self._screen.say(problem, bad=True)
+        self._show_server(await self._screen.client.call(get_http_server_status), problem)

@@ -1,0 +1,178 @@
+"""Sends messages and answers; whatever does not arrive goes back into its draft."""
+
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from model.api import sessions as commands
+from model.api.agent_commands import list_agent_commands
+from model.api.files import list_worktree_files
+from model.api.worktrees import mark_worktree_opened
+from model.base.errors import SpinneyError
+from model.domain.resources import AgentCommand
+from tui.composer.slash_commands import for_the_agent
+from tui.screens.edit_plan import EditPlan
+from tui.shell.selection import Selection
+from tui.store.agent_catalog import AgentCatalog
+from tui.store.places import Place
+from tui.widgets.request_panel import RequestPanel
+
+CREATION_LIMIT = 600
+"""Seconds that a message waits for its worktree to be created."""
+
+
+class Outbox:
+    """Messages, answers and read marks on their way to the model."""
+
+    def __init__(
+        self,
+        screen: Selection,
+        agents: AgentCatalog,
+        start: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        self._screen = screen
+        self._client = screen.client
+        self._agents = agents
+        self._start = start
+        self._being_read: set[str] = set()
+        """Sessions that are being marked as read."""
+
+    # Messages -----------------------------------------------------------------------------------
+
+    async def send_draft(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
+        """Send the draft of a session, or of a worktree, which gets a session for it."""
+        screen, draft = self._screen, key
+        try:
+            if key in screen.state.worktrees:
+                await self._wait_for_creation(key)
+                session = await self._client.call(commands.create_session, worktree_id=key)
+                await screen.mirror.until(lambda state: session.id in state.sessions)
+                if screen.place == Place("worktree", key):
+                    screen.open_session(session.id)
+                key = session.id
+            await self.send(key, text, images)
+        except (SpinneyError, TimeoutError):
+            screen.chat.give_back(draft, text, images, to=key)
+            raise
+        screen.chat.arrived(draft, text, images)
+
+    async def _wait_for_creation(self, worktree_id: str) -> None:
+        await self._screen.mirror.until(
+            lambda state: (
+                worktree_id not in state.worktrees
+                or state.worktrees[worktree_id].status != "creating"
+            ),
+            within=CREATION_LIMIT,
+        )
+
+    async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
+        """Send a message, or queue it behind the run. Raises `SpinneyError`."""
+        given: dict[str, Any] = {"images": list(images)} if images else {}
+        await self._client.call(
+            commands.send_chat_message,
+            session_id=session_id,
+            message=for_the_agent(text),
+            **given,
+        )
+
+    def return_text(self, session_id: str, text: str) -> None:
+        """Put text that was not sent into the session's message box."""
+        self._screen.chat.give_back(session_id, text)
+
+    # Completion ---------------------------------------------------------------------------------
+
+    async def find_files(self, query: str) -> list[str]:
+        """Files of the open worktree that match, for a mention."""
+        worktree = self._screen.worktree
+        if worktree is None:
+            return []
+        found = await self._client.call(list_worktree_files, worktree_id=worktree.id, query=query)
+        return found.files
+
+    async def agent_commands(self) -> tuple[str, list[AgentCommand]]:
+        """The agent's name, and the slash commands that it offers."""
+        worktree, session = self._screen.worktree, self._screen.session
+        if worktree is None:
+            return "", []
+        given = {"backend": session.backend} if session is not None else {}
+        found = await self._client.call(list_agent_commands, worktree_id=worktree.id, **given)
+        agent = self._agents.labels(session)[0] if session is not None else "the agent"
+        return agent, found
+
+    # Answers ------------------------------------------------------------------------------------
+
+    async def decide(self, chosen: RequestPanel.Chosen) -> None:
+        """Approve a plan, or decide on a permission."""
+        given: dict[str, Any] = {
+            "session_id": chosen.session_id,
+            "request_id": chosen.request.id,
+        }
+        async with self._answering(chosen.panel, chosen.session_id, chosen.reason):
+            match chosen.choice:
+                case "allow" | "allow_session" | "deny":
+                    reason = {"reason": chosen.reason} if chosen.reason else {}
+                    given |= {"decision": chosen.choice, **reason}
+                    await self._client.call(commands.answer_permission, **given)
+                case "fresh":
+                    await self._approve_in_new_session(chosen.session_id, given)
+                case "build" | "yolo":
+                    await self._client.call(commands.approve_plan, mode=chosen.choice, **given)
+                case "edit":
+                    dialog = EditPlan(chosen.request.plan)
+                    edited = await self._screen.app.push_screen_wait(dialog)
+                    if edited is None:
+                        chosen.panel.reopen(chosen.session_id)
+                        return
+                    given |= {"mode": edited.mode, "plan": edited.text}
+                    await self._client.call(commands.approve_plan, **given)
+
+    async def _approve_in_new_session(self, session_id: str, given: dict[str, Any]) -> None:
+        screen = self._screen
+        session = await self._client.call(commands.approve_plan, mode="build", fresh=True, **given)
+        await screen.mirror.until(lambda state: session.id in state.sessions)
+        screen.open_session(session.id)
+        old = screen.state.sessions.get(session_id)
+        if old is not None and screen.state.preferences.close_original_on_clear_context:
+            key = screen.key_of("show_archive")
+            screen.say(f"“{old.name}” is archived; {key} brings it back.")
+
+    async def answer(self, answered: RequestPanel.Answered) -> None:
+        """Answer the questions of a session."""
+        text = "\n".join(answered.written)
+        async with self._answering(answered.panel, answered.session_id, text):
+            await self._client.call(
+                commands.answer_question,
+                session_id=answered.session_id,
+                request_id=answered.request.id,
+                answer=answered.answers,
+            )
+
+    @asynccontextmanager
+    async def _answering(
+        self, panel: RequestPanel, session_id: str, text: str
+    ) -> AsyncIterator[None]:
+        """Ask again, with the text back in the message box, if an answer does not arrive."""
+        try:
+            yield
+        except (SpinneyError, TimeoutError):
+            panel.reopen(session_id)
+            self.return_text(session_id, text)
+            raise
+
+    # Marks --------------------------------------------------------------------------------------
+
+    def mark_read(self, session_id: str) -> None:
+        """Mark a session as read, once at a time."""
+        if session_id not in self._being_read:
+            self._being_read.add(session_id)
+            self._start(self._mark_read(session_id))
+
+    async def _mark_read(self, session_id: str) -> None:
+        try:
+            await self._client.call(commands.mark_session_read, session_id=session_id)
+        finally:
+            self._being_read.discard(session_id)
+
+    def mark_opened(self, worktree_id: str) -> None:
+        """Mark a worktree as opened."""
+        self._start(self._client.call(mark_worktree_opened, worktree_id=worktree_id))

@@ -1,0 +1,107 @@
+"""The command palette's entries on the main screen: useful actions, and sessions by name."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.style import Style
+
+from model.base.text import clean_line
+from tui.keys.keymap import ACTIONS
+from tui.keys.word_match import WordMatch
+from tui.screens.palette import Entry
+from tui.screens.palette_entries import action_entries
+from tui.shell.selection import Selection
+from tui.store.places import Place, project_of, shown_sessions, worktree_of
+
+if TYPE_CHECKING:
+    from model.domain.resources import Worktree
+
+_OF_WORKTREES = frozenset(
+    (
+        "open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts",
+        "abort_merge", "link_pull_request", "cancel_git", "show_scripts", "run_script",
+    )
+)  # fmt: skip
+
+
+_OF_SESSIONS = (
+    "choose_", "begin_afresh", "rename_session", "archive_session", "delete_session",
+)  # fmt: skip
+
+_AFTER_ACTIONS = 0.5
+"""An action is found before a session whose name has the same words."""
+
+
+def main_entries(main: Selection, words: str, style: Style) -> Iterator[Entry]:
+    """Every useful action by its title, and with words every session by its name."""
+    shown = (a for a in ACTIONS if a.in_palette and a.where not in ("canvas", "diff"))
+    yield from action_entries((a for a in shown if _is_useful(a.id, main)), main, words, style)
+    if words and main.is_connected:
+        yield from _session_entries(main, words, style)
+
+
+def _session_entries(main: Selection, words: str, style: Style) -> Iterator[Entry]:
+    matcher = WordMatch(words, style)
+    for session in shown_sessions(main.state):
+        name, place = clean_line(session.name), Place("session", session.id)
+        if (score := matcher.match(name)) > 0:
+            held_by = (project_of(place, main.state), worktree_of(place, main.state))
+            yield Entry(
+                matcher.highlight(name),
+                partial(main.open_session, session.id),
+                f"Open: {' ▸ '.join(clean_line(item.name) for item in held_by if item)}",
+                score - _AFTER_ACTIONS,
+            )
+
+
+def _is_useful(action_id: str, screen: Selection) -> bool:
+    """Whether the action has something to act on now."""
+    worktree = screen.worktree
+    if action_id.startswith(_OF_SESSIONS):
+        return screen.session is not None
+    if action_id == "stop":
+        return _has_something_to_stop(screen)
+    if action_id in ("resolve_conflicts", "abort_merge"):
+        return worktree is not None and _may_have_stopped(action_id, worktree)
+    if action_id in ("take_back", "edit_queued", "remove_queued"):
+        return screen.chat.is_complete and bool(screen.chat.queue.messages)
+    if action_id == "review_plan":
+        return screen.session is not None and screen.session.set_aside_plan is not None
+    if action_id == "send_queued":
+        return screen.chat.is_complete and screen.chat.queue.is_stopped
+    if action_id == "recreate_worktree":
+        return worktree is not None and worktree.status == "missing"
+    if action_id == "clear_pull_request":
+        return worktree is not None and worktree.pr_number is not None
+    if action_id == "rename_folder":
+        return screen.project is not None and screen.project.is_folder
+    if action_id in ("project_settings", "move_project", "adopt_worktree"):
+        return screen.project is not None
+    if action_id in ("start_server", "stop_server"):
+        return bool(screen.server_address) is (action_id == "stop_server")
+    if action_id == "stop_script":
+        return worktree is not None and bool(worktree.running_scripts)
+    if action_id in _OF_WORKTREES or ("worktree" in action_id and action_id != "new_worktree"):
+        return worktree is not None
+    return True
+
+
+def _has_something_to_stop(screen: Selection) -> bool:
+    if screen.session is not None and screen.session.is_active:
+        return True
+    worktree = screen.worktree
+    return worktree is not None and (
+        worktree.running_scripts == ["setup"]
+        or (screen.session is None and worktree.status == "creating")
+    )
+
+
+def _may_have_stopped(action_id: str, worktree: "Worktree") -> bool:
+    """Whether a merge or rebase may have stopped here, by what git said last."""
+    conflicts = worktree.cached_conflict_count
+    if conflicts is None or conflicts > 0:
+        return True
+    # One whose conflicts are all solved, and that waits for its commit, can still be given up.
+    changed = (worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed)
+    return action_id == "abort_merge" and changed != (0, 0)

@@ -1,0 +1,24 @@
+"""Input of dialogs that were closed before it was used, for the next time they open."""
+
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class DialogDrafts:
+    """One draft for each kind of dialog and each subject, such as a worktree's id."""
+
+    def __init__(self) -> None:
+        self._drafts: dict[tuple[type[Any], str], Any] = {}
+
+    def of(self, kind: type[T], subject: str = "") -> T:
+        """The draft itself; an empty one is made where there is none."""
+        return cast("T", self._drafts.setdefault((kind, subject), kind()))
+
+    def keep(self, draft: object, subject: str = "") -> None:
+        """Replace the draft of this kind."""
+        self._drafts[type(draft), subject] = draft
+
+    def drop(self, kind: type[Any], subject: str = "") -> None:
+        """Forget a draft that has been used."""
+        self._drafts.pop((kind, subject), None)

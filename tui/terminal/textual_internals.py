@@ -1,0 +1,230 @@
+"""Every private name of Textual that Spinney uses, behind names of its own.
+
+Tested with Textual 8.2.8; `pyproject.toml` bounds Textual to that minor version. `INTERNALS` gives
+the purpose of each name: `test_textual_internals.py` fails with it when one is gone, and when
+another module uses a private name.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from rich.segment import Segment
+from textual import events, screen
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._compositor import Compositor as _Compositor
+from textual._keyboard_protocol import FUNCTIONAL_KEYS
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.cache import FIFOCache
+from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Region
+from textual.keys import Keys
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.screen import Screen
+
+TESTED: Final = "8.2.8"
+
+
+class Internal(NamedTuple):
+    """A private name."""
+
+    where: str
+    """`module:name`, and `.name` for what a class or its instances have."""
+    reason: str
+    """What it is for, as the end of a sentence."""
+
+
+INTERNALS: Final = (
+    Internal("textual._compositor:Compositor", "puts a screen together"),
+    Internal("textual._compositor:Compositor._get_renders", "asks widgets for changed rows only"),
+    Internal("textual._compositor:Compositor.render_full_update", "draws a whole screen"),
+    Internal("textual._compositor:Compositor.visible_widgets", "says which widgets are in sight"),
+    Internal("textual._compositor:LayoutUpdate", "is a frame with all rows"),
+    Internal("textual._compositor:ChopsUpdate", "is a frame with spans of rows"),
+    Internal("textual.screen:Compositor", "is looked up by each new screen, so it can be replaced"),
+    Internal("textual.screen:Screen()._compositor", "gives the whole frame after a resize"),
+    Internal("textual.app:App._display", "is given each frame before it is written"),
+    Internal("textual.app:App()._closed", "says that nothing may be drawn any more"),
+    Internal("textual.app:App()._batch_count", "says that a batch of changes is not complete"),
+    Internal("textual.app:App._fatal_error", "prints a traceback, where a sentence is better"),
+    Internal("textual.app:App()._exception", "is what the application ended for"),
+    Internal("textual.drivers.linux_driver:LinuxDriver()._file", "is the stream it writes to"),
+    Internal("textual._xterm_parser:XTermParser", "is the base of what reads keys"),
+    Internal("textual._xterm_parser:XTermParser._sequence_to_key_events", "names keys"),
+    Internal("textual._xterm_parser:XTermParser.parse_mouse_code", "reads the mouse"),
+    Internal("textual._ansi_sequences:ANSI_SEQUENCES_KEYS", "names keys of old terminals"),
+    Internal("textual._keyboard_protocol:FUNCTIONAL_KEYS", "names keys of the kitty protocol"),
+    *(
+        Internal(f"textual.strip:Strip().{name}", "is a cache that a kept row does not need")
+        for name in (
+            "_segments", "_cell_length", "_divide_cache", "_crop_cache", "_style_cache",
+            "_filter_cache", "_render_cache", "_line_length_cache", "_crop_extend_cache",
+            "_offsets_cache", "_link_ids", "_cell_count",
+        )
+    ),
+)  # fmt: skip
+
+
+# The compositor ---------------------------------------------------------------------------------
+
+
+class Compositor(_Compositor):
+    """Textual's; `find_rows` says what of which widget is seen in a region."""
+
+    def find_rows(self, wanted: Region) -> Iterable[tuple[Region, Region, list[Strip]]]:
+        """Where the parts are, what cuts them, and their rows; the uppermost first."""
+        return super()._get_renders(wanted)
+
+    def _get_renders(
+        self, crop: Region | None = None
+    ) -> Iterable[tuple[Region, Region, list[Strip]]]:
+        return self.find_rows(self.size.region if crop is None else crop)
+
+
+def use_compositor(kind: type[Compositor]) -> None:
+    """Have every screen made with it from now on."""
+    screen.__dict__["Compositor"] = kind
+
+
+# Frames -----------------------------------------------------------------------------------------
+
+Placed = tuple[int, int, Strip]
+"""Column, row, and what is drawn from there on."""
+
+
+class Frame:
+    """What Textual is about to write."""
+
+    def __init__(self, app: App[Any], update: object) -> None:
+        self._app = app
+        self._update = update
+
+    @property
+    def size(self) -> Any:
+        """The size of the screen that it is of."""
+        return self._app.screen._compositor.size
+
+    def strips(self, *, whole: bool = False) -> Iterator[Placed]:
+        """All that is drawn anew; `whole`: all that there is."""
+        update = self._update
+        if whole:
+            update = self._app.screen._compositor.render_full_update()
+        if isinstance(update, LayoutUpdate):
+            for y, strips in enumerate(update.strips, update.region.y):
+                x = update.region.x
+                for strip in strips:
+                    yield x, y, strip
+                    x += strip.cell_length
+        elif isinstance(update, ChopsUpdate):
+            for y, start, end in update.spans:
+                # A chop is a part of one widget, so it is whole where any of it is drawn anew.
+                for (x, chop), behind in zip(
+                    update.chops[y].items(), update.chop_ends[y], strict=True
+                ):
+                    if chop is not None and x < end and behind > start:
+                        yield x, y, chop
+
+
+class FrameApp(App[None]):
+    """An application that may draw its frames itself."""
+
+    def draw_frame(self, screen: "Screen[Any]", frame: Frame | None) -> bool:
+        """Draw it; false leaves it to Textual. There is no frame where nothing may be written."""
+        return False
+
+    def failed(self, error: Exception | None) -> bool:
+        """Say why the application ends; false has Textual print a traceback."""
+        return False
+
+    def _display(self, screen: "Screen[Any]", renderable: "RenderableType | None") -> None:
+        is_open = self.is_running and not self._closed and not self._batch_count
+        try:
+            is_drawn = self.draw_frame(screen, Frame(self, renderable) if is_open else None)
+        except Exception as error:
+            self.call_later(fail, error)
+            is_drawn = True
+        if is_drawn:
+            self.post_display_hook()
+        else:
+            super()._display(screen, renderable)
+
+    def _fatal_error(self) -> None:
+        if not self.failed(self._exception):
+            super()._fatal_error()
+
+
+def fail(error: Exception) -> None:
+    """Raise it where Textual ends the application for it."""
+    raise error
+
+
+# The driver -------------------------------------------------------------------------------------
+
+
+class StreamDriver(LinuxDriver):
+    """Textual's driver, which writes to what `wrap` makes of its stream."""
+
+    def __init__(self, app: App[Any], **named: Any) -> None:
+        super().__init__(app, **named)
+        self._file = cast("Any", self.wrap(cast("IO[str]", self._file)))
+
+    def wrap(self, stream: IO[str]) -> object:
+        """What Textual's thread writes to instead."""
+        return stream
+
+
+# Keys -------------------------------------------------------------------------------------------
+
+
+class KeyReader(XTermParser):
+    """What a whole and valid sequence means; finding them is for others."""
+
+    def keys_of(self, sequence: str) -> list[events.Key]:
+        """The keys of a sequence, or of one character."""
+        found = self._sequence_to_key_events(sequence)
+        return [key for key in found if key.key != Keys.Ignore]
+
+
+def tabled_keys(sequence: str) -> list[str]:
+    """The names of the keys that old terminals send so."""
+    named = ANSI_SEQUENCES_KEYS.get(sequence)
+    return [name.value for name in named] if isinstance(named, tuple) else []
+
+
+def is_functional(code: str) -> bool:
+    """Whether the kitty protocol has a key for a number and the last letter, such as `13u`."""
+    return code in FUNCTIONAL_KEYS
+
+
+# Rows -------------------------------------------------------------------------------------------
+
+
+class _NoCache(FIFOCache[Any, Any]):
+    """Keeps nothing."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """It is forgotten."""
+
+
+_NO_CACHE: Final = _NoCache(1)
+
+
+class Row(Strip):
+    """A strip for keeping, without the seven caches that Textual gives each.
+
+    0.2 µs and 208 bytes instead of 3.1 µs and 1,104 bytes; thousands of rows are never seen again.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, segments: list[Segment], cell_length: int) -> None:
+        self._segments = segments
+        self._cell_length = cell_length
+        self._divide_cache = self._crop_cache = self._style_cache = _NO_CACHE
+        self._filter_cache = self._line_length_cache = self._crop_extend_cache = _NO_CACHE
+        self._offsets_cache = _NO_CACHE
+        self._render_cache = self._link_ids = self._cell_count = None
