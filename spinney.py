@@ -201,7 +201,7 @@ def _run_here(
             app.ending = "leave"  # A crash of the terminal must not interrupt the agents.
         if app.ending == "leave" and engines and engines[0].is_up:
             foreground.let_go(failed=bool(app.return_code))
-            engines[0].stay(lambda: app.ending == "leave")
+            engines[0].run_headless(lambda: app.ending == "leave")
     finally:
         for engine in engines:
             engine.stop()
@@ -267,11 +267,11 @@ def _serve(options: "Namespace") -> int:
     from model.base.instance import hold_lock
     from model.base.paths import resolve_directories
     from model.base.standard_streams import write_error
-    from server.serve import Wanted, serve
+    from server.serve import ServeOptions, serve
 
     paths = resolve_directories()
     paths.create()
-    wanted = Wanted(
+    wanted = ServeOptions(
         port=options.port,
         token=options.token,
         localhost_only=False if options.all_interfaces else None,

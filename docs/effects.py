@@ -41,7 +41,7 @@ def _of(readers: str, test: str) -> Effect:
 
 
 _LOOKS: Final = _of(
-    "server/web/js/looks.js", "page/test_looks.py::test_a_change_shows_at_once_in_every_page"
+    "server/web/js/appearance.js", "page/test_looks.py::test_a_change_shows_at_once_in_every_page"
 )
 _OVERRIDE: Final = _of(
     "model/chat/plan_approval.py",
@@ -57,7 +57,7 @@ _PRESETS: Final = _of(
 
 EFFECTS: Final[dict[str, Effect]] = {
     "theme": _of(
-        "tui/shell/app.py server/web/js/looks.js server/lite/layout.py",
+        "tui/shell/app.py server/web/js/appearance.js server/lite/layout.py",
         "server/lite/test_reading.py::test_the_theme_is_that_of_the_preferences",
     ),
     **dict.fromkeys(
@@ -178,7 +178,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/worktrees/test_removing.py::test_zero_days_keep_the_archive_for_ever",
     ),
     "removal_behavior": _of(
-        "model/commands/worktrees.py tui/actions/archive.py server/web/js/views/removing.js",
+        "model/commands/worktrees.py tui/actions/archive.py server/web/js/views/removal.js",
         "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_what_works",
     ),
     "magic_prompts": _of(

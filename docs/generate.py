@@ -14,7 +14,7 @@ from model.cli.arguments import TABLE
 from model.cli.reference import command_table, schema
 from model.preferences.fields import PreferenceField, preference_fields, shown_fields
 from server.http_api import OPERATIONS, HttpApi
-from server.lite.form_actions import ORDERS
+from server.lite.form_actions import FORM_ACTIONS
 from server.lite.routes import SESSION, Lite
 from server.static import StaticFiles
 from server.websocket import WebSockets
@@ -224,7 +224,7 @@ def _lite() -> Iterator[str]:
     )
     yield from ["", "| method | path | takes | |", "| --- | --- | --- | --- |"]
     nothing = cast("Any", None)
-    orders = {f"{SESSION}/{order.name}": order for order in ORDERS}
+    orders = {f"{SESSION}/{order.name}": order for order in FORM_ACTIONS}
     for route in Lite(nothing, nothing, nothing, "").routes():
         order = orders.get(route.path)
         fields = ", ".join(f"`{name}`" for name in order.fields) if order else ""

@@ -1,1 +1,1 @@
-"""Remote clients' door: the same commands, state and events over HTTP and WebSocket."""
+"""The server for remote clients: commands, state and events over HTTP and WebSocket."""

@@ -1,4 +1,4 @@
-"""The pictures of projects: images only, and nothing in them may run."""
+"""Serves project avatars: images only, with a policy that runs nothing in them."""
 
 import asyncio
 from typing import TYPE_CHECKING, Final
@@ -19,22 +19,22 @@ _HEADERS: Final = {
 
 
 class Avatars:
-    """Serves the picture of a project."""
+    """Serves the avatars of projects."""
 
     def __init__(self, workspace: "Workspace") -> None:
         self._workspace = workspace
 
     async def serve(self, request: web.Request) -> web.Response:
-        """The picture of a project: PNG, JPEG, WebP or GIF."""
+        """The avatar of a project: PNG, JPEG, WebP or GIF."""
         project_id = request.match_info["project_id"]
         project = self._workspace.store.state.projects.get(project_id)
         if project is None:
             raise project_not_found(project_id)
-        picture = await asyncio.to_thread(self._read, project.avatar_path)
-        if picture is None:
-            raise SpinneyError("The project has no picture.", "not_found")
-        kind = f"image/{avatars.detect_format(picture)}"
-        return web.Response(body=picture, content_type=kind, headers=_HEADERS)
+        image = await asyncio.to_thread(self._read, project.avatar_path)
+        if image is None:
+            raise SpinneyError("The project has no avatar.", "not_found")
+        content_type = f"image/{avatars.detect_format(image)}"
+        return web.Response(body=image, content_type=content_type, headers=_HEADERS)
 
     def _read(self, relative: str | None) -> bytes | None:
         path = avatars.find_saved(self._workspace.directories, relative)

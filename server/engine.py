@@ -1,7 +1,7 @@
-"""A whole Spinney without a screen: the core's thread, the workspace, the ways in.
+"""Everything of Spinney except a screen: the core's thread, the workspace, the servers.
 
-It starts behind a terminal's first frame and can go on when that terminal is gone. Imports little
-by itself: nothing that is large before somebody needs it.
+It starts after a terminal's first frame and can keep running when that terminal is gone. Imports
+little by itself: large modules are imported when they are needed.
 """
 
 import asyncio
@@ -22,42 +22,42 @@ from model.client.local import LocalClient
 from model.demo import prepare
 from model.runtime.core import Core
 from model.runtime.workspace import Workspace
-from server.local_endpoint import OwnDoor
+from server.local_endpoint import LocalEndpoint
 from server.on_demand import ServerOnDemand
 
 if TYPE_CHECKING:
     from types import FrameType
 
-STAY = 600.0
-"""Seconds that a Spinney without a screen waits for somebody after its last work is done."""
-END = 60.0
-"""Seconds for agents to end and for everything to be saved, on a machine that is busy besides."""
-_LOOK = 15.0
-"""Seconds between two looks at whether there is something to do."""
+IDLE_TIMEOUT = 600.0
+"""Seconds without clients and work after which a Spinney without a screen exits."""
+SHUTDOWN_TIMEOUT = 60.0
+"""Seconds for agents to end and for everything to be saved, also on a busy machine."""
+_CHECK_INTERVAL = 15.0
+"""Seconds between two checks for activity."""
 
 _log = logging.getLogger(__name__)
 
 
 class Engine:
-    """Everything behind one terminal."""
+    """Everything behind one terminal's screen."""
 
     def __init__(
-        self, places: Directories, lock: InstanceLock, *, demo: bool, prepared: bool = False
+        self, directories: Directories, lock: InstanceLock, *, demo: bool, prepared: bool = False
     ) -> None:
-        """`demo` adds the demo agent; `prepared` makes something to try it on, too."""
+        """`demo` adds the demo agent; `prepared` also creates a demo project."""
         self._prepared = prepared
-        self._places = places
+        self._directories = directories
         self._lock = lock
         self._demo = demo
         self._core = Core()
         self._workspace: Workspace | None = None
-        self._door: OwnDoor | None = None
+        self._endpoint: LocalEndpoint | None = None
         self._server: ServerOnDemand
 
     def connect(self) -> LocalClient:
-        """Start everything; returns the terminal's client. Called on a thread of its own."""
+        """Start everything; returns the terminal's client. Must be called on a separate thread."""
         self._core.start()
-        workspace = made_workspace(self._places, demo=self._demo)
+        workspace = create_workspace(self._directories, demo=self._demo)
         workspace.http_server = self._server = ServerOnDemand(workspace)
         self._core.submit(self._start(workspace)).result()
         return LocalClient(self._core, workspace)
@@ -65,97 +65,101 @@ class Engine:
     async def _start(self, workspace: Workspace) -> None:
         await workspace.start()
         self._workspace = workspace
-        self._door = await opened_door(workspace, self._lock)
-        await self._server.begin()
+        self._endpoint = await open_local_endpoint(workspace, self._lock)
+        await self._server.start_up()
         if self._prepared:
-            await prepare(workspace, self._places)
+            await prepare(workspace, self._directories)
 
     @property
     def is_up(self) -> bool:
         """Whether it has started."""
         return self._workspace is not None
 
-    def stay(self, wanted: Callable[[], bool]) -> None:
-        """Go on without a screen until nobody needs it or it is told to end (SIGTERM).
+    def run_headless(self, is_wanted: Callable[[], bool]) -> None:
+        """Keep running without a screen until it is idle or receives SIGTERM.
 
-        `wanted` is asked once, when no signal can be missed any more.
+        `is_wanted` is called once, after the signal handlers are installed.
         """
         ended = threading.Event()
 
         def end(_number: int, _frame: "FrameType | None") -> None:
             ended.set()
 
-        def go_on(_number: int, _frame: "FrameType | None") -> None:
-            """Not `SIG_IGN`, which everything that is started from here would inherit."""
+        def ignore(_number: int, _frame: "FrameType | None") -> None:
+            """Do nothing. `SIG_IGN` would be inherited by all child processes."""
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-        signal.signal(signal.SIGHUP, go_on)
-        if not wanted():
+        signal.signal(signal.SIGHUP, ignore)
+        if not is_wanted():
             return
-        os.chdir(self._places.data)
-        _log.info("goes on without a screen")
-        self._core.submit(self._until_unneeded()).add_done_callback(lambda _: ended.set())
+        os.chdir(self._directories.data)
+        _log.info("running without a screen")
+        self._core.submit(self._wait_idle()).add_done_callback(lambda _: ended.set())
         ended.wait()
 
-    async def _until_unneeded(self) -> None:
-        assert self._workspace is not None and self._door is not None
-        door = self._door
-        await until_unneeded(self._workspace, lambda: door.clients)
-        _log.info("ends: nothing to do, and nobody has come")
+    async def _wait_idle(self) -> None:
+        assert self._workspace is not None and self._endpoint is not None
+        endpoint = self._endpoint
+        await wait_idle(self._workspace, lambda: endpoint.clients)
+        _log.info("exiting: idle and without clients")
 
     def stop(self) -> None:
-        """End agents, server and core; what was not started is no error."""
+        """Stop agents, servers and core. Does nothing for those that were not started."""
         try:
             if self._workspace is not None:
-                self._core.submit(self._stop(self._workspace)).result(timeout=END)
+                self._core.submit(self._stop(self._workspace)).result(timeout=SHUTDOWN_TIMEOUT)
         finally:
             self._core.stop()
 
     async def _stop(self, workspace: Workspace) -> None:
-        if self._door is not None:
-            await self._door.close()
-        await self._server.end()
+        if self._endpoint is not None:
+            await self._endpoint.close()
+        await self._server.shut_down()
         await workspace.stop()
 
 
-def made_workspace(places: Directories, *, demo: bool) -> Workspace:
-    """A workspace with every agent, not started yet. Its program ends by SIGTERM."""
-    configure_logging(places.log, os.environ.get("SPINNEY_LOG", "info"))
-    catalog, problems = load_catalog(places.models, places.agents)
+def create_workspace(directories: Directories, *, demo: bool) -> Workspace:
+    """Create a workspace with all agents, not started. `request_shutdown` sends SIGTERM."""
+    configure_logging(directories.log, os.environ.get("SPINNEY_LOG", "info"))
+    catalog, problems = load_catalog(directories.models, directories.agents)
     for problem in problems:
         _log.warning(problem)
-    agents = create_backends(places.data, catalog, demo=demo)
-    workspace = Workspace(places, agents, catalog, demo=demo)
+    agents = create_backends(directories.data, catalog, demo=demo)
+    workspace = Workspace(directories, agents, catalog, demo=demo)
     workspace.request_shutdown = lambda: os.kill(os.getpid(), signal.SIGTERM)
     workspace.problems += problems
     return workspace
 
 
-async def opened_door(workspace: Workspace, lock: InstanceLock) -> OwnDoor:
-    """The way in for this user's other terminals, told in the lock."""
-    door = OwnDoor(workspace)
+async def open_local_endpoint(workspace: Workspace, lock: InstanceLock) -> LocalEndpoint:
+    """Open the endpoint for this user's other terminals and write its address to the lock file."""
+    endpoint = LocalEndpoint(workspace)
     try:
-        lock.write_instance(*door.open())
+        lock.write_instance(*endpoint.open())
     except SpinneyError as error:
-        workspace.problems.append(f"Other terminals cannot join: {error.message}")
-    return door
+        workspace.problems.append(f"Other terminals cannot attach. {error.message}")
+    return endpoint
 
 
-async def until_unneeded(
-    workspace: Workspace, clients: Callable[[], int], *, stay: float = STAY, look: float = _LOOK
+async def wait_idle(
+    workspace: Workspace,
+    clients: Callable[[], int],
+    *,
+    timeout: float = IDLE_TIMEOUT,
+    interval: float = _CHECK_INTERVAL,
 ) -> None:
-    """Wait until there was nothing to do for `stay` seconds, looked at every `look` seconds."""
+    """Wait until it was idle for `timeout` seconds, checking every `interval` seconds."""
     loop = asyncio.get_running_loop()
     idle_since = loop.time()
-    while loop.time() - idle_since < stay:
-        await asyncio.sleep(look)
+    while loop.time() - idle_since < timeout:
+        await asyncio.sleep(interval)
         if clients() or is_busy(workspace):
             idle_since = loop.time()
 
 
 def is_busy(workspace: Workspace) -> bool:
-    """Whether work goes on here, waits for somebody or for others to come in."""
+    """Whether a session or worktree is active or the public server is running."""
     state = workspace.store.state
     server = workspace.http_server
     return (

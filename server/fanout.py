@@ -1,8 +1,8 @@
-"""Events to many WebSockets: encoded once, joined once, written straight to each transport.
+"""Event fan-out to WebSockets: encoded once, joined once, written directly to each transport.
 
-Every connection follows the bus with a cursor. Connections that are equally far share the same
-bytes. One that doesn't read is left behind and not waited for: the bus's ring runs over it, and it
-is told so if it asked for numbered frames.
+Every connection follows the bus with a cursor. Connections at the same position share the same
+bytes. A slow connection does not block the others: the bus's ring buffer overwrites events it has
+not read, and it gets an `events-missed` frame if it asked for numbered frames.
 """
 
 import asyncio
@@ -18,29 +18,29 @@ from model.store.bus import EventBus, Missed, Published, Reader
 from server.limits import Limits
 
 _SLICE = 150
-"""Connections written to in one turn of the loop; a thousand at once take about 8 ms."""
+"""Connections written to in one loop iteration; a thousand at once take about 8 ms."""
 
 _RETRY = 0.02
-"""Seconds until connections that were left behind are looked at again."""
+"""Seconds until slow connections are tried again."""
 
-_RETRY_SOON = 0.002
-"""The same for one that took something the last time: else `Limits.buffer` in each `_RETRY` would
-be all that a client gets, however fast it reads."""
+_FAST_RETRY = 0.002
+"""The same for a connection that accepted data the last time: otherwise a client would get at most
+`Limits.buffer` per `_RETRY`, however fast it reads."""
 
-_SHARED_EVENTS = 200
-"""Connections further behind than this are written to piece by piece."""
+_MAX_SHARED_EVENTS = 200
+"""Connections further behind than this are written to individually."""
 
-_SHARED_STRETCHES = 16
-"""Stretches that are kept joined."""
+_MAX_SHARED_RANGES = 16
+"""Joined ranges in the cache."""
 
-_PIECE = 64 * 1024
+_MAX_WRITE = 64 * 1024
 
 _log = logging.getLogger(__name__)
 
 Encode = Callable[[Published], bytes]
 
-Form = Literal["plain", "numbered", "blocks"]
-"""How events are written: as the interface has them, numbered, or numbered without text."""
+EventFormat = Literal["plain", "numbered", "blocks"]
+"""How events are encoded: as the interface has them, numbered, or numbered without text."""
 
 
 def text_frame(payload: bytes) -> bytes:
@@ -54,17 +54,17 @@ def text_frame(payload: bytes) -> bytes:
 
 
 def missed_frame(missed: Missed) -> bytes:
-    """Tells a numbered client to read the state again."""
+    """The frame that makes a numbered client reload the state."""
     payload = {"from": missed.first, "to": missed.last}
-    told = {"type": "event", "event": "events-missed", "payload": payload}
-    return text_frame(json.dumps(told).encode())
+    frame = {"type": "event", "event": "events-missed", "payload": payload}
+    return text_frame(json.dumps(frame).encode())
 
 
 def _plain(entry: Published) -> bytes:
     try:
         return b"" if entry.event.numbered else text_frame(entry.event.frame().encode())
     except Exception:
-        _log.exception("event %d (%s) cannot be written", entry.seq, entry.event.name)
+        _log.exception("could not encode event %d (%s)", entry.seq, entry.event.name)
         return b""
 
 
@@ -72,19 +72,19 @@ def _numbered(entry: Published) -> bytes:
     try:
         return text_frame(entry.event.frame(entry.seq).encode())
     except Exception:
-        _log.exception("event %d (%s) cannot be written", entry.seq, entry.event.name)
+        _log.exception("could not encode event %d (%s)", entry.seq, entry.event.name)
         return missed_frame(Missed(entry.seq, entry.seq))
 
 
 def _without_text(entry: Published) -> bytes:
-    """For a page, which gets text as blocks (`server.block_feed`)."""
+    """For a page, which gets text as blocks from `server.block_feed`."""
     event = entry.event
     if isinstance(event, ContentDelta) and event.kind is None:
         return b""
     return _numbered(entry)
 
 
-_FORMS: Final[dict[Form, Encode]] = {
+_ENCODERS: Final[dict[EventFormat, Encode]] = {
     "plain": _plain,
     "numbered": _numbered,
     "blocks": _without_text,
@@ -92,208 +92,214 @@ _FORMS: Final[dict[Form, Encode]] = {
 
 
 class Connection:
-    """One WebSocket's end: its cursor, and frames that wait for room in its socket."""
+    """The outgoing side of one WebSocket: its cursor, and frames waiting for its socket buffer."""
 
     def __init__(
-        self, transport: asyncio.Transport, reader: Reader, *, form: Form, limits: Limits
+        self,
+        transport: asyncio.Transport,
+        reader: Reader,
+        *,
+        event_format: EventFormat,
+        limits: Limits,
     ) -> None:
         self.transport = transport
         self.reader = reader
-        self.form: Form = form
-        self.numbered = form != "plain"
-        self.heard = asyncio.get_running_loop().time()
-        self.pinged = self.heard
-        self.room = asyncio.Event()
-        """Set while the client takes what it is sent; else no more is read from it."""
-        self.room.set()
-        self._encode = _FORMS[form]
+        self.event_format: EventFormat = event_format
+        self.numbered = event_format != "plain"
+        self.last_received = asyncio.get_running_loop().time()
+        self.last_pinged = self.last_received
+        self.writable = asyncio.Event()
+        """Set while the client keeps up; no requests are read from it otherwise."""
+        self.writable.set()
+        self._encode = _ENCODERS[event_format]
         self._limit = limits.buffer
-        self.takes = True
-        """Whether something could be written to it the last time."""
-        self._waiting: deque[bytes] = deque()
+        self.has_capacity = True
+        """Whether its socket buffer had capacity at the last attempt to write."""
+        self._pending: deque[bytes] = deque()
         self._buffered = 0
-        self._moved = self.heard
+        self._last_drained = self.last_received
 
-    def flush(self, shared: "Shared") -> bool:
-        """Write what is new; whether nothing is left to be written."""
+    def flush(self, shared: "SharedFrames") -> bool:
+        """Write new events; returns whether everything was written."""
         transport, reader = self.transport, self.reader
         if transport.is_closing():
             return True
-        if not self._waiting and reader.behind:
-            self.takes = transport.get_write_buffer_size() <= self._limit
-            if not self.takes:
+        if not self._pending and reader.behind:
+            self.has_capacity = transport.get_write_buffer_size() <= self._limit
+            if not self.has_capacity:
                 return False
-            joined = shared.joined(reader, self.form, self._encode)
-            if joined is None:
-                self._take(self._limit)
+            frames = shared.take_joined(reader, self.event_format, self._encode)
+            if frames is None:
+                self._read_entries(self._limit)
             else:
-                if joined:
-                    transport.write(joined)
+                if frames:
+                    transport.write(frames)
                 return True
-        self._write()
-        return not (self._waiting or reader.behind)
+        self._write_pending()
+        return not (self._pending or reader.behind)
 
-    def send(self, frame: bytes, shared: "Shared") -> bool:
-        """Write a frame after all events that were sealed before; as `flush` otherwise."""
+    def send(self, frame: bytes, shared: "SharedFrames") -> bool:
+        """Write a frame after all sealed events; returns the same as `flush`."""
         if self.transport.is_closing():
             return True
         if self.flush(shared) and self.transport.get_write_buffer_size() <= self._limit:
             self.transport.write(frame)
             return True
-        self._take(sys.maxsize)
-        self._waiting.append(frame)
+        self._read_entries(sys.maxsize)
+        self._pending.append(frame)
         return self.flush(shared)
 
-    def excuse(self, seconds: float, now: float) -> None:
-        """Count no time in which this program, or the whole machine, stood still."""
-        self.heard = min(self.heard + seconds, now)
-        self._moved = min(self._moved + seconds, now)
+    def exclude_suspension(self, seconds: float, now: float) -> None:
+        """Exclude time in which this process or the machine was suspended from the timeouts."""
+        self.last_received = min(self.last_received + seconds, now)
+        self._last_drained = min(self._last_drained + seconds, now)
 
     def stuck_for(self, now: float) -> float:
-        """Seconds for which an overfull socket has taken nothing."""
+        """Seconds for which a socket over its buffer limit has accepted nothing."""
         buffered = self.transport.get_write_buffer_size()
         if buffered != self._buffered or buffered <= self._limit:
-            self._buffered, self._moved = buffered, now
-        return now - self._moved
+            self._buffered, self._last_drained = buffered, now
+        return now - self._last_drained
 
-    def _take(self, most: int) -> None:
-        entries, missed = self.reader.take(most)
+    def _read_entries(self, limit: int) -> None:
+        entries, missed = self.reader.take(limit)
         if missed is not None and self.numbered:
-            self._waiting.append(missed_frame(missed))
-        frames = (entry.frame(self.form, self._encode) for entry in entries)
-        self._waiting.extend(frame for frame in frames if frame)
+            self._pending.append(missed_frame(missed))
+        frames = (entry.frame(self.event_format, self._encode) for entry in entries)
+        self._pending.extend(frame for frame in frames if frame)
 
-    def _write(self) -> None:
-        waiting, transport = self._waiting, self.transport
-        self.takes = transport.get_write_buffer_size() <= self._limit
-        while waiting and transport.get_write_buffer_size() <= self._limit:
-            piece = [waiting.popleft()]
-            size = len(piece[0])
-            while waiting and size < _PIECE:
-                piece.append(waiting.popleft())
-                size += len(piece[-1])
-            transport.write(b"".join(piece))
+    def _write_pending(self) -> None:
+        pending, transport = self._pending, self.transport
+        self.has_capacity = transport.get_write_buffer_size() <= self._limit
+        while pending and transport.get_write_buffer_size() <= self._limit:
+            batch = [pending.popleft()]
+            size = len(batch[0])
+            while pending and size < _MAX_WRITE:
+                batch.append(pending.popleft())
+                size += len(batch[-1])
+            transport.write(b"".join(batch))
 
 
-class Shared:
-    """The joined frames of each stretch of the ring, made once for all that need it.
+class SharedFrames:
+    """Cache of joined frames by range of the ring buffer, shared by all connections.
 
-    Only short ones: what is written at once to a client that does not read stays in its socket.
+    Only for short ranges: whatever is written to a client that does not read stays in its socket
+    buffer.
     """
 
-    def __init__(self, bus: EventBus, most: int) -> None:
+    def __init__(self, bus: EventBus, limit: int) -> None:
         self._bus = bus
-        self._most = most
+        self._limit = limit
         self._end = -1
-        self._joined: dict[tuple[int, str], bytes] = {}
+        self._cache: dict[tuple[int, str], bytes] = {}
 
-    def joined(self, reader: Reader, form: str, encode: Encode) -> bytes | None:
-        """All that is new to this reader, which counts as taken; `None` if it fell behind."""
+    def take_joined(self, reader: Reader, event_format: str, encode: Encode) -> bytes | None:
+        """Take all frames new to this reader, joined; `None` if it is too far behind."""
         bus = self._bus
         index = reader.index
         if index <= bus.start and bus.start > 0:
             return None
         if bus.end != self._end:
-            self._joined.clear()
+            self._cache.clear()
             self._end = bus.end
-        found = self._joined.get((index, form))
-        if found is None:
-            if bus.end - index > _SHARED_EVENTS:
+        cached = self._cache.get((index, event_format))
+        if cached is None:
+            if bus.end - index > _MAX_SHARED_EVENTS:
                 return None
-            frames = [entry.frame(form, encode) for entry in bus.entries(index)]
-            if sum(map(len, frames)) > self._most:
+            frames = [entry.frame(event_format, encode) for entry in bus.entries(index)]
+            if sum(map(len, frames)) > self._limit:
                 return None
-            if len(self._joined) >= _SHARED_STRETCHES:
-                self._joined.clear()
-            found = self._joined[index, form] = b"".join(frames)
+            if len(self._cache) >= _MAX_SHARED_RANGES:
+                self._cache.clear()
+            cached = self._cache[index, event_format] = b"".join(frames)
         reader.skip()
-        return found
+        return cached
 
 
 class Fanout:
-    """All connections: wakes with the bus, writes slice by slice."""
+    """Writes events to all connections, in slices, whenever the bus is sealed."""
 
     def __init__(self, bus: EventBus, limits: Limits) -> None:
         self.bus = bus
         self.connections: dict[Connection, None] = {}
-        self._shared = Shared(bus, limits.buffer)
-        self._round: list[Connection] = []
-        self._again = False
+        self._shared = SharedFrames(bus, limits.buffer)
+        self._queue: list[Connection] = []
+        self._is_dirty = False
         self._behind: dict[Connection, None] = {}
         self._retry: asyncio.TimerHandle | None = None
-        self._end_listening = bus.listen(self._sealed)
+        self._unsubscribe = bus.listen(self._on_sealed)
 
     def add(self, connection: Connection) -> None:
-        """Begin to write events to it."""
+        """Start writing events to a connection."""
         self.connections[connection] = None
         self._flush([connection])
 
     def remove(self, connection: Connection) -> None:
-        """Forget it."""
+        """Stop writing to a connection."""
         self.connections.pop(connection, None)
         self._behind.pop(connection, None)
         connection.reader.close()
-        connection.room.set()
+        connection.writable.set()
 
     def send(self, connection: Connection, payload: bytes) -> None:
-        """Write to one connection, after every event that has happened by now.
+        """Write to one connection, after all events so far.
 
-        Nothing is written to one that was removed: its client has left.
+        Does nothing if the connection was removed, because its client has disconnected.
         """
         self.bus.seal()
-        self.frame(connection, text_frame(payload))
+        self.send_frame(connection, text_frame(payload))
 
-    def frame(self, connection: Connection, frame: bytes) -> None:
-        """As `send`, for what is a frame already and follows the events that are sealed."""
+    def send_frame(self, connection: Connection, frame: bytes) -> None:
+        """Like `send`, for a complete frame that follows the sealed events."""
         if connection in self.connections and not connection.send(frame, self._shared):
-            self._leave_behind(connection)
+            self._mark_behind(connection)
 
     def close(self) -> None:
-        """Leave the bus."""
-        self._end_listening()
+        """Unsubscribe from the bus."""
+        self._unsubscribe()
         if self._retry is not None:
             self._retry.cancel()
 
-    def _sealed(self) -> None:
-        if self._round:
-            self._again = True
+    def _on_sealed(self) -> None:
+        if self._queue:
+            self._is_dirty = True
             return
-        self._begin_round()
+        self._start_round()
 
-    def _begin_round(self) -> None:
-        self._again = False
-        self._round = list(self.connections)
-        self._next_slice()
+    def _start_round(self) -> None:
+        self._is_dirty = False
+        self._queue = list(self.connections)
+        self._flush_slice()
 
-    def _next_slice(self) -> None:
-        now, self._round = self._round[:_SLICE], self._round[_SLICE:]
-        self._flush(now)
-        if self._round:
-            asyncio.get_running_loop().call_soon(self._next_slice)
-        elif self._again:
-            self._begin_round()
+    def _flush_slice(self) -> None:
+        current, self._queue = self._queue[:_SLICE], self._queue[_SLICE:]
+        self._flush(current)
+        if self._queue:
+            asyncio.get_running_loop().call_soon(self._flush_slice)
+        elif self._is_dirty:
+            self._start_round()
 
     def _flush(self, connections: list[Connection]) -> None:
         for connection in connections:
             if not connection.flush(self._shared):
-                self._leave_behind(connection)
+                self._mark_behind(connection)
 
-    def _leave_behind(self, connection: Connection) -> None:
+    def _mark_behind(self, connection: Connection) -> None:
         self._behind[connection] = None
-        connection.room.clear()
+        connection.writable.clear()
         loop = asyncio.get_running_loop()
-        due = loop.time() + (_RETRY_SOON if connection.takes else _RETRY)
+        due = loop.time() + (_FAST_RETRY if connection.has_capacity else _RETRY)
         if self._retry is not None and self._retry.when() > due:
             self._retry.cancel()
             self._retry = None
         if self._retry is None:
-            self._retry = loop.call_at(due, self._look_again)
+            self._retry = loop.call_at(due, self._retry_behind)
 
-    def _look_again(self) -> None:
+    def _retry_behind(self) -> None:
         self._retry = None
         behind, self._behind = list(self._behind), {}
         for connection in behind:
             if connection.flush(self._shared):
-                connection.room.set()
+                connection.writable.set()
             else:
-                self._leave_behind(connection)
+                self._mark_behind(connection)

@@ -1,8 +1,8 @@
-"""Faces that a person put into `<config>/fonts`, for the page: none of our own come with Spinney.
+"""Font files from `<config>/fonts` for the page; Spinney ships no fonts of its own.
 
-A preference's font is found under its own name: `inter.woff2` holds its usual face, or all of its
-weights where it is a variable font, beside it `inter-bold.woff2`, `inter-italic.woff2` and
-`inter-bold-italic.woff2` where they are apart.
+Files are named after the preference's value: `inter.woff2` is the regular face, or all weights of a
+variable font; `inter-bold.woff2`, `inter-italic.woff2` and `inter-bold-italic.woff2` are used in
+addition if they exist.
 """
 
 import logging
@@ -22,23 +22,23 @@ _log = logging.getLogger(__name__)
 
 
 def font_files(folder: Path) -> dict[str, bytes]:
-    """`/fonts.css`, and each face that it names under `/fonts/`; blocks."""
-    faces = dict(_faces(folder))
+    """`/fonts.css` and the `/fonts/` files it refers to, by path. Does blocking I/O."""
+    faces = dict(_read_faces(folder))
     rules = [
         f'@font-face {{ font-family: "{name.replace("-", " ")}"; font-style: {style}; '
         f'font-weight: {weight}; font-display: swap; src: url("fonts/{file}") format("woff2"); }}\n'
         for name in _NAMES
-        for file, weight, style in _files_of(name, faces)
+        for file, weight, style in _list_faces(name, faces)
     ]
     served = {f"/fonts/{file}": content for file, content in faces.items()}
     return {"/fonts.css": "".join(rules).encode(), **served}
 
 
-def _faces(folder: Path) -> Iterator[tuple[str, bytes]]:
+def _read_faces(folder: Path) -> Iterator[tuple[str, bytes]]:
     for name in _NAMES:
         for weight in ("", "-bold"):
-            for slant, _ in _STYLES:
-                path = folder / f"{name}{weight}{slant}.woff2"
+            for suffix, _ in _STYLES:
+                path = folder / f"{name}{weight}{suffix}.woff2"
                 content = _read(path)
                 if content is not None:
                     yield path.name, content
@@ -51,19 +51,19 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        _log.warning("the font %s could not be read: %s", path, error.strerror)
+        _log.warning("could not read the font %s: %s", path, error.strerror)
         return None
     if content.startswith(_WOFF2) and len(content) <= MAX_FONT_BYTES:
         return content
-    _log.warning("%s is no WOFF2 font of up to 4 MB; it is left out", path)
+    _log.warning("ignored %s: not a WOFF2 font of at most 4 MB", path)
     return None
 
 
-def _files_of(name: str, faces: dict[str, bytes]) -> Iterator[tuple[str, str, str]]:
-    """File, weight and style of each face of a font."""
-    for slant, style in _STYLES:
-        usual, bold = f"{name}{slant}.woff2", f"{name}-bold{slant}.woff2"
-        if usual in faces:
-            yield usual, "400" if bold in faces else "100 900", style
+def _list_faces(name: str, faces: dict[str, bytes]) -> Iterator[tuple[str, str, str]]:
+    """The file, weight and style of each face of a font."""
+    for suffix, style in _STYLES:
+        regular, bold = f"{name}{suffix}.woff2", f"{name}-bold{suffix}.woff2"
+        if regular in faces:
+            yield regular, "400" if bold in faces else "100 900", style
         if bold in faces:
             yield bold, "700", style

@@ -1,4 +1,4 @@
-"""The HTTP paths: each is one command, with its arguments from the path, the query and the body."""
+"""The HTTP API: each path runs one command, with arguments from path, query and body."""
 
 import asyncio
 import base64
@@ -16,7 +16,7 @@ from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
 from model.client.snapshot import build_snapshot
 from model.commands.dispatch import run
-from server.auth import Door, Knock
+from server.auth import Authenticator, Credentials
 from server.avatars import Avatars
 from server.limits import Limits
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A path and the command behind it. The path's own id is an argument too."""
+    """A path and its command. The id in the path is an argument, too."""
 
     method: str
     path: str
     command: Command[..., Any]
     fields: tuple[str, ...] = ()
-    """Arguments that come from the body, or from the query of a GET, in either spelling."""
+    """Arguments from the body, or from the query of a GET, in snake_case or camelCase."""
     status: int = 200
-    answer: Callable[[str, Any], Any] | None = None
-    """The answer from the path's id and the command's result, where it is not the result."""
+    build_response: Callable[[str, Any], Any] | None = None
+    """Builds the response from the path's id and the command's result, if it is not the result."""
 
 
 _SESSION = "/api/sessions/{session_id}"
@@ -54,7 +54,7 @@ OPERATIONS = (
         f"{_SESSION}/messages",
         sessions.get_messages,
         ("limit", "offset"),
-        answer=lambda _, page: {"messages": page.model_dump(mode="json")["messages"]},
+        build_response=lambda _, page: {"messages": page.model_dump(mode="json")["messages"]},
     ),
     Operation("POST", f"{_SESSION}/images", sessions.add_image, ("data",), status=201),
     Operation("POST", f"{_SESSION}/stop", sessions.stop_generation),
@@ -84,13 +84,13 @@ OPERATIONS = (
         "DELETE",
         _SESSION,
         sessions.delete_session,
-        answer=lambda session_id, _: {"session_id": session_id},
+        build_response=lambda session_id, _: {"session_id": session_id},
     ),
     Operation(
         "GET",
         _SESSIONS,
         sessions.list_sessions,
-        answer=lambda _, found: {"sessions": [s.model_dump(mode="json") for s in found]},
+        build_response=lambda _, rows: {"sessions": [row.model_dump(mode="json") for row in rows]},
     ),
     Operation(
         "POST",
@@ -105,51 +105,53 @@ OPERATIONS = (
 class HttpApi:
     """Everything under `/api`, and `/healthz`."""
 
-    def __init__(self, workspace: "Workspace", door: Door, run: str, limits: Limits) -> None:
+    def __init__(
+        self, workspace: "Workspace", authenticator: Authenticator, run_id: str, limits: Limits
+    ) -> None:
         self._workspace = workspace
-        self._door = door
-        self._run = run
+        self._authenticator = authenticator
+        self._run_id = run_id
         self._limits = limits
 
     def routes(self) -> list[web.RouteDef]:
-        """Every path."""
+        """All routes."""
         return [
             web.get("/healthz", self._health),
             web.get("/api/auth", self._auth),
             web.get("/api/init", self._init),
             web.get("/api/projects/{project_id}/avatar", Avatars(self._workspace).serve),
             *(
-                web.route(operation.method, operation.path, self._handler(operation))
+                web.route(operation.method, operation.path, self._make_handler(operation))
                 for operation in OPERATIONS
             ),
         ]
 
     async def _health(self, _: web.Request) -> web.Response:
-        """Whether the server answers; needs no token."""
+        """Health check; needs no token."""
         return web.json_response({"ok": True})
 
     async def _auth(self, request: web.Request) -> web.Response:
-        """Whether the token, from the header or `?token=`, is the right one."""
+        """Whether the token from the header or `?token=` is valid."""
         try:
-            self._door.check(knock_of(request))
+            self._authenticator.check(credentials_of(request))
         except SpinneyError as error:
             status = HTTP_STATUS[error.error_type]
             return web.json_response({"ok": False, **error_body(error)}, status=status)
-        return web.json_response({"ok": True, "token_required": self._door.token_required})
+        return web.json_response({"ok": True, "token_required": self._authenticator.token_required})
 
     async def _init(self, _: web.Request) -> web.Response:
-        """Everything that a client needs to begin, and the number of the event it stands after."""
+        """The complete state for a new client, and the number of the last event it includes."""
         snapshot = await build_snapshot(self._workspace)
-        return web.json_response({**snapshot, "run": self._run})
+        return web.json_response({**snapshot, "run": self._run_id})
 
-    def _handler(self, operation: Operation) -> Handler:
+    def _make_handler(self, operation: Operation) -> Handler:
         async def handle(request: web.Request) -> web.Response:
-            given = await self._given(request, operation)
+            fields = await self._read_arguments(request, operation)
             path_id = next(iter(request.match_info.values()))
-            result = await run(self._workspace, operation.command, {**given, **request.match_info})
-            if operation.answer is not None:
-                answer = operation.answer(path_id, result)
-                return web.json_response(answer, status=operation.status)
+            result = await run(self._workspace, operation.command, {**fields, **request.match_info})
+            if operation.build_response is not None:
+                response = operation.build_response(path_id, result)
+                return web.json_response(response, status=operation.status)
             return web.Response(
                 body=dump_result(operation.command.result, result),
                 status=operation.status,
@@ -158,27 +160,27 @@ class HttpApi:
 
         return handle
 
-    async def _given(self, request: web.Request, operation: Operation) -> dict[str, Any]:
+    async def _read_arguments(self, request: web.Request, operation: Operation) -> dict[str, Any]:
         if not operation.fields:
             return {}
-        given = request.query if request.method == "GET" else await self._body(request)
-        taken = {}
-        for name in given:
+        fields = request.query if request.method == "GET" else await self._body(request)
+        arguments = {}
+        for name in fields:
             if snake_case(name) in operation.fields:
-                taken[name] = given[name]
-            elif snake_case(name) not in request.match_info:  # The path's own id may come again.
+                arguments[name] = fields[name]
+            elif snake_case(name) not in request.match_info:  # The id of the path may be repeated.
                 raise SpinneyError(_unknown_field(name, operation.fields))
-        return taken
+        return arguments
 
     async def _body(self, request: web.Request) -> dict[str, Any]:
         if not request.can_read_body:
             return {}
-        # A page may post text to anybody without asking; with a token it has proven itself.
-        if request.content_type != "application/json" and not self._door.has_token(
-            knock_of(request)
+        # Pages can post text/plain to any site without a preflight; a valid token proves intent.
+        if request.content_type != "application/json" and not self._authenticator.has_token(
+            credentials_of(request)
         ):
             raise SpinneyError("The body must be sent as application/json.")
-        raw = await body_of(request, self._limits)
+        raw = await read_body(request, self._limits)
         body = parse_json(raw) if raw.strip() else {}
         if not isinstance(body, dict):
             raise SpinneyError("Invalid request: it is not a JSON object")
@@ -190,30 +192,30 @@ def _unknown_field(name: str, known: tuple[str, ...]) -> str:
     return f"Unknown field: {shown}.{did_you_mean(shown, known)} Known: {', '.join(known)}"
 
 
-async def body_of(request: web.Request, limits: Limits) -> bytes:
-    """The whole body. Raises `SpinneyError` for one that is too large or too slow."""
+async def read_body(request: web.Request, limits: Limits) -> bytes:
+    """Read the whole body. Raises `SpinneyError` if it is too large or too slow."""
     try:
         async with asyncio.timeout(limits.body_time):
             return await request.read()
     except TimeoutError:
         raise SpinneyError("The body took too long to arrive.", "timeout") from None
     except web.HTTPRequestEntityTooLarge:
-        most = limits.body_size // 1024 // 1024
+        limit = limits.body_size // 1024 // 1024
         raise SpinneyError(
-            f"The body is larger than {most} MiB, the most that is taken.", "too_large"
+            f"The body is larger than the limit of {limit} MiB.", "too_large"
         ) from None
     except (ConnectionError, ClientError):
-        raise SpinneyError("The client left before its whole body had arrived.") from None
+        raise SpinneyError("The client disconnected before sending the whole body.") from None
 
 
-def _offered_token(headers: Mapping[str, str]) -> str:
-    """The token that a page offers among the protocols of its WebSocket, as `token.<base64url>`.
+def _token_from_subprotocols(headers: Mapping[str, str]) -> str:
+    """The token among a WebSocket's subprotocols, as `token.<base64url>`.
 
-    A page can set no header there, and an address is written into the browser's console.
+    Pages cannot set headers of a WebSocket, and browsers log its address to the console.
     """
-    offered = [name.strip() for name in headers.get("Sec-WebSocket-Protocol", "").split(",")]
-    token = next((name for name in offered if name.startswith("token.")), None)
-    if token is None or PROTOCOL not in offered:
+    subprotocols = [name.strip() for name in headers.get("Sec-WebSocket-Protocol", "").split(",")]
+    token = next((name for name in subprotocols if name.startswith("token.")), None)
+    if token is None or PROTOCOL not in subprotocols:
         return ""
     encoded = token.removeprefix("token.")
     try:
@@ -222,16 +224,18 @@ def _offered_token(headers: Mapping[str, str]) -> str:
         return ""
 
 
-def knock_of(request: web.Request) -> Knock:
-    """What the request shows at the door. A token in the address counts only where it must."""
+def credentials_of(request: web.Request) -> Credentials:
+    """The credentials of a request; a token in the query only counts for `/ws` and `/api/auth`."""
     headers = request.headers
     sockname = request.get_extra_info("sockname") or ("",)
     in_query = request.path in ("/ws", "/api/auth")
-    return Knock(
+    return Credentials(
         hosts=tuple(headers.getall("Host", ())),
         authorization=headers.get("Authorization", ""),
-        query_token=(request.query.get("token") or _offered_token(headers)) if in_query else "",
+        query_token=(request.query.get("token") or _token_from_subprotocols(headers))
+        if in_query
+        else "",
         origin=headers.get("Origin"),
         fetch_site=headers.get("Sec-Fetch-Site", ""),
-        own_address=sockname[0],
+        local_address=sockname[0],
     )

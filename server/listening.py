@@ -1,4 +1,4 @@
-"""A port is taken, or said in a sentence why it cannot be."""
+"""Open a listening socket, or explain why the port is unavailable."""
 
 import asyncio
 import errno
@@ -6,53 +6,53 @@ import socket
 
 from model.base.errors import SpinneyError
 
-_TRIES = 25
-_PAUSE = 0.02
-"""Seconds between two tries."""
+_ATTEMPTS = 25
+_RETRY_DELAY = 0.02
+"""Seconds between two attempts."""
 
 
-def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 takes a free one. Raises `SpinneyError`."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def open_listener(host: str, port: int) -> socket.socket:
+    """Open a listening socket; port 0 picks a free one. Raises `SpinneyError`."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(1024)
-        listening.setblocking(False)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+        listener.setblocking(False)
     except (OSError, OverflowError) as error:
-        listening.close()
-        raise _not_listening(port, error) from error
-    return listening
+        listener.close()
+        raise _as_user_error(port, error) from error
+    return listener
 
 
-async def listening_again(host: str, port: int) -> socket.socket:
-    """As `listening_socket`, at a port that may have been let go just now.
+async def open_listener_with_retries(host: str, port: int) -> socket.socket:
+    """Like `open_listener`, but retry while the port is in use: it may have just been closed.
 
-    A program that Spinney starts holds all that Spinney had open for a moment: until then a port
-    that was closed here is in use.
+    A child process inherits all open sockets for a moment after Spinney starts it, so a port that
+    was closed here can still be in use.
     """
-    for _ in range(_TRIES):
+    for _ in range(_ATTEMPTS):
         try:
-            return listening_socket(host, port)
+            return open_listener(host, port)
         except SpinneyError as error:
             if error.error_type != "conflict":
                 raise
-        await asyncio.sleep(_PAUSE)
-    return listening_socket(host, port)
+        await asyncio.sleep(_RETRY_DELAY)
+    return open_listener(host, port)
 
 
-def _not_listening(port: int, error: OSError | OverflowError) -> SpinneyError:
+def _as_user_error(port: int, error: OSError | OverflowError) -> SpinneyError:
     match getattr(error, "errno", None):
         case errno.EADDRINUSE:
             return SpinneyError(
                 f"Port {port} is in use by another program. Stop that program, or choose another "
-                "port: in the settings (http_server_port), or with “spinney serve --port N”.",
+                "port in the preferences or with 'spinney serve --port N'.",
                 "conflict",
             )
         case errno.EACCES:
             return SpinneyError(
-                f"Port {port} may not be used by this user. Choose one above 1023: in the settings "
-                "(http_server_port), or with “spinney serve --port N”.",
+                f"You do not have permission to use port {port}. Choose one above 1023 in the "
+                "preferences or with 'spinney serve --port N'.",
                 "forbidden",
             )
         case _:

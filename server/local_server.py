@@ -1,35 +1,35 @@
-"""The server behind the own door: the public one without its preferences and its address file."""
+"""The server of the local endpoint: the public one without preferences and address file."""
 
 import socket
 from typing import TYPE_CHECKING
 
-from server.app import Server, Wishes
+from server.app import Server, ServerSettings
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class OwnServer(Server):
-    """Serves whoever knows the token of the lock, at a socket that listens already."""
+class LocalServer(Server):
+    """Serves clients that have the token of the lock file, on a socket that is already open."""
 
-    own = True
+    is_local = True
 
-    def __init__(self, workspace: "Workspace", listening: socket.socket, token: str) -> None:
-        self._own_token = token
-        self._listening = listening
+    def __init__(self, workspace: "Workspace", listener_socket: socket.socket, token: str) -> None:
+        self._local_token = token
+        self._listener_socket = listener_socket
         super().__init__(workspace)
 
     def _token(self) -> str:
-        return self._own_token
+        return self._local_token
 
-    def _wishes(self) -> Wishes:
-        return Wishes(0, True, True, self._own_token)
+    def _read_settings(self) -> ServerSettings:
+        return ServerSettings(0, True, True, self._local_token)
 
-    async def _socket(self, localhost_only: bool, port: int) -> socket.socket:
-        return self._listening
+    async def _open_socket(self, localhost_only: bool, port: int) -> socket.socket:
+        return self._listener_socket
 
-    async def _write_address(self) -> None:
-        """The lock tells it."""
+    async def _write_address_file(self) -> None:
+        """Do nothing: the lock file has the address."""
 
-    async def _take_address_away(self) -> None:
-        """It goes with the lock."""
+    async def _remove_address_file(self) -> None:
+        """Do nothing: the address is removed with the lock file."""

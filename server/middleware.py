@@ -1,46 +1,47 @@
-"""What happens to every request before and after its handler: door, preflight, headers, errors."""
+"""Processing of every request around its handler: authentication, preflight, headers, errors."""
 
 import logging
 import re
 import time
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Middleware as AiohttpMiddleware
 
 from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
-from server.auth import Door
-from server.connection_limiter import Doorman
-from server.http_api import knock_of
-from server.protocol import HEADERS, error_of, error_response
+from server.auth import Authenticator
+from server.connection_limiter import ConnectionLimiter
+from server.http_api import credentials_of
+from server.protocol import HEADERS, error_response, to_spinney_error
 
 _HEADER_LIST = re.compile(r"[\w!#$%&'*+.^`|~, -]{1,1000}", re.ASCII)
 
 _access = logging.getLogger("server.access")
 
 
-class Entrance:
-    """Takes every request past the doorman and through the door."""
+class Middleware:
+    """Marks connections as handshaken and authenticates requests."""
 
-    def __init__(self, door: Door, doorman: Doorman) -> None:
-        self._door = door
-        self._doorman = doorman
+    def __init__(self, authenticator: Authenticator, limiter: ConnectionLimiter) -> None:
+        self._authenticator = authenticator
+        self._limiter = limiter
 
     @property
-    def admit(self) -> Middleware:
-        """The middleware: preflight, door, errors as JSON, one log line without the query."""
+    def handler(self) -> AiohttpMiddleware:
+        """The middleware: preflight, authentication, JSON errors, access log without the query."""
 
         @web.middleware
-        async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
-            self._doorman.greet(request.transport)
-            begun = time.perf_counter()
+        async def handle(request: web.Request, handler: Handler) -> web.StreamResponse:
+            self._limiter.mark_handshaken(request.transport)
+            started = time.perf_counter()
             try:
-                response = await self._answered(request, handler)
+                response = await self._handle(request, handler)
             except web.HTTPException as error:
-                response = error_response(error_of(error), error.status, error.headers)
+                response = error_response(to_spinney_error(error), error.status, error.headers)
             except Exception as error:
-                told = as_user_error(error, f"{request.method} {request.path}")
-                response = error_response(told, HTTP_STATUS[told.error_type])
-            milliseconds = (time.perf_counter() - begun) * 1000
+                failure = as_user_error(error, f"{request.method} {request.path}")
+                response = error_response(failure, HTTP_STATUS[failure.error_type])
+            milliseconds = (time.perf_counter() - started) * 1000
             _access.info(
                 "%s %s %s %d %.1f ms",
                 request.remote,
@@ -51,34 +52,34 @@ class Entrance:
             )
             return response
 
-        return admit
+        return handle
 
-    async def _answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def _handle(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.method == "OPTIONS":
             return _preflight(request)
         if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
             raise web.HTTPUnsupportedMediaType
-        if _is_guarded(request.path):
+        if _requires_auth(request.path):
             try:
-                self._door.check(knock_of(request))
+                self._authenticator.check(credentials_of(request))
             except SpinneyError:
-                self._door.tell_refused(request.remote or "")
+                self._authenticator.log_refusal(request.remote or "")
                 raise
         return await handler(request)
 
 
-def _is_guarded(path: str) -> bool:
-    """Whether a path needs admission; `/api/auth` answers about it itself."""
+def _requires_auth(path: str) -> bool:
+    """Whether a path requires authentication; `/api/auth` checks it by itself."""
     return path == "/ws" or (path.startswith("/api/") and path != "/api/auth")
 
 
 def is_lite(path: str) -> bool:
-    """Whether it is of the page without JavaScript, which has cookies: no other page reads it."""
+    """Whether a path is of `/lite`, which has cookies: no page of another origin may read it."""
     return path == "/lite" or path.startswith("/lite/")
 
 
 def _preflight(request: web.Request) -> web.Response:
-    """Any origin, method and header is welcome, but for compressed bodies.
+    """Allow any origin, method and header, except compressed bodies.
 
     `*` would not cover `Authorization`.
     """
@@ -101,9 +102,9 @@ def _preflight(request: web.Request) -> web.Response:
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Headers of every answer, whatever it is: open to all pages (but `/lite`), kept by none."""
+    """Add the headers of every response: CORS (except for `/lite`) and no caching."""
     if not is_lite(request.path):
         response.headers["Access-Control-Allow-Origin"] = "*"
-    response.headers["Server"] = HEADERS["Server"]  # Not the name and version of its parts.
+    response.headers["Server"] = HEADERS["Server"]  # Not the libraries and their versions.
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)

@@ -1,6 +1,6 @@
-"""A terminal's public server, imported when somebody starts it: most never do, and it is large.
+"""The public server of a terminal, imported when it is first started, because it is large.
 
-The preference `http_server_enabled` and the server are one switch: each follows the other.
+The preference `http_server_enabled` and the server follow each other.
 """
 
 import asyncio
@@ -21,92 +21,92 @@ _log = logging.getLogger(__name__)
 
 
 class ServerOnDemand:
-    """Stands where the `Server` will be."""
+    """Imports and creates the `Server` on first use."""
 
     def __init__(self, workspace: "Workspace") -> None:
         self._workspace = workspace
         self._server: Any = None
-        self._is_wanted = False
-        """What the preference said when it was last looked at."""
-        self._changing: set[asyncio.Task[str]] = set()
-        self._unlisten: Callable[[], None] = lambda: None
-        self._in_turn = asyncio.Lock()
+        self._is_enabled = False
+        """The value of the preference when it was last checked."""
+        self._tasks: set[asyncio.Task[str]] = set()
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._lock = asyncio.Lock()
 
-    async def begin(self) -> None:
-        """Start with Spinney where that is wanted, and follow the preference from now on."""
+    async def start_up(self) -> None:
+        """Start the server if it is set to start automatically, and follow the preference."""
         preferences = self._workspace.store.state.preferences
-        self._is_wanted = preferences.http_server_enabled
+        self._is_enabled = preferences.http_server_enabled
         if not preferences.http_server_auto_start:
-            await self._note_off()
-        elif problem := await self._follow(wanted=True):
+            await self._save_disabled()
+        elif problem := await self._apply_preference(enabled=True):
             self._workspace.problems.append(problem)
-        self._unlisten = self._workspace.bus.listen(self._look)
+        self._unsubscribe = self._workspace.bus.listen(self._check_preference)
 
     def status(self) -> dict[str, Any]:
-        """As `Server.status`."""
+        """See `Server.status`."""
         if self._server is None:
             return status_when_stopped(self._workspace.store.state.preferences)
         return dict(self._server.status())
 
     async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
-        """As `Server.start`."""
+        """See `Server.start`."""
         if self._server is None:
             server = await asyncio.to_thread(importlib.import_module, "server.app")
             self._server = server.Server(self._workspace)
         await self._server.start(port, localhost_only=localhost_only, token_required=token_required)
-        await self._note(is_wanted=True)
+        await self._save_enabled(is_enabled=True)
 
     async def stop(self) -> None:
-        """As `Server.stop`."""
-        await self._note(is_wanted=False)
+        """See `Server.stop`."""
+        await self._save_enabled(is_enabled=False)
         await self._stop()
 
-    async def end(self) -> None:
-        """Stop with Spinney, which is nobody's wish about the server."""
-        self._unlisten()
-        self._unlisten = lambda: None
-        for task in tuple(self._changing):
+    async def shut_down(self) -> None:
+        """Stop the server because Spinney exits; the preference stays as it is."""
+        self._unsubscribe()
+        self._unsubscribe = lambda: None
+        for task in tuple(self._tasks):
             task.cancel()
-        await asyncio.gather(*self._changing, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._stop()
 
     async def _stop(self) -> None:
         if self._server is not None:
             await self._server.stop()
 
-    async def _note(self, *, is_wanted: bool) -> None:
-        """Let the preference say what is."""
-        self._is_wanted = is_wanted
+    async def _save_enabled(self, *, is_enabled: bool) -> None:
+        """Save the server's state in the preference."""
+        self._is_enabled = is_enabled
         preferences = self._workspace.store.state.preferences
-        if preferences.http_server_enabled is not is_wanted:
-            changes = {"http_server_enabled": is_wanted}
+        if preferences.http_server_enabled is not is_enabled:
+            changes = {"http_server_enabled": is_enabled}
             await self._workspace.change_preferences(apply_changes(preferences, changes))
 
-    def _look(self) -> None:
-        wanted = self._workspace.store.state.preferences.http_server_enabled
-        if wanted is not self._is_wanted:
-            self._is_wanted = wanted
-            task = asyncio.create_task(self._follow(wanted=wanted))
-            self._changing.add(task)
-            task.add_done_callback(self._changing.discard)
+    def _check_preference(self) -> None:
+        enabled = self._workspace.store.state.preferences.http_server_enabled
+        if enabled is not self._is_enabled:
+            self._is_enabled = enabled
+            task = asyncio.create_task(self._apply_preference(enabled=enabled))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
-    async def _follow(self, *, wanted: bool) -> str:
-        """Start or stop as the preference says; why it did not start, upon which it is off."""
-        async with self._in_turn:
-            if self.status()["running"] is wanted:
+    async def _apply_preference(self, *, enabled: bool) -> str:
+        """Start or stop the server; if it cannot start, turn the preference off and say why."""
+        async with self._lock:
+            if self.status()["running"] is enabled:
                 return ""
             try:
-                await (start_http_server if wanted else stop_http_server)(self._workspace)
+                await (start_http_server if enabled else stop_http_server)(self._workspace)
             except Exception as error:
-                detail = f"The server did not start: {as_user_error(error, 'the server').message}"
-                told = TaskCompleted(task="http_server", ok=False, detail=detail)
-                self._workspace.store.record(told)
-                await self._note_off()
+                detail = f"The server did not start. {as_user_error(error, 'the server').message}"
+                event = TaskCompleted(task="http_server", ok=False, detail=detail)
+                self._workspace.store.record(event)
+                await self._save_disabled()
                 return detail
             return ""
 
-    async def _note_off(self) -> None:
+    async def _save_disabled(self) -> None:
         try:
-            await self._note(is_wanted=False)
+            await self._save_enabled(is_enabled=False)
         except SpinneyError as error:
-            _log.warning("http_server_enabled stays on: %s", error.message)
+            _log.warning("could not turn http_server_enabled off: %s", error.message)

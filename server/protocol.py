@@ -1,7 +1,7 @@
-"""How the server speaks HTTP below its requests: as aiohttp does, but in our words and ours alone.
+"""The HTTP protocol below requests: aiohttp's, with our own error responses and logging.
 
-What is no request is answered as every other error is, and its sender fills no log. Nothing that
-comes in is ever decompressed. A WebSocket's client must mask its frames (RFC 6455, 5.1).
+Invalid HTTP gets the same error responses as everything else and is not logged. Nothing that is
+received is ever decompressed. WebSocket clients must mask their frames (RFC 6455, 5.1).
 """
 
 import asyncio
@@ -23,12 +23,12 @@ HEADERS = {
     "Server": "spinney",
     "Cache-Control": "no-store",
 }
-"""What every answer has, unless it says otherwise itself."""
+"""Default headers of every response."""
 
-_REFUSED = b"\xf0\x80"
-"""A frame that the reader refuses as it should one without a mask: with 1002, in its turn."""
+_INVALID_FRAME = b"\xf0\x80"
+"""A frame that makes the reader close with 1002, as it should for a frame without a mask."""
 
-_THEIR_FAULT = (HttpProcessingError, RequestPayloadError, ConnectionError)
+_CLIENT_ERRORS = (HttpProcessingError, RequestPayloadError, ConnectionError)
 
 
 class HttpProtocol(web.RequestHandler):
@@ -54,15 +54,15 @@ class HttpProtocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """The answer to what is no request, which is never quoted: it may hold a token."""
+        """The response to an invalid request; it is never quoted, as it may contain a token."""
         if request.writer.output_size > 0:
-            raise ConnectionError("an answer was begun already")
+            raise ConnectionError("the response has already started")
         if isinstance(exc, HttpProcessingError):
             error = SpinneyError("Invalid request: it is not valid HTTP")
         else:
             error = as_user_error(exc or TimeoutError(message), "the HTTP server")
         response = error_response(error, HTTP_STATUS[error.error_type])
-        # No request, so nobody else adds them.
+        # The middleware, which adds them otherwise, sees valid requests only.
         response.headers.update({**HEADERS, "Access-Control-Allow-Origin": "*"})
         response.force_close()
         return response
@@ -70,32 +70,32 @@ class HttpProtocol(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Answer; what was refused before it came to the entrance (`Expect`), in JSON as well."""
+        """Respond in JSON also to what was refused before the middleware (`Expect`)."""
         if isinstance(resp, web.HTTPException):
-            resp = error_response(error_of(resp), resp.status)
+            resp = error_response(to_spinney_error(resp), resp.status)
         return await super().finish_response(request, resp, start_time)
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
-        """Log what is our own fault."""
-        if not isinstance(kw.get("exc_info"), _THEIR_FAULT):
+        """Log errors that are not the client's."""
+        if not isinstance(kw.get("exc_info"), _CLIENT_ERRORS):
             super().log_exception(*args, **kw)
 
     def set_parser(self, parser: Any, data_received_cb: Callable[[], None] | None = None) -> None:
-        """Take a WebSocket's frames from now on."""
-        super().set_parser(_Masked(parser), data_received_cb)  # type: ignore[arg-type]
+        """Switch to parsing WebSocket frames."""
+        super().set_parser(_MaskEnforcer(parser), data_received_cb)  # type: ignore[arg-type]
 
 
-def error_of(error: web.HTTPException) -> SpinneyError:
-    """What aiohttp refuses by itself, in our words."""
+def to_spinney_error(error: web.HTTPException) -> SpinneyError:
+    """Convert an error that aiohttp raised by itself."""
     match error.status:
         case 404:
             return SpinneyError("There is nothing at this address.", "not_found")
         case 405:
-            return SpinneyError("This address does not take this method.")
+            return SpinneyError("This address does not support this method.")
         case 413:
             return SpinneyError("The body is too large.", "too_large")
         case 415:
-            return SpinneyError("Compressed bodies are not taken. Send it as it is.")
+            return SpinneyError("Compressed bodies are not supported. Send the body uncompressed.")
         case status if status < 500:
             return SpinneyError(f"Invalid request: {error.reason}")
         case _:
@@ -103,7 +103,7 @@ def error_of(error: web.HTTPException) -> SpinneyError:
 
 
 def error_response(error: SpinneyError, status: int, headers: Any = None) -> web.Response:
-    """The answer to what went wrong; of `headers` it takes which methods are allowed."""
+    """The JSON response for an error; keeps the `Allow` header of `headers`."""
     response = web.json_response(error_body(error), status=status)
     if headers is not None and "Allow" in headers:
         response.headers["Allow"] = headers["Allow"]
@@ -113,62 +113,62 @@ def error_response(error: SpinneyError, status: int, headers: Any = None) -> web
 
 
 class _Reader(Protocol):
-    """aiohttp's reader of frames, as far as it is used."""
+    """The part of aiohttp's frame reader that is used here."""
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]: ...
 
     def feed_eof(self) -> None: ...
 
 
-class _Masked:
-    """Lets frames through that are masked, and ends the connection at the first that is not."""
+class _MaskEnforcer:
+    """Passes masked frames on and ends the connection at the first unmasked one."""
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
         self._held = b""
-        """The first byte of a frame, until the second one tells whether it is masked."""
+        """The first byte of a frame, until the second one shows whether it is masked."""
         self._head = bytearray()
-        """The beginning of a frame that has not come far enough to tell its length."""
-        self._rest = 0
-        """Bytes of the frame that are still to come."""
+        """The incomplete head of a frame, whose length is not known yet."""
+        self._remaining = 0
+        """Bytes of the frame that are still missing."""
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
-        """Hand on what is masked; whether the connection is over, and what was not read."""
+        """Pass masked frames on; returns whether the connection ends, and the unread rest."""
         data, self._held = self._held + data, b""
-        end = self._end_of_masked(data)
+        end = self._find_unmasked(data)
         if end == len(data):
             return self._reader.feed_data(data)
         if end == len(data) - 1:
             self._held = data[end:]
             return self._reader.feed_data(data[:end])
-        return self._reader.feed_data(data[:end] + _REFUSED)
+        return self._reader.feed_data(data[:end] + _INVALID_FRAME)
 
     def feed_eof(self) -> None:
-        """Nothing more will come."""
+        """Signal the end of the stream."""
         self._reader.feed_eof()
 
-    def _end_of_masked(self, data: bytes) -> int:
-        """Where a frame begins that has no mask, or has not told yet; else the end."""
-        at = 0
-        while at < len(data):
-            if self._rest:
-                taken = min(self._rest, len(data) - at)
-                self._rest -= taken
-                at += taken
+    def _find_unmasked(self, data: bytes) -> int:
+        """The start of a frame that is unmasked, or whose mask bit is missing; else the end."""
+        position = 0
+        while position < len(data):
+            if self._remaining:
+                skipped = min(self._remaining, len(data) - position)
+                self._remaining -= skipped
+                position += skipped
                 continue
-            if not self._head and not (at + 1 < len(data) and data[at + 1] & 0x80):
-                return at
-            self._head.append(data[at])
-            at += 1
-            length = _length(self._head)
+            if not self._head and not (position + 1 < len(data) and data[position + 1] & 0x80):
+                return position
+            self._head.append(data[position])
+            position += 1
+            length = _payload_length(self._head)
             if length is not None:
-                self._rest = length + 4
+                self._remaining = length + 4
                 self._head.clear()
-        return at
+        return position
 
 
-def _length(head: bytearray) -> int | None:
-    """The length of a frame's payload, once its head is there."""
+def _payload_length(head: bytearray) -> int | None:
+    """The length of a frame's payload, or `None` while its head is incomplete."""
     if len(head) < 2:
         return None
     short = head[1] & 0x7F

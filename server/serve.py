@@ -1,4 +1,4 @@
-"""`spinney serve`: a Spinney without a terminal, until it is told to end."""
+"""`spinney serve`: run Spinney without a terminal until it is stopped."""
 
 import asyncio
 import gc
@@ -12,12 +12,12 @@ from model.base.paths import Directories
 from model.commands.preferences import update_preferences
 from model.commands.server import get_http_server_token, start_http_server
 from server.app import Server
-from server.engine import made_workspace, opened_door
+from server.engine import create_workspace, open_local_endpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """How it is to serve; what is `None` is as the preferences say."""
+class ServeOptions:
+    """Options of `spinney serve`; `None` means the value of the preferences."""
 
     port: int | None = None
     token: str | None = None
@@ -28,39 +28,41 @@ class Wanted:
 
 
 Announce = Callable[[dict[str, Any], str, list[str]], None]
-"""Told once it answers: the server's status, the token, problems in sentences."""
+"""Called once the server is listening, with its status, the token, and problems as sentences."""
 
 
-def serve(places: Directories, lock: InstanceLock, wanted: Wanted, announce: Announce) -> None:
-    """Serve until SIGINT, SIGTERM or SIGHUP. Raises `SpinneyError` if it cannot."""
-    asyncio.run(_serve(places, lock, wanted, announce))
+def serve(
+    directories: Directories, lock: InstanceLock, options: ServeOptions, announce: Announce
+) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP. Raises `SpinneyError` if it cannot start."""
+    asyncio.run(_serve(directories, lock, options, announce))
 
 
 async def _serve(
-    places: Directories, lock: InstanceLock, wanted: Wanted, announce: Announce
+    directories: Directories, lock: InstanceLock, options: ServeOptions, announce: Announce
 ) -> None:
     stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    workspace = made_workspace(places, demo=wanted.demo)
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(signal_number, stopped.set)
+    workspace = create_workspace(directories, demo=options.demo)
     await workspace.start()
-    workspace.http_server = Server(workspace, unsafe_no_token=wanted.unsafe_no_token)
-    door = None
+    workspace.http_server = Server(workspace, unsafe_no_token=options.unsafe_no_token)
+    endpoint = None
     try:
-        if wanted.token is not None:
-            changes = {"http_server_token": wanted.token}
+        if options.token is not None:
+            changes = {"http_server_token": options.token}
             await update_preferences(workspace, changes)
         status = await start_http_server(
-            workspace, wanted.port, wanted.localhost_only, wanted.token_required
+            workspace, options.port, options.localhost_only, options.token_required
         )
-        door = await opened_door(workspace, lock)
+        endpoint = await open_local_endpoint(workspace, lock)
         token = await get_http_server_token(workspace)
         announce(status, token, workspace.problems)
-        # What is here now stays: full collections need not look at it again.
+        # Everything up to here stays alive: exclude it from full garbage collections.
         gc.freeze()
         await stopped.wait()
     finally:
-        if door is not None:
-            await door.close()
+        if endpoint is not None:
+            await endpoint.close()
         await workspace.http_server.stop()
         await workspace.stop()

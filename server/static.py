@@ -1,7 +1,7 @@
-"""The page: every file of `web/` read once at start, so that no request names a path on disk.
+"""The page's static files, all read from `web/` at start, so that no request names a path on disk.
 
-What the page's own addresses get is the shell, which is asked for each time. All it names stands
-under a path with the hash of the whole folder and never changes, so a browser asks for it once.
+The page's own addresses all serve the shell, which is revalidated each time. Everything it refers
+to is under a path with a hash of the whole folder and never changes, so browsers fetch it once.
 """
 
 import gzip
@@ -27,10 +27,10 @@ CONTENT_SECURITY_POLICY = (
     "require-trusted-types-for 'script'; trusted-types spinney"
 )
 
-_PARTS = {"text/javascript", "text/css"}
-"""Read into a page, which has the policy already: said forty times, it is 13 KB of a start."""
+_SUBRESOURCES = {"text/javascript", "text/css"}
+"""Loaded into a page, which has the policy already: repeated forty times, it would add 13 KB."""
 
-_TYPES = {
+_CONTENT_TYPES = {
     ".html": "text/html",
     ".js": "text/javascript",
     ".css": "text/css",
@@ -40,121 +40,132 @@ _TYPES = {
     ".woff2": "font/woff2",
     ".webmanifest": "application/manifest+json",
 }
-"""Our own: what the system's table says of them differs between machines."""
+"""Not from `mimetypes`, whose table differs between machines."""
 
-_PACKED = {"text/html", "text/javascript", "text/css", "image/svg+xml", "application/manifest+json"}
+_COMPRESSED_TYPES = {
+    "text/html",
+    "text/javascript",
+    "text/css",
+    "image/svg+xml",
+    "application/manifest+json",
+}
 
 _COMMENT = re.compile(
     r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\\.)|[ \t]*(?://[^\n]*|/\*.*?\*/)""",
     re.DOTALL,
 )
-"""In a script: a text or an escaped sign, which may look like a comment, or a comment."""
+"""In a script: a string or escaped character, which may look like a comment, or a comment."""
 
-_PLACE_IN_THE_PAGE = re.compile(r"(/[\w-]{1,64}){0,8}/?", re.ASCII)
-"""Addresses that the page itself understands; they all get `index.html`."""
+_PAGE_ADDRESS = re.compile(r"(/[\w-]{1,64}){0,8}/?", re.ASCII)
+"""Addresses that the page handles by itself; they all serve `index.html`."""
 
-_AT_THE_ROOT = ("/sw.js", "/manifest.webmanifest")
-"""Files whose address must stay the same, and which are asked for anew each time."""
+_ROOT_FILES = ("/sw.js", "/manifest.webmanifest")
+"""Files whose address must not change, and which are revalidated each time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
     content: bytes
-    packed: bytes | None
-    """Compressed, where that makes it shorter."""
+    compressed: bytes | None
+    """The content, compressed with gzip, or `None` for types that are not compressed."""
     content_type: str
     etag: str
 
 
 class StaticFiles:
-    """Serves what was found in a folder; links that lead out of it are not followed."""
+    """Serves the files of a folder; symbolic links that lead out of it are not followed."""
 
     def __init__(self, files: dict[str, _File], version: str) -> None:
         self._files = files
         self.version = version
-        """Names this set of files; another set has another one."""
+        """A hash of all files."""
 
     @classmethod
     def read(cls, root: Path = WEB, more: Mapping[str, bytes] | None = None) -> "StaticFiles":
-        """Read the folder, and serve `more` by path beside it; blocks."""
+        """Read the folder, and also serve `more`, by path. Does blocking I/O."""
         root = root.resolve()
-        inside = sorted(path for path in root.rglob("*") if path.is_file())
-        own = [path for path in inside if path.resolve().is_relative_to(root)]
-        contents = {f"/{path.relative_to(root).as_posix()}": path.read_bytes() for path in own}
+        files = sorted(path for path in root.rglob("*") if path.is_file())
+        paths = [path for path in files if path.resolve().is_relative_to(root)]
+        contents = {f"/{path.relative_to(root).as_posix()}": path.read_bytes() for path in paths}
         contents |= more or {}
         version = hashlib.sha256()
         for name, content in contents.items():
             version.update(name.encode() + b"\0" + content + b"\0")
         for path in sorted(THEMES.rglob("*.toml")):
-            version.update(path.read_bytes())  # /theme.css is kept under this name, too
-        made = cls({}, version.hexdigest()[:16])
+            version.update(path.read_bytes())  # /theme.css is cached under this version, too
+        static = cls({}, version.hexdigest()[:16])
         for name, content in contents.items():
-            made._files[name] = made._file(name, made._filled(name, content, contents))
-        return made
+            static._files[name] = static._make_file(
+                name, static._substitute(name, content, contents)
+            )
+        return static
 
     async def serve(self, request: web.Request) -> web.Response:
         """The file, the page for an address without an extension, or a JSON 404."""
-        # The path as it was sent: nothing is decoded, joined or normalised.
+        # The path as it was sent: not decoded, joined or normalized.
         path = request.raw_path.partition("?")[0]
         prefix = f"/v/{self.version}"
         if path.startswith(f"{prefix}/"):
             file = self._files.get(path.removeprefix(prefix))
             if file is not None:
-                return _answer(request, file, "public, max-age=31536000, immutable")
-        elif path in _AT_THE_ROOT and path in self._files:
-            return _answer(request, self._files[path], "no-cache")
+                return _respond(request, file, "public, max-age=31536000, immutable")
+        elif path in _ROOT_FILES and path in self._files:
+            return _respond(request, self._files[path], "no-cache")
         elif not path.startswith(("/v/", "/api/", "/ws/")):
             index = self._files.get("/index.html")
-            if index is not None and (_PLACE_IN_THE_PAGE.fullmatch(path) or path == "/index.html"):
-                return _answer(request, index, "no-cache")
+            if index is not None and (_PAGE_ADDRESS.fullmatch(path) or path == "/index.html"):
+                return _respond(request, index, "no-cache")
         raise SpinneyError("There is nothing at this address.", "not_found")
 
-    def _filled(self, name: str, content: bytes, all_names: Iterable[str]) -> bytes:
-        """A file with what it has to know of the others; scripts without their comments."""
+    def _substitute(self, name: str, content: bytes, all_names: Iterable[str]) -> bytes:
+        """Fill in what a file has to know about the others; strips comments from scripts."""
         if name.endswith(".js"):
-            content = without_comments(content.decode()).encode()
+            content = strip_comments(content.decode()).encode()
         if name == "/index.html":
-            # What its start needs is named at once; the views are loaded when they are opened.
-            loads = "".join(
+            # Modules needed at start are preloaded, including the start view; the other views are
+            # loaded when they are opened.
+            preloads = "".join(
                 f'<link rel="modulepreload" href="/v/{self.version}{known}">\n  '
                 for known in all_names
-                if re.fullmatch(r"/js/\w+\.js", known)
+                if re.fullmatch(r"/js/(\w+|views/needs)\.js", known)
             )
-            content = content.replace(b"{preload}", loads.encode())
+            content = content.replace(b"{preload}", preloads.encode())
         if name == "/sw.js":
             parts = [known for known in all_names if known.startswith(("/js/", "/css/"))]
             later = [f"/v/{self.version}{known}" for known in parts]
             content = content.replace(b"{later}", json.dumps(later).encode())
-        if name == "/index.html" or name in _AT_THE_ROOT:
+        if name == "/index.html" or name in _ROOT_FILES:
             content = content.replace(b"{version}", self.version.encode())
         return content
 
-    def _file(self, name: str, content: bytes) -> _File:
-        kind = _TYPES.get(Path(name).suffix, "application/octet-stream")
-        packed = gzip.compress(content, 9, mtime=0) if kind in _PACKED else None
+    def _make_file(self, name: str, content: bytes) -> _File:
+        content_type = _CONTENT_TYPES.get(Path(name).suffix, "application/octet-stream")
+        compressed = (
+            gzip.compress(content, 9, mtime=0) if content_type in _COMPRESSED_TYPES else None
+        )
         etag = hashlib.sha256(content).hexdigest()[:32]
-        return _File(content, packed, kind, etag)
+        return _File(content, compressed, content_type, etag)
 
 
-def without_comments(script: str) -> str:
-    """The script as browsers need it: a third shorter, and every line where it was."""
-    return _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), script)
+def strip_comments(script: str) -> str:
+    """Remove comments, which are a third of the page's scripts; line numbers stay the same."""
+    return _COMMENT.sub(lambda match: match[1] or "\n" * match[0].count("\n"), script)
 
 
-def _answer(request: web.Request, file: _File, caching: str) -> web.Response:
+def _respond(request: web.Request, file: _File, caching: str) -> web.Response:
     headers = {"Cache-Control": caching, "Vary": "Accept-Encoding"}
-    if file.content_type not in _PARTS or caching == "no-cache":
+    if file.content_type not in _SUBRESOURCES or caching == "no-cache":
         headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     if any(etag.value == file.etag for etag in request.if_none_match or ()):
         return web.Response(status=304, headers=headers)
     body = file.content
-    if file.packed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
-        body = file.packed
+    if file.compressed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+        body = file.compressed
         headers["Content-Encoding"] = "gzip"
     status = 200
-    if file.packed is None and (part := _asked_part(request, len(body))) is not None:
-        headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{len(body)}"
-        body, status = body[part.start : part.stop], 206
+    if file.compressed is None and (requested := _requested_range(request, len(body))) is not None:
+        headers["Content-Range"] = f"bytes {requested.start}-{requested.stop - 1}/{len(body)}"
+        body, status = body[requested.start : requested.stop], 206
     text = file.content_type.startswith("text/")
     response = web.Response(
         body=body,
@@ -167,11 +178,11 @@ def _answer(request: web.Request, file: _File, caching: str) -> web.Response:
     return response
 
 
-def _asked_part(request: web.Request, length: int) -> range | None:
-    """The bytes that are asked for, if not all: Safari plays no sound but in parts."""
+def _requested_range(request: web.Request, length: int) -> range | None:
+    """The requested range of bytes, if any: Safari plays sounds only from range requests."""
     try:
-        asked = request.http_range
+        http_range = request.http_range
     except ValueError:
         return None
-    part = range(*asked.indices(length))
-    return part if "Range" in request.headers and part else None
+    requested = range(*http_range.indices(length))
+    return requested if "Range" in request.headers and requested else None

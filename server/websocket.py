@@ -1,7 +1,6 @@
 """The WebSocket channel: commands, chat messages and subscriptions in; replies and events out.
 
-How events get out is the fan-out's business; here are the upgrade, what clients may say, and the
-watch over clients that say nothing any more.
+This module does the upgrade, the requests and the keep-alive; `server.fanout` sends the events.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from model.base.errors import SpinneyError, as_user_error, session_not_found
 from model.commands.dispatch import run
 from model.store.bus import Missed
 from server.block_feed import BlockFeed
-from server.fanout import Connection, Fanout, Form, missed_frame, text_frame
+from server.fanout import Connection, EventFormat, Fanout, missed_frame, text_frame
 from server.limits import Limits
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
@@ -26,38 +25,40 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 ID_LIMIT = 1000
-"""Characters of a request's id."""
+"""Maximum characters of a request's id."""
 
 _PING = b"\x89\x00"
-_WATCH = 1.0
-"""Seconds between two looks at which clients are gone."""
+_WATCH_INTERVAL = 1.0
+"""Seconds between two checks for dead clients."""
 
 _log = logging.getLogger(__name__)
 
 
 class WebSockets:
-    """Every open WebSocket of the server."""
+    """All open WebSockets of the server."""
 
     def __init__(
-        self, workspace: "Workspace", limits: Limits, run: str, *, own: bool = False
+        self, workspace: "Workspace", limits: Limits, run_id: str, *, is_local: bool = False
     ) -> None:
-        """`own`: the clients may call what is for Spinney's own terminals alone."""
-        self._run = run
-        self._own = own
+        """`is_local`: clients may also call the commands reserved for Spinney's own terminals."""
+        self._run_id = run_id
+        self._is_local = is_local
         self._workspace = workspace
         self._limits = limits
         self._fanout = Fanout(workspace.bus, limits)
-        self._blocks = BlockFeed(workspace.bus, lambda: workspace.store.state, self._fanout.frame)
+        self._blocks = BlockFeed(
+            workspace.bus, lambda: workspace.store.state, self._fanout.send_frame
+        )
         self._open: dict[Connection, web.WebSocketResponse] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._watch = asyncio.create_task(self._keep_watch())
+        self._watchdog = asyncio.create_task(self._watch_clients())
 
     def __len__(self) -> int:
         return len(self._open)
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """The WebSocket: commands in, replies and events out, until one side leaves."""
-        since = _since(request)
+        since = _parse_since(request)
         socket = web.WebSocketResponse(
             protocols=(PROTOCOL,),
             autoping=False,
@@ -70,15 +71,17 @@ class WebSockets:
         try:
             await socket.prepare(request)
         except ConnectionError:
-            raise SpinneyError("The client left during the upgrade.") from None
+            raise SpinneyError("The client disconnected during the upgrade.") from None
         if request.transport is None:
             return socket
         is_page = since is not None and request.query.get("blocks") == "1"
-        form: Form = "blocks" if is_page else "plain" if since is None else "numbered"
-        connection = self._connect(request.transport, since, form)
+        event_format: EventFormat = (
+            "blocks" if is_page else "plain" if since is None else "numbered"
+        )
+        connection = self._connect(request.transport, since, event_format)
         self._open[connection] = socket
         try:
-            await self._listen(socket, connection)
+            await self._receive(socket, connection)
         finally:
             del self._open[connection]
             self._blocks.forget(connection)
@@ -86,30 +89,32 @@ class WebSockets:
         return socket
 
     async def close(self, code: int, message: str) -> None:
-        """Close all connections; those that don't answer are cut off."""
+        """Close all connections; abort those that do not respond."""
         await asyncio.gather(
             *(self._close_one(connection, code, message) for connection in tuple(self._open))
         )
 
     async def stop(self) -> None:
-        """Close all connections because the server ends."""
-        self._watch.cancel()
+        """Close all connections because the server stops."""
+        self._watchdog.cancel()
         await self.close(WSCloseCode.GOING_AWAY, "The server stops.")
         self._blocks.close()
         self._fanout.close()
 
-    def _connect(self, transport: asyncio.Transport, since: int | None, form: Form) -> Connection:
+    def _connect(
+        self, transport: asyncio.Transport, since: int | None, event_format: EventFormat
+    ) -> Connection:
         bus = self._workspace.bus
         bus.seal()
         unknown = since is not None and since > bus.seq
         reader = bus.reader(None if unknown else since or None)
-        connection = Connection(transport, reader, form=form, limits=self._limits)
+        connection = Connection(transport, reader, event_format=event_format, limits=self._limits)
         if since is not None:
             payload = {
                 "seq": bus.seq,
                 "version": model.__version__,
                 "protocol": model.PROTOCOL,
-                "run": self._run,
+                "run": self._run_id,
             }
             hello = {"type": "event", "event": "hello", "payload": payload}
             transport.write(text_frame(json.dumps(hello).encode()))
@@ -118,18 +123,18 @@ class WebSockets:
         self._fanout.add(connection)
         return connection
 
-    async def _listen(self, socket: web.WebSocketResponse, connection: Connection) -> None:
+    async def _receive(self, socket: web.WebSocketResponse, connection: Connection) -> None:
         clock = asyncio.get_running_loop().time
-        client = _Client(self, connection, own=self._own)
+        client = _Client(self, connection, is_local=self._is_local)
         commands = self._limits.commands
         async for message in socket:
-            connection.heard = clock()
+            connection.last_received = clock()
             if message.type is WSMsgType.TEXT:
-                client.take(message.data)
-                if client.running >= commands or not connection.room.is_set():
-                    await client.wait_for_room(commands)
+                client.handle_frame(message.data)
+                if client.running >= commands or not connection.writable.is_set():
+                    await client.wait_for_capacity(commands)
             elif message.type is WSMsgType.BINARY:
-                client.refuse(None, SpinneyError("Invalid request: send text, not bytes"))
+                client.send_error(None, SpinneyError("Invalid request: send text, not bytes"))
             elif message.type is WSMsgType.PING:
                 await socket.pong(message.data)
 
@@ -140,51 +145,51 @@ class WebSockets:
             async with asyncio.timeout(self._limits.shutdown):
                 await self._open[connection].close(code=code, message=message.encode())
         except Exception as error:
-            # A client that is gone or reads nothing; closing it is what was wanted.
-            _log.debug("a WebSocket did not close well: %r", error)
+            # The client is gone or reads nothing; its connection is aborted below.
+            _log.debug("a WebSocket did not close cleanly: %r", error)
         connection.transport.abort()
 
-    async def _keep_watch(self) -> None:
-        """Ping quiet clients, cut off those that are gone."""
+    async def _watch_clients(self) -> None:
+        """Ping idle clients and abort dead ones."""
         loop = asyncio.get_running_loop()
-        pause = min(_WATCH, self._limits.ping / 4, self._limits.stuck / 4)
-        last = loop.time()
+        interval = min(_WATCH_INTERVAL, self._limits.ping / 4, self._limits.stuck / 4)
+        last_check = loop.time()
         while True:
-            await asyncio.sleep(pause)
+            await asyncio.sleep(interval)
             now = loop.time()
-            late, last = now - last - pause, now
+            overslept, last_check = now - last_check - interval, now
             for connection in tuple(self._open):
-                connection.excuse(late, now)
-                self._look_at(connection, now)
+                connection.exclude_suspension(overslept, now)
+                self._check_client(connection, now)
 
-    def _look_at(self, connection: Connection, now: float) -> None:
+    def _check_client(self, connection: Connection, now: float) -> None:
         limits = self._limits
         if connection.stuck_for(now) > limits.stuck:
-            _log.info("cut off a client that takes nothing")
+            _log.info("aborted a client that reads nothing")
             connection.transport.abort()
-        elif now - connection.heard > limits.silence:
+        elif now - connection.last_received > limits.silence:
             connection.transport.abort()
-        elif now - max(connection.heard, connection.pinged) >= limits.ping:
-            connection.pinged = now
+        elif now - max(connection.last_received, connection.last_pinged) >= limits.ping:
+            connection.last_pinged = now
             if connection.transport.get_write_buffer_size() <= limits.buffer:
                 connection.transport.write(_PING)
 
 
 class _Client:
-    """What one client asked for. Nothing of it is kept when the connection ends."""
+    """The requests of one client. Nothing is kept when the connection ends."""
 
-    def __init__(self, sockets: WebSockets, connection: Connection, *, own: bool) -> None:
-        self._own = own
+    def __init__(self, sockets: WebSockets, connection: Connection, *, is_local: bool) -> None:
+        self._is_local = is_local
         self.running = 0
         self._workspace = sockets._workspace
         self._fanout = sockets._fanout
         self._blocks = sockets._blocks
         self._tasks = sockets._tasks
         self._connection = connection
-        self._ended = asyncio.Event()
+        self._command_done = asyncio.Event()
 
-    def take(self, text: str) -> None:
-        """Act on one frame; whatever is wrong with it is told and the connection stays."""
+    def handle_frame(self, text: str) -> None:
+        """Handle one frame; errors are sent to the client and the connection stays open."""
         request_id = None
         try:
             frame = parse_json(text)
@@ -193,35 +198,35 @@ class _Client:
             given_id = frame.get("id")
             if isinstance(given_id, str) and len(given_id) <= ID_LIMIT:
                 request_id = given_id
-            self._act(frame, request_id)
+            self._dispatch(frame, request_id)
         except Exception as error:
-            self.refuse(request_id, as_user_error(error, "a WebSocket request"))
+            self.send_error(request_id, as_user_error(error, "a WebSocket request"))
 
-    def refuse(self, request_id: str | None, error: SpinneyError) -> None:
-        """Answer with an error."""
-        told = error_body(error)
-        told.pop("session_id", None)
-        self._send({"type": "error", "id": request_id, **told})
+    def send_error(self, request_id: str | None, error: SpinneyError) -> None:
+        """Send an error reply."""
+        body = error_body(error)
+        body.pop("session_id", None)
+        self._send({"type": "error", "id": request_id, **body})
 
-    async def wait_for_room(self, commands: int) -> None:
-        """Until the client has read its answers and some of its commands are done."""
-        await self._connection.room.wait()
+    async def wait_for_capacity(self, commands: int) -> None:
+        """Wait until the client has read its replies and runs fewer than `commands` commands."""
+        await self._connection.writable.wait()
         while self.running >= commands:
-            self._ended.clear()
-            await self._ended.wait()
+            self._command_done.clear()
+            await self._command_done.wait()
 
-    def _act(self, frame: dict[str, Any], request_id: str | None) -> None:
+    def _dispatch(self, frame: dict[str, Any], request_id: str | None) -> None:
         kind = frame.get("type")
         if "command" not in frame and kind in ("send_message", "subscribe", "unsubscribe"):
-            self._take_chat_message(frame, kind, request_id)
+            self._handle_chat_message(frame, kind, request_id)
             return
-        if "command" not in frame and kind == "show" and self._connection.form == "blocks":
-            self._show(frame.get("session_id"))
+        if "command" not in frame and kind == "show" and self._connection.event_format == "blocks":
+            self._show_session(frame.get("session_id"))
             return
         if "id" not in frame:
             raise SpinneyError("Missing field: id")
         if request_id is None:
-            raise SpinneyError(f"Invalid field 'id': must be text of at most {ID_LIMIT} letters")
+            raise SpinneyError(f"Invalid field 'id': must be text of at most {ID_LIMIT} characters")
         name = frame.get("command")
         if name is None:
             raise SpinneyError("Missing field: command")
@@ -231,18 +236,20 @@ class _Client:
         if arguments is not None and not isinstance(arguments, dict):
             raise SpinneyError("Invalid field 'args': must be an object")
         command = find_command(name)
-        if not command.remote and not self._own:
+        if not command.remote and not self._is_local:
             raise SpinneyError(
                 f"'{name}' can only be called in Spinney's own terminal.", "forbidden"
             )
-        self._start(command, arguments or {}, request_id, answered=True)
+        self._start_command(command, arguments or {}, request_id, wants_reply=True)
 
-    def _take_chat_message(self, frame: dict[str, Any], kind: str, request_id: str | None) -> None:
+    def _handle_chat_message(
+        self, frame: dict[str, Any], kind: str, request_id: str | None
+    ) -> None:
         if kind == "send_message":
             names = ("session_id", "message", "files", "images", "message_id")
             arguments = {name: frame[name] for name in names if name in frame}
-            answered = request_id is not None
-            self._start(send_chat_message, arguments, request_id, answered=answered)
+            wants_reply = request_id is not None
+            self._start_command(send_chat_message, arguments, request_id, wants_reply=wants_reply)
             return
         session_id = frame.get("session_id")
         if session_id is None:
@@ -258,48 +265,50 @@ class _Client:
         if request_id is not None:
             self._send({"type": "response", "id": request_id, "data": None})
 
-    def _show(self, session_id: object) -> None:
-        """A page looks at another session, or at none."""
+    def _show_session(self, session_id: object) -> None:
+        """Subscribe the page to the text of another session, or of none."""
         if session_id is not None and not isinstance(session_id, str):
             raise SpinneyError("Invalid field 'session_id': must be text")
         if session_id is not None and session_id not in self._workspace.store.state.sessions:
             raise session_not_found(session_id)
         self._blocks.show(self._connection, session_id)
 
-    def _start(
+    def _start_command(
         self,
         command: Command[..., Any],
         arguments: dict[str, Any],
         request_id: str | None,
         *,
-        answered: bool,
+        wants_reply: bool,
     ) -> None:
-        # Not ended with the connection: a commit or a message must not stop half way.
-        task = asyncio.create_task(self._run(command, arguments, request_id, answered=answered))
+        # Not canceled with the connection: a commit or a message must not stop halfway.
+        task = asyncio.create_task(
+            self._run_command(command, arguments, request_id, wants_reply=wants_reply)
+        )
         self.running += 1
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._on_done)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self.running -= 1
-        self._ended.set()
+        self._command_done.set()
 
-    async def _run(
+    async def _run_command(
         self,
         command: Command[..., Any],
         arguments: dict[str, Any],
         request_id: str | None,
         *,
-        answered: bool,
+        wants_reply: bool,
     ) -> None:
         try:
             result = await run(self._workspace, command, arguments)
             data = dump_result(command.result, result)
         except Exception as error:
-            self.refuse(request_id, as_user_error(error, command.name))
+            self.send_error(request_id, as_user_error(error, command.name))
             return
-        if answered:
+        if wants_reply:
             head = f'{{"type":"response","id":{json.dumps(request_id)},"data":'
             warnings = command.unknown_arguments(arguments)
             tail = f',"warnings":{json.dumps(warnings)}}}' if warnings else "}"
@@ -309,11 +318,11 @@ class _Client:
         self._fanout.send(self._connection, json.dumps(frame).encode())
 
 
-def _since(request: web.Request) -> int | None:
-    """The number after which a client wants events, `None` for one that connects plainly."""
-    given = request.query.get("since")
-    if given is None:
+def _parse_since(request: web.Request) -> int | None:
+    """The event number to continue after, or `None` if the client did not ask for numbers."""
+    text = request.query.get("since")
+    if text is None:
         return None
-    if not given.isascii() or not given.isdecimal() or len(given) > 16:
+    if not text.isascii() or not text.isdecimal() or len(text) > 16:
         raise SpinneyError("Invalid field 'since': must be a whole number, 0 or more")
-    return int(given)
+    return int(text)

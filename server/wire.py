@@ -1,4 +1,4 @@
-"""JSON as it comes in and goes out: strict both ways, and errors without their insides."""
+"""Strict JSON parsing and serialization, and errors without internal details."""
 
 import json
 import math
@@ -11,36 +11,36 @@ from model.base.errors import SpinneyError
 from model.base.text import make_json_visible, make_visible
 
 PROTOCOL = "spinney"
-"""The WebSocket's protocol, which a client names that offers its token beside it."""
+"""The WebSocket subprotocol, named by clients that send their token as another subprotocol."""
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value. Raises `SpinneyError` for what is no JSON, NaN and infinity included."""
+    """Parse JSON. Raises `SpinneyError` if it is invalid, which includes NaN and infinity."""
     try:
         return _DECODER.decode(text if isinstance(text, str) else text.decode())
     except RecursionError:
         raise SpinneyError("Invalid request: it is nested too deeply") from None
     except ValueError as error:
-        why = error.msg if isinstance(error, json.JSONDecodeError) else "it is not valid JSON"
-        raise SpinneyError(f"Invalid request: {why}") from None
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is not valid JSON"
+        raise SpinneyError(f"Invalid request: {reason}") from None
 
 
-def _refuse_constant(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
         raise ValueError(text)
     return value
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_float=_parse_finite)
 
 
 def dump_result(adapter: TypeAdapter[Any], result: Any) -> bytes:
-    """A command's result as JSON; text that is not Unicode is mended."""
+    """Serialize a command's result as JSON; invalid Unicode in texts is replaced."""
     try:
         return adapter.dump_json(result)
     except (PydanticSerializationError, UnicodeEncodeError):
@@ -48,7 +48,7 @@ def dump_result(adapter: TypeAdapter[Any], result: Any) -> bytes:
 
 
 def error_body(error: SpinneyError) -> dict[str, Any]:
-    """`{error, error_type}`, with `session_id` where a session is missing."""
+    """`{error, error_type}`, and `session_id` if a session was not found."""
     body: dict[str, Any] = {"error": make_visible(error.message), "error_type": error.error_type}
     if error.session_id is not None:
         body["session_id"] = make_visible(error.session_id)

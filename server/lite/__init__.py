@@ -1,1 +1,1 @@
-"""`/lite`: the page without JavaScript, of links and plain forms, small enough for a bad line."""
+"""`/lite`: the page without JavaScript: links and plain forms, small enough for slow networks."""

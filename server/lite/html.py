@@ -1,7 +1,7 @@
-"""HTML from elements: every text and attribute is escaped when it is written, none is trusted.
+"""HTML elements: all texts and attribute values are escaped when they are rendered.
 
-Names of elements and attributes come from the code alone. What leads somewhere is left out unless
-it is a place of this server or `http:`, `https:` or `mailto:`.
+Names of elements and attributes come from the code only. URL attributes are omitted unless they
+are a path of this server or start with `http:`, `https:` or `mailto:`.
 """
 
 import re
@@ -12,21 +12,21 @@ from typing import Final, TypeAlias
 from model.base.text import make_visible
 
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
-_LEADS: Final = frozenset({"href", "action"})
-_ALLOWED: Final = re.compile(r"(?:https?:|mailto:|/(?![/\\])|[#?])", re.IGNORECASE)
-_LINES: Final = frozenset({
+_URL_ATTRIBUTES: Final = frozenset({"href", "action"})
+_SAFE_URL: Final = re.compile(r"(?:https?:|mailto:|/(?![/\\])|[#?])", re.IGNORECASE)
+_OWN_LINE: Final = frozenset({
     "article", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "label", "li", "main", "p",
     "pre", "section", "title", "tr", "ul",
 })  # fmt: skip
-"""What stands on lines of its own, for those who read the source."""
+"""Elements followed by a line break, so that the source is readable."""
 
-_KEEPS_FIRST_BREAK: Final = frozenset({"pre", "textarea"})
-"""Readers of HTML drop one line break after these; so one is written for them."""
+_DROPS_FIRST_BREAK: Final = frozenset({"pre", "textarea"})
+"""HTML parsers drop a line break directly after these start tags, so one is added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element with its children; made by `make`."""
+    """An element with its children; use `make` to create one."""
 
     name: str
     attributes: dict[str, str | int | bool | None]
@@ -37,65 +37,65 @@ Node: TypeAlias = "Element | str | Iterable[Node] | None"
 
 
 def make(name: str, /, *children: Node, **attributes: str | int | bool | None) -> Element:
-    """An element; `class_` and `http_equiv` are attributes that Python cannot spell."""
-    return Element(name, attributes, tuple(map(_kept, children)))
+    """Create an element; `class_` and `http_equiv` become `class` and `http-equiv`."""
+    return Element(name, attributes, tuple(map(_freeze, children)))
 
 
-def _kept(node: Node) -> Node:
-    """What can be written more than once."""
-    return node if node is None or isinstance(node, str | Element) else tuple(map(_kept, node))
+def _freeze(node: Node) -> Node:
+    """Replace iterators by tuples, which can be rendered more than once."""
+    return node if node is None or isinstance(node, str | Element) else tuple(map(_freeze, node))
 
 
-def write(node: Node) -> str:
-    """The HTML of it."""
-    written: list[str] = []
-    _write(node, written)
-    return "".join(written)
+def to_html(node: Node) -> str:
+    """The HTML of a node."""
+    output: list[str] = []
+    _render(node, output)
+    return "".join(output)
 
 
 def size(node: Node) -> int:
-    """Bytes of its HTML."""
-    return len(write(node).encode())
+    """The size of a node's HTML in bytes."""
+    return len(to_html(node).encode())
 
 
-def fitting(text: str, room: int) -> str:
-    """As much of the beginning as is no longer than `room` bytes of HTML."""
-    text = text[:room]
-    while size(text) > room:
-        text = text[: len(text) * room // size(text)]
+def truncate(text: str, limit: int) -> str:
+    """Cut the text to at most `limit` bytes of HTML."""
+    text = text[:limit]
+    while size(text) > limit:
+        text = text[: len(text) * limit // size(text)]
     return text
 
 
-def _write(node: Node, written: list[str]) -> None:
+def _render(node: Node, output: list[str]) -> None:
     if node is None:
         return
     if isinstance(node, str):
-        written.append(_escaped(node))
+        output.append(_escape(node))
         return
     if not isinstance(node, Element):
         for child in node:
-            _write(child, written)
+            _render(child, output)
         return
-    attributes = "".join(_attribute(name, value) for name, value in node.attributes.items())
-    written.append(f"<{node.name}{attributes}>")
+    attributes = "".join(_render_attribute(name, value) for name, value in node.attributes.items())
+    output.append(f"<{node.name}{attributes}>")
     if node.name in _VOID:
         return
-    if node.name in _KEEPS_FIRST_BREAK:
-        written.append("\n")
-    _write(node.children, written)
-    written.append(f"</{node.name}>\n" if node.name in _LINES else f"</{node.name}>")
+    if node.name in _DROPS_FIRST_BREAK:
+        output.append("\n")
+    _render(node.children, output)
+    output.append(f"</{node.name}>\n" if node.name in _OWN_LINE else f"</{node.name}>")
 
 
-def _attribute(name: str, value: str | int | bool | None) -> str:
+def _render_attribute(name: str, value: str | int | bool | None) -> str:
     name = name.rstrip("_").replace("_", "-")
     if value is None or value is False:
         return ""
     if value is True:
         return f" {name}"
-    if name in _LEADS and not _ALLOWED.match(str(value)):
+    if name in _URL_ATTRIBUTES and not _SAFE_URL.match(str(value)):
         return ""
-    return f' {name}="{_escaped(str(value)).replace(chr(34), "&quot;")}"'
+    return f' {name}="{_escape(str(value)).replace(chr(34), "&quot;")}"'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return make_visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,52 +1,58 @@
-"""What stands around every page of `/lite`: head, way back, what went wrong, and the way out."""
+"""The layout of all `/lite` pages: head, navigation, error message, and footer."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 from urllib.parse import urlencode
 
-from server.lite.html import Node, make, write
-from server.lite.page_request import Form, Visit, button, hidden, link, way
+from server.lite.html import Node, make, to_html
+from server.lite.page_request import Form, PageRequest, button, hidden, link, nav
 
 LIMIT: Final = 10_000
-"""Bytes of HTML of a page, but for what somebody typed. With its style sheets, packed as browsers
-take them, a page stays under 15 KB."""
+"""Maximum bytes of a page's HTML, without what the user typed. With its style sheets a page stays
+under 15 KB, compressed."""
 
 
-def page(visit: Visit, title: str, *content: Node, renewed: str = "") -> str:
-    """A whole page; `renewed` is what a browser is to do by itself, and when."""
+def render_page(page_request: PageRequest, title: str, *content: Node, refresh: str = "") -> str:
+    """A complete page; `refresh` is the content of a `Refresh` meta element."""
     waiting = sum(
         session.status == "waiting" and session.archived_at is None
-        for session in visit.state.sessions.values()
+        for session in page_request.state.sessions.values()
     )
-    bar = make(
+    links = make(
         "nav",
         link(f"{waiting} need you" if waiting else "Sessions", "/lite"),
         " ",
         link("Worktrees", "/lite/worktrees"),
         aria_label="Spinney",
     )
-    leave = visit.form("/lite/sign-out", button("Sign out")) if visit.can_leave else None
+    sign_out = (
+        page_request.make_form("/lite/sign-out", button("Sign out"))
+        if page_request.can_sign_out
+        else None
+    )
     return _document(
-        visit.version,
+        page_request.version,
         f"({waiting}) {title}" if waiting else title,
-        _looks(visit),
-        make("header", bar),
-        make("main", _problem(visit.problem), make("h1", title), content),
-        make("footer", link("The page with JavaScript", "/"), " ", leave),
-        renewed=renewed,
+        _theme_of(page_request),
+        make("header", links),
+        make("main", _problem(page_request.problem), make("h1", title), content),
+        make("footer", link("The page with JavaScript", "/"), " ", sign_out),
+        refresh=refresh,
     )
 
 
-def failure_page(visit: Visit, words: str) -> str:
-    """A page that says what went wrong, and gives back what was written."""
-    way_back = way(link("Back", visit.path if visit.typed.fields else "/lite"))
-    told = replace(visit, problem=words)
-    return page(told, "This did not work", way_back, _written(visit.typed))
+def render_failure(page_request: PageRequest, message: str) -> str:
+    """A page with an error message and what the user typed."""
+    back = nav(link("Back", page_request.path if page_request.typed.fields else "/lite"))
+    failed = replace(page_request, problem=message)
+    return render_page(failed, "Something went wrong", back, _typed_texts(page_request.typed))
 
 
-def sign_in_page(version: str, words: str, to: str, typed: Form, *, tried: bool) -> str:
-    """The form that takes the token. It says nothing of what is there to be seen."""
+def render_sign_in(
+    version: str, message: str, return_path: str, typed: Form, *, tried: bool
+) -> str:
+    """The sign-in form. Reveals nothing about this Spinney's content."""
     token = make(
         "input",
         type="password",
@@ -58,33 +64,33 @@ def sign_in_page(version: str, words: str, to: str, typed: Form, *, tried: bool)
     remember = make("input", type="checkbox", name="remember", value="1")
     form = make(
         "form",
-        hidden("to", to),
+        hidden("to", return_path),
         make("label", "Token", for_="token"),
         token,
-        make("label", remember, " Remember it in this browser"),
+        make("label", remember, " Remember me on this device"),
         make("p", button("Sign in", class_="primary")),
         method="post",
         action="/lite/sign-in",
     )
     content = [
-        _problem(words) if tried else None,
+        _problem(message) if tried else None,
         make("h1", "Sign in to Spinney"),
-        make("p", "This Spinney asks for its token. The terminal shows it under Server."),
+        make("p", "Enter the token of this Spinney. The terminal shows it under Server."),
         form,
-        # A link on another site brings no cookie along; one on this page does.
-        way(link("I have signed in before", to)),
-        _written(typed),
+        # Browsers send no cookie with a link on another site, but with one on this page.
+        nav(link("I am already signed in", return_path)),
+        _typed_texts(typed),
     ]
     return _document(version, "Sign in to Spinney", {}, make("main", content))
 
 
-def _problem(words: str) -> Node:
-    """What went wrong, where one looks first."""
-    return make("p", words, class_="bad", role="alert") if words else None
+def _problem(message: str) -> Node:
+    """The error message, at the top of the page."""
+    return make("p", message, class_="bad", role="alert") if message else None
 
 
-def _written(typed: Form) -> list[Node]:
-    """What somebody wrote into a form that is not on this page, so that it is not lost."""
+def _typed_texts(typed: Form) -> list[Node]:
+    """What the user typed into a form that is not on this page, so that it is not lost."""
     names = (
         "message",
         "plan",
@@ -93,35 +99,34 @@ def _written(typed: Form) -> list[Node]:
     )
     texts = [text for name in names if (text := typed.get(name)).strip()]
     return [
-        make("label", "What you wrote", make("textarea", text, readonly=True, rows=6))
-        for text in texts
+        make("label", "Your text", make("textarea", text, readonly=True, rows=6)) for text in texts
     ]
 
 
-def _looks(visit: Visit) -> dict[str, str]:
-    said = visit.state.preferences
+def _theme_of(page_request: PageRequest) -> dict[str, str]:
+    preferences = page_request.state.preferences
     return {
-        "theme": said.theme,
-        "dark": said.syntax_theme_dark,
-        "light": said.syntax_theme_light,
+        "theme": preferences.theme,
+        "dark": preferences.syntax_theme_dark,
+        "light": preferences.syntax_theme_light,
     }
 
 
 def _document(
-    version: str, title: str, looks: Mapping[str, str], *body: Node, renewed: str = ""
+    version: str, title: str, theme_names: Mapping[str, str], *body: Node, refresh: str = ""
 ) -> str:
-    theme = looks.get("theme")
-    colours = urlencode({key: looks[key] for key in ("dark", "light") if key in looks})
+    theme = theme_names.get("theme")
+    query = urlencode({key: theme_names[key] for key in ("dark", "light") if key in theme_names})
     head = make(
         "head",
         make("meta", charset="utf-8"),
         make("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        make("meta", http_equiv="refresh", content=renewed) if renewed else None,
+        make("meta", http_equiv="refresh", content=refresh) if refresh else None,
         make("title", f"{title} · Spinney"),
         make("link", rel="icon", href=f"/v/{version}/icon.svg", type="image/svg+xml"),
-        make("link", rel="stylesheet", href=f"/theme.css?plain=1&{colours}&v={version}"),
+        make("link", rel="stylesheet", href=f"/theme.css?plain=1&{query}&v={version}"),
         make("link", rel="stylesheet", href=f"/v/{version}/css/lite.css"),
     )
     data_theme = theme if theme in ("light", "dark") else None
-    whole = make("html", head, make("body", body), lang="en", data_theme=data_theme)
-    return f"<!doctype html>\n{write(whole)}\n"
+    html = make("html", head, make("body", body), lang="en", data_theme=data_theme)
+    return f"<!doctype html>\n{to_html(html)}\n"

@@ -1,4 +1,4 @@
-"""The pages that lead to sessions: all of them, those that need somebody first, and worktrees."""
+"""List pages: all sessions, those that need you first, and worktrees."""
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -7,33 +7,33 @@ from typing import Final, TypeVar
 from model.domain.resources import ExecutionMode, Session, Worktree
 from model.worktrees import require_worktree
 from server.lite.html import Element, Node, make
-from server.lite.layout import page
-from server.lite.page_request import Visit, button, hidden, link, short, way
+from server.lite.layout import render_page
+from server.lite.page_request import PageRequest, button, hidden, link, nav, shorten
 
 T = TypeVar("T")
 
-MODES: Final[dict[ExecutionMode, str]] = {
+MODE_DESCRIPTIONS: Final[dict[ExecutionMode, str]] = {
     "plan": "proposes, and changes nothing",
     "build": "edits, and asks before commands",
     "yolo": "does everything without asking",
 }
 
-_ROWS: Final = 20
-"""Of a list on one page."""
+_PAGE_ROWS: Final = 20
+"""Rows per page."""
 
-_PROBLEM: Final = 500
-"""Characters of a problem."""
+_PROBLEM_LENGTH: Final = 500
+"""Maximum characters of a problem."""
 
-_MARKS: Final = {
+_STATUS_SIGNS: Final = {
     "needs you": "?",
     "failed": "✗",
     "finished, not read yet": "●",
     "running": "◐",
     "idle": "·",
 }
-"""The strongest first."""
+"""In order of urgency."""
 
-_ASKS: Final = {
+_REQUEST_LABELS: Final = {
     "plan": "has a plan",
     "question": "has a question",
     "permission": "asks for permission",
@@ -42,72 +42,80 @@ _ASKS: Final = {
 _CHECKS: Final = {"success": "✓", "failure": "✗", "error": "!", "pending": "…"}
 
 
-def sessions_page(visit: Visit, problems: Sequence[str]) -> str:
-    """What is wrong with Spinney itself, and every session, those that need somebody first."""
-    state = visit.state
-    shown = sorted(filter(_is_shown(visit), state.sessions.values()), key=_urgency)
-    some, links = _some(visit, shown)
-    waiting = [session for session in some if session.status == "waiting"]
-    rest = some[len(waiting) :]
-    nobody = None
+def render_sessions(page_request: PageRequest, problems: Sequence[str]) -> str:
+    """Problems of this Spinney, and all sessions, those that need you first."""
+    state = page_request.state
+    shown = sorted(filter(_make_filter(page_request), state.sessions.values()), key=_urgency)
+    visible, links = _paginate(page_request, shown)
+    waiting = [session for session in visible if session.status == "waiting"]
+    rest = visible[len(waiting) :]
+    empty_text = None
     if not any(not project.is_folder for project in state.projects.values()):
-        nobody = (
+        empty_text = (
             "No projects yet. Add one in the terminal (f3), or run: spinney /path/to/repository"
         )
     elif not shown:
-        nobody = "No sessions yet. Begin one in a worktree."
-    return page(
-        visit,
+        empty_text = "No sessions yet. Create one in a worktree."
+    return render_page(
+        page_request,
         "Sessions",
-        [make("p", short(problem, _PROBLEM), class_="bad") for problem in problems],
-        make("p", nobody) if nobody else None,
+        [make("p", shorten(problem, _PROBLEM_LENGTH), class_="bad") for problem in problems],
+        make("p", empty_text) if empty_text else None,
         make("h2", "Needs you") if waiting else None,
-        _session_list(visit, waiting),
-        make("h2", "The others") if waiting and rest else None,
-        _session_list(visit, rest),
+        _session_list(page_request, waiting),
+        make("h2", "Other sessions") if waiting and rest else None,
+        _session_list(page_request, rest),
         links,
     )
 
 
-def worktrees_page(visit: Visit) -> str:
-    """Every worktree with what git says of it, by project."""
-    state = visit.state
+def render_worktrees(page_request: PageRequest) -> str:
+    """All worktrees with their git status, by project."""
+    state = page_request.state
     projects = [project for project in state.projects.values() if not project.is_folder]
     projects.sort(key=lambda project: (project.order, project.added_at))
-    every = [worktree for project in projects for worktree in state.worktrees_of(project.id)]
-    some, links = _some(visit, every)
+    all_worktrees = [
+        worktree for project in projects for worktree in state.worktrees_of(project.id)
+    ]
+    visible, links = _paginate(page_request, all_worktrees)
     content: list[Node] = []
     for project in projects:
-        rows = [_worktree_row(visit, w) for w in some if w.project_id == project.id]
+        rows = [_worktree_row(page_request, w) for w in visible if w.project_id == project.id]
         if rows:
-            content += [make("h2", short(project.name)), make("ul", rows, class_="rows")]
-    empty = None if every else make("p", "No worktrees yet. Make one in the terminal or the page.")
-    return page(visit, "Worktrees", empty, content, links)
+            content += [make("h2", shorten(project.name)), make("ul", rows, class_="rows")]
+    empty = (
+        None
+        if all_worktrees
+        else make("p", "No worktrees yet. Create one in the terminal or the page.")
+    )
+    return render_page(page_request, "Worktrees", empty, content, links)
 
 
-def worktree_page(visit: Visit, worktree_id: str) -> str:
-    """A worktree: git, its sessions, and the form that begins another one."""
-    worktree = require_worktree(visit.state, worktree_id)
-    project = visit.state.projects.get(worktree.project_id)
+def render_worktree(page_request: PageRequest, worktree_id: str) -> str:
+    """A worktree: git status, sessions, and a form for a new session."""
+    worktree = require_worktree(page_request.state, worktree_id)
+    project = page_request.state.projects.get(worktree.project_id)
     branch = f"detached at {worktree.detached_at[:7]}" if worktree.detached_at else worktree.branch
-    sessions, links = _some(visit, visit.state.sessions_of(worktree.id))
-    address = worktree.pr_url
-    return page(
-        visit,
-        short(worktree.name),
-        make("p", f"{short(project.name) if project else ''} ▸ {short(branch)} ", _git(worktree)),
-        make("p", short(worktree.path, 300), class_="hint"),
-        way(link(short(address, 200), address)) if address else None,
+    sessions, links = _paginate(page_request, page_request.state.sessions_of(worktree.id))
+    pr_url = worktree.pr_url
+    return render_page(
+        page_request,
+        shorten(worktree.name),
+        make(
+            "p", f"{shorten(project.name) if project else ''} ▸ {shorten(branch)} ", _git(worktree)
+        ),
+        make("p", shorten(worktree.path, 300), class_="hint"),
+        nav(link(shorten(pr_url, 200), pr_url)) if pr_url else None,
         make("h2", "Sessions") if sessions else None,
-        _session_list(visit, sessions),
+        _session_list(page_request, sessions),
         links,
         make("h2", "New session"),
-        _new_session(visit, worktree),
+        _new_session(page_request, worktree),
     )
 
 
-def mark(session: Session) -> str:
-    """What a session is in one word or two."""
+def status_label(session: Session) -> str:
+    """The status of a session in a word or two."""
     if session.status == "waiting":
         return "needs you"
     if session.status in ("running", "failed"):
@@ -115,30 +123,30 @@ def mark(session: Session) -> str:
     return "finished, not read yet" if session.unread else "idle"
 
 
-def asks(session: Session) -> str:
-    """What a waiting session wants."""
-    return _ASKS.get(session.waiting_for or "", "needs you")
+def request_label(session: Session) -> str:
+    """What a waiting session waits for."""
+    return _REQUEST_LABELS.get(session.waiting_for or "", "needs you")
 
 
-def choice(name: str, options: dict[str, str], chosen: str) -> Element:
-    """A field in which one of several is chosen."""
-    made = [
-        make("option", words, value=value, selected=value == chosen)
-        for value, words in options.items()
+def make_select(name: str, options: dict[str, str], selected: str) -> Element:
+    """Create a select field."""
+    option_elements = [
+        make("option", label, value=value, selected=value == selected)
+        for value, label in options.items()
     ]
-    return make("select", made, name=name, id=name)
+    return make("select", option_elements, name=name, id=name)
 
 
-def mode_names() -> dict[str, str]:
-    """The modes with what they let an agent do."""
-    return {name: f"{name}: {words}" for name, words in MODES.items()}
+def mode_options() -> dict[str, str]:
+    """The modes with descriptions."""
+    return {name: f"{name}: {label}" for name, label in MODE_DESCRIPTIONS.items()}
 
 
-def _new_session(visit: Visit, worktree: Worktree) -> Element:
-    typed = visit.typed
-    rows = visit.workspace.catalog.backend_rows(demo=visit.workspace.demo)
-    agents = {"": "as usual", **{row.name: row.label for row in rows}}
-    return visit.form(
+def _new_session(page_request: PageRequest, worktree: Worktree) -> Element:
+    typed = page_request.typed
+    rows = page_request.workspace.catalog.backend_rows(demo=page_request.workspace.demo)
+    agents = {"": "default", **{row.name: row.label for row in rows}}
+    return page_request.make_form(
         f"/lite/worktrees/{worktree.id}/sessions",
         hidden("once", secrets.token_hex(16)),
         make("label", "First message", for_="message"),
@@ -146,56 +154,58 @@ def _new_session(visit: Visit, worktree: Worktree) -> Element:
         make("label", "Name", for_="name"),
         make("input", name="name", id="name", value=typed.get("name")),
         make("label", "Mode", for_="mode"),
-        choice("mode", mode_names(), typed.get("mode") or "plan"),
+        make_select("mode", mode_options(), typed.get("mode") or "plan"),
         make("label", "Agent", for_="backend"),
-        choice("backend", agents, typed.get("backend")),
-        make("p", button("Begin", class_="primary")),
+        make_select("backend", agents, typed.get("backend")),
+        make("p", button("Create", class_="primary")),
     )
 
 
-def _is_shown(visit: Visit) -> Callable[[Session], bool]:
-    worktrees = visit.state.worktrees
+def _make_filter(page_request: PageRequest) -> Callable[[Session], bool]:
+    worktrees = page_request.state.worktrees
 
-    def is_shown(session: Session) -> bool:
+    def is_visible(session: Session) -> bool:
         worktree = worktrees.get(session.worktree_id)
-        put_away = session.archived_at is not None
-        return not put_away and worktree is not None and worktree.archived_at is None
+        is_archived = session.archived_at is not None
+        return not is_archived and worktree is not None and worktree.archived_at is None
 
-    return is_shown
+    return is_visible
 
 
 def _urgency(session: Session) -> tuple[int, float]:
-    return list(_MARKS).index(mark(session)), -session.updated_at
+    return list(_STATUS_SIGNS).index(status_label(session)), -session.updated_at
 
 
-def _session_list(visit: Visit, sessions: Sequence[Session]) -> Node:
-    rows = [make("li", _session_link(visit, session)) for session in sessions]
+def _session_list(page_request: PageRequest, sessions: Sequence[Session]) -> Node:
+    rows = [make("li", _session_link(page_request, session)) for session in sessions]
     return make("ul", rows, class_="rows") if rows else None
 
 
-def _session_link(visit: Visit, session: Session) -> list[Node]:
-    words = mark(session)
-    worktree, project = visit.place(session)
-    place = " ▸ ".join(short(each.name, 40) for each in (project, worktree) if each)
+def _session_link(page_request: PageRequest, session: Session) -> list[Node]:
+    label = status_label(session)
+    worktree, project = page_request.parents_of(session)
+    parents = " ▸ ".join(shorten(parent.name, 40) for parent in (project, worktree) if parent)
     anchor = "asked" if session.request is not None else "end"
-    told = asks(session) if session.status == "waiting" else "" if words == "idle" else words
+    detail = (
+        request_label(session) if session.status == "waiting" else "" if label == "idle" else label
+    )
     return [
-        make("b", _MARKS[words], class_=words.split(",")[0].replace(" ", "-")),
+        make("b", _STATUS_SIGNS[label], class_=label.split(",")[0].replace(" ", "-")),
         " ",
-        link(short(session.name, 60), f"/lite/sessions/{session.id}#{anchor}"),
-        f" {told} " if told else " ",
-        make("small", place),
+        link(shorten(session.name, 60), f"/lite/sessions/{session.id}#{anchor}"),
+        f" {detail} " if detail else " ",
+        make("small", parents),
     ]
 
 
-def _worktree_row(visit: Visit, worktree: Worktree) -> Element:
-    waiting = [s for s in visit.state.sessions_of(worktree.id) if s.status == "waiting"]
-    branch = "" if worktree.branch == worktree.name else f" {short(worktree.branch, 40)}"
+def _worktree_row(page_request: PageRequest, worktree: Worktree) -> Element:
+    waiting = [s for s in page_request.state.sessions_of(worktree.id) if s.status == "waiting"]
+    branch = "" if worktree.branch == worktree.name else f" {shorten(worktree.branch, 40)}"
     return make(
         "li",
-        link(short(worktree.name, 60), f"/lite/worktrees/{worktree.id}"),
+        link(shorten(worktree.name, 60), f"/lite/worktrees/{worktree.id}"),
         make("small", branch) if branch else None,
-        make("b", f" {short(worktree.label.name, 50)}") if worktree.label else None,
+        make("b", f" {shorten(worktree.label.name, 50)}") if worktree.label else None,
         " ",
         _git(worktree),
         make("b", f" {len(waiting)} need you", class_="needs-you") if waiting else None,
@@ -208,15 +218,15 @@ def _git(worktree: Worktree) -> Element:
 
 def _counts(worktree: Worktree) -> Iterator[str]:
     if worktree.status != "ready":
-        words = {
-            "creating": "being made",
+        labels = {
+            "creating": "being created",
             "removing": "being removed",
-            "missing": "removed by hand",
+            "missing": "directory missing",
         }
-        yield words[worktree.status]
-    more, less = worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed
-    if more or less:
-        yield f"+{more or 0} −{less or 0}"
+        yield labels[worktree.status]
+    added, removed = worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed
+    if added or removed:
+        yield f"+{added or 0} −{removed or 0}"
     if worktree.cached_ahead_count:
         yield f"{worktree.cached_ahead_count} ahead"
     if worktree.cached_behind_count:
@@ -231,15 +241,15 @@ def _counts(worktree: Worktree) -> Iterator[str]:
         yield f"PR {worktree.pr_number} {status} {checks}".strip()
 
 
-def _some(visit: Visit, rows: Sequence[T]) -> tuple[Sequence[T], Element | None]:
-    """The rows of the page that was asked for, and links to the others."""
-    text = visit.query.get("page", "")
-    last = max(0, (len(rows) - 1) // _ROWS)
+def _paginate(page_request: PageRequest, rows: Sequence[T]) -> tuple[Sequence[T], Element | None]:
+    """The rows of the requested page, and links to the others."""
+    text = page_request.query.get("page", "")
+    last = max(0, (len(rows) - 1) // _PAGE_ROWS)
     number = min(int(text), last) if text.isascii() and text.isdigit() and len(text) < 9 else 0
     links: list[Node] = [f"Page {number + 1} of {last + 1}"]
     if number:
-        links += [" ", link("Before", f"{visit.path}?page={number - 1}")]
+        links += [" ", link("Previous", f"{page_request.path}?page={number - 1}")]
     if number < last:
-        links += [" ", link("More", f"{visit.path}?page={number + 1}")]
-    shown = rows[number * _ROWS : (number + 1) * _ROWS]
-    return shown, way(*links) if last else None
+        links += [" ", link("Next", f"{page_request.path}?page={number + 1}")]
+    shown = rows[number * _PAGE_ROWS : (number + 1) * _PAGE_ROWS]
+    return shown, nav(*links) if last else None

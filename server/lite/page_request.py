@@ -1,4 +1,4 @@
-"""What one request shows, and what the pages that answer it need to know."""
+"""One request to `/lite`, with what its page needs to know."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form as they were sent; one that was ticked several times has many values."""
+    """The submitted fields of a form; a field can have several values."""
 
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -23,73 +23,73 @@ class Form:
         return name in self.fields
 
     def get(self, name: str) -> str:
-        """The last value, or nothing."""
+        """The last value, or an empty string."""
         return self.fields.get(name, ("",))[-1]
 
     def all(self, name: str) -> tuple[str, ...]:
-        """Every value."""
+        """All values."""
         return self.fields.get(name, ())
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """One request of somebody who was let in."""
+class PageRequest:
+    """One authenticated request."""
 
     workspace: "Workspace"
     version: str
-    """Names the set of files of the page, as `StaticFiles.version`."""
+    """The version of the page's static files, as `StaticFiles.version`."""
     path: str
     query: Mapping[str, str]
-    form_value: str = ""
-    """What every form must show."""
-    can_leave: bool = False
-    """Whether there is something to sign out of."""
+    csrf_token: str = ""
+    """CSRF token, which every form must send."""
+    can_sign_out: bool = False
+    """Whether the user is signed in by a cookie."""
     typed: Form = field(default_factory=Form)
-    """What a form held that was refused."""
+    """The content of a form that was refused."""
     problem: str = ""
-    """Why it was."""
+    """Why it was refused."""
 
     @property
     def state(self) -> State:
-        """All that is known now."""
+        """The current state."""
         return self.workspace.store.state
 
-    def agent(self, backend: str) -> str:
-        """What people call an agent."""
+    def agent_label(self, backend: str) -> str:
+        """The display name of an agent."""
         return self.workspace.catalog.label(backend)
 
-    def place(self, session: Session) -> tuple[Worktree | None, Project | None]:
-        """The worktree and the project that a session is in."""
+    def parents_of(self, session: Session) -> tuple[Worktree | None, Project | None]:
+        """The worktree and project of a session."""
         worktree = self.state.worktrees.get(session.worktree_id)
         return worktree, self.state.projects.get(worktree.project_id) if worktree else None
 
-    def form(self, action: str, *children: Node, **attributes: str) -> Element:
-        """A form that is posted, with the value that it must show."""
-        value = hidden("form_value", self.form_value)
+    def make_form(self, action: str, *children: Node, **attributes: str) -> Element:
+        """Create a POST form with the CSRF token."""
+        value = hidden("form_value", self.csrf_token)
         return make("form", value, children, method="post", action=action, **attributes)
 
 
 def hidden(name: str, value: str) -> Element:
-    """A field that nobody sees."""
+    """Create a hidden field."""
     return make("input", type="hidden", name=name, value=value)
 
 
-def button(words: str, name: str | None = None, value: str | None = None, **more: str) -> Element:
-    """A button that sends its form."""
-    return make("button", words, name=name, value=value, **more)
+def button(text: str, name: str | None = None, value: str | None = None, **more: str) -> Element:
+    """Create a button that submits its form."""
+    return make("button", text, name=name, value=value, **more)
 
 
-def link(words: str, address: str) -> Element:
-    """A link."""
-    return make("a", words, href=address)
+def link(text: str, address: str) -> Element:
+    """Create a link."""
+    return make("a", text, href=address)
 
 
-def way(*links: Node) -> Element:
-    """Links that lead on, each large enough for a finger."""
+def nav(*links: Node) -> Element:
+    """Create a paragraph of navigation links, each large enough for a finger."""
     return make("p", links, class_="go")
 
 
-def short(text: str, most: int = 80) -> str:
-    """The text on one line, cut where it is longer than a list has room for."""
-    line = " ".join(text[: most * 4].split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+def shorten(text: str, limit: int = 80) -> str:
+    """The text on one line, cut to `limit` characters."""
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,5 +1,5 @@
-"""What a conversation only names, on pages of its own: tools with their results, thoughts, and the
-whole of what a permission is asked for."""
+"""Pages for what the conversation only names: tools with results, thinking, and the complete
+details of a permission request."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,90 +8,107 @@ from typing import Any, Final
 from model.base.errors import SpinneyError
 from model.commands.sessions import get_tool_output
 from model.domain.resources import Message, Request, Session, ThinkingBlock, ToolUseBlock
-from server.lite.conversation import Place, message_at, result_of, subject
-from server.lite.html import Element, Node, fitting, make, size
-from server.lite.layout import page
-from server.lite.page_request import Visit, link, short, way
+from server.lite.conversation import Position, find_result, read_message, tool_subject
+from server.lite.html import Element, Node, make, size, truncate
+from server.lite.layout import render_page
+from server.lite.page_request import PageRequest, link, nav, shorten
 
-_ROOM: Final = 7000
-"""Bytes of HTML that the text may take."""
+_TEXT_SIZE: Final = 7000
+"""Maximum bytes of HTML of the text."""
 
 
-async def part_page(visit: Visit, session: Session, place: Place) -> str:
-    """A block of a message as plain text, from `?at=` on; its whole result from `?out=` on."""
-    message = await message_at(visit.workspace, session.id, place.message)
-    block = message.content[place.piece] if message and place.piece < len(message.content) else None
+async def render_part(page_request: PageRequest, session: Session, position: Position) -> str:
+    """A block of a message as plain text from offset `?at=`, or its full result from `?out=`."""
+    message = await read_message(page_request.workspace, session.id, position.message)
+    block = (
+        message.content[position.piece]
+        if message and position.piece < len(message.content)
+        else None
+    )
     if message is None or not isinstance(block, ToolUseBlock | ThinkingBlock):
         raise SpinneyError("There is nothing at this address.", "not_found")
-    here = f"/lite/sessions/{session.id}?part={place}"
-    back = way(link(f"‹ {short(session.name)}", _around(session, place)))
+    url = f"/lite/sessions/{session.id}?part={position}"
+    back = nav(link(f"‹ {shorten(session.name)}", _conversation_url(session, position)))
     if isinstance(block, ThinkingBlock):
-        return page(visit, "Thinking", back, _paged(block.text, here, _number(visit, "at")))
-    title = f"{short(block.name, 60)} {subject(block)}"
-    if "out" in visit.query:
-        whole = await _output(visit, session.id, block.id, f"{here}&out=")
-        return page(visit, title, back, whole)
-    text = "\n".join(_told(message, block))
+        return render_page(
+            page_request,
+            "Thinking",
+            back,
+            _paginate_text(block.text, url, _query_number(page_request, "at")),
+        )
+    title = f"{shorten(block.name, 60)} {tool_subject(block)}"
+    if "out" in page_request.query:
+        result_nodes = await _make_output(page_request, session.id, block.id, f"{url}&out=")
+        return render_page(page_request, title, back, result_nodes)
+    text = "\n".join(_describe_block(message, block))
     more = None
-    if (result := result_of(message, block.id)) and " are left out here …]" in result.content:
-        more = way(link("The whole result", f"{here}&out=0"))
-    return page(visit, title, back, more, _paged(text, here, _number(visit, "at")))
+    if (result := find_result(message, block.id)) and " are left out here …]" in result.content:
+        more = nav(link("Full result", f"{url}&out=0"))
+    return render_page(
+        page_request,
+        title,
+        back,
+        more,
+        _paginate_text(text, url, _query_number(page_request, "at")),
+    )
 
 
-def request_page(visit: Visit, session: Session) -> str:
-    """All of what a permission is asked for."""
+def render_request(page_request: PageRequest, session: Session) -> str:
+    """The complete details of a permission request."""
     request = session.request
     if request is None:
-        raise SpinneyError("Nothing waits for an answer here any more.", "not_found")
-    here = f"/lite/sessions/{session.id}?asked=1"
-    back = way(link(f"‹ {short(session.name)}", f"/lite/sessions/{session.id}#asked"))
-    told = (
+        raise SpinneyError("This session is not waiting for an answer any more.", "not_found")
+    url = f"/lite/sessions/{session.id}?asked=1"
+    back = nav(link(f"‹ {shorten(session.name)}", f"/lite/sessions/{session.id}#asked"))
+    paragraphs = (
         request.description,
-        where_text(request),
-        input_text(request.tool_input),
-        scope_text(request),
+        describe_location(request),
+        describe_input(request.tool_input),
+        describe_scope(request),
     )
-    text = "\n\n".join(part for part in told if part)
-    title = f"May it use {short(request.tool_name) or 'a tool'}?"
-    return page(visit, title, back, _paged(text, here, _number(visit, "at")))
+    text = "\n\n".join(part for part in paragraphs if part)
+    title = f"Allow {shorten(request.tool_name) or 'a tool'}?"
+    return render_page(
+        page_request, title, back, _paginate_text(text, url, _query_number(page_request, "at"))
+    )
 
 
-def where_text(request: Request) -> str:
-    """Where and in which mode what is asked for would run; empty where that is not known."""
+def describe_location(request: Request) -> str:
+    """The directory and mode in which the tool would run, or an empty string if unknown."""
     if not request.directory:
         return ""
     return f"In {request.directory}, in {request.execution_mode} mode"
 
 
-def scope_text(request: Request) -> str:
-    """What would be allowed for the session; empty where that is not known."""
+def describe_scope(request: Request) -> str:
+    """What would be allowed for the session, or an empty string if unknown."""
     return f"For this session: {request.session_scope}." if request.session_scope else ""
 
 
-def input_text(given: Mapping[str, Any]) -> str:
-    """What a tool is given, as people read it."""
-    command, new = given.get("command"), given.get("new_content")
+def describe_input(tool_input: Mapping[str, Any]) -> str:
+    """The input of a tool in readable form."""
+    command, new = tool_input.get("command"), tool_input.get("new_content")
     if isinstance(new, str):
-        return "\n".join(_difference(str(given.get("old_content") or ""), new))
-    if isinstance(command, str) and len(given) <= 2:
+        return "\n".join(_diff_lines(str(tool_input.get("old_content") or ""), new))
+    if isinstance(command, str) and len(tool_input) <= 2:
         return command
-    return json.dumps(given, indent=2, ensure_ascii=False)
+    return json.dumps(tool_input, indent=2, ensure_ascii=False)
 
 
-def _told(message: Message, block: ToolUseBlock) -> Iterator[str]:
-    yield input_text(block.input)
-    below = [b for b in message.content if isinstance(b, ToolUseBlock)]
-    steps = [f"· {b.name} {subject(b)}" for b in below if b.parent_tool_use_id == block.id]
+def _describe_block(message: Message, block: ToolUseBlock) -> Iterator[str]:
+    yield describe_input(block.input)
+    tools = [b for b in message.content if isinstance(b, ToolUseBlock)]
+    steps = [f"· {b.name} {tool_subject(b)}" for b in tools if b.parent_tool_use_id == block.id]
     if steps:
-        yield from ["", "Its own steps:", *steps]
-    if (result := result_of(message, block.id)) is not None:
-        yield from ["", "It failed:" if result.is_error else "It gave back:", result.content]
+        yield from ["", "Steps:", *steps]
+    if (result := find_result(message, block.id)) is not None:
+        yield from ["", "Error:" if result.is_error else "Result:", result.content]
     elif block.output_so_far:
-        yield from ["", "It runs, and has printed so far:", block.output_so_far]
+        yield from ["", "Output so far:", block.output_so_far]
 
 
-def _difference(before: str, after: str) -> Iterator[str]:
-    """The lines that differ, with three on both sides that do not."""
+def _diff_lines(before: str, after: str) -> Iterator[str]:
+    """The lines that differ, with three lines of context."""
     old, new = before.splitlines(), after.splitlines()
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
@@ -105,41 +122,45 @@ def _difference(before: str, after: str) -> Iterator[str]:
     yield from (f"  {line}" for line in old[len(old) - tail :][:3])
 
 
-def _paged(text: str, here: str, at: int) -> list[Node]:
-    shown = fitting(text[at:], _ROOM)
-    end = at + len(shown)
-    first = link("From the beginning", here) if at else None
-    further = link("Further on", f"{here}&at={end}") if end < len(text) else None
-    return [make("pre", shown or "(nothing)", tabindex=0), _links(first, further)]
+def _paginate_text(text: str, url: str, offset: int) -> list[Node]:
+    shown = truncate(text[offset:], _TEXT_SIZE)
+    end = offset + len(shown)
+    first_link = link("From the beginning", url) if offset else None
+    next_link = link("Continue", f"{url}&at={end}") if end < len(text) else None
+    return [make("pre", shown or "(nothing)", tabindex=0), _links(first_link, next_link)]
 
 
-async def _output(visit: Visit, session_id: str, tool_use_id: str, here: str) -> list[Node]:
-    at, limit = _number(visit, "out"), _ROOM
-    given = await get_tool_output(visit.workspace, session_id, tool_use_id, at, limit)
-    while size(given.content) > _ROOM:
-        limit = max(4, limit * _ROOM // size(given.content) - 4)
-        given = await get_tool_output(visit.workspace, session_id, tool_use_id, at, limit)
-    first = link("From the beginning", f"{here}0") if at else None
-    further = None
-    if given.next_offset is not None:
-        further = link("Further on", f"{here}{given.next_offset}")
-    place = f"{at:,} to {at + len(given.content.encode()):,} of {given.size:,} bytes"
+async def _make_output(
+    page_request: PageRequest, session_id: str, tool_use_id: str, url: str
+) -> list[Node]:
+    offset, limit = _query_number(page_request, "out"), _TEXT_SIZE
+    chunk = await get_tool_output(page_request.workspace, session_id, tool_use_id, offset, limit)
+    while size(chunk.content) > _TEXT_SIZE:
+        limit = max(4, limit * _TEXT_SIZE // size(chunk.content) - 4)
+        chunk = await get_tool_output(
+            page_request.workspace, session_id, tool_use_id, offset, limit
+        )
+    first_link = link("From the beginning", f"{url}0") if offset else None
+    next_link = None
+    if chunk.next_offset is not None:
+        next_link = link("Continue", f"{url}{chunk.next_offset}")
+    range_text = f"{offset:,} to {offset + len(chunk.content.encode()):,} of {chunk.size:,} bytes"
     return [
-        make("p", place),
-        make("pre", given.content or "(nothing)", tabindex=0),
-        _links(first, further),
+        make("p", range_text),
+        make("pre", chunk.content or "(nothing)", tabindex=0),
+        _links(first_link, next_link),
     ]
 
 
 def _links(*links: Element | None) -> Element | None:
-    known: list[Node] = [[link, " "] for link in links if link is not None]
-    return way(*known) if known else None
+    present: list[Node] = [[link, " "] for link in links if link is not None]
+    return nav(*present) if present else None
 
 
-def _number(visit: Visit, name: str) -> int:
-    text = visit.query.get(name, "")
+def _query_number(page_request: PageRequest, name: str) -> int:
+    text = page_request.query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
 
 
-def _around(session: Session, place: Place) -> str:
-    return f"/lite/sessions/{session.id}?from={Place(place.message, 0)}#m{place.message}"
+def _conversation_url(session: Session, position: Position) -> str:
+    return f"/lite/sessions/{session.id}?from={Position(position.message, 0)}#m{position.message}"

@@ -1,6 +1,6 @@
-"""Block trees of the model as HTML elements, in pieces that a small page has room for.
+"""Block trees as HTML elements, in pieces small enough for a page.
 
-Code has no colours here: they would make it five times as long.
+Code is not highlighted: that would make it five times as long.
 """
 
 import re
@@ -27,92 +27,92 @@ from server.lite.html import Element, Node, make, size
 T = TypeVar("T")
 
 PIECE: Final = 1500
-"""Bytes of HTML that one piece has at most, but for a character or two."""
+"""Maximum bytes of HTML of a piece, give or take a character or two."""
 
-_LONGEST_ADDRESS: Final = 800
-"""Characters; a longer one is only text, for a link cannot be cut."""
+_MAX_ADDRESS: Final = 800
+"""Maximum characters of a link's address; a longer one becomes text, as links cannot be cut."""
 
 _CHUNK: Final = re.compile(r".{1,100}(?:(?<=\s)|$)|.{1,100}", re.DOTALL)
-"""At most so many characters, up to a space where there is one."""
+"""At most 100 characters, up to a space if there is one."""
 
 
-def elements_of(blocks: Iterable[Block]) -> Iterator[Element]:
-    """The blocks as elements, each no longer than a piece."""
-    return map(_element, chain.from_iterable(map(_split, blocks)))
+def make_elements(blocks: Iterable[Block]) -> Iterator[Element]:
+    """Convert blocks to elements, each no larger than a piece."""
+    return map(_make_element, chain.from_iterable(map(_split, blocks)))
 
 
-def said(text: str) -> Iterator[Element]:
-    """Text as it was typed, as elements no longer than a piece."""
-    for spans in _grouped(_cut((Span(text),)), _spans_size):
-        yield make("p", _spans(spans), class_="said")
+def verbatim(text: str) -> Iterator[Element]:
+    """Text exactly as typed, as elements no larger than a piece."""
+    for spans in _group(_cut_spans((Span(text),)), _spans_size):
+        yield make("p", _make_spans(spans), class_="verbatim")
 
 
-def lines(text: str) -> list[Node]:
-    """Text whose line breaks show in any browser, with or without a style sheet."""
+def break_lines(text: str) -> list[Node]:
+    """Text with `br` elements for its line breaks, which need no style sheet."""
     first, *rest = text.split("\n")
-    broken: list[Node] = [[make("br"), line] for line in rest]
-    return [first, *broken]
+    others: list[Node] = [[make("br"), line] for line in rest]
+    return [first, *others]
 
 
-def _element(block: Block) -> Element:
+def _make_element(block: Block) -> Element:
     match block:
         case Paragraph(spans):
-            return make("p", _spans(spans))
+            return make("p", _make_spans(spans))
         case Heading(level, spans):
-            return make(f"h{min(6, level + 2)}", _spans(spans))
+            return make(f"h{min(6, level + 2)}", _make_spans(spans))
         case CodeBlock(_, code):
-            return make("pre", make("code", "\n".join(map(_plain, code))), tabindex=0)
+            return make("pre", make("code", "\n".join(map(_line_text, code))), tabindex=0)
         case ListBlock():
-            items = [make("li", map(_element, item)) for item in block.items]
+            items = [make("li", map(_make_element, item)) for item in block.items]
             start = block.start if block.ordered and block.start != 1 else None
             tight = "tight" if block.tight else None
             return make("ol" if block.ordered else "ul", items, start=start, class_=tight)
         case Quote(blocks):
-            return make("blockquote", map(_element, blocks))
+            return make("blockquote", map(_make_element, blocks))
         case Table(header, rows):
-            head = make("tr", [make("th", _spans(cell)) for cell in header])
-            body = [make("tr", [make("td", _spans(cell)) for cell in row]) for row in rows]
+            head = make("tr", [make("th", _make_spans(cell)) for cell in header])
+            body = [make("tr", [make("td", _make_spans(cell)) for cell in row]) for row in rows]
             return make("table", make("thead", head), make("tbody", body) if body else None)
         case Rule():
             return make("hr")
 
 
-def _plain(line: CodeLine) -> str:
+def _line_text(line: CodeLine) -> str:
     return "".join(token.text for token in line)
 
 
-def _spans(spans: Iterable[Span]) -> list[Node]:
-    return [_span(span) for span in spans]
+def _make_spans(spans: Iterable[Span]) -> list[Node]:
+    return [_make_span(span) for span in spans]
 
 
-def _span(span: Span) -> Node:
-    made: Node = lines(span.text)
-    looks = {"code": span.code, "b": span.bold, "i": span.italic, "s": span.strike}
-    for name, is_on in looks.items():
-        if is_on:
-            made = make(name, made)
-    if span.href and len(span.href) <= _LONGEST_ADDRESS:
-        made = make("a", made, href=span.href, rel="noopener noreferrer")
-    return made
+def _make_span(span: Span) -> Node:
+    node: Node = break_lines(span.text)
+    styles = {"code": span.code, "b": span.bold, "i": span.italic, "s": span.strike}
+    for name, is_set in styles.items():
+        if is_set:
+            node = make(name, node)
+    if span.href and len(span.href) <= _MAX_ADDRESS:
+        node = make("a", node, href=span.href, rel="noopener noreferrer")
+    return node
 
 
 # Pieces -----------------------------------------------------------------------------------------
 
 
 def _split(block: Block) -> Iterator[Block]:
-    """The block, as several where it is too long for one piece."""
-    if size(_element(block)) <= PIECE:
+    """Split a block that is too large for one piece."""
+    if size(_make_element(block)) <= PIECE:
         yield block
         return
     match block:
         case Paragraph(spans):
-            yield from map(Paragraph, _grouped(_cut(spans), _spans_size))
+            yield from map(Paragraph, _group(_cut_spans(spans), _spans_size))
         case Heading(level, spans):
-            yield from (Heading(level, some) for some in _grouped(_cut(spans), _spans_size))
+            yield from (Heading(level, group) for group in _group(_cut_spans(spans), _spans_size))
         case CodeBlock(language, code):
-            cut = chain.from_iterable(map(_cut_line, code))
-            for some in _grouped(cut, lambda line: size(_plain(line)) + 1):
-                yield CodeBlock(language, some)
+            cut_lines = chain.from_iterable(map(_cut_line, code))
+            for group in _group(cut_lines, lambda line: size(_line_text(line)) + 1):
+                yield CodeBlock(language, group)
         case ListBlock():
             yield from _split_list(block)
         case Quote(blocks):
@@ -125,53 +125,53 @@ def _split(block: Block) -> Iterator[Block]:
 
 
 def _split_list(block: ListBlock) -> Iterator[Block]:
-    """Lists of some items each; what is left of an item that is too long stands after its list."""
-    waiting: list[tuple[Block, ...]] = []
+    """Split a list by items; the rest of an item that is too large follows its list."""
+    pending: list[tuple[Block, ...]] = []
     first = block.start
     for number, item in enumerate(block.items, block.start):
-        head, *rest = _grouped(chain.from_iterable(map(_split, item)), _block_size) or [()]
-        if waiting and sum(map(_item_size, [*waiting, head])) > PIECE:
-            yield replace(block, items=tuple(waiting), start=first)
-            waiting, first = [], number
-        waiting.append(head)
+        head, *rest = _group(chain.from_iterable(map(_split, item)), _block_size) or [()]
+        if pending and sum(map(_item_size, [*pending, head])) > PIECE:
+            yield replace(block, items=tuple(pending), start=first)
+            pending, first = [], number
+        pending.append(head)
         if rest:
-            yield replace(block, items=tuple(waiting), start=first)
-            waiting, first = [], number + 1
+            yield replace(block, items=tuple(pending), start=first)
+            pending, first = [], number + 1
             yield from chain.from_iterable(rest)
-    if waiting:
-        yield replace(block, items=tuple(waiting), start=first)
+    if pending:
+        yield replace(block, items=tuple(pending), start=first)
 
 
 def _split_table(table: Table) -> Iterator[Block]:
-    """Tables of some rows each; where one row is too long, its cells become paragraphs."""
+    """Split a table by rows; if a row is too large, all cells become paragraphs."""
     if any(_row_size(row) > PIECE / 2 for row in (table.header, *table.rows)):
         for row in (table.header, *table.rows):
             yield from chain.from_iterable(_split(Paragraph(cell)) for cell in row)
         return
-    for rows in _grouped(table.rows, _row_size, PIECE - _row_size(table.header)):
+    for rows in _group(table.rows, _row_size, PIECE - _row_size(table.header)):
         yield replace(table, rows=rows)
 
 
-def _cut(spans: Iterable[Span]) -> Iterator[Span]:
+def _cut_spans(spans: Iterable[Span]) -> Iterator[Span]:
     for span in spans:
         yield from (replace(span, text=part) for part in _CHUNK.findall(span.text))
 
 
 def _cut_line(line: CodeLine) -> Iterator[CodeLine]:
-    text = _plain(line)
+    text = _line_text(line)
     parts = [text] if size(text) <= PIECE // 2 else _CHUNK.findall(text)
     yield from ((Token(part),) for part in parts)
 
 
-def _grouped(
-    items: Iterable[T], size_of: Callable[[T], int], most: int = PIECE
+def _group(
+    items: Iterable[T], size_of: Callable[[T], int], limit: int = PIECE
 ) -> list[tuple[T, ...]]:
-    """The items in runs that are no longer together than `most`; none is empty."""
+    """Group items into runs of at most `limit` bytes; no run is empty."""
     runs: list[list[T]] = []
     used = 0
     for item in items:
         length = size_of(item)
-        if not runs or used + length > most:
+        if not runs or used + length > limit:
             runs.append([])
             used = 0
         runs[-1].append(item)
@@ -180,7 +180,7 @@ def _grouped(
 
 
 def _block_size(block: Block) -> int:
-    return size(_element(block))
+    return size(_make_element(block))
 
 
 def _item_size(item: tuple[Block, ...]) -> int:
@@ -188,8 +188,8 @@ def _item_size(item: tuple[Block, ...]) -> int:
 
 
 def _spans_size(span: Span) -> int:
-    return size(_span(span))
+    return size(_make_span(span))
 
 
 def _row_size(row: tuple[tuple[Span, ...], ...]) -> int:
-    return sum(size(make("td", _spans(cell))) for cell in row) + len("<tr></tr>")
+    return sum(size(make("td", _make_spans(cell))) for cell in row) + len("<tr></tr>")

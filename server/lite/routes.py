@@ -1,4 +1,4 @@
-"""Every path of `/lite`: who may come in, which page answers, and what a form leads to."""
+"""The routes of `/lite`: authentication, pages, and forms."""
 
 import asyncio
 import hashlib
@@ -19,16 +19,21 @@ from model.commands.dispatch import run
 from model.commands.doctor import get_problems
 from model.commands.sessions import mark_session_read
 from model.domain.resources import Session
-from server.auth import Door
-from server.http_api import body_of
+from server.auth import Authenticator
+from server.http_api import read_body
 from server.limits import Limits
-from server.lite.form_actions import ORDERS, Order, begun_session, message_of
-from server.lite.layout import failure_page, sign_in_page
-from server.lite.lists import sessions_page, worktree_page, worktrees_page
-from server.lite.page_request import Form, Visit
-from server.lite.request_forms import sure_page
-from server.lite.session import session_page
-from server.lite.sign_in import Guest, SigningIn
+from server.lite.form_actions import (
+    FORM_ACTIONS,
+    FormAction,
+    create_session_from_form,
+    message_arguments,
+)
+from server.lite.layout import render_failure, render_sign_in
+from server.lite.lists import render_sessions, render_worktree, render_worktrees
+from server.lite.page_request import Form, PageRequest
+from server.lite.request_forms import render_confirmation
+from server.lite.session import render_session
+from server.lite.sign_in import CookieAuth, Identity
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -42,245 +47,273 @@ SESSION: Final = "/lite/sessions/{session_id}"
 
 _HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    # Under `no-referrer` browsers post forms with the origin `null`, which could be anybody's.
+    # With `no-referrer`, browsers post forms with the origin `null`, which any site can send.
     "Referrer-Policy": "same-origin",
 }
 
-_MOST_FIELDS: Final = 500
-_MOST_OF_STRANGERS: Final = 1024 * 1024
-"""Bytes of a form that are read before somebody has signed in, to give them back."""
+_MAX_FIELDS: Final = 500
+_MAX_ANONYMOUS_FORM: Final = 1024 * 1024
+"""Maximum bytes of a form from an unauthenticated user, read only to show it again."""
 
-_MOST_BEGUN: Final = 100
+_MAX_CREATED: Final = 100
 
-_WAY_BACK: Final = re.compile(r"/lite(/[\w-]{1,64}){0,3}", re.ASCII)
+_RETURN_PATH: Final = re.compile(r"/lite(/[\w-]{1,64}){0,3}", re.ASCII)
 
-ReadPage = Callable[[web.Request, Visit], Awaitable[str]]
-TakeForm = Callable[[web.Request, Visit, Form], Awaitable[web.Response]]
+PageHandler = Callable[[web.Request, PageRequest], Awaitable[str]]
+FormHandler = Callable[[web.Request, PageRequest, Form], Awaitable[web.Response]]
 
 
 class Lite:
     """The page without JavaScript."""
 
-    def __init__(self, workspace: "Workspace", door: Door, limits: Limits, version: str) -> None:
+    def __init__(
+        self, workspace: "Workspace", authenticator: Authenticator, limits: Limits, version: str
+    ) -> None:
         self._workspace = workspace
-        self._door = door
+        self._authenticator = authenticator
         self._limits = limits
         self._version = version
-        self._signing_in = SigningIn(door)
-        self._begun: dict[bytes, str] = {}
-        """Sessions by the form that began them: a button pressed twice begins one."""
-        self._beginning = asyncio.Lock()
+        self._cookie_auth = CookieAuth(authenticator)
+        self._created: dict[bytes, str] = {}
+        """Created sessions by a hash of the form, so that submitting it twice creates one."""
+        self._create_lock = asyncio.Lock()
 
     def routes(self) -> list[web.RouteDef]:
-        """Every path."""
+        """All routes."""
         return [
-            web.get("/lite", self._reading(self._sessions)),
-            web.get("/lite/worktrees", self._reading(self._worktrees)),
-            web.get("/lite/worktrees/{worktree_id}", self._reading(self._worktree)),
-            web.get(SESSION, self._reading(self._session)),
+            web.get("/lite", self._page_handler(self._get_sessions)),
+            web.get("/lite/worktrees", self._page_handler(self._get_worktrees)),
+            web.get("/lite/worktrees/{worktree_id}", self._page_handler(self._get_worktree)),
+            web.get(SESSION, self._page_handler(self._get_session)),
             web.post("/lite/sign-in", self._sign_in),
-            web.post("/lite/sign-out", self._taking(self._sign_out)),
-            web.post("/lite/worktrees/{worktree_id}/sessions", self._taking(self._begin)),
-            *(web.post(f"{SESSION}/{order.name}", self._ordering(order)) for order in ORDERS),
-            web.get("/lite/{rest:.*}", self._reading(self._nothing)),
+            web.post("/lite/sign-out", self._form_handler(self._sign_out)),
+            web.post(
+                "/lite/worktrees/{worktree_id}/sessions",
+                self._form_handler(self._create_session),
+            ),
+            *(
+                web.post(f"{SESSION}/{action.name}", self._action_handler(action))
+                for action in FORM_ACTIONS
+            ),
+            web.get("/lite/{rest:.*}", self._page_handler(self._get_unknown)),
         ]
 
     # Pages --------------------------------------------------------------------------------------
 
-    async def _sessions(self, _: web.Request, visit: Visit) -> str:
-        """All sessions, those that need you first; `page` leads on."""
-        return sessions_page(visit, await get_problems(self._workspace))
+    async def _get_sessions(self, _: web.Request, page_request: PageRequest) -> str:
+        """All sessions, those that need you first; paginated with `page`."""
+        return render_sessions(page_request, await get_problems(self._workspace))
 
-    async def _worktrees(self, _: web.Request, visit: Visit) -> str:
-        """All worktrees with git's counts; `page` leads on."""
-        return worktrees_page(visit)
+    async def _get_worktrees(self, _: web.Request, page_request: PageRequest) -> str:
+        """All worktrees with their git status; paginated with `page`."""
+        return render_worktrees(page_request)
 
-    async def _worktree(self, request: web.Request, visit: Visit) -> str:
-        """A worktree, its sessions, and the form that begins another one."""
-        return worktree_page(visit, request.match_info["worktree_id"])
+    async def _get_worktree(self, request: web.Request, page_request: PageRequest) -> str:
+        """A worktree, its sessions, and a form for a new session."""
+        return render_worktree(page_request, request.match_info["worktree_id"])
 
-    async def _session(self, request: web.Request, visit: Visit) -> str:
-        """A session: its newest messages, what it asks, its queue, and all forms.
+    async def _get_session(self, request: web.Request, page_request: PageRequest) -> str:
+        """A session: its newest messages, request, queue, and all forms.
 
-        `before` and `from` lead through older messages, `part` to a tool's input and result, `plan`
-        to a plan that can be edited, `asked` to all that a permission is asked for. With `every`
-        browsers ask for the page again after so many seconds while a run goes on.
+        `before` and `from` select older messages, `part` a tool's input and result, `plan` a form
+        to edit the plan, `asked` the full details of a permission request. With `every`, browsers
+        reload the page after that many seconds while the session is running.
         """
         session_id = request.match_info["session_id"]
-        is_newest = visit.query.keys() <= {"every", "beat"}
-        if is_newest and request.method == "GET" and session_in(visit.state, session_id).unread:
+        is_newest = page_request.query.keys() <= {"every", "beat"}
+        if (
+            is_newest
+            and request.method == "GET"
+            and session_in(page_request.state, session_id).unread
+        ):
             await mark_session_read(self._workspace, session_id)
-        return await session_page(visit, session_id)
+        return await render_session(page_request, session_id)
 
-    async def _nothing(self, _: web.Request, visit: Visit) -> str:
-        """Anything else: a 404 that says so."""
+    async def _get_unknown(self, _: web.Request, page_request: PageRequest) -> str:
+        """Anything else: a 404 page."""
         raise SpinneyError("There is nothing at this address.", "not_found")
 
     # Forms --------------------------------------------------------------------------------------
 
     async def _sign_in(self, request: web.Request) -> web.Response:
-        """Takes `token` and gives a cookie for `/lite`; with `remember` it lasts 30 days."""
+        """Sign in with `token`; sets a cookie for `/lite`, for 30 days with `remember`."""
         form = Form()
         response = web.Response(status=303, headers=_HEADERS)
         try:
-            form = await self._form_of(request, _MOST_OF_STRANGERS)
+            form = await self._read_form(request, _MAX_ANONYMOUS_FORM)
             remember = bool(form.get("remember"))
-            self._signing_in.sign_in(request, form.get("token"), response, remember=remember)
+            self._cookie_auth.sign_in(request, form.get("token"), response, remember=remember)
         except SpinneyError as error:
-            return self._stranger(request, error, form, _way_back(form.get("to")))
-        response.headers["Location"] = _way_back(form.get("to"))
+            return self._sign_in_response(request, error, form, _return_path(form.get("to")))
+        response.headers["Location"] = _return_path(form.get("to"))
         return response
 
-    async def _sign_out(self, request: web.Request, _: Visit, __: Form) -> web.Response:
-        """Ends the cookie."""
-        response = _see("/lite")
-        self._signing_in.sign_out(request, response)
+    async def _sign_out(self, request: web.Request, _: PageRequest, __: Form) -> web.Response:
+        """Sign out; revokes the cookie."""
+        response = _redirect("/lite")
+        self._cookie_auth.sign_out(request, response)
         return response
 
-    async def _begin(self, request: web.Request, visit: Visit, form: Form) -> web.Response:
-        """Begins a session (`name`, `mode`, `backend`) and sends its first `message`, if any."""
+    async def _create_session(
+        self, request: web.Request, page_request: PageRequest, form: Form
+    ) -> web.Response:
+        """Create a session (`name`, `mode`, `backend`) and send its first `message`, if any."""
         worktree_id = request.match_info["worktree_id"]
-        pressed = hashlib.sha256(repr(form.fields).encode(errors="replace")).digest()
-        async with self._beginning:
-            session_id = self._begun.get(pressed) if "once" in form else None
-            if session_id in visit.state.sessions:
-                return _see(f"/lite/sessions/{session_id}#end")
+        form_hash = hashlib.sha256(repr(form.fields).encode(errors="replace")).digest()
+        async with self._create_lock:
+            session_id = self._created.get(form_hash) if "once" in form else None
+            if session_id in page_request.state.sessions:
+                return _redirect(f"/lite/sessions/{session_id}#end")
             try:
-                session = await begun_session(self._workspace, worktree_id, form)
+                session = await create_session_from_form(self._workspace, worktree_id, form)
             except SpinneyError as error:
-                again = replace(visit, typed=form, problem=error.message)
-                return _html(worktree_page(again, worktree_id), HTTP_STATUS[error.error_type])
-            if len(self._begun) >= _MOST_BEGUN:
-                self._begun.clear()
-            self._begun[pressed] = session.id
-        return await self._first_message(visit, session, form)
+                failed = replace(page_request, typed=form, problem=error.message)
+                return _html_response(
+                    render_worktree(failed, worktree_id), HTTP_STATUS[error.error_type]
+                )
+            if len(self._created) >= _MAX_CREATED:
+                self._created.clear()
+            self._created[form_hash] = session.id
+        return await self._send_first_message(page_request, session, form)
 
-    async def _first_message(self, visit: Visit, session: Session, form: Form) -> web.Response:
+    async def _send_first_message(
+        self, page_request: PageRequest, session: Session, form: Form
+    ) -> web.Response:
         if form.get("message").strip():
-            given = {"sessionId": session.id, **message_of(form)}
+            arguments = {"sessionId": session.id, **message_arguments(form)}
             try:
-                await run(self._workspace, send_chat_message, given)
+                await run(self._workspace, send_chat_message, arguments)
             except SpinneyError as error:
-                again = replace(visit, typed=form, problem=error.message)
-                page = await session_page(again, session.id)
-                return _html(page, HTTP_STATUS[error.error_type])
-        return _see(f"/lite/sessions/{session.id}#end")
+                failed = replace(page_request, typed=form, problem=error.message)
+                html = await render_session(failed, session.id)
+                return _html_response(html, HTTP_STATUS[error.error_type])
+        return _redirect(f"/lite/sessions/{session.id}#end")
 
-    def _ordering(self, order: Order) -> Handler:
-        async def carry_out(request: web.Request, visit: Visit, form: Form) -> web.Response:
-            session = session_in(visit.state, request.match_info["session_id"])
-            if order.wants_to_be_sure(form):
-                return _html(sure_page(visit, session, form))
+    def _action_handler(self, action: FormAction) -> Handler:
+        async def run_action(
+            request: web.Request, page_request: PageRequest, form: Form
+        ) -> web.Response:
+            session = session_in(page_request.state, request.match_info["session_id"])
+            if action.needs_confirmation(form):
+                return _html_response(render_confirmation(page_request, session, form))
             try:
-                session_id = await order.carry_out(self._workspace, session, form)
+                session_id = await action.run(self._workspace, session, form)
             except SpinneyError as error:
-                # A plan that was edited is still on the page where that was done.
+                # An edited plan is shown again on the page for editing plans.
                 query = {"plan": "1"} if "plan" in form else {}
-                again = replace(visit, typed=form, problem=error.message, query=query)
-                page = await session_page(again, session.id)
-                return _html(page, HTTP_STATUS[error.error_type])
-            return _see(f"/lite/sessions/{session_id}#end")
+                failed = replace(page_request, typed=form, problem=error.message, query=query)
+                html = await render_session(failed, session.id)
+                return _html_response(html, HTTP_STATUS[error.error_type])
+            return _redirect(f"/lite/sessions/{session_id}#end")
 
-        return self._taking(carry_out)
+        return self._form_handler(run_action)
 
-    # Coming in ----------------------------------------------------------------------------------
+    # Authentication -----------------------------------------------------------------------------
 
-    def _reading(self, read: ReadPage) -> Handler:
-        """A page for who may see it; what goes wrong is told on a page, too."""
+    def _page_handler(self, read_page: PageHandler) -> Handler:
+        """Authenticate a request for a page; errors are shown as a page, too."""
 
-        @wraps(read)
-        async def answer(request: web.Request) -> web.Response:
+        @wraps(read_page)
+        async def handle(request: web.Request) -> web.Response:
             try:
-                guest = self._signing_in.guest(request)
+                identity = self._cookie_auth.identify(request)
             except SpinneyError as error:
-                return self._stranger(request, error, Form(), _way_back(request.path))
-            visit = self._visit(request, guest)
+                return self._sign_in_response(request, error, Form(), _return_path(request.path))
+            page_request = self._make_page_request(request, identity)
             try:
-                return _html(await read(request, visit))
+                return _html_response(await read_page(request, page_request))
             except Exception as error:
-                return self._failure(request, error, visit)
+                return self._failure_response(request, error, page_request)
 
-        return answer
+        return handle
 
-    def _taking(self, take: TakeForm) -> Handler:
-        """A form of who may send it; what was typed comes back with any refusal."""
+    def _form_handler(self, take_form: FormHandler) -> Handler:
+        """Authenticate a form; its content is shown again if it is refused."""
 
-        @wraps(take)
-        async def answer(request: web.Request) -> web.Response:
-            form, back = Form(), _way_back(request.path.rpartition("/")[0])
+        @wraps(take_form)
+        async def handle(request: web.Request) -> web.Response:
+            form, return_to = Form(), _return_path(request.path.rpartition("/")[0])
             try:
-                guest = self._signing_in.guest(request)
+                identity = self._cookie_auth.identify(request)
             except SpinneyError as error:
                 try:
-                    form = await self._form_of(request, _MOST_OF_STRANGERS)
+                    form = await self._read_form(request, _MAX_ANONYMOUS_FORM)
                 except SpinneyError:
                     pass
-                return self._stranger(request, error, form, back)
-            visit = replace(self._visit(request, guest), path=back, query={})
+                return self._sign_in_response(request, error, form, return_to)
+            page_request = replace(
+                self._make_page_request(request, identity), path=return_to, query={}
+            )
             try:
-                form = await self._form_of(request, self._limits.body_size)
-                self._signing_in.check_form(request, guest, form.get("form_value"))
-                return await take(request, visit, form)
+                form = await self._read_form(request, self._limits.body_size)
+                self._cookie_auth.check_form(request, identity, form.get("form_value"))
+                return await take_form(request, page_request, form)
             except Exception as error:
-                return self._failure(request, error, replace(visit, typed=form))
+                return self._failure_response(request, error, replace(page_request, typed=form))
 
-        return answer
+        return handle
 
-    def _visit(self, request: web.Request, guest: Guest) -> Visit:
-        return Visit(
+    def _make_page_request(self, request: web.Request, identity: Identity) -> PageRequest:
+        return PageRequest(
             workspace=self._workspace,
             version=self._version,
             path=request.path,
             query=request.query,
-            form_value=guest.form_value,
-            can_leave=guest.has_cookie,
+            csrf_token=identity.csrf_token,
+            can_sign_out=identity.has_cookie,
         )
 
-    async def _form_of(self, request: web.Request, most: int) -> Form:
-        if (request.content_length or 0) > most:
-            raise SpinneyError("The form is larger than what is taken.", "too_large")
+    async def _read_form(self, request: web.Request, limit: int) -> Form:
+        if (request.content_length or 0) > limit:
+            raise SpinneyError("The form is too large.", "too_large")
         if request.content_type not in (
             "application/x-www-form-urlencoded",
             "application/octet-stream",
         ):
             raise SpinneyError("A form must be sent as application/x-www-form-urlencoded.")
-        raw = await body_of(request, self._limits)
-        return await asyncio.to_thread(_parsed, raw)
+        raw = await read_body(request, self._limits)
+        return await asyncio.to_thread(_parse_form, raw)
 
-    def _stranger(
-        self, request: web.Request, error: SpinneyError, form: Form, to: str
+    def _sign_in_response(
+        self, request: web.Request, error: SpinneyError, form: Form, return_path: str
     ) -> web.Response:
         if error.error_type != "authentication_error":
-            page = sign_in_page(self._version, error.message, to, form, tried=True)
-            return _html(page, HTTP_STATUS[error.error_type])
-        self._door.tell_refused(request.remote or "")
+            html = render_sign_in(self._version, error.message, return_path, form, tried=True)
+            return _html_response(html, HTTP_STATUS[error.error_type])
+        self._authenticator.log_refusal(request.remote or "")
         tried = request.path == "/lite/sign-in"
-        return _html(sign_in_page(self._version, error.message, to, form, tried=tried), 401)
+        return _html_response(
+            render_sign_in(self._version, error.message, return_path, form, tried=tried), 401
+        )
 
-    def _failure(self, request: web.Request, error: Exception, visit: Visit) -> web.Response:
-        told = as_user_error(error, f"{request.method} {request.path}")
-        return _html(failure_page(visit, told.message), HTTP_STATUS[told.error_type])
+    def _failure_response(
+        self, request: web.Request, error: Exception, page_request: PageRequest
+    ) -> web.Response:
+        failure = as_user_error(error, f"{request.method} {request.path}")
+        return _html_response(
+            render_failure(page_request, failure.message), HTTP_STATUS[failure.error_type]
+        )
 
 
-def _html(page: str, status: int = 200) -> web.Response:
+def _html_response(html: str, status: int = 200) -> web.Response:
     return web.Response(
-        text=page, status=status, content_type="text/html", charset="utf-8", headers=_HEADERS
+        text=html, status=status, content_type="text/html", charset="utf-8", headers=_HEADERS
     )
 
 
-def _see(address: str) -> web.Response:
+def _redirect(address: str) -> web.Response:
     return web.Response(status=303, headers={**_HEADERS, "Location": address})
 
 
-def _way_back(path: str) -> str:
-    """A place of `/lite` where one may go on; its beginning for any other address."""
-    return path if _WAY_BACK.fullmatch(path) and path != "/lite/sign-in" else "/lite"
+def _return_path(path: str) -> str:
+    """The path, if it is a page of `/lite` to return to, else `/lite`."""
+    return path if _RETURN_PATH.fullmatch(path) and path != "/lite/sign-in" else "/lite"
 
 
-def _parsed(raw: bytes) -> Form:
+def _parse_form(raw: bytes) -> Form:
     try:
         pairs = parse_qsl(
-            raw.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS
+            raw.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS
         )
     except ValueError:
         raise SpinneyError("Invalid request: the form has too many fields.") from None

@@ -1,156 +1,173 @@
-"""A session on one page: what was said last, what it asks, the queue, and the message box."""
+"""The page of a session: newest messages, request, queue, and message box."""
 
 import secrets
 from typing import Final
 
 from model.chat.chats import session_in
 from model.domain.resources import Session
-from server.lite.conversation import Page, Place, articles, read_before, read_from
+from server.lite.conversation import Page, Position, make_articles, read_before, read_from
 from server.lite.html import Element, Node, make
-from server.lite.layout import LIMIT, page
-from server.lite.lists import asks, choice, mark, mode_names
-from server.lite.page_request import Visit, button, hidden, link, short, way
-from server.lite.parts import part_page, request_page
-from server.lite.request_forms import plan_page, request_card
+from server.lite.layout import LIMIT, render_page
+from server.lite.lists import make_select, mode_options, request_label, status_label
+from server.lite.page_request import PageRequest, button, hidden, link, nav, shorten
+from server.lite.parts import render_part, render_request
+from server.lite.request_forms import render_plan, render_request_card
 
-_LEAST: Final = 2000
-"""Bytes of conversation that are shown whatever else stands on the page."""
+_MIN_CONVERSATION: Final = 2000
+"""Minimum bytes of conversation to show, whatever else is on the page."""
 
-_QUEUED: Final = 8
-"""Messages of the queue that are listed."""
+_MAX_QUEUED: Final = 8
+"""Maximum queued messages to list."""
 
 
-async def session_page(visit: Visit, session_id: str) -> str:
-    """The page that the address's query asks for; without one, the newest messages."""
-    session = session_in(visit.state, session_id)
-    query = visit.query
+async def render_session(page_request: PageRequest, session_id: str) -> str:
+    """The page selected by the query; without one, the newest messages."""
+    session = session_in(page_request.state, session_id)
+    query = page_request.query
     if "plan" in query:
-        return plan_page(visit, session)
+        return render_plan(page_request, session)
     if "asked" in query:
-        return request_page(visit, session)
-    if part := Place.read(query.get("part")):
-        return await part_page(visit, session, part)
-    empty = _whole(visit, session, Page())
-    typed = sum(len(value.encode()) for values in visit.typed.fields.values() for value in values)
-    room = max(_LEAST, LIMIT - len(empty.encode()) + typed)
-    begin = Place.read(query.get("from"))
+        return render_request(page_request, session)
+    if part := Position.parse(query.get("part")):
+        return await render_part(page_request, session, part)
+    empty_page = _render(page_request, session, Page())
+    typed = sum(
+        len(value.encode()) for values in page_request.typed.fields.values() for value in values
+    )
+    budget = max(_MIN_CONVERSATION, LIMIT - len(empty_page.encode()) + typed)
+    begin = Position.parse(query.get("from"))
     if begin is not None:
-        read = await read_from(visit.workspace, session_id, begin, room)
+        page = await read_from(page_request.workspace, session_id, begin, budget)
     else:
-        end = Place.read(query.get("before"))
-        read = await read_before(visit.workspace, session_id, end, room)
-    return _whole(visit, session_in(visit.state, session_id), read)
+        end = Position.parse(query.get("before"))
+        page = await read_before(page_request.workspace, session_id, end, budget)
+    return _render(page_request, session_in(page_request.state, session_id), page)
 
 
-def _whole(visit: Visit, session: Session, read: Page) -> str:
-    here = f"/lite/sessions/{session.id}"
-    is_renewed = _every(visit) > 0 and session.status == "running" and read.newer is None
-    beat = "0" if visit.query.get("beat") == "1" else "1"
-    # The address differs each time, or browsers would only look for its `#end` in what they have.
-    renewed = f"{_every(visit)};url={here}?every={_every(visit)}&beat={beat}#end"
-    worktree, project = visit.place(session)
-    place = " ▸ ".join(short(each.name, 40) for each in (project, worktree) if each)
-    return page(
-        visit,
-        short(session.name),
-        way(link(place, f"/lite/worktrees/{session.worktree_id}")),
-        way(link("Earlier", f"{here}?before={read.older}")) if read.older else None,
-        list(articles(read.pieces, session, visit.agent(session.backend))),
-        _forward(here, read) if read.newer else None,
-        request_card(visit, session),
-        _queue(visit, session),
-        _send_now(visit, session),
-        make("p", _status(visit, session), _renewing(here, session, is_on=is_renewed), id="end"),
-        _stop(visit, session),
-        None if is_renewed else _message_box(visit, session),
-        None if is_renewed else _mode(visit, session),
-        renewed=renewed if is_renewed else "",
+def _render(page_request: PageRequest, session: Session, page: Page) -> str:
+    url = f"/lite/sessions/{session.id}"
+    interval = _refresh_interval(page_request)
+    is_refreshing = interval > 0 and session.status == "running" and page.newer is None
+    toggle = "0" if page_request.query.get("beat") == "1" else "1"
+    # The address must change each time, or browsers would just scroll to its `#end`.
+    refresh = f"{interval};url={url}?every={interval}&beat={toggle}#end"
+    worktree, project = page_request.parents_of(session)
+    parents = " ▸ ".join(shorten(parent.name, 40) for parent in (project, worktree) if parent)
+    return render_page(
+        page_request,
+        shorten(session.name),
+        nav(link(parents, f"/lite/worktrees/{session.worktree_id}")),
+        nav(link("Earlier", f"{url}?before={page.older}")) if page.older else None,
+        list(make_articles(page.pieces, session, page_request.agent_label(session.backend))),
+        _forward_links(url, page) if page.newer else None,
+        render_request_card(page_request, session),
+        _queue_form(page_request, session),
+        _send_form(page_request, session),
+        make(
+            "p",
+            _status(page_request, session),
+            _refresh_links(url, session, is_refreshing=is_refreshing),
+            id="end",
+        ),
+        _stop_form(page_request, session),
+        None if is_refreshing else _message_form(page_request, session),
+        None if is_refreshing else _mode_form(page_request, session),
+        refresh=refresh if is_refreshing else "",
     )
 
 
-def _forward(here: str, read: Page) -> Element:
-    later = link("Later", f"{here}?from={read.newer}")
-    return way(later, " ", link("Newest", f"{here}#end"))
+def _forward_links(url: str, page: Page) -> Element:
+    later = link("Later", f"{url}?from={page.newer}")
+    return nav(later, " ", link("Newest", f"{url}#end"))
 
 
-def _status(visit: Visit, session: Session) -> str:
-    told = asks(session) if session.status == "waiting" else mark(session)
+def _status(page_request: PageRequest, session: Session) -> str:
+    status = request_label(session) if session.status == "waiting" else status_label(session)
     parts = [
-        told,
-        visit.agent(session.backend),
-        visit.workspace.catalog.label(session.backend, session.answering_model or session.model),
+        status,
+        page_request.agent_label(session.backend),
+        page_request.workspace.catalog.label(
+            session.backend, session.answering_model or session.model
+        ),
     ]
     failed = session.last_run.error if session.status == "failed" and session.last_run else None
-    return " · ".join(short(part, 300) for part in [*parts, failed] if part)
+    return " · ".join(shorten(part, 300) for part in [*parts, failed] if part)
 
 
-def _renewing(here: str, session: Session, *, is_on: bool) -> list[Node]:
-    if is_on:
-        words = "Stop renewing, and write"
-        return [" · renewed every few seconds. ", link(words, f"{here}#end")]
+def _refresh_links(url: str, session: Session, *, is_refreshing: bool) -> list[Node]:
+    if is_refreshing:
+        text = "Stop refreshing to write"
+        return [" · refreshes every few seconds. ", link(text, f"{url}#end")]
     if session.status == "running":
-        return [" · ", link("Renew every 5 seconds", f"{here}?every=5#end")]
+        return [" · ", link("Refresh every 5 seconds", f"{url}?every=5#end")]
     return []
 
 
-def _stop(visit: Visit, session: Session) -> Element | None:
+def _stop_form(page_request: PageRequest, session: Session) -> Element | None:
     if session.status != "running" and session.waiting_for != "permission":
         return None
-    return visit.form(f"/lite/sessions/{session.id}/stop", button("Stop"))
+    return page_request.make_form(f"/lite/sessions/{session.id}/stop", button("Stop"))
 
 
-def _queue(visit: Visit, session: Session) -> Node:
-    waiting = visit.state.queued.get(session.id, ())
+def _queue_form(page_request: PageRequest, session: Session) -> Node:
+    waiting = page_request.state.queued.get(session.id, ())
     if not waiting:
         return None
-    worktree = visit.state.worktrees[session.worktree_id]
-    held = worktree.setup_hold if visit.state.is_held(session) else None
-    reason = {"running": "waits for setup", "failed": "waits, as setup did not end well"}.get(
-        held or "", "waits"
+    worktree = page_request.state.worktrees[session.worktree_id]
+    hold = worktree.setup_hold if page_request.state.is_held(session) else None
+    reason = {"running": "waiting for setup", "failed": "waiting because setup failed"}.get(
+        hold or "", "waiting"
     )
     rows = [
         make(
             "li",
-            f"{reason}: {short(message.text, 160)} ",
+            f"{reason}: {shorten(message.text, 160)} ",
             button("Remove", "message_id", message.id),
         )
-        for message in waiting[:_QUEUED]
+        for message in waiting[:_MAX_QUEUED]
     ]
-    more = len(waiting) - _QUEUED
-    left_out = make("li", f"and {more} more") if more > 0 else None
-    return visit.form(f"/lite/sessions/{session.id}/queue", make("ul", rows, left_out))
+    more = len(waiting) - _MAX_QUEUED
+    omitted = make("li", f"and {more} more") if more > 0 else None
+    return page_request.make_form(f"/lite/sessions/{session.id}/queue", make("ul", rows, omitted))
 
 
-def _send_now(visit: Visit, session: Session) -> Element | None:
-    if session.is_active or not visit.state.queued.get(session.id):
+def _send_form(page_request: PageRequest, session: Session) -> Element | None:
+    if session.is_active or not page_request.state.queued.get(session.id):
         return None
-    words = "Send anyway" if visit.state.is_held(session) else "Send now"
-    return visit.form(f"/lite/sessions/{session.id}/send", button(words))
+    text = "Send anyway" if page_request.state.is_held(session) else "Send now"
+    return page_request.make_form(f"/lite/sessions/{session.id}/send", button(text))
 
 
-def _message_box(visit: Visit, session: Session) -> Element:
-    return visit.form(
+def _message_form(page_request: PageRequest, session: Session) -> Element:
+    return page_request.make_form(
         f"/lite/sessions/{session.id}/messages",
         hidden("once", secrets.token_hex(16)),
         make("label", "Message", for_="message"),
-        make("textarea", visit.typed.get("message"), name="message", id="message", rows=4, cols=60),
+        make(
+            "textarea",
+            page_request.typed.get("message"),
+            name="message",
+            id="message",
+            rows=4,
+            cols=60,
+        ),
         button("Queue" if session.status == "running" else "Send", class_="primary"),
     )
 
 
-def _mode(visit: Visit, session: Session) -> Element:
-    return visit.form(
+def _mode_form(page_request: PageRequest, session: Session) -> Element:
+    return page_request.make_form(
         f"/lite/sessions/{session.id}/mode",
         make("label", "Mode", for_="mode"),
-        choice("mode", mode_names(), session.execution_mode),
+        make_select("mode", mode_options(), session.execution_mode),
         " ",
         button("Change"),
-        f" from the next turn on, {session.turn_mode} now" if session.turn_mode else None,
+        f" from the next turn, now {session.turn_mode}" if session.turn_mode else None,
     )
 
 
-def _every(visit: Visit) -> int:
-    """Seconds after which the page comes anew; 0 is never."""
-    text = visit.query.get("every", "")
+def _refresh_interval(page_request: PageRequest) -> int:
+    """Seconds between refreshes; 0 means never."""
+    text = page_request.query.get("every", "")
     seconds = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 0
     return max(2, seconds) if seconds else 0

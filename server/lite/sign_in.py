@@ -1,8 +1,8 @@
-"""Who may use `/lite`: a cookie that only the token of the moment can make, and forms of our own.
+"""Authentication of `/lite`: a signed cookie, and CSRF protection of forms.
 
-The cookie holds when it ends, a number of its own, and a seal over both under the token: another
-token ends it. Where no token is required, nobody signs in. A browser adds a cookie by itself, so a
-form counts only if it comes from a page of this server and shows the value that such pages hold.
+The cookie consists of its expiry time, a random number, and a signature of both under the token, so
+a new token invalidates it. If no token is required, no sign-in is needed. Browsers send cookies by
+themselves, so a form is only accepted from a page of this server and with its CSRF token.
 """
 
 import hmac
@@ -15,88 +15,92 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from model.base.errors import SpinneyError
-from server.auth import Door, Knock
-from server.http_api import knock_of
+from server.auth import Authenticator, Credentials
+from server.http_api import credentials_of
 
 SIGNED_IN: Final = 12 * 60 * 60
-"""Seconds after which one signs in again."""
+"""Seconds until a sign-in expires."""
 
 REMEMBERED: Final = 30 * 24 * 60 * 60
-"""The same for a browser that is to remember."""
+"""The same with "Remember me"."""
 
 _PATH: Final = "/lite"
-_MOST_LEFT: Final = 10_000
+_MAX_REVOKED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
-    """Somebody who was let in."""
+class Identity:
+    """An authenticated user."""
 
-    form_value: str
-    """What a form must show; empty for who shows the token itself, as no browser does by itself."""
+    csrf_token: str
+    """The CSRF token for forms; empty if the request has the token itself, which suffices."""
     has_cookie: bool = False
 
 
-class SigningIn:
-    """Gives cookies, knows them again, and looks where forms come from."""
+class CookieAuth:
+    """Issues and checks sign-in cookies, and checks where forms come from."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        self._own_value = secrets.token_hex(16)
-        """What forms show where nobody signs in."""
-        self._left: dict[str, float] = {}
-        """Cookies that were signed out of, and when they end."""
+    def __init__(self, authenticator: Authenticator) -> None:
+        self._authenticator = authenticator
+        self._shared_csrf_token = secrets.token_hex(16)
+        """The CSRF token if no sign-in is needed."""
+        self._revoked: dict[str, float] = {}
+        """Cookies that were signed out, with their expiry time."""
 
-    def guest(self, request: web.Request) -> Guest:
-        """Who asks. Raises `SpinneyError` for who may not come in."""
-        knock = knock_of(request)
-        if self._door.has_token(knock):
-            return Guest("")
+    def identify(self, request: web.Request) -> Identity:
+        """Authenticate a request. Raises `SpinneyError` if it is not authenticated."""
+        credentials = credentials_of(request)
+        if self._authenticator.has_token(credentials):
+            return Identity("")
         cookie = request.cookies.get(self._cookie_name(), "")
-        if not self._is_good(cookie):
-            self._door.check(knock)
-            return Guest(self._own_value)
-        self._door.check_host(knock)
-        return Guest(self._door.seal(f"form {cookie}")[:32], has_cookie=True)
+        if not self._is_valid(cookie):
+            self._authenticator.check(credentials)
+            return Identity(self._shared_csrf_token)
+        self._authenticator.check_host(credentials)
+        return Identity(self._authenticator.sign(f"form {cookie}")[:32], has_cookie=True)
 
-    def check_form(self, request: web.Request, guest: Guest, given: str) -> None:
-        """Raise `SpinneyError` for a form that is not of a page made for this guest."""
-        if not guest.form_value:
+    def check_form(self, request: web.Request, identity: Identity, csrf_token: str) -> None:
+        """Raise `SpinneyError` unless the form is from a page made for this user."""
+        if not identity.csrf_token:
             return
         self.check_origin(request)
-        if not hmac.compare_digest(given.encode(errors="replace"), guest.form_value.encode()):
+        if not hmac.compare_digest(
+            csrf_token.encode(errors="replace"), identity.csrf_token.encode()
+        ):
             raise SpinneyError(
-                "This form was older than what you are signed in with now. Nothing was done;"
-                " what you wrote is still here: try again.",
+                "You have signed in again since this form was loaded. Nothing was changed, and your"
+                " text is still here. Try again.",
                 "forbidden",
             )
 
     def check_origin(self, request: web.Request) -> None:
-        """Raise `SpinneyError` for a form that came from another page than ours."""
-        # Browsers tell it only over HTTPS and on loopback; the origin stands for it elsewhere.
+        """Raise `SpinneyError` for a form from another site."""
+        # Browsers send `Sec-Fetch-Site` only over HTTPS and loopback; use `Origin` otherwise.
         site = request.headers.get("Sec-Fetch-Site", "").lower()
         origin = request.headers.get("Origin")
-        is_own = origin is None or urlsplit(origin).netloc.lower() == request.host.lower()
-        if site not in ("same-origin", "none") if site else not is_own:
-            raise SpinneyError("This form came from another page. Nothing was done.", "forbidden")
+        is_same_origin = origin is None or urlsplit(origin).netloc.lower() == request.host.lower()
+        if site not in ("same-origin", "none") if site else not is_same_origin:
+            raise SpinneyError(
+                "This form came from another site. Nothing was changed.", "forbidden"
+            )
 
     def sign_in(
         self, request: web.Request, token: str, response: web.Response, *, remember: bool
     ) -> None:
-        """Give the cookie to who knows the token. Raises `SpinneyError`."""
-        self._door.check_host(knock_of(request))
+        """Set the cookie if the token is valid. Raises `SpinneyError` otherwise."""
+        self._authenticator.check_host(credentials_of(request))
         self.check_origin(request)
-        if not self._door.has_token(Knock(hosts=(), query_token=token.strip())):
+        if not self._authenticator.has_token(Credentials(hosts=(), query_token=token.strip())):
             raise SpinneyError(
-                "That token is wrong. Copy it again from the terminal (Server).",
+                "Wrong token. Copy it again from the terminal (Server).",
                 "authentication_error",
             )
-        lasts = REMEMBERED if remember else SIGNED_IN
-        told = f"{int(time.time()) + lasts}.{secrets.token_hex(16)}"
+        lifetime = REMEMBERED if remember else SIGNED_IN
+        content = f"{int(time.time()) + lifetime}.{secrets.token_hex(16)}"
         response.set_cookie(
             self._cookie_name(),
-            f"{told}.{self._door.seal(told)}",
-            max_age=lasts if remember else None,
+            f"{content}.{self._authenticator.sign(content)}",
+            max_age=lifetime if remember else None,
             path=_PATH,
             secure=_is_https(request),
             httponly=True,
@@ -104,29 +108,29 @@ class SigningIn:
         )
 
     def sign_out(self, request: web.Request, response: web.Response) -> None:
-        """Take the cookie back; a copy of it is good for nothing from now on."""
+        """Delete the cookie and revoke it, so that copies become invalid, too."""
         now = time.time()
-        self._left = {cookie: end for cookie, end in self._left.items() if end > now}
+        self._revoked = {cookie: end for cookie, end in self._revoked.items() if end > now}
         cookie = request.cookies.get(self._cookie_name(), "")
-        if self._is_good(cookie) and len(self._left) < _MOST_LEFT:
-            self._left[cookie] = float(cookie.partition(".")[0])
+        if self._is_valid(cookie) and len(self._revoked) < _MAX_REVOKED:
+            self._revoked[cookie] = float(cookie.partition(".")[0])
         response.del_cookie(self._cookie_name(), path=_PATH)
 
-    def _is_good(self, cookie: str) -> bool:
-        told, _, seal = cookie.rpartition(".")
-        expected = self._door.seal(told)
+    def _is_valid(self, cookie: str) -> bool:
+        content, _, signature = cookie.rpartition(".")
+        expected = self._authenticator.sign(content)
         if not expected or not hmac.compare_digest(
-            seal.encode(errors="replace"), expected.encode()
+            signature.encode(errors="replace"), expected.encode()
         ):
             return False
-        return float(told.partition(".")[0]) > time.time() and cookie not in self._left
+        return float(content.partition(".")[0]) > time.time() and cookie not in self._revoked
 
     def _cookie_name(self) -> str:
-        # Cookies know no ports: two Spinneys of one machine would take each other's away.
-        return f"spinney-lite-{self._door.port}"
+        # Cookies are not bound to a port: two Spinneys on one machine would overwrite each other's.
+        return f"spinney-lite-{self._authenticator.port}"
 
 
 def _is_https(request: web.Request) -> bool:
-    """Whether the browser speaks HTTPS, be it with what stands before this server."""
-    said = request.headers.get("X-Forwarded-Proto", "").lower() == "https"
-    return said or request.secure or request.headers.get("Origin", "").startswith("https:")
+    """Whether the browser uses HTTPS, directly or through a reverse proxy."""
+    is_forwarded = request.headers.get("X-Forwarded-Proto", "").lower() == "https"
+    return is_forwarded or request.secure or request.headers.get("Origin", "").startswith("https:")

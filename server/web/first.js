@@ -1,15 +1,15 @@
 // @ts-check
-// Runs before the first paint: the page looks as it did when it was left. looks.js keeps what is read here.
+// Runs before the first paint and applies the last appearance, which appearance.js saves.
 
 /**
- * @typedef {object} Looks
- * @property {string} theme "light", "dark", or "" for what the device says
- * @property {string} sheet query of /theme.css: the syntax themes
- * @property {Record<string, string>} properties of the root element, custom ones; "" is none
+ * @typedef {object} Appearance
+ * @property {string} theme "light", "dark", or "" for the device's setting
+ * @property {string} sheet query of /theme.css, with the syntax themes
+ * @property {Record<string, string>} properties CSS custom properties of the root element; "" removes one
  */
 
-/** @param {Looks} looks */
-function showLooks({ theme, sheet, properties }) {
+/** @param {Appearance} appearance */
+function applyAppearance({ theme, sheet, properties }) {
   const root = document.documentElement;
   if (theme) root.dataset.theme = theme;
   else delete root.dataset.theme;
@@ -18,12 +18,12 @@ function showLooks({ theme, sheet, properties }) {
   const address = new URL(link.href);
   const version = address.searchParams.get("v") ?? "";
   address.search = String(new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(sheet)), v: version }));
-  if (address.href !== link.href) link.href = address.href; // its `blocking` has the first paint wait for this one, too
+  if (address.href !== link.href) link.href = address.href; // because of its `blocking`, the first paint waits for this one, too
 }
 
 try {
-  const kept = localStorage.getItem("spinney-looks");
-  if (kept) showLooks(JSON.parse(kept));
+  const saved = localStorage.getItem("spinney-looks");
+  if (saved) applyAppearance(JSON.parse(saved));
 } catch {
-  // Kept by another version, or not at all: the usual looks serve until the preferences are here.
+  // Saved by another version: the default appearance is used until the preferences are loaded.
 }

@@ -63,7 +63,8 @@ WAIT_FOR_PROSE = """(id) => new Promise((done) => {
 
 WAIT_FOR_SAID = """(text) => { window.said = new Promise((done) => {
   const now = () => performance.timeOrigin + performance.now();
-  const look = () => [...document.querySelectorAll(".said")].some((one) => one.textContent === text)
+  const look = () =>
+    [...document.querySelectorAll(".verbatim")].some((one) => one.textContent === text)
     ? requestAnimationFrame(() => setTimeout(() => done(now())))
     : requestAnimationFrame(look);
   look();

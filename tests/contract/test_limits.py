@@ -131,7 +131,7 @@ async def test_a_body_over_16_mib_is_too_large(
         assert (told.status, await told.json()) == (
             413,
             {
-                "error": "The body is larger than 16 MiB, the most that is taken.",
+                "error": "The body is larger than the limit of 16 MiB.",
                 "error_type": "too_large",
             },
         )

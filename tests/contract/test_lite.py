@@ -108,10 +108,10 @@ def begun(curl: Curl, message: str, mode: str) -> tuple[str, Read]:
 def test_the_whole_life_of_a_plan(signed_in: Curl, worktree: Path) -> None:
     curl = signed_in
     path, _ = begun(curl, "/demo plan Look around; Write it down", "plan")
-    page = curl.until(path, "Carry out this plan?")
+    page = curl.until(path, "Approve this plan?")
     assert "has a plan" in curl("/lite").text
     sure = curl.submit(page, "approve", mode="yolo")
-    assert "Really? Nothing will be asked" in sure.text
+    assert "Approve in yolo mode? It will not ask again" in sure.text
     curl.submit(page, "approve", mode="build")
     page = curl.until(path, "approved → build")
     page = curl.until(path, "idle")
@@ -126,12 +126,12 @@ def test_the_whole_life_of_a_plan(signed_in: Curl, worktree: Path) -> None:
 def test_a_question_and_a_permission_are_answered(signed_in: Curl, worktree: Path) -> None:
     curl = signed_in
     path, _ = begun(curl, "/demo ask Tea or coffee? | Tea | Coffee", "build")
-    page = curl.until(path, "It asks you")
+    page = curl.until(path, "The agent asks")
     page = curl.submit(page, "answer", q0="1")
     page = curl.until(path, "→ Coffee")
     page = curl.until(path, "idle")
     curl.submit(page, "messages", message="/demo permission touch never")
-    page = curl.until(path, "May it use")
+    page = curl.until(path, "Allow ")
     curl.submit(page, "permission", decision="deny", reason="leave it alone")
     page = curl.until(path, "idle")
     assert "denied" in page.text
@@ -145,11 +145,11 @@ def test_a_run_is_stopped_and_its_queue_cleared(signed_in: Curl) -> None:
     path, _ = begun(curl, "/demo wait 1000", "build")
     page = curl.until(path, "running")
     page = curl.submit(page, "messages", message="afterwards")
-    assert "waits: afterwards" in page.text
+    assert "waiting: afterwards" in page.text
     (button,) = page.form("queue").buttons
     page = curl.submit(page, "queue", message_id=button[1])
-    assert "waits:" not in page.text
-    renewed = curl(page.links()["Renew every 5 seconds"])
+    assert "waiting:" not in page.text
+    renewed = curl(page.links()["Refresh every 5 seconds"])
     assert re.search(r'http-equiv="refresh" content="5;url=/lite/sessions/', renewed.source)
     curl.submit(renewed, "stop")
     assert not curl.until(path, "idle").has_form("stop")

@@ -16,7 +16,10 @@ from tests.journeys.page_work import WorkSteps
 from tests.patience import PATIENCE
 
 DECISIONS: Final = {
-    "plan": {"approved build": ["Build"], "approved yolo": ["Yolo", "Really?"]},
+    "plan": {
+        "approved build": ["Build"],
+        "approved yolo": ["Yolo", "Confirm: it will not ask again"],
+    },
     "permission": {"allowed": ["Allow"], "denied": ["Deny"]},
     "question": {"answered red": ["red", "Answer"], "answered blue": ["blue", "Answer"]},
 }
@@ -85,7 +88,7 @@ class PageJourney(WorkSteps):
         waiting = sorted(made.id for made in self.at.world.open if made.request is not None)
         if waiting:
             session_id = waiting[number % len(waiting)]
-            link = self.at.page.locator(f'.needed[data-key="{session_id}"] a.session')
+            link = self.at.page.locator(f'.waiting-item[data-key="{session_id}"] a.session')
             if self._press_if_there(link):
                 self.at.wait_for_session(session_id)
 
@@ -214,7 +217,7 @@ class PageJourney(WorkSteps):
             here = waiting[number % len(waiting)] if waiting else None
         if here is None or here.request is None:
             return
-        card = f'.needed[data-key="{here.id}"]' if in_list else ".asked"
+        card = f'.waiting-item[data-key="{here.id}"]' if in_list else ".session-end"
         outcomes = sorted(DECISIONS[here.request["kind"]].items())
         outcome, buttons = outcomes[number % len(outcomes)]
         self.at.ledger.act(here.request["message_id"], outcome)
@@ -266,7 +269,7 @@ class PageJourney(WorkSteps):
         if here is None or not self.at.is_online:
             return
         if here.is_archived:
-            self._press(self.at.page.get_by_role("button", name="Bring it back"))
+            self._press(self.at.page.get_by_role("button", name="Restore"))
         elif len(self.at.world.open) > 3 and here.status == "idle":
             self.at.ledger.want("session-archived")
             self._press(self.at.page.locator(".top .more"))

@@ -21,10 +21,10 @@ READ: Final = """() => {
       row.dataset.key,
       [row.querySelector(".name").textContent, row.querySelector(".mark").dataset.mark],
     ])),
-    needed: all(".needed").map((card) => card.dataset.key),
+    needed: all(".waiting-item").map((card) => card.dataset.key),
     messages: all(".messages .message").map((one) => [one.id.slice(2), one.textContent]),
     queue: texts(all(".queue li")),
-    requests: all(".asked .request").length,
+    requests: all(".session-end .request").length,
     pulses: all(".pulse").length,
     live: texts(all(".live:not([hidden])")),
     results: texts(all(".tool .output")),
@@ -87,7 +87,7 @@ FAULTS: Final = r"""() => {
   const isOver = document.querySelector("dialog[open], body.drawer") !== null;
 
   if (document.documentElement.scrollWidth > width) faults.push("the page moves sideways");
-  for (const part of document.querySelectorAll(".transcript, #room")) {
+  for (const part of document.querySelectorAll(".transcript, #content")) {
     if (part.scrollWidth > part.clientWidth + 1) faults.push(`${named(part)} moves sideways`);
   }
 

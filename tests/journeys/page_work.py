@@ -8,7 +8,7 @@ from tests.journeys.setup import hold, let_go
 from tests.journeys.speech import DIRECTIVES, OVER, RUN, begun
 
 WAITS: Final = "Waiting for setup"
-FAILED: Final = "Setup did not end well"
+FAILED: Final = "Setup failed"
 """What is said of a message that waits for the setup of its worktree."""
 
 

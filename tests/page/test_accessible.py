@@ -63,7 +63,7 @@ async def test_axe_finds_nothing_in_any_place(
     found = {}
     for place in PLACES:
         await page.goto(f"/#/{place}/{ids.get(place, '')}".rstrip("/"))
-        await expect(page.locator(f'body[data-view="{place}"] #room > *')).not_to_have_text(
+        await expect(page.locator(f'body[data-view="{place}"] #content > *')).not_to_have_text(
             "loading…"
         )
         if place == "session":
@@ -111,8 +111,8 @@ async def test_the_way_by_keys_begins_with_the_content_and_is_seen(
 ) -> None:
     page = await open_page()
     await page.keyboard.press("Tab")
-    skip = page.get_by_role("link", name="To the content")
+    skip = page.get_by_role("link", name="Skip to content")
     await expect(skip).to_be_focused()
     await expect(skip).to_be_in_viewport()
     await page.keyboard.press("Enter")
-    await expect(page.locator("#room")).to_be_focused()
+    await expect(page.locator("#content")).to_be_focused()

@@ -71,7 +71,7 @@ async def test_a_request_sounds_and_its_word_leads_to_it(
 ) -> None:
     await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
     toast = listening.locator(".toast")
-    await expect(toast).to_contain_text("“Fix the parser” has a question")
+    await expect(toast).to_contain_text("'Fix the parser' has a question")
     assert await heard(listening) == ["ding.wav"]
     await toast.get_by_role("button", name="Show").click()
     await expect(listening.locator("#title")).to_have_text("Fix the parser")
@@ -86,7 +86,7 @@ async def test_an_end_sounds_but_not_one_that_a_person_made(
     await other.call("stop_generation", sessionId=second["id"])
     await expect(listening.locator("#tree .mark[data-mark=running]")).to_have_count(0)
     await other.call("send_chat_message", sessionId=session["id"], message="/demo say done")
-    await expect(listening.locator(".toast")).to_have_text(["“Fix the parser” has finishedShow✕"])
+    await expect(listening.locator(".toast")).to_have_text(["'Fix the parser' has finishedShow✕"])
     assert await heard(listening) == ["pop.wav"]
 
 
@@ -140,7 +140,7 @@ async def test_a_sound_is_tried_beside_its_preference(
     await other.call("update_preferences", changes={"waiting_sound": name})
     page = await open_page("/preferences")
     async with page.expect_response(lambda answer: f"/sounds/{name}.wav" in answer.url) as asked:
-        await page.get_by_role("button", name="Play waiting_sound").click()
+        await page.get_by_role("button", name="Play Waiting sound").click()
     answer = await asked.value
     assert (answer.ok, answer.headers["content-type"]) == (True, "audio/wav")
 
@@ -179,7 +179,7 @@ async def test_the_device_is_asked_on_a_press_only(open_page: OpenPage) -> None:
     assert await page.evaluate("Notification.permission") == "default"
     await page.context.grant_permissions(["notifications"])
     await box.check()
-    await expect(page.get_by_text("Not while you look at this page")).to_be_visible()
+    await expect(page.get_by_text("Only while you are not using this page")).to_be_visible()
     await box.uncheck()
     await page.reload()
     await expect(box).not_to_be_checked()

@@ -39,7 +39,7 @@ async def press(page: Page, screen: Screen, control: Locator) -> None:
 
 async def mark(page: Page, screen: Screen, *names: str) -> None:
     for name in names:
-        await press(page, screen, page.get_by_role("checkbox", name=f"Mark {name}"))
+        await press(page, screen, page.get_by_role("checkbox", name=f"Select {name}"))
 
 
 async def test_those_that_need_a_person_stand_first_and_say_what_for(
@@ -116,11 +116,11 @@ async def test_what_is_said_while_the_last_words_are_asked_for_is_shown(
 async def test_it_is_filtered_and_shown_as_a_list_or_a_grid(
     canvas: Page, other: Socket, screen: Screen
 ) -> None:
-    box = canvas.get_by_role("searchbox", name="Filter the sessions")
+    box = canvas.get_by_role("searchbox", name="Filter sessions")
     await box.fill("plum")
     await expect(cells(canvas)).to_have_count(1)
     await box.fill("nothing like it")
-    await expect(canvas.get_by_text("No session is called so.")).to_be_visible()
+    await expect(canvas.get_by_text("No matching sessions.")).to_be_visible()
     await box.fill("")
     await press(canvas, screen, canvas.get_by_role("button", name="As a grid"))
     await expect(canvas.locator(".cells.grid")).to_be_visible()
@@ -136,7 +136,7 @@ async def test_several_are_written_to_stopped_and_archived_at_once(
         return canvas.get_by_role("button", name=name, exact=True)
 
     await mark(canvas, screen, "apple", "plum")
-    await expect(canvas.get_by_text("2 marked")).to_be_visible()
+    await expect(canvas.get_by_text("2 selected")).to_be_visible()
     await press(canvas, screen, button("Message…"))
     await canvas.get_by_role("textbox", name="Message to 2 sessions").fill(
         "/demo stream 1000000 20"

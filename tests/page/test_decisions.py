@@ -48,7 +48,7 @@ async def shown(open_page: OpenPage, session: Any) -> Conversation:
 
 
 def reason(page: Page) -> Locator:
-    return page.get_by_role("textbox", name="Reason for a denial")
+    return page.get_by_role("textbox", name="Reason for denial")
 
 
 async def test_a_message_answers_what_waits_and_the_box_says_how_before(
@@ -64,10 +64,12 @@ async def test_a_message_answers_what_waits_and_the_box_says_how_before(
     tool = at.answers.last.locator("details.tool.failed")
     await tool.locator("summary").click()
     await expect(tool).to_contain_text("yes allow a 1 y")
-    await expect(at.page.get_by_role("list", name="Messages that wait")).to_be_empty()
+    await expect(at.page.get_by_role("list", name="Queued messages")).to_be_empty()
     await other.call("update_session", sessionId=build["id"], executionMode="plan")
     await at.say("/demo plan write made.txt: x")
-    await expect(at.page.get_by_text("Your message goes to the agent as feedback")).to_be_visible()
+    await expect(
+        at.page.get_by_text("Your message is sent to the agent as feedback")
+    ).to_be_visible()
     await at.say("build yolo approve")
     feedback = at.page.locator('.message[data-role="user"]').filter(has_text="build yolo approve")
     await expect(feedback).to_be_visible()
@@ -126,7 +128,9 @@ async def test_a_press_that_was_on_its_way_decides_nothing(
     )
     await ask(other, later, "/demo permission touch later.txt")
     await at.page.goto("/#/needs")
-    below = at.page.locator(".needed").filter(has_text="Later").get_by_role("button", name="Deny")
+    below = (
+        at.page.locator(".waiting-item").filter(has_text="Later").get_by_role("button", name="Deny")
+    )
     await expect(below).to_be_enabled()
     await below.evaluate(NOTE_DISARMING)
     await other.call("stop_generation", sessionId=build["id"])
@@ -142,7 +146,7 @@ async def test_a_plan_goes_on_in_a_fresh_session_which_is_shown(
 ) -> None:
     at = await shown(open_page, session)
     await at.say("/demo plan write afresh.txt: x")
-    await at.page.get_by_label("In a fresh session").check()
+    await at.page.get_by_label("In a new session").check()
     await at.press("Build")
     await expect(at.page).not_to_have_url(re.compile(session["id"]))
     await expect(at.page.locator('.message[data-role="user"]')).to_contain_text(
@@ -158,7 +162,7 @@ async def test_one_escape_leaves_what_waits(open_page: OpenPage, session: Any) -
     await expect(at.button("Build")).to_be_visible()
     await at.box.press_sequentially("half a thought")
     await at.box.press("Escape")
-    told = at.page.get_by_role("status").filter(has_text="Press escape again to set it aside.")
+    told = at.page.get_by_role("status").filter(has_text="Press Escape again to set it aside.")
     await expect(told).to_be_visible()
     await expect(at.button("Build")).to_be_visible()
     await at.box.press("Escape")
@@ -176,10 +180,10 @@ async def test_a_plan_is_discussed_where_it_is_read(
 ) -> None:
     await ask(other, session, "/demo plan write discussed.txt: x")
     page = await open_page()
-    card = page.locator(".needed").filter(has_text=session["name"])
-    await expect(card.locator("details .said")).to_be_visible()
+    card = page.locator(".waiting-item").filter(has_text=session["name"])
+    await expect(card.locator("details .verbatim")).to_be_visible()
     await expect(card).not_to_contain_text("in the message box")
-    words = card.get_by_role("textbox", name="What should be different")
+    words = card.get_by_role("textbox", name="Changes you want")
     await words.fill("in fewer words")
     await words.press("Enter")
     at = Conversation(Pointer(page))
@@ -197,8 +201,8 @@ async def test_a_stop_is_seen_at_once_and_afterwards_and_what_waits_can_be_sent(
     at, elsewhere = await shown(open_page, session), await shown(open_page, session)
     await at.say("/demo stream 1000000 50")
     await at.say("/demo say after all", button="Queue")
-    waiting = at.page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
-    await expect(waiting).to_contain_text("Queued, sends after this answer")
+    waiting = at.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
+    await expect(waiting).to_contain_text("Queued until this answer is complete")
     stop = at.button("Stop")
     assert (
         await stop.evaluate("(stop) => { stop.click(); return stop.textContent; }") == "Stopping…"
@@ -207,7 +211,7 @@ async def test_a_stop_is_seen_at_once_and_afterwards_and_what_waits_can_be_sent(
         await expect(place.answers.last).to_contain_text("Stopped by you")
     await at.page.reload()
     await expect(at.answers.last).to_contain_text("Stopped by you")
-    await expect(waiting).to_contain_text("Queued, sends after your next message")
+    await expect(waiting).to_contain_text("Queued until your next message")
     await waiting.get_by_role("button", name="Send now").click()
     await expect(at.answers.last).to_contain_text("after all")
     await expect(waiting).to_have_count(0)

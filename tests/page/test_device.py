@@ -55,7 +55,7 @@ async def test_without_a_connection_a_reload_shows_the_page_and_how_it_stands(
     await page.context.set_offline(True)
     await page.reload()
     await expect(page.locator("#link")).to_contain_text("offline, next try")
-    await expect(page.locator("#room")).to_contain_text("Spinney does not answer")
+    await expect(page.locator("#content")).to_contain_text("Spinney is not responding")
     await expect(page.locator("html")).to_have_css("color-scheme", "dark")
     assert await page.locator("#menu").evaluate("e => getComputedStyle(e).cursor") == "pointer"
     await page.context.set_offline(False)
@@ -100,7 +100,7 @@ class TestANewerPage:
         faults.allow("ERR_CONNECTION_REFUSED", "WebSocket", "404")
         page = await open_page("/search")
         await with_worker(page)
-        await page.get_by_label("Words that were said").fill("apples")
+        await page.get_by_label("Search messages").fill("apples")
         await expect(page.locator("#newer")).to_have_count(0)
         server = served.workspace.http_server
         assert isinstance(server, Server)
@@ -112,8 +112,8 @@ class TestANewerPage:
         await server.start(port, localhost_only=True, token_required=True)
         await page.evaluate("dispatchEvent(new Event('online'))")
         banner = page.locator("#newer")
-        await expect(banner).to_contain_text("A newer page is served.")
-        await expect(page.get_by_label("Words that were said")).to_have_value("apples")
+        await expect(banner).to_contain_text("A new version of this page is available.")
+        await expect(page.get_by_label("Search messages")).to_have_value("apples")
         sheet = page.locator("link[href*='base.css']")
         before = await sheet.get_attribute("href") or ""
         await banner.get_by_role("button", name="Reload").click()

@@ -28,7 +28,7 @@ async def test_enter_in_a_deleting_dialog_deletes_nothing(
     button = page.get_by_role("button", exact=True, name="Remove")
     await page.goto(f"/#/worktree/{worktree['id']}")
     dialog = await confirmed(page, button)
-    await expect(dialog).to_contain_text("Lost: 1 uncommitted file (lost.txt)")
+    await expect(dialog).to_contain_text("Will be lost: 1 uncommitted file (lost.txt)")
     await expect(dialog).to_contain_text("1 session with all messages")
     await dialog.get_by_role("button", name="Cancel").click()
     await page.goto(f"/#/project/{worktree['project_id']}")
@@ -38,13 +38,13 @@ async def test_enter_in_a_deleting_dialog_deletes_nothing(
     await page.goto("/#/archive")
     row = page.locator(".archived").filter(has_text=session["name"])
     dialog = await confirmed(page, row.get_by_role("button", name="Delete"))
-    await expect(dialog).to_contain_text("Its 2 messages cannot be brought back.")
-    await dialog.get_by_role("button", name="Delete for good").click()
+    await expect(dialog).to_contain_text("Its 2 messages cannot be restored.")
+    await dialog.get_by_role("button", name="Delete permanently").click()
     await expect(row).to_have_count(0)
     await page.goto(f"/#/worktree/{worktree['id']}")
     await button.click()
-    await page.get_by_role("button", name="Delete for good").click()
-    await expect(page.get_by_role("status").filter(has_text="is deleted.")).to_be_visible()
+    await page.get_by_role("button", name="Delete permanently").click()
+    await expect(page.get_by_role("status").filter(has_text="Deleted ")).to_be_visible()
     assert not Path(worktree["path"]).exists()
 
 
@@ -58,11 +58,11 @@ async def test_removing_follows_the_preference_and_stops_what_works(
     await expect(page.locator('main [data-mark="running"]')).to_be_visible()
     await page.get_by_role("button", exact=True, name="Remove").click()
     dialog = page.get_by_role("dialog")
-    await expect(dialog).to_contain_text("It goes to the archive.")
-    await expect(dialog).to_contain_text(f"Stopped first: {session['name']}")
-    await dialog.get_by_role("button", name="Move to the archive").click()
-    told = page.get_by_role("status").filter(has_text="is archived. Its files stay.")
-    await told.get_by_role("button", name="Bring it back").click()
+    await expect(dialog).to_contain_text("The worktree will be archived.")
+    await expect(dialog).to_contain_text(f"Will be stopped first: {session['name']}")
+    await dialog.get_by_role("button", name="Archive").click()
+    told = page.get_by_role("status").filter(has_text="Its files are kept.")
+    await told.get_by_role("button", name="Undo").click()
     await expect(page.locator(f'#tree a[href$="{worktree["id"]}"]')).to_be_visible()
     assert Path(worktree["path"]).exists()
     await other.call("update_preferences", changes={"removal_behavior": "delete"})
@@ -93,9 +93,12 @@ async def test_a_project_has_settings_of_its_own(
     await page.goto(f"/#/project/{project['id']}")
     dialog = page.get_by_role("dialog", name=f"Settings of {project['name']}")
     agent = dialog.get_by_role("combobox", name="Agent")
-    directory = dialog.get_by_role("textbox", name="Directory of its worktrees")
-    instructions = dialog.get_by_role("textbox", name="Instructions that every agent gets here")
-    files, usual = dialog.get_by_label("files"), dialog.get_by_label("as the preferences say").last
+    directory = dialog.get_by_role("textbox", name="Worktree directory")
+    instructions = dialog.get_by_role("textbox", name="Instructions for all agents")
+    files, usual = (
+        dialog.get_by_label("files"),
+        dialog.get_by_label("Default (from preferences)").last,
+    )
     await other.call("update_preferences", changes={"known_mcp_servers": ["files", "web"]})
 
     async def opened() -> None:
@@ -111,7 +114,7 @@ async def test_a_project_has_settings_of_its_own(
 
     try:
         await opened()
-        await expect(directory).to_have_attribute("placeholder", "one in ~/spinney")
+        await expect(directory).to_have_attribute("placeholder", "In ~/spinney")
         await agent.select_option("Codex")
         await directory.fill("nowhere/at/all")
         await instructions.fill("Count twice.")
@@ -133,7 +136,7 @@ async def test_a_project_has_settings_of_its_own(
 
         await opened()
         await expect(agent).to_have_value("backend_b")
-        await agent.select_option("as the preferences say")
+        await agent.select_option("Default (from preferences)")
         await directory.fill("")
         await instructions.fill("")
         await usual.check()

@@ -143,7 +143,7 @@ async def test_who_goes_up_a_little_is_left_alone_and_who_comes_back_follows(
 ) -> None:
     page = await open_page(f"/session/{session['id']}", screen=screen)
     puppet, transcript = await at_a_long_answer(stage, other, page, session)
-    to_end = page.get_by_role("button", name=re.compile("To the end|New below"))
+    to_end = page.get_by_role("button", name=re.compile("Go to the end|New messages"))
     rows = page.get_by_text(re.compile(r"^row \d+$"))
     async with writing(puppet):
         await expect(rows).not_to_have_count(0)

@@ -117,7 +117,7 @@ async def test_what_a_person_sent_is_shown_to_the_letter(
     text = "\n".join(ALL)
     puppet = await begin(stage, other, session, text)
     puppet.say(DONE)
-    said = page.locator('.message[data-role="user"] .said')
+    said = page.locator('.message[data-role="user"] .verbatim')
     kept = (await other.call("get_messages", sessionId=session["id"]))["messages"][0]
     await finished(page)
     assert await said.evaluate("(element) => element.textContent") == kept["content"][0]["text"]
@@ -206,7 +206,7 @@ async def test_what_is_asked_is_text(
     await puppet.hears("permit")
     puppet.say(base.PlanProposed("plan", "\n\n".join(ALL)))
     for at in (page, needs):
-        await expect(at.get_by_role("heading", name="Carry out this plan?")).to_be_visible()
+        await expect(at.get_by_role("heading", name="Approve this plan?")).to_be_visible()
         await assert_nothing_acts(at)
 
 
@@ -231,7 +231,7 @@ async def test_what_hides_is_seen_in_every_place(
     assert make_visible(text) == text
     await other.call("answer_permission", sessionId=session["id"], requestId="may", decision="deny")
     puppet.say(base.PlanProposed("plan", "\n\n".join(HIDING)))
-    await expect(page.get_by_role("heading", name="Carry out this plan?")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Approve this plan?")).to_be_visible()
     text = await page.locator("body").evaluate("(body) => body.textContent")
     assert make_visible(text) == text
 
@@ -273,8 +273,8 @@ async def test_names_of_projects_branches_and_files_are_text(
     await expect(page.locator('#tree .row[data-kind="project"]')).to_contain_text("<svg onload")
     await assert_nothing_acts(page)
     await page.goto(f"/#/diff/{worktree['id']}")
-    await expect(page.locator("#room")).to_contain_text(NAMES[0])
+    await expect(page.locator("#content")).to_contain_text(NAMES[0])
     await assert_nothing_acts(page)
     await page.goto(f"/#/new?project={project['id']}")
-    await expect(page.locator("#room")).to_contain_text(f"of-{NAMES[0]}")
+    await expect(page.locator("#content")).to_contain_text(f"of-{NAMES[0]}")
     await assert_nothing_acts(page)

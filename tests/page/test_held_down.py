@@ -29,7 +29,7 @@ async def test_a_press_counts_though_news_comes_while_it_is_held_down(
 
     await page.goto("/#/archive")
     row = main.locator(".archived").filter(has_text=worktree["name"])
-    await hold_down(page, row.get_by_role("button", name="Bring back"))
+    await hold_down(page, row.get_by_role("button", name="Restore"))
     another = await other.call("create_worktree", projectId=project["id"], customName="another")
     await expect(page.locator("#tree").get_by_role("link", name=another["name"])).to_be_visible()
     await page.mouse.up()
@@ -44,7 +44,7 @@ async def test_an_answer_is_written_on_though_what_stood_above_it_is_decided(
         words = "/demo ask Tea or coffee? | Tea | Coffee"
         await other.call("send_chat_message", sessionId=each["id"], message=words)
     page = await open_page("/needs")
-    cards = page.locator(".needed")
+    cards = page.locator(".waiting-item")
     await expect(cards).to_have_count(2)
     box = cards.last.get_by_role("textbox")
     await box.fill("Wat")

@@ -92,7 +92,7 @@ async def test_a_question_mark_is_help_but_where_one_writes(
     page = box.page
     await page.keyboard.type("why?")
     await expect(box).to_have_value("why?")
-    await page.locator("#room").focus()
+    await page.locator("#content").focus()
     await page.keyboard.type("?")
     await expect(page.locator("#title")).to_have_text("Help")
 
@@ -122,7 +122,7 @@ async def test_sessions_beside_each_other_are_stepped_through(
 async def test_the_keys_stay_where_they_are_while_a_place_is_drawn_anew(
     page: Page, other: Socket, session: Any, worktree: Any
 ) -> None:
-    room = page.locator("#room")
+    room = page.locator("#content")
     archive = room.get_by_role("button", name="Archive")
     link = room.get_by_role("link", name=session["name"])
     for place, focused in (

@@ -44,7 +44,7 @@ async def test_a_message_written_offline_goes_once_when_the_connection_is_back(
     await expect(at.answers.last).to_contain_text("before")
     await at.say("/demo say first")
     await at.say("/demo say second")
-    waiting = at.page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    waiting = at.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     await expect(waiting).to_have_count(2)
     await line.restore()
     await expect(at.answers.filter(has_text="second")).to_have_count(1)
@@ -60,17 +60,17 @@ async def test_what_was_read_stays_readable_while_the_connection_is_gone(
     unread = await other.call("create_session", worktreeId=session["worktree_id"], name="Unread")
     await expect(at.page.locator("#tree").get_by_role("link", name="Unread")).to_be_visible()
     await at.page.goto(f"/#/diff/{session['worktree_id']}")
-    await expect(at.page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    await expect(at.page.get_by_text("No unstaged changes.")).to_be_visible()
     await line.cut()
     await expect(at.page.locator("#offline")).to_be_visible()
     await at.page.goto(f"/#/session/{unread['id']}")
     conversation = at.page.get_by_role("log")
-    await expect(conversation).to_contain_text("this conversation was not read before")
+    await expect(conversation).to_contain_text("this conversation has not been loaded yet")
     await at.page.goto(f"/#/session/{session['id']}")
     await expect(at.answers.last).to_contain_text("before")
-    await expect(conversation).to_contain_text("This is what was read by")
+    await expect(conversation).to_contain_text("This is the conversation as of")
     await at.page.goto(f"/#/diff/{session['worktree_id']}")
-    await expect(at.page.get_by_text("You are offline. Changes are read when")).to_be_visible()
+    await expect(at.page.get_by_text("You are offline. Changes will load when")).to_be_visible()
     await at.page.goto(f"/#/worktree/{session['worktree_id']}")
     await expect(at.page.get_by_role("button", name="New session")).to_be_visible()
     # Who goes about sends nothing, and is told of nothing that was not sent.
@@ -81,7 +81,7 @@ async def test_what_was_read_stays_readable_while_the_connection_is_gone(
     await expect(at.page.get_by_text("You are offline.")).to_have_count(0)
     await at.page.goto(f"/#/session/{session['id']}")
     await expect(at.answers.last).to_contain_text("before")
-    await expect(conversation).not_to_contain_text("This is what was read by")
+    await expect(conversation).not_to_contain_text("This is the conversation as of")
 
 
 async def test_what_waits_lies_over_nothing_where_a_keyboard_takes_half_of_a_phone(
@@ -95,7 +95,7 @@ async def test_what_waits_lies_over_nothing_where_a_keyboard_takes_half_of_a_pho
     await expect(page.locator("#offline")).to_be_visible()
     for number in range(3):
         await at.say(f"/demo say {number}")
-    waiting = page.get_by_role("list", name="Messages that wait")
+    waiting = page.get_by_role("list", name="Queued messages")
     await expect(waiting.get_by_role("listitem")).to_have_count(3)
     log, queue, composer = [
         await part.evaluate("(part) => part.getBoundingClientRect().toJSON()")
@@ -117,7 +117,7 @@ async def test_a_part_that_was_never_opened_comes_when_the_connection_does(
     await page.goto(f"/#/diff/{worktree['id']}")
     await expect(page.get_by_text("You are offline, and this part of the page")).to_be_visible()
     await line.restore()
-    await expect(page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     await expect(page.locator(".diff-view")).to_have_css("display", "grid")
 
 
@@ -129,7 +129,7 @@ async def test_every_part_opens_without_a_connection_where_the_worker_keeps_the_
     await line.cut()
     await expect(page.locator("#offline")).to_be_visible()
     await page.goto("/#/help")
-    await expect(page.locator("#room")).to_contain_text("Rename the session")
+    await expect(page.locator("#content")).to_contain_text("Rename the session")
 
 
 async def test_the_token_is_written_into_no_console(
@@ -153,7 +153,7 @@ async def test_a_message_whose_answer_was_lost_is_not_sent_twice(
     line.cut_before = "message-queued"
     await at.say("/demo say only once")
     await expect(at.answers.filter(has_text="only once")).to_have_count(1)
-    await expect(at.page.get_by_role("list", name="Messages that wait")).to_be_empty()
+    await expect(at.page.get_by_role("list", name="Queued messages")).to_be_empty()
     assert await texts(other, session) == ["/demo say before", "/demo say only once"]
 
 
@@ -180,7 +180,7 @@ async def test_it_can_be_changed_and_removed_before_it_goes(
     await expect(at.page.locator("#offline")).to_be_visible()
     await at.say("/demo say wrong")
     await at.say("/demo say never")
-    waiting = at.page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    waiting = at.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     await waiting.filter(has_text="never").get_by_role("button", name="Remove").click()
     await waiting.filter(has_text="wrong").get_by_role("button", name="Edit").click()
     await expect(waiting).to_have_count(0)
@@ -228,9 +228,9 @@ async def test_what_is_on_its_way_cannot_be_changed_or_removed_any_more(
     await page.evaluate(WAITED_LONG)
     await line.restore()
     await is_on_its_way.wait()
-    waiting = page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    waiting = page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     assert await waiting.filter(has_text="second").get_by_role("button").count() == 0
-    await expect(waiting.filter(has_text="On its way: /demo say second")).to_be_visible()
+    await expect(waiting.filter(has_text="Sending: /demo say second")).to_be_visible()
 
 
 async def test_an_approval_is_never_made_up_for(

@@ -22,13 +22,13 @@ async def test_it_is_switched_on_where_it_is_shown_and_follows_what_is_said(
 ) -> None:
     page = await open_page(f"/session/{session['id']}", screen=screen)
     at = Conversation(Pointer(page, touch=screen.touch))
-    await at.press("What can be done with this session")
+    await at.press("Session actions")
     await at.press("Show the raw log")
     log, state = page.get_by_label("Raw log", exact=True), page.locator(".raw-log [role=status]")
-    await expect(state).to_contain_text("Debug mode is off: nothing is written down.")
+    await expect(state).to_contain_text("Debug mode is off, so nothing is recorded.")
     await expect(log).to_be_hidden()
     await at.press("Turn debug mode on")
-    await expect(state).to_contain_text("What the agent is sent and says stands here")
+    await expect(state).to_contain_text("Input and output of the agent will appear here")
     record = stage.workspace.raw_logs.make_recorder(session["id"], {})
     record("\u00b7", "started in /w")
     await expect(log).to_contain_text("\u00b7 started in /w")
@@ -36,7 +36,7 @@ async def test_it_is_switched_on_where_it_is_shown_and_follows_what_is_said(
     await expect(log).to_contain_text('\u2192 {"text":"<b>heddle</b>"}')
     await expect(page.locator(".raw-log .path")).to_contain_text("raw-0.log")
     await at.press("Turn debug mode off")
-    await expect(state).to_contain_text("Debug mode is off: nothing more is written down.")
+    await expect(state).to_contain_text("Debug mode is off, so nothing more is recorded.")
     await at.hands.press(page.get_by_role("link", name="Back to the session"))
     await expect(page.locator("#title")).to_have_text(session["name"])
 
@@ -52,7 +52,7 @@ async def test_older_lines_are_read_above_and_what_is_read_stays_in_sight(
     await expect(log).not_to_contain_text("000000 said")
     at_end = "log => log.scrollTop + log.clientHeight >= log.scrollHeight - 2"
     assert await log.evaluate(at_end)
-    older = page.get_by_role("button", name="Read older lines")
+    older = page.get_by_role("button", name="Load older lines")
     while await older.is_visible():
         await log.evaluate("log => { log.scrollTop = 0; }")
         await page.wait_for_timeout(50)

@@ -21,7 +21,7 @@ async def at(open_page: OpenPage, session: Any, screen: Screen) -> Conversation:
 
 async def do(at: Conversation, words: str) -> None:
     """Choose it from the session's menu."""
-    await at.press("What can be done with this session")
+    await at.press("Session actions")
     await at.press(words)
 
 
@@ -42,10 +42,10 @@ async def test_a_session_is_archived_and_brought_back(
     at: Conversation, other: Socket, session: Any
 ) -> None:
     await archive(at)
-    told = at.page.get_by_role("status").filter(has_text="is archived")
+    told = at.page.get_by_role("status").filter(has_text="Archived")
     await expect(told).to_be_visible()
     assert "#/worktree/" in at.page.url
-    await at.hands.press(told.get_by_role("button", name="Bring it back"))
+    await at.hands.press(told.get_by_role("button", name="Undo"))
     await expect(at.page.locator("main").get_by_role("link", name=session["name"])).to_be_visible()
     assert "archived_at" not in await other.call("get_session", sessionId=session["id"])
 
@@ -56,7 +56,7 @@ async def test_a_session_is_archived_without_a_question_where_none_is_wanted(
     await other.call("update_preferences", changes={"confirm_session_close": False})
     try:
         await do(at, "Archive the session")
-        told = at.page.get_by_role("status").filter(has_text="is archived")
+        told = at.page.get_by_role("status").filter(has_text="Archived")
         await expect(told).to_be_visible()
     finally:
         await other.call("update_preferences", changes={"confirm_session_close": True})
@@ -69,19 +69,19 @@ async def test_what_is_archived_can_be_read_from_the_archive(
     await expect(at.answers.last).to_contain_text("kept")
     await at.idle()
     await archive(at)
-    await expect(at.page.get_by_role("status").filter(has_text="is archived")).to_be_visible()
+    await expect(at.page.get_by_role("status").filter(has_text="Archived")).to_be_visible()
     await at.page.goto("/#/archive")
     await at.hands.press(at.page.locator("main").get_by_role("link", name=session["name"]))
     await expect(at.answers.last).to_contain_text("kept")
-    await expect(at.button("Bring it back").first).to_be_visible()
+    await expect(at.button("Restore").first).to_be_visible()
 
 
 async def test_a_session_is_deleted_after_a_question(at: Conversation, session: Any) -> None:
-    await do(at, "Delete the session for good")
+    await do(at, "Delete the session permanently")
     await at.press("Cancel")
     await expect(at.page.locator("#title")).to_have_text(session["name"])
-    await do(at, "Delete the session for good")
-    await at.press("Delete for good")
+    await do(at, "Delete the session permanently")
+    await at.press("Delete permanently")
     await expect(at.page.locator(f'#tree a[href$="{session["id"]}"]')).to_have_count(0)
     assert session["id"] not in at.page.url
 
@@ -119,7 +119,7 @@ async def test_a_message_found_by_search_is_read_back_to_and_marked(
         await other.event("message-completed")
     page = await open_page("/search?q=quincunx", screen=DESKTOP)
     await page.locator(".hit a.session").last.click()
-    found = page.locator(".message.sought")
+    found = page.locator(".message.highlighted")
     await expect(found).to_contain_text("quincunx")
     await expect(found).to_be_in_viewport()
 
@@ -132,7 +132,7 @@ async def test_a_long_result_is_shown_whole_when_asked_for(at: Conversation) -> 
     await at.hands.press(tool.locator("summary"))
     output = tool.locator("pre.output")
     await expect(output).to_contain_text("are left out here")
-    await at.hands.press(tool.get_by_role("button", name="show all"))
+    await at.hands.press(tool.get_by_role("button", name="Show all"))
     await expect(output).to_contain_text("\n10000\n")
     await expect(output).not_to_contain_text("are left out here")
     await expect(tool.get_by_role("button", name="show")).to_have_count(0)

@@ -129,7 +129,7 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_in_sight(
     await page.set_viewport_size({"width": 390, "height": 844})
 
     # Wherever one reads there is a way to the end and to the beginning, over nothing but text.
-    end = person.button("↓ To the end")
+    end = person.button("↓ Go to the end")
     await expect(end).to_be_hidden()
     await Pointer(page, touch=True).scroll(transcript, -200)
     await expect(end).to_be_visible()
@@ -137,14 +137,14 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_in_sight(
     await person.box.focus()
     await expect(page.get_by_role("listbox")).to_be_visible()
     button, listed = await box_of(end), await box_of(page.get_by_role("listbox"))
-    hit = "([x, y]) => document.elementFromPoint(x, y).closest('.ways') !== null"
+    hit = "([x, y]) => document.elementFromPoint(x, y).closest('.scroll-buttons') !== null"
     within = [button["x"] + 5, button["y"] + button["height"] / 2]
     assert listed["y"] > within[1] or not await page.evaluate(hit, within)
     assert button["y"] + button["height"] <= (await box_of(person.box))["y"]
     await person.box.fill("")
-    await person.press("To the first message")
+    await person.press("Go to the first message")
     await expect(transcript.get_by_text("the very first").first).to_be_in_viewport()
-    await expect(person.button("To the first message")).to_be_hidden()
+    await expect(person.button("Go to the first message")).to_be_hidden()
 
     # Who sends sees what they sent.
     await person.say("/demo say at last")
@@ -156,7 +156,7 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_in_sight(
 
 async def test_forward_opens_again_what_back_has_closed(phone: Page, session: Any) -> None:
     await phone.goto(f"/#/session/{session['id']}")
-    more = phone.get_by_role("button", name="What can be done with this session")
+    more = phone.get_by_role("button", name="Session actions")
     await more.tap()
     dialog, drawer = phone.locator("dialog"), phone.locator("body.drawer")
     await expect(dialog).to_be_visible()
@@ -182,7 +182,7 @@ async def test_back_closes_what_lies_over_the_page_before_it_leaves(
     drawer = page.locator("body.drawer")
     menu = page.get_by_role("button", name="Projects")
 
-    await person.press("What can be done with this session")
+    await person.press("Session actions")
     await expect(dialog).to_be_visible()
     await page.go_back()
     await expect(dialog).to_have_count(0)
@@ -201,7 +201,7 @@ async def test_back_closes_what_lies_over_the_page_before_it_leaves(
     assert page.url == place
 
     # What was closed otherwise is no step back, and the next place leads back to this one.
-    await person.press("What can be done with this session")
+    await person.press("Session actions")
     await person.press("Cancel")
     await page.keyboard.press("Control+k")
     await expect(dialog).to_be_visible()
@@ -229,10 +229,10 @@ async def test_words_at_the_edge_cover_no_control_and_go_when_they_are_no_longer
     tell = {"sessionId": second["id"]}
 
     await other.call("send_chat_message", **tell, message="/demo say done")
-    await expect(toast).to_have_text("“Second” has finished")
+    await expect(toast).to_have_text("'Second' has finished")
     assert await page.evaluate(COVERED) == []
     await other.call("send_chat_message", **tell, message="/demo ask Tea? | Yes")
-    await expect(toast).to_have_text("“Second” has a question")
+    await expect(toast).to_have_text("'Second' has a question")
     await page.set_viewport_size({"width": screen.width, "height": 430})
     box = page.get_by_role("textbox", name="Message", exact=True)
     await box.fill("a line\n" * 9)
@@ -251,18 +251,18 @@ async def test_words_at_the_edge_cover_no_control_and_go_when_they_are_no_longer
     # Needs you shows what is asked; only what has finished is a word besides.
     await page.goto("/#/needs")
     await other.call("send_chat_message", **tell, message="/demo ask Coffee? | Yes")
-    await expect(page.locator(".needed").filter(has_text="Coffee?")).to_be_visible()
+    await expect(page.locator(".waiting-item").filter(has_text="Coffee?")).to_be_visible()
     await expect(toast).to_have_count(0)
     await page.goto("/#/archive")
     await other.call("send_chat_message", sessionId=session["id"], message="/demo say ready")
-    await expect(toast).to_have_text("“Fix the parser” has finished")
+    await expect(toast).to_have_text("'Fix the parser' has finished")
     assert await page.evaluate(COVERED) == []
 
     await page.goto(f"/#/new?project={project['id']}")
     await page.get_by_role("textbox", name="First message").fill("/demo say made")
     await page.get_by_role("button", name="Create").click()
     await expect(Conversation(Pointer(page)).answers.last).to_contain_text("made")
-    await expect(toast.filter(has_text="is being made")).to_have_count(0)
+    await expect(toast.filter(has_text="Creating ")).to_have_count(0)
 
 
 async def test_marks_choices_and_frames_stand_with_what_they_belong_to(
@@ -276,14 +276,14 @@ async def test_marks_choices_and_frames_stand_with_what_they_belong_to(
     while (await payload_of(other, "session-waiting"))["session_id"] != session["id"]:
         pass
     page = await open_page("/needs", screen=screen)
-    card = page.locator(".needed").filter(has_text=question)
+    card = page.locator(".waiting-item").filter(has_text=question)
     mark, words = await box_of(card.locator(".mark")), await box_of(card.get_by_text(name))
     assert words["x"] >= mark["x"] + mark["width"]
     assert words["y"] <= mark["y"] + mark["height"] / 2 <= words["y"] + words["height"]
 
     messages = (await other.call("get_messages", sessionId=session["id"]))["messages"]
     await page.goto(f"/#/session/{session['id']}?message={messages[0]['id']}")
-    sought = page.locator(".message.sought")
+    sought = page.locator(".message.highlighted")
     await expect(sought).to_be_in_viewport()
     reach = "(one) => parseFloat(getComputedStyle(one).outlineOffset)"
     outlined = "(one) => getComputedStyle(one).outlineStyle !== 'none'"
@@ -296,7 +296,7 @@ async def test_marks_choices_and_frames_stand_with_what_they_belong_to(
         (Path(worktree["path"]) / file).write_text("apples\n")
     await other.call("stage_changes", worktreeId=worktree["id"], path="staged.txt")
     await page.goto(f"/#/diff/{worktree['id']}?form=commit")
-    for choice in ("All changes: 2 files", "What is staged: 1 file"):
+    for choice in ("All changes: 2 files", "Staged changes: 1 file"):
         radio = await box_of(page.get_by_role("radio", name=choice))
         line = await box_of(page.get_by_text(choice, exact=True))
         assert radio["width"] <= 24
@@ -320,7 +320,7 @@ async def test_on_paper_there_is_the_whole_conversation_in_light_colors_and_noth
     assert await transcript.evaluate("(element) => element.clientHeight > innerHeight")
     dark = await page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert all(int(part) > 200 for part in dark.removeprefix("rgb(").removesuffix(")").split(","))
-    for control in ("#tree", "#menu", ".top", ".composer", ".ways", ".copy"):
+    for control in ("#tree", "#menu", ".top", ".composer", ".scroll-buttons", ".copy"):
         await expect(page.locator(control).first).to_be_hidden()
     await expect(transcript.get_by_text("the very first").first).to_be_visible()
     await expect(page.get_by_role("heading", name=session["name"])).to_be_visible()

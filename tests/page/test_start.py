@@ -34,13 +34,13 @@ async def test_a_wrong_token_is_told_and_the_right_one_lets_in(
     await page.evaluate("sessionStorage.setItem('spinney-token', 'wrong')")
     await page.reload()
     await expect(page.get_by_role("heading", name="Sign in to Spinney")).to_be_visible()
-    refused = page.get_by_role("alert").filter(has_text="That token is wrong.")
+    refused = page.get_by_role("alert").filter(has_text="Wrong token.")
     await expect(refused).to_be_visible()
     await expect(refused).to_have_class("bad")
     await page.get_by_label("Token").fill(served.token)
     await page.get_by_role("button", name="Sign in", exact=True).click()
     await expect(page.locator("#link")).to_have_text("connected")
-    await expect(page.locator("#door")).to_be_hidden()
+    await expect(page.locator("#sign-in")).to_be_hidden()
 
 
 async def test_what_another_client_makes_stands_in_the_tree(
@@ -87,11 +87,11 @@ async def test_a_place_that_is_opened_before_it_is_told_of_is_shown_once_it_is(
     }
     for page, place in zip(pages, places, strict=True):
         await page.goto(f"/#/{place}")
-        missing = "no project yet" if place == "new" else "is not here"
+        missing = "No projects yet" if place == "new" else "does not exist"
         await expect(page.get_by_text(missing)).to_be_visible()
     await line.restore()
     for page, there in zip(pages, places.values(), strict=True):
-        await expect(page.locator("#room")).to_contain_text(there)
+        await expect(page.locator("#content")).to_contain_text(there)
 
 
 async def test_an_address_that_names_nothing_says_so_and_leads_home(page: Page) -> None:

@@ -182,12 +182,12 @@ async def test_the_reader_stays_where_they_are_while_an_answer_grows(
     await page.evaluate("() => new Promise(requestAnimationFrame)")
     assert await transcript.evaluate(end) < 2
     await Pointer(page).scroll(transcript, -10_000)
-    await expect(page.get_by_role("button", name="↓ To the end")).to_be_visible()
+    await expect(page.get_by_role("button", name="↓ Go to the end")).to_be_visible()
     puppet.say(base.ToolUse("tool", "bash", {"command": "true"}))
     puppet.say(*(base.TextDelta("second", f"row {number}\n\n") for number in range(200)))
     await expect(page.locator(".prose").last).to_contain_text("row 199")
     assert await transcript.evaluate(top) == 0
-    await page.get_by_role("button", name="↓ New below").click()
+    await page.get_by_role("button", name="↓ New messages").click()
     assert await transcript.evaluate(end) < 2
     puppet.say(base.TextDelta("second", "the last\n\n"), base.TurnFinished("end_turn", Usage()))
     await expect(page.locator(".prose").last).to_contain_text("the last")
@@ -220,7 +220,7 @@ async def test_who_is_at_the_end_stays_there_when_it_moves_away_beneath_them(
         await page.evaluate("() => new Promise(requestAnimationFrame)")
     below = "(element) => element.scrollHeight - element.scrollTop - element.clientHeight"
     assert await transcript.evaluate(below) < 2
-    await expect(page.get_by_role("button", name="↓ To the end")).to_be_hidden()
+    await expect(page.get_by_role("button", name="↓ Go to the end")).to_be_hidden()
 
 
 async def test_what_was_opened_stays_open_while_more_comes(

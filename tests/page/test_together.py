@@ -46,13 +46,13 @@ async def test_a_plan_is_approved_by_one_and_gone_for_the_others(
         "send_chat_message", sessionId=session["id"], message="/demo plan say as planned"
     )
     pages = (desk.page, phone.page, needs)
-    card = f'.needed:has(a[href$="{session["id"]}"])'
+    card = f'.waiting-item:has(a[href$="{session["id"]}"])'
     for page in pages[:2]:
-        await expect(page.get_by_role("heading", name="Carry out this plan?")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Approve this plan?")).to_be_visible()
     await expect(needs.locator(card)).to_be_visible()
     await phone.press("Build")
     for page in pages[:2]:
-        await expect(page.get_by_role("heading", name="Carry out this plan?")).to_have_count(0)
+        await expect(page.get_by_role("heading", name="Approve this plan?")).to_have_count(0)
     await expect(needs.locator(card)).to_have_count(0)
     for person in (desk, phone):
         await expect(person.answers.last).to_contain_text("as planned")

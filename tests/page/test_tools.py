@@ -49,7 +49,7 @@ async def test_a_to_do_list_is_a_list(
     await tool.locator("summary").click()
     items = tool.locator(".todos li")
     await expect(items).to_have_text(["☑ read it", "◐ mend it", "☐ test it"])
-    await expect(items.nth(1).get_by_role("img", name="under way")).to_be_visible()
+    await expect(items.nth(1).get_by_role("img", name="in progress")).to_be_visible()
     puppet.say(base.TurnFinished("end_turn", Usage()))
 
 
@@ -90,11 +90,11 @@ async def test_a_recap_and_the_mode_of_the_turn_are_told_as_long_as_they_hold(
     await expect(recap).to_have_count(0)
 
     # An agent that takes another mode with its next message only.
-    kept = page.get_by_role("group", name="How the session works").get_by_role("status")
+    kept = page.get_by_role("group", name="Session settings").get_by_role("status")
     await page.get_by_role("combobox", name="Mode", exact=True).select_option("build")
     await puppet.hears("configure")
     puppet.say(base.TurnModeReported("plan"))
-    await expect(kept).to_have_text("from the next turn on, plan now")
+    await expect(kept).to_have_text("from the next turn, now plan")
     await expect(kept).to_be_in_viewport(ratio=1)
     puppet.say(base.TurnFinished("end_turn", Usage()))
     await expect(kept).to_be_hidden()
@@ -148,7 +148,7 @@ async def test_code_tasks_and_days_are_drawn_as_what_they_are(
     puppet.say(base.PermissionRequested("p", "bash", {"command": "rm x"}, "Run `rm x` in `tmp`?"))
     card = page.locator("section.request")
     await expect(card.locator("p code")).to_have_text(["rm x", "tmp"])
-    review = page.locator('.message[data-role="user"]').last.locator(".said")
+    review = page.locator('.message[data-role="user"]').last.locator(".verbatim")
     await expect(review.locator("figure .line.removed")).to_have_text("-old line")
     await expect(review.locator("figure .line.added")).to_have_text("+new line")
     await expect(review).to_contain_text("and *nothing* else.")

@@ -75,7 +75,7 @@ async def test_of_thousands_of_rows_only_those_in_sight_are_drawn(crowd: Page) -
 
 
 async def test_the_filter_leaves_what_is_called_so_and_where_it_lies(crowd: Page) -> None:
-    box = crowd.get_by_role("searchbox", name="Filter the projects")
+    box = crowd.get_by_role("searchbox", name="Filter projects")
     await box.fill("talk 217.2.1")
     names = crowd.locator("#tree .rows .name")
     await expect(names).to_have_text(["project 217", "tree 217.2", "talk 217.2.1"])
@@ -89,10 +89,10 @@ async def test_the_filter_leaves_what_is_called_so_and_where_it_lies(crowd: Page
 
 
 async def test_folds_are_kept_and_keep_the_focus(crowd: Page) -> None:
-    fold = crowd.get_by_role("button", name="Fold project 0", exact=True)
+    fold = crowd.get_by_role("button", name="Collapse project 0", exact=True)
     await fold.focus()
     await crowd.keyboard.press("Enter")
-    unfold = crowd.get_by_role("button", name="Unfold project 0", exact=True)
+    unfold = crowd.get_by_role("button", name="Expand project 0", exact=True)
     await expect(unfold).to_be_focused()
     await expect(crowd.get_by_role("link", name="tree 0.0", exact=True)).to_have_count(0)
     await crowd.reload()

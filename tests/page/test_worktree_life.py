@@ -59,7 +59,7 @@ async def _begin(person: Conversation) -> None:
     await hands.write(page.get_by_role("textbox", name="First message"), wanted)
     await hands.write(page.get_by_role("textbox", name="Name", exact=True), NAME)
     await hands.press(button(page, "Create"))
-    await expect(page.get_by_role("heading", name="Carry out this plan?")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Approve this plan?")).to_be_visible()
 
 
 async def _talk(person: Conversation, root: Path) -> None:
@@ -100,12 +100,12 @@ async def _commit_and_propose(person: Conversation, fake_gh: FakeGh) -> None:  #
 
 async def _archive_and_bring_back(person: Conversation) -> None:
     page, hands = person.page, person.hands
-    await hands.press(page.get_by_role("link", name="← the worktree"))
+    await hands.press(page.get_by_role("link", name="← Worktree"))
     await expect(page.locator("#title")).to_have_text(NAME)
     await hands.press(button(page, "Archive"))
     await go(hands, "Archive")
     archived = page.locator(".archived").filter(has_text=NAME)
-    await hands.press(button(archived, "Bring back"))
+    await hands.press(button(archived, "Restore"))
     await expect(archived).to_have_count(0)
 
 
@@ -114,7 +114,7 @@ async def _remove(person: Conversation) -> None:
     await open_tree(hands)
     await hands.press(page.locator("#tree").get_by_role("link", name=NAME))
     await hands.press(button(page, "Remove"))
-    await hands.press(page.get_by_role("dialog").get_by_role("button", name="Delete for good"))
+    await hands.press(page.get_by_role("dialog").get_by_role("button", name="Delete permanently"))
     await expect(page.locator("#title")).to_have_text("Needs you")
     await open_tree(hands)
     await expect(page.locator("#tree").get_by_role("link", name=NAME)).to_have_count(0)

@@ -12,7 +12,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.runtime.workspace import Workspace
 from server.app import Server
-from server.auth import Door, Knock
+from server.auth import Authenticator, Credentials
 from tests.server.conftest import (
     TOKEN,
     StartServer,
@@ -278,9 +278,9 @@ async def test_the_address_file_is_private_and_goes_with_the_server(
 def test_an_open_door_in_a_network_goes_by_the_machines_own_address(
     host: str, origin: str | None, welcome: bool
 ) -> None:
-    door = Door(lambda: TOKEN)
+    door = Authenticator(lambda: TOKEN)
     door.port, door.token_required, door.localhost_only = 3456, False, False
-    knock = Knock(hosts=(host,), origin=origin, own_address="10.0.0.5")
+    knock = Credentials(hosts=(host,), origin=origin, local_address="10.0.0.5")
     if welcome:
         door.check(knock)
     else:

@@ -172,7 +172,7 @@ async def test_a_long_paragraph_is_not_told_anew_with_each_change(
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(block_feed, "RATE", 100)
+    monkeypatch.setattr(block_feed, "MAX_RESEND_RATE", 100)
     page = await a_page(http, server)
     await page.show("s")
     await page.socket.call("get_preferences")
@@ -181,7 +181,7 @@ async def test_a_long_paragraph_is_not_told_anew_with_each_change(
     await page.until("content-blocks")
     for _ in range(3):
         write(workspace, "and another ")
-        await asyncio.sleep(block_feed.PACE * 2)
+        await asyncio.sleep(block_feed.FLUSH_INTERVAL * 2)
     end(workspace)
     told = []
     while not told or told[-1] not in ("content-blocks", "message-completed"):

@@ -12,20 +12,20 @@ from model.client.remote import RemoteClient
 from model.domain.events import SessionUpdated
 from model.domain.resources import Session
 from model.runtime.workspace import Workspace
-from server.engine import is_busy, until_unneeded
-from server.local_endpoint import OwnDoor
+from server.engine import is_busy, wait_idle
+from server.local_endpoint import LocalEndpoint
 from tests.patience import PATIENCE
 
 
 @pytest.fixture
-async def door(workspace: Workspace) -> AsyncIterator[OwnDoor]:
-    door = OwnDoor(workspace)
+async def door(workspace: Workspace) -> AsyncIterator[LocalEndpoint]:
+    door = LocalEndpoint(workspace)
     yield door
     await door.close()
 
 
 async def test_who_knocks_is_let_in_with_the_token_alone_and_may_do_what_a_terminal_may(
-    workspace: Workspace, door: OwnDoor
+    workspace: Workspace, door: LocalEndpoint
 ) -> None:
     port, token = door.open()
     client = RemoteClient(f"http://127.0.0.1:{port}", token)
@@ -47,7 +47,7 @@ async def test_who_knocks_is_let_in_with_the_token_alone_and_may_do_what_a_termi
 
 
 async def test_a_stop_from_a_terminal_says_what_it_cuts_short_and_then_ends(
-    workspace: Workspace, door: OwnDoor
+    workspace: Workspace, door: LocalEndpoint
 ) -> None:
     ended = asyncio.Event()
     workspace.request_shutdown = ended.set
@@ -61,7 +61,7 @@ async def test_a_stop_from_a_terminal_says_what_it_cuts_short_and_then_ends(
         await client.close()
 
 
-async def test_a_door_at_which_nobody_knocked_closes(door: OwnDoor) -> None:
+async def test_a_door_at_which_nobody_knocked_closes(door: LocalEndpoint) -> None:
     port, _ = door.open()
     await door.close()
     with pytest.raises(ConnectionRefusedError):
@@ -90,5 +90,5 @@ async def test_it_stays_while_a_screen_is_attached_and_ends_some_time_after(
         return 1 if len(looks) < 20 else 0
 
     async with asyncio.timeout(PATIENCE):
-        await until_unneeded(workspace, clients, stay=0.05, look=0.01)
+        await wait_idle(workspace, clients, timeout=0.05, interval=0.01)
     assert len(looks) >= 20

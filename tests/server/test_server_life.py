@@ -69,7 +69,7 @@ async def test_starting_again_alike_changes_nothing_and_otherwise_is_refused(
     socket = await connect(server, http)
     await server.start(0, **LOCAL)
     assert await socket.call("list_projects") == []
-    with pytest.raises(SpinneyError, match="already runs"):
+    with pytest.raises(SpinneyError, match="already running"):
         await server.start(0, localhost_only=True, token_required=False)
 
 
@@ -79,7 +79,7 @@ async def on_demand(workspace: Workspace) -> AsyncIterator[ServerOnDemand]:
     await update_preferences(workspace, {"http_server_port": own_port()})
     workspace.http_server = made = ServerOnDemand(workspace)
     yield made
-    await made.end()
+    await made.shut_down()
 
 
 def is_enabled(workspace: Workspace) -> bool:
@@ -89,7 +89,7 @@ def is_enabled(workspace: Workspace) -> bool:
 async def test_the_preference_starts_and_stops_it_while_spinney_runs(
     workspace: Workspace, on_demand: ServerOnDemand
 ) -> None:
-    await on_demand.begin()
+    await on_demand.start_up()
     for wanted in (True, False, True):
         await update_preferences(workspace, {"http_server_enabled": wanted})
         await Eventually(workspace.bus)(
@@ -101,7 +101,7 @@ async def test_the_preference_starts_and_stops_it_while_spinney_runs(
 async def test_the_preference_says_what_the_commands_did(
     workspace: Workspace, on_demand: ServerOnDemand
 ) -> None:
-    await on_demand.begin()
+    await on_demand.start_up()
     await commands.start_http_server(workspace)
     assert is_enabled(workspace)
     await commands.stop_http_server(workspace)
@@ -114,17 +114,17 @@ async def test_it_starts_with_spinney_where_auto_start_says_so(
 ) -> None:
     changes = {"http_server_auto_start": auto_start, "http_server_enabled": not auto_start}
     await update_preferences(workspace, changes)
-    await on_demand.begin()
+    await on_demand.start_up()
     assert on_demand.status()["running"] is auto_start
     assert is_enabled(workspace) is auto_start
-    await on_demand.end()
+    await on_demand.shut_down()
     assert is_enabled(workspace) is auto_start  # its end with Spinney is nobody's wish
 
 
 async def test_a_server_that_cannot_start_is_told_and_off(
     workspace: Workspace, on_demand: ServerOnDemand
 ) -> None:
-    await on_demand.begin()
+    await on_demand.start_up()
     with sockets.socket() as other:
         port = own_port()
         other.bind(("127.0.0.1", port))
@@ -197,7 +197,7 @@ async def test_stopping_tells_fifty_clients_and_waits_for_none(
     assert set(await codes) == {1001}
     deaf.close()
     with pytest.raises(aiohttp.ClientConnectorError):
-        await http.get(f"http://127.0.0.1:{server._door.port}/healthz")
+        await http.get(f"http://127.0.0.1:{server._authenticator.port}/healthz")
 
 
 async def test_stopping_waits_for_no_client_that_does_not_read(
@@ -247,7 +247,7 @@ async def test_while_the_program_stands_still_no_request_is_late(
     server = await start_server(limits=Limits(handshake=0.4))
     assert server._running is not None
     reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
-    while not server._running.doorman._strangers:
+    while not server._running.limiter._pending:
         await asyncio.sleep(0)
     time.sleep(1)
     writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -284,8 +284,8 @@ async def test_there_are_never_more_sockets_than_allowed(
 async def test_one_address_cannot_hold_many_silent_sockets(
     start_server: StartServer, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.connection_limiter._PATIENCE", 0.0)
-    server = await start_server(limits=Limits(strangers=3))
+    monkeypatch.setattr("server.connection_limiter._GRACE_PERIOD", 0.0)
+    server = await start_server(limits=Limits(pending=3))
     port = server.status()["port"]
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
     # Connections that have spoken count no more.

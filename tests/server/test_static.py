@@ -11,7 +11,7 @@ import pytest
 
 from server.app import Server
 from server.fonts import font_files
-from server.static import WEB, StaticFiles, without_comments
+from server.static import WEB, StaticFiles, strip_comments
 from tests.server.conftest import base_url, raw_request
 
 HOSTILE = [
@@ -79,7 +79,7 @@ async def test_what_the_page_loads_never_changes_under_its_address(
     assert "immutable" in response.headers["Cache-Control"]
     assert response.headers["Content-Encoding"] == "gzip"
     source = (WEB / name.lstrip("/")).read_text()
-    assert await response.text() == (without_comments(source) if name.endswith(".js") else source)
+    assert await response.text() == (strip_comments(source) if name.endswith(".js") else source)
     known = {"If-None-Match": response.headers["ETag"]}
     assert (await http.get(of_this_version(server, name), headers=known)).status == 304
 
@@ -90,7 +90,7 @@ async def test_who_takes_nothing_compressed_gets_the_file_as_it_is(
     plain = {"Accept-Encoding": "identity"}
     response = await http.get(of_this_version(server, "/js/main.js"), headers=plain)
     assert "Content-Encoding" not in response.headers
-    assert await response.text() == without_comments((WEB / "js" / "main.js").read_text())
+    assert await response.text() == strip_comments((WEB / "js" / "main.js").read_text())
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ async def test_who_takes_nothing_compressed_gets_the_file_as_it_is(
     ],
 )
 def test_scripts_are_served_without_comments(script: str, served: str | None) -> None:
-    assert without_comments(script) == (served or script.removesuffix(" // yes"))
+    assert strip_comments(script) == (served or script.removesuffix(" // yes"))
 
 
 PARSE = """
@@ -117,7 +117,7 @@ for (const script of JSON.parse(await new Response(process.stdin).text())) {
 def test_scripts_without_comments_are_still_scripts() -> None:
     node = shutil.which("node") or pytest.skip("needs node")
     whole = [path.read_text() for path in sorted(WEB.rglob("*.js"))]
-    served = [without_comments(script) for script in whole]
+    served = [strip_comments(script) for script in whole]
     assert [script.count("\n") for script in served] == [script.count("\n") for script in whole]
     assert not [found for script in served if (found := re.search(r"(?m)^\s*(//|/?\*)", script))]
     command = [node, "--experimental-vm-modules", "--input-type=module", "--eval", PARSE]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from server.theme_css import _rules
+from server.theme_css import _theme_rules
 from themes.contrast import contrast_ratio
-from themes.high_contrast import increase_contrast
+from themes.increase_contrast import increase_contrast
 from themes.loader import list_syntax_themes, load_syntax_theme
 
 PLACES = ("", " .added", " .added .word", " .removed", " .removed .word")
@@ -12,7 +12,7 @@ PLACES = ("", " .added", " .added .word", " .removed", " .removed .word")
 
 def shown_in(place: str, name: str) -> dict[str, str]:
     """The properties as the cascade gives them in this place, with more contrast."""
-    rules = _rules(load_syntax_theme(name).kind, name)
+    rules = _theme_rules(load_syntax_theme(name).kind, name)
     more = increase_contrast(rules)
     shown: dict[str, str] = {}
     for outer in PLACES:

@@ -1,230 +1,175 @@
 // @ts-check
-// One table of everything that a person can do by key or by name: the keys, the palette, the menu of a
-// session and the help are all made from it. Names and titles are those of the terminal; its keys are
-// where a browser leaves them to the page.
+// The table of all actions, from which keys, command palette, session menu and help are made. Ids are those of the
+// terminal, and so are keys, except those that browsers do not pass to pages.
 
-import { ask, confirm, showOver } from "./dialogs.js";
+import { ask, confirm, showDialog } from "./dialogs.js";
 import { make } from "./dom.js";
-import { hashOf } from "./router.js";
-import { counted } from "./words.js";
+import { register } from "./perform.js";
+import { hashFor } from "./router.js";
+import { pluralize } from "./format.js";
 
 /**
  * @typedef {import("./app.js").App} App
  * @typedef {import("./state.js").Resource} Resource
- *
- * @typedef {object} Here what is shown
- * @property {Resource} [session]
- * @property {Resource} [worktree]
- * @property {Resource} [project]
- *
- * @typedef {object} Action
- * @property {string} id its name in the `keybindings` preference
- * @property {string} [keys] that it has by default, parted by commas
- * @property {string} title
- * @property {"session" | "worktree" | "project"} [needs] what must be shown for it
- * @property {boolean} [inPalette] `false` where the palette has no use for it
- * @property {(app: App, here: Here) => unknown} do
+ * @typedef {import("./perform.js").Action} Action
+ * @typedef {import("./perform.js").Context} Context
  */
 
 const MODES = ["plan", "build", "yolo"];
 
 /** @type {Action[]} */
-export const ACTIONS = [
+const ACTIONS = [
   { id: "commands", keys: "ctrl+k,ctrl+p", title: "All commands", inPalette: false, do: openPalette },
   { id: "next_waiting", keys: "ctrl+space", title: "Go to the next session that needs you", do: nextWaiting },
   { id: "canvas", keys: "ctrl+o", title: "All sessions on one screen (canvas)", do: (app) => app.go("canvas") },
   { id: "new_worktree", keys: "alt+n", title: "New worktree", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
-  { id: "new_session", keys: "alt+t", title: "New session", needs: "worktree", do: (app, { worktree }) => import("./views/worktree.js").then((made) => made.newSession(app, worktree?.id ?? "")) },
-  { id: "cycle_mode", keys: "alt+m", title: "Change the mode: plan, build, yolo", needs: "session", do: cycleMode },
-  { id: "stop", keys: "escape", title: "Stop the run of this session", needs: "session", do: stop },
-  { id: "previous_session", keys: "alt+pageup", title: "Go to the session before", needs: "session", do: (app, here) => step(app, here, -1) },
-  { id: "next_session", keys: "alt+pagedown", title: "Go to the session after", needs: "session", do: (app, here) => step(app, here, +1) },
-  { id: "open_diff", keys: "ctrl+g", title: "What the worktree changes (diff)", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
+  { id: "new_session", keys: "alt+t", title: "New session", needs: "worktree", do: (app, { worktree }) => import("./views/worktree.js").then((module) => module.newSession(app, worktree?.id ?? "")) },
+  { id: "cycle_mode", keys: "alt+m", title: "Change mode: plan, build, yolo", needs: "session", do: cycleMode },
+  { id: "stop", keys: "escape", title: "Stop the session", needs: "session", do: stop },
+  { id: "previous_session", keys: "alt+pageup", title: "Previous session", needs: "session", do: (app, context) => goToSibling(app, context, -1) },
+  { id: "next_session", keys: "alt+pagedown", title: "Next session", needs: "session", do: (app, context) => goToSibling(app, context, +1) },
+  { id: "open_diff", keys: "ctrl+g", title: "Show changes (diff)", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
   { id: "commit", title: "Commit", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "commit" }) },
   { id: "pull_request", title: "Pull request", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "pull_request" }) },
   { id: "search", keys: "ctrl+shift+f", title: "Search all messages", do: (app) => app.go("search") },
-  { id: "toggle_tree", keys: "f2,ctrl+b", title: "Show or hide the projects", do: toggleTree },
+  { id: "toggle_tree", keys: "f2,ctrl+b", title: "Show or hide projects", do: toggleTree },
   { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
   { id: "rename_session", keys: "f4", title: "Rename the session", needs: "session", do: renameSession },
-  { id: "begin_afresh", title: "Begin afresh, with the same agent and mode", needs: "session", do: beginAfresh },
-  { id: "choose_model", title: "Choose the session's model", needs: "session", do: () => pick("model") },
-  { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => pick("agent") || app.say("Stop the session before it changes its agent.") },
-  { id: "choose_thinking", title: "Choose how much the session thinks", needs: "session", do: () => pick("thinking") },
+  { id: "begin_afresh", title: "New session with the same agent and mode", needs: "session", do: startSimilarSession },
+  { id: "choose_model", title: "Choose the session's model", needs: "session", do: () => openSelect("model") },
+  { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => openSelect("agent") || app.toast("Stop the session before changing its agent.") },
+  { id: "choose_thinking", title: "Choose the session's thinking level", needs: "session", do: () => openSelect("thinking") },
   { id: "show_raw_log", title: "Show the raw log", needs: "session", do: (app, { session }) => app.go("raw", session?.id) },
   { id: "archive_session", title: "Archive the session", needs: "session", do: archiveSession },
-  { id: "delete_session", title: "Delete the session for good", needs: "session", do: deleteSession },
-  { id: "open_worktree_page", title: "The worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },
+  { id: "delete_session", title: "Delete the session permanently", needs: "session", do: deleteSession },
+  { id: "open_worktree_page", title: "Worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },
   { id: "archive_worktree", title: "Archive the worktree", needs: "worktree", do: archiveWorktree },
-  { id: "add_project", title: "Add a project", do: (app) => import("./views/project.js").then((made) => made.addProject(app)) },
-  { id: "project_settings", title: "Settings of the project", needs: "project", do: (app, { project }) => import("./views/project-settings.js").then((made) => made.projectSettings(app, project?.id ?? "")) },
-  { id: "show_archive", keys: "f8", title: "Archive: bring back worktrees and sessions, or delete them for good", do: (app) => app.go("archive") },
+  { id: "add_project", title: "Add a project", do: (app) => import("./views/project.js").then((module) => module.addProject(app)) },
+  { id: "project_settings", title: "Project settings", needs: "project", do: (app, { project }) => import("./views/project-settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
+  { id: "show_archive", keys: "f8", title: "Archive: restore or permanently delete worktrees and sessions", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", title: "Preferences", do: (app) => app.go("preferences") },
   { id: "server", title: "Server: address, token", do: (app) => app.go("server") },
   { id: "help", keys: "f1,?", title: "Help: keys and marks", do: (app) => app.go("help") },
 ];
 
-/** The box is there at once, so what is typed next is typed into it however long its list takes. @param {App} app */
+/** Register the table for everything that lists or performs actions. */
+export const registerActions = () => register(ACTIONS);
+
+/** Open the palette; its input exists before its list is loaded, so that typing is never lost. @param {App} app */
 async function openPalette(app) {
-  const box = make("input", { type: "search", placeholder: "a command, or a place", "aria-label": "A command, or a place", autocomplete: "off" });
-  const dialog = make("dialog.palette", box, { "aria-label": "All commands" });
-  let isTaken = false;
-  box.onkeydown = (event) => {
-    isTaken ||= event.key === "Enter";
+  const input = make("input", { type: "search", placeholder: "Search commands and sessions", "aria-label": "Search commands and sessions", autocomplete: "off" });
+  const dialog = make("dialog.palette", input, { "aria-label": "All commands" });
+  let isEnterPressed = false;
+  input.onkeydown = (event) => {
+    isEnterPressed ||= event.key === "Enter";
   };
-  showOver(dialog, undefined, () => openPalette(app));
+  showDialog(dialog, undefined, () => openPalette(app));
   try {
     const { palette } = await import("./views/palette.js");
-    const take = palette(app, dialog, box);
-    if (isTaken && dialog.open) take();
+    const runSelected = palette(app, dialog, input);
+    if (isEnterPressed && dialog.open) runSelected();
   } catch (error) {
     dialog.close();
     throw error;
   }
 }
 
-/** What is shown, and what it lies in. @param {App} app @returns {Here} */
-export function hereOf(app) {
-  const { view: shown, id } = app.route;
-  const { state } = app;
-  const session = shown === "session" ? state.sessions.get(id) : undefined;
-  const worktree = state.worktrees.get(session?.worktree_id ?? (["worktree", "diff"].includes(shown) ? id : ""));
-  const project = state.projects.get(worktree?.project_id ?? (shown === "project" ? id : ""));
-  return { session, worktree, project };
-}
-
-/** Whether there is what it needs. @param {Action} action @param {Here} here */
-export const isPossible = (action, here) => !action.needs || Boolean(here[action.needs]);
-
-/** Do it, or say what it needs. @param {App} app @param {string} id */
-export async function perform(app, id) {
-  const action = ACTIONS.find((each) => each.id === id);
-  if (!action) return;
-  const here = hereOf(app);
-  if (!isPossible(action, here)) app.say(`Open a ${action.needs} first.`);
-  else {
-    try {
-      await action.do(app, here);
-    } catch {
-      app.say("This part of the page could not be loaded. Try again when the connection is back.", { bad: true });
-    }
-  }
-}
-
-/** @param {App} app @param {Here} here */
+/** @param {App} app @param {Context} context */
 function nextWaiting(app, { session }) {
   const waiting = app.state.waiting();
-  const next = waiting[(waiting.findIndex((each) => each.id === session?.id) + 1) % waiting.length];
+  const next = waiting[(waiting.findIndex((candidate) => candidate.id === session?.id) + 1) % waiting.length];
   if (next && next.id !== session?.id) app.go("session", next.id);
-  else app.say(next ? "Nobody else needs you." : "Nobody needs you.");
+  else app.toast(next ? "No other session needs you." : "No session needs you.");
 }
 
-/** @param {App} app @param {Here} here */
+/** @param {App} app @param {Context} context */
 function cycleMode(app, { session }) {
   const mode = MODES[(MODES.indexOf(session?.execution_mode) + 1) % MODES.length];
   return app.run("update_session", { sessionId: session?.id, executionMode: mode });
 }
 
-/** @param {App} app @param {Here} here */
-async function beginAfresh(app, { session }) {
+/** @param {App} app @param {Context} context */
+async function startSimilarSession(app, { session }) {
   if (!session) return;
   const { worktree_id: worktreeId, backend, execution_mode: executionMode, thinking_level: thinkingLevel } = session;
   const model = session.model || undefined;
-  const made = await app.run("create_session", { worktreeId, backend, model, executionMode, thinkingLevel });
-  if (made) app.go("session", made.id);
+  const created = await app.run("create_session", { worktreeId, backend, model, executionMode, thinkingLevel });
+  if (created) app.go("session", created.id);
 }
 
-/** @param {App} app @param {Here} here */
+/** @param {App} app @param {Context} context */
 async function stop(app, { session }) {
   if (session?.status !== "running" && session?.status !== "waiting") return;
-  const shown = /** @type {HTMLButtonElement | null} */ (document.querySelector(".composer .stop:not([hidden])"));
-  if (shown) shown.click(); // it says at once that it stops
+  const stopButton = /** @type {HTMLButtonElement | null} */ (document.querySelector(".composer .stop:not([hidden])"));
+  if (stopButton) stopButton.click(); // which shows at once that it is stopping
   else await app.run("stop_generation", { sessionId: session.id });
 }
 
-const AGAIN = 4000; // ms within which a second press is meant
-let first = { request: "", at: -AGAIN };
-
-/**
- * Stop by a key. What waits for a person goes on waiting until the key is pressed a second time.
- * @param {App} app
- */
-export function stopByKey(app) {
-  const { session } = hereOf(app);
-  const request = session?.request?.id;
-  if (request && (first.request !== request || performance.now() - first.at > AGAIN)) {
-    first = { request, at: performance.now() };
-    app.say(`${ASKED[session.waiting_for] ?? "This"} goes on waiting. Press escape again to set it aside.`);
-  } else perform(app, "stop");
-}
-
-/** @type {Record<string, string>} */
-const ASKED = { plan: "The plan", question: "The question", permission: "The permission" };
-
-/** @param {App} app @param {Here} here @param {number} by */
-function step(app, { session, worktree }, by) {
-  const all = app.state.sessionsOf(worktree?.id ?? "");
-  const place = all.findIndex((each) => each.id === session?.id);
-  const next = all[(place + by + all.length) % all.length];
+/** @param {App} app @param {Context} context @param {number} offset */
+function goToSibling(app, { session, worktree }, offset) {
+  const sessions = app.state.sessionsOf(worktree?.id ?? "");
+  const index = sessions.findIndex((candidate) => candidate.id === session?.id);
+  const next = sessions[(index + offset + sessions.length) % sessions.length];
   if (next) app.go("session", next.id);
 }
 
 function toggleTree() {
   const menu = /** @type {HTMLElement} */ (document.getElementById("menu"));
   if (menu.checkVisibility()) menu.click();
-  else document.body.classList.toggle("alone");
+  else document.body.classList.toggle("tree-hidden");
 }
 
-/** Open a list of the line under the message box. @param {string} name */
-function pick(name) {
+/** Open a select in the settings below the message box. @param {string} name */
+function openSelect(name) {
   const select = /** @type {HTMLSelectElement | null} */ (document.querySelector(`.settings .${name}`));
   if (!select || select.disabled) return false;
-  const rest = /** @type {HTMLElement | null} */ (document.querySelector('.settings .rest[aria-expanded="false"]'));
-  if (!select.checkVisibility()) rest?.click();
+  const moreButton = /** @type {HTMLElement | null} */ (document.querySelector('.settings .more-settings[aria-expanded="false"]'));
+  if (!select.checkVisibility()) moreButton?.click();
   select.focus();
   try {
     select.showPicker();
   } catch {
-    // The browser opens none by itself; it has the focus.
+    // The browser does not support it; the select has the focus.
   }
   return true;
 }
 
-/** @param {App} app @param {Here} here */
+/** @param {App} app @param {Context} context */
 async function renameSession(app, { session }) {
   await ask("Rename the session", {
     value: session?.name,
-    yes: "Rename",
-    take: (name) => name.trim() && app.connection.call("update_session", { sessionId: session?.id, name: name.trim() }),
+    label: "Rename",
+    submit: (name) => name.trim() && app.connection.call("update_session", { sessionId: session?.id, name: name.trim() }),
   });
 }
 
-/** @param {App} app @param {Here} here */
+/** @param {App} app @param {Context} context */
 async function archiveSession(app, { session, worktree }) {
-  const given = { sessionId: session?.id };
-  const busy = session?.status === "running" || session?.status === "waiting";
-  const told = busy ? "It is at work. Stop it and put it away?" : `Put “${session?.name}” away? The archive keeps it.`;
-  if ((busy || app.state.preferences.confirm_session_close) && !(await confirm("Archive the session", told, "Archive"))) return;
-  if ((await app.run("archive_session", given)) === undefined) return;
-  if (location.hash.startsWith(hashOf("session", session?.id))) app.go("worktree", worktree?.id);
-  sayArchived(app, `“${session?.name}” is archived.`, () => app.state.sessions.get(session?.id ?? ""), () => app.run("unarchive_session", given));
+  const args = { sessionId: session?.id };
+  const isBusy = session?.status === "running" || session?.status === "waiting";
+  const message = isBusy ? "The session is running. Stop and archive it?" : `Archive '${session?.name}'? You can restore it later.`;
+  if ((isBusy || app.state.preferences.confirm_session_close) && !(await confirm("Archive the session", message, "Archive"))) return;
+  if ((await app.run("archive_session", args)) === undefined) return;
+  if (location.hash.startsWith(hashFor("session", session?.id))) app.go("worktree", worktree?.id);
+  showArchived(app, `Archived '${session?.name}'.`, () => app.state.sessions.get(session?.id ?? ""), () => app.run("unarchive_session", args));
 }
 
-/** @param {App} app @param {Here} here */
+/** @param {App} app @param {Context} context */
 async function deleteSession(app, { session, worktree }) {
-  const told = `Delete “${session?.name}” and its ${counted(session?.message_count ?? 0, "message")} for good?`;
-  if (!(await confirm("Delete the session", told, "Delete for good", { danger: true }))) return;
+  const message = `Permanently delete '${session?.name}' and its ${pluralize(session?.message_count ?? 0, "message")}?`;
+  if (!(await confirm("Delete the session", message, "Delete permanently", { danger: true }))) return;
   if ((await app.run("delete_session", { sessionId: session?.id })) !== undefined) app.go("worktree", worktree?.id);
 }
 
-/** @param {App} app @param {Here} here */
+/** @param {App} app @param {Context} context */
 async function archiveWorktree(app, { worktree }) {
-  const given = { worktreeId: worktree?.id };
-  if ((await app.run("archive_worktree", given)) === undefined) return;
+  const args = { worktreeId: worktree?.id };
+  if ((await app.run("archive_worktree", args)) === undefined) return;
   app.go("needs");
-  sayArchived(app, `${worktree?.name} is archived. Its files stay.`, () => app.state.worktrees.get(worktree?.id ?? ""), () => app.run("unarchive_worktree", given));
+  showArchived(app, `Archived ${worktree?.name}. Its files are kept.`, () => app.state.worktrees.get(worktree?.id ?? ""), () => app.run("unarchive_worktree", args));
 }
 
-/** @param {App} app @param {string} words @param {() => Resource | undefined} now @param {() => unknown} back */
-function sayArchived(app, words, now, back) {
-  app.say(words, { isTrue: () => Boolean(now()?.archived_at), action: ["Bring it back", back] });
+/** @param {App} app @param {string} text @param {() => Resource | undefined} getItem @param {() => unknown} undo */
+function showArchived(app, text, getItem, undo) {
+  app.toast(text, { isValid: () => Boolean(getItem()?.archived_at), action: ["Undo", undo] });
 }

@@ -1,173 +1,173 @@
 // @ts-check
-// Tells a person who looks elsewhere that a session needs them or has ended: by a sound, a word on the page, the
-// tab's title, a notification of the device or its vibration. Once for all tabs, never for the session they see.
+// Alerts when a session needs the user or has finished: by sound, toast, tab title, device notification and vibration.
+// Only one tab alerts, and never for the session that is being viewed.
 
-import { asks } from "./marks.js";
+import { requestLabel } from "./marks.js";
 import { navigate } from "./overlays.js";
-import { hashOf } from "./router.js";
+import { hashFor } from "./router.js";
 
 /**
  * @typedef {import("./state.js").Resource} Resource
  * @typedef {"waiting" | "review"} Kind as in the preferences `waiting_sound` and `review_sound`
  */
 
-const TOLD = "spinney-told"; // what any tab told last, and when
-const NOTIFIES = "spinney-notifies";
-const PAUSE = 1000; // ms between two alerts at least
-const LATE = 10000; // ms within which every tab has heard the same
-const PAGE = new URL(import.meta.url).pathname.replace(/\/js\/\w+\.js$/, "");
-const BUZZ = { waiting: [80, 60, 80], review: [60] };
+const LAST_ALERTS = "spinney-alerts"; // the last alerts of any tab, and when
+const NOTIFICATIONS_KEY = "spinney-notifies";
+const MIN_INTERVAL = 1000; // minimum ms between two alerts
+const LOCK_TIME = 10000; // ms within which all tabs have received the same event
+const BASE_PATH = new URL(import.meta.url).pathname.replace(/\/js\/\w+\.js$/, "");
+const VIBRATION = { waiting: [80, 60, 80], review: [60] };
 
-/** @type {((sound: string) => void) | undefined} says that sounds are held back */ let heldBack;
+/** @type {((sound: string) => void) | undefined} offers to allow blocked sounds */ let offerSounds;
 
 /** @param {import("./app.js").App} app */
-export function alerts(app) {
-  /** @type {Map<string, { asked: string, status: string }>} how each session was when it was last heard of */
+export function initAlerts(app) {
+  /** @type {Map<string, { request: string, status: string }>} the last known status of each session */
   const known = new Map();
   let resources = app.state.sessions;
 
-  // A state that is read anew is no news.
-  app.watch((link) => {
-    if (link.state !== "open" || resources === app.state.sessions) return;
+  // A reloaded state must not alert.
+  app.onConnection((status) => {
+    if (status.state !== "open" || resources === app.state.sessions) return;
     resources = app.state.sessions;
     known.clear();
-    for (const session of resources.values()) known.set(session.id, stateOf(session));
+    for (const session of resources.values()) known.set(session.id, statusOf(session));
   });
-  app.listen((name, body) => {
+  app.onEvent((name, body) => {
     if (!name.startsWith("session-")) return;
     const id = body.session?.id ?? body.session_id;
     const session = app.state.sessions.get(id);
     const before = known.get(id);
     if (!session) known.delete(id);
-    else known.set(id, stateOf(session));
-    const kind = session && before && newsOf(before, session);
-    if (kind) tell(app, session, kind);
-    if (document.hidden) app.retitle(); // there are no frames to draw it in
+    else known.set(id, statusOf(session));
+    const kind = session && before && alertKind(before, session);
+    if (kind) sendAlert(app, session, kind);
+    if (document.hidden) app.updateTitle(); // hidden tabs get no frames
   });
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return;
-    app.news = "";
-    app.retitle();
+    app.titleMark = "";
+    app.updateTitle();
   });
-  heldBack = (sound) => {
-    heldBack = undefined; // once is enough
-    app.say("The browser holds sounds back until this page is pressed.", { action: ["Allow sounds", () => play(sound)] });
+  offerSounds = (sound) => {
+    offerSounds = undefined; // ask once only
+    app.toast("The browser blocks sounds until you interact with the page.", { action: ["Allow sounds", () => playSound(sound)] });
   };
 }
 
 /** @param {Resource} session */
-const stateOf = (session) => ({ asked: session.waiting_for ? session.request?.id ?? session.waiting_for : "", status: session.status });
+const statusOf = (session) => ({ request: session.waiting_for ? session.request?.id ?? session.waiting_for : "", status: session.status });
 
-/** What a person hears of: a new request, or a run that came to its own end. @param {{ asked: string, status: string }} before @param {Resource} now @returns {Kind | null} */
-function newsOf(before, now) {
+/** What to alert about: a new request, or a run that ended by itself. @param {{ request: string, status: string }} before @param {Resource} now @returns {Kind | null} */
+function alertKind(before, now) {
   if (now.archived_at) return null;
-  const { asked, status } = stateOf(now);
-  if (asked && asked !== before.asked) return "waiting";
-  const ran = before.status === "running" || before.status === "waiting";
-  const rests = status === "idle" || status === "failed";
-  return ran && rests && now.last_run?.status !== "cancelled" ? "review" : null;
+  const { request, status } = statusOf(now);
+  if (request && request !== before.request) return "waiting";
+  const wasActive = before.status === "running" || before.status === "waiting";
+  const hasEnded = status === "idle" || status === "failed";
+  return wasActive && hasEnded && now.last_run?.status !== "cancelled" ? "review" : null;
 }
 
 /** @param {import("./app.js").App} app @param {Resource} session @param {Kind} kind */
-async function tell(app, session, kind) {
-  const place = hashOf("session", session.id);
-  const words = kind === "waiting" ? asks(session) : session.status === "failed" ? "failed" : "has finished";
+async function sendAlert(app, session, kind) {
+  const address = hashFor("session", session.id);
+  const text = kind === "waiting" ? requestLabel(session) : session.status === "failed" ? "failed" : "has finished";
   const isSeen = document.hasFocus() && app.route.view === "session" && app.route.id === session.id;
-  if (document.hidden) app.news = kind === "waiting" ? "? " : "✓ ";
-  else if (!isSeen) sayOnPage(app, session, kind, words);
-  await turn();
-  if (!(await isFirst(`${session.id} ${session.updated_at} ${words}`, { isSeen }))) return;
+  if (document.hidden) app.titleMark = kind === "waiting" ? "? " : "✓ ";
+  else if (!isSeen) showAlertToast(app, session, kind, text);
+  await waitForTurn();
+  if (!(await claimAlert(`${session.id} ${session.updated_at} ${text}`, { isSeen }))) return;
   const sound = app.state.preferences[`${kind}_sound`];
   if (sound !== "none") {
-    play(sound);
-    if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(BUZZ[kind]);
+    playSound(sound);
+    if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(VIBRATION[kind]);
   }
-  if (!document.hasFocus()) notify(session.name, words, place);
+  if (!document.hasFocus()) showNotification(session.name, text, address);
 }
 
-/** Say it as long as it holds. "Needs you" shows each request itself. @param {import("./app.js").App} app @param {Resource} session @param {Kind} kind @param {string} words */
-function sayOnPage(app, session, kind, words) {
-  const told = JSON.stringify(stateOf(session));
-  const isTrue = () => {
+/** Show a toast while it applies. The "Needs you" view shows all requests itself. @param {import("./app.js").App} app @param {Resource} session @param {Kind} kind @param {string} text */
+function showAlertToast(app, session, kind, text) {
+  const before = JSON.stringify(statusOf(session));
+  const isValid = () => {
     const now = app.state.sessions.get(session.id);
-    const isShown = kind === "waiting" && app.route.view === "needs";
-    return now !== undefined && !now.archived_at && JSON.stringify(stateOf(now)) === told && !isShown;
+    const isListed = kind === "waiting" && app.route.view === "needs";
+    return now !== undefined && !now.archived_at && JSON.stringify(statusOf(now)) === before && !isListed;
   };
-  app.say(`“${session.name}” ${words}`, { about: session.id, isTrue, action: ["Show", () => app.go("session", session.id)] });
+  app.toast(`'${session.name}' ${text}`, { about: session.id, isValid, action: ["Show", () => app.go("session", session.id)] });
 }
 
-/** The tab with the focus speaks first, as it knows what is seen; then those that may make a sound. */
-function turn() {
+/** Wait so that the focused tab, which knows what the user sees, comes first, then tabs that may play sounds. */
+function waitForTurn() {
   const wait = document.hasFocus() ? 0 : navigator.userActivation?.hasBeenActive === false ? 400 : 100;
   return new Promise((resolve) => (wait ? setTimeout(resolve, wait) : resolve(undefined)));
 }
 
 /**
- * Whether this tab is the one to tell it: no other did, and none told something else a moment ago.
- * @param {string} news
- * @param {{ isSeen: boolean }} how where it is seen nobody tells it, and that is no moment for others either
+ * Whether this tab may alert: no other tab did, and none had another alert a moment ago.
+ * @param {string} alert
+ * @param {{ isSeen: boolean }} options if the session is being viewed, no tab alerts, and other alerts need not wait
  */
-async function isFirst(news, { isSeen }) {
-  if (!navigator.locks) return isFirstByStorage(news, isSeen);
-  return (await hold(`spinney-told ${news}`, LATE)) && !isSeen && hold("spinney-alert", PAUSE);
+async function claimAlert(alert, { isSeen }) {
+  if (!navigator.locks) return claimAlertInStorage(alert, isSeen);
+  return (await claimLock(`spinney-alerts ${alert}`, LOCK_TIME)) && !isSeen && claimLock("spinney-alert", MIN_INTERVAL);
 }
 
-/** Take a lock that no other tab has, for so many ms. @param {string} name @param {number} time @returns {Promise<boolean>} */
-function hold(name, time) {
+/** Hold a lock for some ms, unless another tab has it. @param {string} name @param {number} duration @returns {Promise<boolean>} */
+function claimLock(name, duration) {
   return new Promise((resolve) => {
     navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       resolve(lock !== null);
-      return lock && new Promise((done) => setTimeout(done, time));
+      return lock && new Promise((done) => setTimeout(done, duration));
     });
   });
 }
 
-/** Without encryption there are no locks; two tabs that ask in the same moment then both tell. @param {string} news @param {boolean} isSeen */
-function isFirstByStorage(news, isSeen) {
-  const [told, at] = JSON.parse(localStorage.getItem(TOLD) ?? "[[], 0]");
+/** Without HTTPS there are no locks; two tabs may then alert at the same moment. @param {string} alert @param {boolean} isSeen */
+function claimAlertInStorage(alert, isSeen) {
+  const [recent, at] = JSON.parse(localStorage.getItem(LAST_ALERTS) ?? "[[], 0]");
   const now = Date.now();
-  const isQuiet = isSeen || now - at >= PAUSE || now < at;
-  if (told.includes(news) || !isQuiet) return false;
-  localStorage.setItem(TOLD, JSON.stringify([[...told.slice(-9), news], isSeen ? at : now]));
+  const isAllowed = isSeen || now - at >= MIN_INTERVAL || now < at;
+  if (recent.includes(alert) || !isAllowed) return false;
+  localStorage.setItem(LAST_ALERTS, JSON.stringify([[...recent.slice(-9), alert], isSeen ? at : now]));
   return !isSeen;
 }
 
-/** Play a sound of the preferences now. @param {string} sound */
-export async function play(sound) {
+/** Play a sound. @param {string} sound */
+export async function playSound(sound) {
   try {
-    await new Audio(`${PAGE}/sounds/${sound}.wav`).play();
+    await new Audio(`${BASE_PATH}/sounds/${sound}.wav`).play();
   } catch (error) {
-    if (/** @type {Error} */ (error).name === "NotAllowedError") heldBack?.(sound);
+    if (/** @type {Error} */ (error).name === "NotAllowedError") offerSounds?.(sound);
   }
 }
 
 // Notifications ------------------------------------------------------------------------------------
 
-/** @returns {"on" | "off" | "denied" | "impossible"} how it is with notifications of this device */
-export function notifications() {
+/** @returns {"on" | "off" | "denied" | "impossible"} whether this browser shows notifications */
+export function notificationState() {
   if (!isSecureContext || !("Notification" in window)) return "impossible";
   if (Notification.permission === "denied") return "denied";
-  return Notification.permission === "granted" && localStorage.getItem(NOTIFIES) !== "no" ? "on" : "off";
+  return Notification.permission === "granted" && localStorage.getItem(NOTIFICATIONS_KEY) !== "no" ? "on" : "off";
 }
 
-/** Turn them on, which asks the person, or off; on a press only. @param {boolean} wanted */
-export async function useNotifications(wanted) {
-  if (wanted && Notification.permission === "default") await Notification.requestPermission();
-  if (wanted) localStorage.removeItem(NOTIFIES);
-  else localStorage.setItem(NOTIFIES, "no");
+/** Turn notifications on, which asks the user, or off; must be called on a click. @param {boolean} isWanted */
+export async function setNotifications(isWanted) {
+  if (isWanted && Notification.permission === "default") await Notification.requestPermission();
+  if (isWanted) localStorage.removeItem(NOTIFICATIONS_KEY);
+  else localStorage.setItem(NOTIFICATIONS_KEY, "no");
 }
 
-/** @param {string} name @param {string} words @param {string} place where a press on it leads */
-async function notify(name, words, place) {
-  if (notifications() !== "on") return;
-  const told = { body: words, tag: place, icon: `${PAGE}/icons/192.png`, data: place };
+/** @param {string} name @param {string} text @param {string} address opened by a click on it */
+async function showNotification(name, text, address) {
+  if (notificationState() !== "on") return;
+  const options = { body: text, tag: address, icon: `${BASE_PATH}/icons/192.png`, data: address };
   const worker = await navigator.serviceWorker?.getRegistration();
-  if (worker) await worker.showNotification(name, told);
+  if (worker) await worker.showNotification(name, options);
   else {
-    const shown = new Notification(name, told);
+    const shown = new Notification(name, options);
     shown.onclick = () => {
       focus();
-      navigate(place);
+      navigate(address);
     };
   }
 }

@@ -1,47 +1,47 @@
 // @ts-check
-// What is being written in answer to a request stays until it was sent: over a reload, over a change of place, and
-// when the request is gone (stopped, answered elsewhere, replaced), then as a draft in the session's message box.
+// Drafts of answers to requests, kept until they are sent: over a reload and in other views. When the request is gone
+// (stopped, answered elsewhere, replaced), they move to the session's message box.
 
 /**
  * @typedef {import("./app.js").App} App
- * @typedef {Record<string, string>} Fields texts by the names of their fields
+ * @typedef {Record<string, string>} Fields texts by field name
  */
 
 const PREFIX = "spinney-answer-";
 
-/** @param {string} sessionId @param {string} requestId @returns {Fields} what was written in answer to this request */
-export function answerOf(sessionId, requestId) {
-  const kept = read(PREFIX + sessionId);
-  return kept?.request === requestId ? kept.fields : {};
+/** @param {string} sessionId @param {string} requestId @returns {Fields} the draft answer to this request */
+export function loadAnswer(sessionId, requestId) {
+  const draft = read(PREFIX + sessionId);
+  return draft?.request === requestId ? draft.fields : {};
 }
 
 /** @param {string} sessionId @param {string} requestId @param {string} name @param {string} text */
-export function keepAnswer(sessionId, requestId, name, text) {
-  const fields = { ...answerOf(sessionId, requestId), [name]: text };
+export function saveAnswer(sessionId, requestId, name, text) {
+  const fields = { ...loadAnswer(sessionId, requestId), [name]: text };
   if (!text) delete fields[name];
   try {
     if (Object.keys(fields).length) localStorage.setItem(PREFIX + sessionId, JSON.stringify({ request: requestId, fields }));
     else localStorage.removeItem(PREFIX + sessionId);
   } catch {
-    // The browser has no room for it; the field still has it.
+    // The browser's storage is full; the field still has the text.
   }
 }
 
-/** Bring texts whose request is gone into the message boxes of their sessions. @param {App} app */
-export function answers(app) {
-  app.follow((change) => change.tree && app.state.isLoaded && rescue(app));
+/** Move drafts whose request is gone to the message boxes of their sessions. @param {App} app */
+export function initAnswers(app) {
+  app.onChange((change) => change.tree && app.state.isLoaded && moveOrphanedDrafts(app));
 }
 
 /** @param {App} app */
-function rescue(app) {
-  for (const key of Object.keys(localStorage).filter((each) => each.startsWith(PREFIX))) {
+function moveOrphanedDrafts(app) {
+  for (const key of Object.keys(localStorage).filter((name) => name.startsWith(PREFIX))) {
     const sessionId = key.slice(PREFIX.length);
-    const kept = read(key);
+    const draft = read(key);
     const session = app.state.sessions.get(sessionId);
-    if (session && [session.request?.id, session.set_aside_plan?.id].includes(kept?.request)) continue;
+    if (session && [session.request?.id, session.set_aside_plan?.id].includes(draft?.request)) continue;
     localStorage.removeItem(key);
-    const message = Object.values(kept?.fields ?? {}).join("\n");
-    if (session && message) app.outbox.giveBack({ sessionId, message, images: [] }, "This request is gone. What you wrote is in the message box.");
+    const message = Object.values(draft?.fields ?? {}).join("\n");
+    if (session && message) app.outbox.returnToDraft({ sessionId, message, images: [] }, "The request is no longer open. Your text is in the message box.");
   }
 }
 

@@ -1,165 +1,165 @@
 // @ts-check
-// What all views share: the connection, the state, the place that is shown, and a word to the person.
+// The application object shared by all views: connection, state, current view, commands and toasts.
 
-import { make, button } from "./dom.js";
+import { button, make } from "./dom.js";
 import { Connection } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { go, hashOf, routeHere } from "./router.js";
+import { currentRoute, go, hashFor } from "./router.js";
 import { State, noChange } from "./state.js";
 import { Toasts } from "./toasts.js";
 
 /**
- * @typedef {object} View one place of the page, alive while it is shown
- * @property {string} title for the bar, the tab and screen readers
- * @property {HTMLElement} element fills the room; made once
- * @property {(change: import("./state.js").Change) => void} [changed] at most once a frame
- * @property {(name: string, body: any) => void} [event] every event, at once; draw later
- * @property {(snapshot: any) => void} [loaded] everything was read anew
- * @property {() => void} [close] it is left
- * @property {() => void} [focus] puts the keys where they belong
+ * @typedef {object} View what an address of the page shows; exists while it is shown
+ * @property {string} title for the header, the tab and screen readers
+ * @property {HTMLElement} element the content, created once
+ * @property {(change: import("./state.js").Change) => void} [update] update after state changes, at most once per frame
+ * @property {(name: string, body: any) => void} [handleEvent] handle an event immediately; must not draw
+ * @property {(snapshot: any) => void} [handleReload] the whole state was reloaded
+ * @property {() => void} [close] clean up when another view is shown
+ * @property {() => void} [focus] set the initial focus
  *
  * @typedef {(app: App, route: import("./router.js").Route) => View} MakeView
  */
 
 /**
- * A view whose module is loaded when it is opened first.
+ * A view whose module is loaded when it is first opened.
  * @param {() => Promise<Record<string, any>>} load
- * @param {string} name of its function there
+ * @param {string} name of the function that creates it
  * @returns {MakeView}
  */
-export function lazy(load, name) {
+export function lazyView(load, name) {
   /** @type {MakeView | undefined} */
-  let loaded;
+  let makeView;
   return (app, route) => {
-    if (loaded) return loaded(app, route);
+    if (makeView) return makeView(app, route);
     /** @type {View} */
     const shown = { title: "Spinney", element: make("p.hint.page", "loading…") };
-    const before = app.link;
+    const before = app.connectionStatus;
     load().then(
       (module) => {
-        loaded = module[name];
-        if (app.view === shown) app.put(module[name](app, route));
+        makeView = module[name];
+        if (app.view === shown) app.setView(module[name](app, route));
       },
-      () => app.view === shown && sayMissing(app, shown, before),
+      () => app.view === shown && showLoadError(app, shown, before),
     );
     return shown;
   };
 }
 
 /**
- * Say that a part of the page is not here; it is shown when the connection is back.
- * @param {App} app @param {View} shown in its place @param {import("./net.js").Link} before how the connection was when it was asked for
+ * Show that a module could not be loaded, and load it again when the connection is back.
+ * @param {App} app @param {View} shown the placeholder view @param {import("./net.js").ConnectionStatus} before the connection status when loading started
  */
-function sayMissing(app, shown, before) {
-  let isOpen = app.link.state === "open";
-  if (isOpen && app.link !== before) return app.show(); // it came back meanwhile
-  const words = isOpen
+function showLoadError(app, shown, before) {
+  let isOpen = app.connectionStatus.state === "open";
+  if (isOpen && app.connectionStatus !== before) return app.showRoute(); // the connection came back meanwhile
+  const text = isOpen
     ? "This part of the page could not be loaded."
-    : "You are offline, and this part of the page was not loaded before. It is shown when the connection is back.";
-  shown.element.replaceChildren(`${words} `, button("Try again", () => app.show()));
-  shown.close = app.watch((link) => {
-    const isBack = link.state === "open" && !isOpen;
-    isOpen = link.state === "open";
-    if (isBack) app.show();
+    : "You are offline, and this part of the page has not been loaded yet. It will load when you are back online.";
+  shown.element.replaceChildren(`${text} `, button("Try again", () => app.showRoute()));
+  shown.close = app.onConnection((status) => {
+    const isBack = status.state === "open" && !isOpen;
+    isOpen = status.state === "open";
+    if (isBack) app.showRoute();
   });
   return undefined;
 }
 
 /**
- * In the place of what was deleted, or is so new that nobody told of it yet: that is shown once it is known.
+ * A placeholder for an item that was deleted, or that no event has announced yet: it is shown as soon as it is known.
  * @param {App} app @param {"projects" | "worktrees" | "sessions"} kind @param {string} id @returns {View}
  */
-export function gone(app, kind, id) {
-  const back = make("a", "Back to all sessions", { href: hashOf("needs") });
+export function missingView(app, kind, id) {
+  const back = make("a", "Back to all sessions", { href: hashFor("needs") });
   return {
     title: "Spinney",
-    element: make("p.hint.page", `This ${kind.slice(0, -1)} is not here (any more). `, back),
-    changed: () => app.state[kind].has(id) && app.show(),
+    element: make("p.hint.page", `This ${kind.slice(0, -1)} does not exist or was deleted. `, back),
+    update: () => app.state[kind].has(id) && app.showRoute(),
   };
 }
 
-/** For an address that names nothing. @type {MakeView} */
-function unknown(app) {
-  const home = make("a.button.primary", "Go to the start page", { href: `/${hashOf("needs")}` });
-  const words = `There is nothing at “${location.hash || location.pathname}”.`;
-  return { title: "Not found", element: make("div.page", make("h2", "Not found"), make("p", words), make("p", home)) };
+/** The view for an unknown address. @type {MakeView} */
+function notFoundView(app) {
+  const link = make("a.button.primary", "Go to the start page", { href: `/${hashFor("needs")}` });
+  const text = `There is nothing at '${location.hash || location.pathname}'.`;
+  return { title: "Not found", element: make("div.page", make("h2", "Not found"), make("p", text), make("p", link)) };
 }
 
-/** The page. */
+/** The application. */
 export class App {
   state = new State();
-  /** @type {import("./net.js").Link} */ link = { state: "connecting" };
+  /** @type {import("./net.js").ConnectionStatus} */ connectionStatus = { state: "connecting" };
   /** @type {View | null} */ view = null;
-  route = routeHere();
-  news = ""; // a mark in the tab's title for what happened while nobody looked
+  route = currentRoute();
+  titleMark = ""; // a mark in the tab's title for what happened while the tab was hidden
   /** @type {Map<string, MakeView>} */ #views = new Map();
-  /** @type {Set<(change: import("./state.js").Change) => void>} */ #followers = new Set();
-  /** @type {Set<(name: string, body: any) => void>} */ #listeners = new Set();
-  /** @type {Set<(link: import("./net.js").Link) => void>} */ #watchers = new Set();
+  /** @type {Set<(change: import("./state.js").Change) => void>} */ #changeListeners = new Set();
+  /** @type {Set<(name: string, body: any) => void>} */ #eventListeners = new Set();
+  /** @type {Set<(status: import("./net.js").ConnectionStatus) => void>} */ #connectionListeners = new Set();
   #change = noChange();
   #frame = 0;
 
   constructor() {
     this.connection = new Connection({
-      loaded: (snapshot) => this.#loaded(snapshot),
-      event: (name, body) => this.#event(name, body),
-      link: (link) => {
-        this.link = link;
-        for (const watcher of this.#watchers) watcher(link);
+      onSnapshot: (snapshot) => this.#handleSnapshot(snapshot),
+      onEvent: (name, body) => this.#handleEvent(name, body),
+      onStatus: (status) => {
+        this.connectionStatus = status;
+        for (const listener of this.#connectionListeners) listener(status);
       },
     });
     this.outbox = new Outbox(this);
     this.toasts = new Toasts(this);
-    addEventListener("hashchange", () => this.show());
+    addEventListener("hashchange", () => this.showRoute());
   }
 
-  // Parts ------------------------------------------------------------------------------------------
+  // Subscriptions ----------------------------------------------------------------------------------
 
   /** @param {string} name @param {MakeView} make */
   addView(name, make) {
     this.#views.set(name, make);
   }
 
-  /** Draw when something changed, at most once a frame; gives how to end it. @param {(change: import("./state.js").Change) => void} follow */
-  follow(follow) {
-    this.#followers.add(follow);
-    return () => this.#followers.delete(follow);
+  /** Subscribe to state changes, at most once per frame; returns a function to unsubscribe. @param {(change: import("./state.js").Change) => void} listener */
+  onChange(listener) {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
   }
 
-  /** Hear every event at once; gives how to end it. @param {(name: string, body: any) => void} listen */
-  listen(listen) {
-    this.#listeners.add(listen);
-    return () => this.#listeners.delete(listen);
+  /** Subscribe to all events, immediately; returns a function to unsubscribe. @param {(name: string, body: any) => void} listener */
+  onEvent(listener) {
+    this.#eventListeners.add(listener);
+    return () => this.#eventListeners.delete(listener);
   }
 
-  /** Hear how the connection is, now and whenever that changes; gives how to end it. @param {(link: import("./net.js").Link) => void} watch */
-  watch(watch) {
-    this.#watchers.add(watch);
-    watch(this.link);
-    return () => this.#watchers.delete(watch);
+  /** Subscribe to the connection status; calls back now, too. Returns a function to unsubscribe. @param {(status: import("./net.js").ConnectionStatus) => void} listener */
+  onConnection(listener) {
+    this.#connectionListeners.add(listener);
+    listener(this.connectionStatus);
+    return () => this.#connectionListeners.delete(listener);
   }
 
-  // Places -----------------------------------------------------------------------------------------
+  // Views ------------------------------------------------------------------------------------------
 
-  /** Show what the address names. */
-  show() {
+  /** Show the view of the current address. */
+  showRoute() {
     if (!this.state.isLoaded) return;
-    this.route = routeHere();
-    const make = this.#views.get(this.route.view) ?? unknown;
-    this.#close(); // before the next view is made: the two share the connection and the drafts
-    this.put(make(this, this.route));
+    this.route = currentRoute();
+    const make = this.#views.get(this.route.view) ?? notFoundView;
+    this.#close(); // before the next view is created: the two share the connection and the drafts
+    this.setView(make(this, this.route));
   }
 
-  /** Show this view. @param {View} view */
-  put(view) {
+  /** Replace the current view. @param {View} view */
+  setView(view) {
     this.#close();
     this.view = view;
-    const room = /** @type {HTMLElement} */ (document.getElementById("room"));
-    room.replaceChildren(this.view.element);
-    this.retitle();
+    const content = /** @type {HTMLElement} */ (document.getElementById("content"));
+    content.replaceChildren(this.view.element);
+    this.updateTitle();
     document.body.dataset.view = this.route.view;
     this.view.focus?.();
-    this.changed();
+    this.invalidate();
   }
 
   #close() {
@@ -168,24 +168,24 @@ export class App {
     view?.close?.();
   }
 
-  /** Show the view's title where it belongs, and how many sessions need a person. */
-  retitle() {
+  /** Update the header and the tab's title, with the number of sessions that need you. */
+  updateTitle() {
     const title = this.view?.title ?? "Spinney";
     const waiting = this.state.waiting().length;
-    document.title = `${waiting ? `(${waiting}) ` : this.news}${title === "Spinney" ? title : `${title} · Spinney`}`;
+    document.title = `${waiting ? `(${waiting}) ` : this.titleMark}${title === "Spinney" ? title : `${title} · Spinney`}`;
     const shown = document.getElementById("title");
     if (shown && shown.textContent !== title) shown.textContent = title;
   }
 
   /** @param {string} view @param {string} [id] @param {Record<string, string>} [query] */
   go(view, id, query) {
-    go(hashOf(view, id, query));
+    go(hashFor(view, id, query));
   }
 
-  // Doing ------------------------------------------------------------------------------------------
+  // Commands ---------------------------------------------------------------------------------------
 
   /**
-   * Run a command; says itself what went wrong. Gives the result, or `undefined` where it failed.
+   * Run a command; shows errors as a toast. Returns the result, or `undefined` if it failed.
    * @param {string} command
    * @param {Record<string, unknown>} [args]
    * @returns {Promise<any>}
@@ -195,8 +195,8 @@ export class App {
   }
 
   /**
-   * Read what a view shows beside its own; says what went wrong, but not that there is no connection: `loaded` reads
-   * it then. Gives the result, or `undefined`.
+   * Read additional data for a view; shows errors as a toast, except while offline: the view reads it again when it is
+   * reloaded. Returns the result, or `undefined`.
    * @param {string} command
    * @param {Record<string, unknown>} [args]
    * @returns {Promise<any>}
@@ -205,45 +205,45 @@ export class App {
     return this.#attempt(command, args, () => this.connection.isOpen);
   }
 
-  /** @param {string} command @param {Record<string, unknown> | undefined} args @param {() => boolean} isSaid */
-  async #attempt(command, args, isSaid) {
+  /** @param {string} command @param {Record<string, unknown> | undefined} args @param {() => boolean} shouldReport */
+  async #attempt(command, args, shouldReport) {
     try {
       return (await this.connection.call(command, args)) ?? null;
     } catch (error) {
-      if (isSaid()) this.say(/** @type {Error} */ (error).message, { bad: true });
+      if (shouldReport()) this.toast(/** @type {Error} */ (error).message, { bad: true });
       return undefined;
     }
   }
 
-  /** Say something that goes away by itself. @param {string} text @param {import("./toasts.js").How} [how] */
-  say(text, how = {}) {
-    this.toasts.show(text, how);
+  /** Show a message that disappears by itself. @param {string} text @param {import("./toasts.js").ToastOptions} [options] */
+  toast(text, options = {}) {
+    this.toasts.show(text, options);
   }
 
-  // Following --------------------------------------------------------------------------------------
+  // Updates ----------------------------------------------------------------------------------------
 
-  /** Draw at the next frame what concerns this change, or everything. @param {Partial<import("./state.js").Change>} [change] */
-  changed(change = { tree: true, preferences: true }) {
+  /** Update everything affected by this change, or everything, at the next frame. @param {Partial<import("./state.js").Change>} [change] */
+  invalidate(change = { tree: true, preferences: true }) {
     this.#change.tree ||= change.tree ?? false;
     this.#change.preferences ||= change.preferences ?? false;
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 
   /** @param {any} snapshot */
-  #loaded(snapshot) {
+  #handleSnapshot(snapshot) {
     const isFirst = !this.state.isLoaded;
     this.state.load(snapshot);
-    if (isFirst || !this.view) this.show();
-    else this.view.loaded?.(snapshot);
-    this.changed();
+    if (isFirst || !this.view) this.showRoute();
+    else this.view.handleReload?.(snapshot);
+    this.invalidate();
     document.body.dataset.ready = "yes";
   }
 
   /** @param {string} name @param {any} body */
-  #event(name, body) {
+  #handleEvent(name, body) {
     this.state.apply(name, body, this.#change);
-    this.view?.event?.(name, body);
-    for (const listen of this.#listeners) listen(name, body);
+    this.view?.handleEvent?.(name, body);
+    for (const listener of this.#eventListeners) listener(name, body);
     const { ids, tree, preferences, queues } = this.#change;
     if (ids.size || tree || preferences || queues.size) {
       this.#frame ||= requestAnimationFrame(() => this.#draw());
@@ -254,9 +254,9 @@ export class App {
     this.#frame = 0;
     const change = this.#change;
     this.#change = noChange();
-    for (const follow of this.#followers) follow(change);
-    this.view?.changed?.(change);
+    for (const listener of this.#changeListeners) listener(change);
+    this.view?.update?.(change);
     this.toasts.refresh();
-    this.retitle();
+    this.updateTitle();
   }
 }

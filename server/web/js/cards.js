@@ -1,10 +1,10 @@
 // @ts-check
-// What a session needs a person for: a plan, questions, or leave to use a tool.
+// Cards for a session's request: plan approval, questions, or permission to use a tool.
 
-import { answerOf, keepAnswer } from "./answers.js";
-import { arm } from "./arming.js";
+import { loadAnswer, saveAnswer } from "./answers.js";
+import { guardPresses } from "./press_guard.js";
 import { button, make } from "./dom.js";
-import { hashOf } from "./router.js";
+import { hashFor } from "./router.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -12,22 +12,22 @@ import { hashOf } from "./router.js";
  */
 
 /**
- * The card for a session's request, or nothing.
+ * The card for a session's request, or `null` if it has none.
  * @param {App} app @param {Resource} session
- * @param {{ hasBox: boolean }} place whether the session's message box is in sight: it discusses a plan
+ * @param {{ hasBox: boolean }} options whether the session's message box is visible, which can be used to discuss a plan
  * @returns {HTMLElement | null}
  */
-export function requestCard(app, session, place) {
+export function requestCard(app, session, options) {
   const { request } = session;
-  const draw = { plan: planCard, question: questionCard, permission: permissionCard }[/** @type {"plan"} */ (request?.kind)];
-  if (!draw) return null;
-  const card = draw(new Answering(app, session), request, place);
-  arm(card);
+  const create = { plan: planCard, question: questionCard, permission: permissionCard }[/** @type {"plan"} */ (request?.kind)];
+  if (!create) return null;
+  const card = create(new PendingAnswer(app, session), request, options);
+  guardPresses(card);
   return card;
 }
 
-/** One request that is being answered: what is written is kept until it was sent. */
-class Answering {
+/** A request that is being answered; keeps the texts of its fields until they are sent. */
+class PendingAnswer {
   #isSending = false;
 
   /** @param {App} app @param {Resource} session */
@@ -36,192 +36,192 @@ class Answering {
     this.sessionId = session.id;
     this.requestId = session.request.id;
     this.isAside = !session.waiting_for;
-    this.written = answerOf(this.sessionId, this.requestId);
+    this.written = loadAnswer(this.sessionId, this.requestId);
   }
 
   /**
-   * Keep what is written in a field, and put back what was.
+   * Restore a field's text, and keep what is typed.
    * @template {HTMLInputElement | HTMLTextAreaElement} Field
    * @param {string} name @param {Field} field @returns {Field}
    */
   field(name, field) {
     field.value = this.written[name] ?? field.value;
-    field.addEventListener("input", () => this.#keep(name, field.value));
+    field.addEventListener("input", () => this.#save(name, field.value));
     return field;
   }
 
-  /** Have enter in a field send what is written there. @param {HTMLInputElement | HTMLTextAreaElement} field @param {() => unknown} send */
-  enter(field, send) {
+  /** Submit a field on Enter. @param {HTMLInputElement | HTMLTextAreaElement} field @param {() => unknown} send */
+  submitOnEnter(field, send) {
     field.addEventListener("keydown", (event) => {
       const { key, shiftKey, isComposing } = /** @type {KeyboardEvent} */ (event);
-      const breaksLines = field instanceof HTMLTextAreaElement && matchMedia("(pointer: coarse)").matches;
-      if (key !== "Enter" || shiftKey || isComposing || breaksLines) return;
+      const isMultiline = field instanceof HTMLTextAreaElement && matchMedia("(pointer: coarse)").matches;
+      if (key !== "Enter" || shiftKey || isComposing || isMultiline) return;
       event.preventDefault();
       if (field.value.trim()) send();
     });
   }
 
   /** @param {string} name @param {string} text */
-  #keep(name, text) {
+  #save(name, text) {
     this.written[name] = text;
-    keepAnswer(this.sessionId, this.requestId, name, text);
+    saveAnswer(this.sessionId, this.requestId, name, text);
   }
 
   /**
-   * Answer with these fields; where that fails their texts are kept on.
-   * @param {string} command @param {Record<string, unknown>} given @param {string[]} [used] names of the fields
+   * Send an answer; the texts of the used fields are kept if that fails.
+   * @param {string} command @param {Record<string, unknown>} args @param {string[]} [fieldNames] names of the fields
    */
-  async send(command, given, used = []) {
+  async send(command, args, fieldNames = []) {
     if (this.#isSending) return undefined;
     this.#isSending = true;
-    const texts = used.map((name) => this.written[name] ?? "");
-    for (const name of used) this.#keep(name, "");
-    const done = await this.app.run(command, { sessionId: this.sessionId, requestId: this.requestId, ...given });
+    const texts = fieldNames.map((name) => this.written[name] ?? "");
+    for (const name of fieldNames) this.#save(name, "");
+    const done = await this.app.run(command, { sessionId: this.sessionId, requestId: this.requestId, ...args });
     this.#isSending = false;
     if (done !== undefined) return done;
-    for (const [at, name] of used.entries()) this.#keep(name, texts[at]);
-    this.app.changed({ tree: true }); // the request may be gone, and the texts with it
+    for (const [index, name] of fieldNames.entries()) this.#save(name, texts[index]);
+    this.app.invalidate({ tree: true }); // the request may be gone, and its texts must move
     return undefined;
   }
 
-  /** Answer in words, as a message. @param {string} name of the field @param {string} words */
-  discuss(name, words) {
-    this.#keep(name, "");
-    this.app.outbox.add(this.sessionId, words);
+  /** Answer with a chat message. @param {string} name of the field @param {string} text */
+  discuss(name, text) {
+    this.#save(name, "");
+    this.app.outbox.add(this.sessionId, text);
   }
 }
 
-/** @param {Answering} answering @param {any} request @param {{ hasBox: boolean }} place */
-function planCard(answering, request, { hasBox }) {
-  const edited = answering.field("plan", make("textarea", { rows: 12, "aria-label": "The plan, as it should be carried out" }));
-  edited.hidden = !edited.value;
+/** @param {PendingAnswer} pending @param {any} request @param {{ hasBox: boolean }} options */
+function planCard(pending, request, { hasBox }) {
+  const editor = pending.field("plan", make("textarea", { rows: 12, "aria-label": "Edited plan" }));
+  editor.hidden = !editor.value;
   const edit = button("Edit first", () => {
-    edited.hidden = !edited.hidden;
-    edited.value ||= request.plan ?? "";
-    edited.focus();
+    editor.hidden = !editor.hidden;
+    editor.value ||= request.plan ?? "";
+    editor.focus();
   });
   /** @param {"build" | "yolo"} mode */
   const approve = async (mode) => {
-    const given = { mode, ...(edited.hidden ? {} : { plan: edited.value }), ...(fresh.checked ? { fresh: true } : {}) };
-    const session = await answering.send("approve_plan", given, ["plan"]);
-    if (session && session.id !== answering.sessionId && location.hash.startsWith(hashOf("session", answering.sessionId))) answering.app.go("session", session.id);
+    const args = { mode, ...(editor.hidden ? {} : { plan: editor.value }), ...(fresh.checked ? { fresh: true } : {}) };
+    const session = await pending.send("approve_plan", args, ["plan"]);
+    if (session && session.id !== pending.sessionId && location.hash.startsWith(hashFor("session", pending.sessionId))) pending.app.go("session", session.id);
   };
   const fresh = make("input", { type: "checkbox" });
   return make(
     "section.request",
-    make("h3", answering.isAside ? "This plan was set aside. Carry it out after all?" : "Carry out this plan?"),
-    request.plan && make("details", make("summary", "the plan"), make("p.said", request.plan), { open: !hasBox }),
-    edited,
-    make("label.check", fresh, "In a fresh session, whose agent knows the plan alone"),
+    make("h3", pending.isAside ? "This plan was set aside. Approve it now?" : "Approve this plan?"),
+    request.plan && make("details", make("summary", "Plan"), make("p.verbatim", request.plan), { open: !hasBox }),
+    editor,
+    make("label.check", fresh, "In a new session that only knows the plan"),
     make("div.choices", button("Build", () => approve("build"), ".primary"), yolo(() => approve("yolo")), edit),
-    hasBox ? make("p.hint", "Or write in the message box what should be different.") : discussion(answering),
+    hasBox ? make("p.hint", "Or send a message with the changes you want.") : discussion(pending),
   );
 }
 
-/** A field for what should be different, where no message box is in sight. @param {Answering} answering */
-function discussion(answering) {
-  const words = answering.field("discuss", make("textarea", { rows: 1, placeholder: "What should be different", "aria-label": "What should be different" }));
+/** A field for requested changes, if no message box is visible. @param {PendingAnswer} pending */
+function discussion(pending) {
+  const field = pending.field("discuss", make("textarea", { rows: 1, placeholder: "Changes you want", "aria-label": "Changes you want" }));
   const send = () => {
-    const said = words.value.trim();
-    words.value = "";
-    if (said) answering.discuss("discuss", said);
-    else words.focus();
+    const text = field.value.trim();
+    field.value = "";
+    if (text) pending.discuss("discuss", text);
+    else field.focus();
   };
-  answering.enter(words, send);
-  return make("div.answer-line", words, button("Discuss", send));
+  pending.submitOnEnter(field, send);
+  return make("div.answer-line", field, button("Discuss", send));
 }
 
-/** Yolo asks for a second press: nothing will be asked afterwards. @param {() => unknown} approve */
+/** The yolo button needs a second press, because nothing is asked afterward. @param {() => unknown} approve */
 function yolo(approve) {
-  let sureFrom = Infinity;
-  const made = button("Yolo", () => {
-    if (performance.now() >= sureFrom) return approve();
-    if (sureFrom < Infinity) return undefined; // the second half of a double press
-    sureFrom = performance.now() + DOUBLE;
-    made.textContent = "Really? Nothing will be asked";
+  let confirmableFrom = Infinity;
+  const control = button("Yolo", () => {
+    if (performance.now() >= confirmableFrom) return approve();
+    if (confirmableFrom < Infinity) return undefined; // the second click of a double click
+    confirmableFrom = performance.now() + DOUBLE_CLICK;
+    control.textContent = "Confirm: it will not ask again";
     return setTimeout(() => {
-      sureFrom = Infinity;
-      made.textContent = "Yolo";
+      confirmableFrom = Infinity;
+      control.textContent = "Yolo";
     }, 5000);
   });
-  return made;
+  return control;
 }
 
-const DOUBLE = 500; // ms within which two presses are one that was meant
+const DOUBLE_CLICK = 500; // ms within which two presses count as one
 
-/** @param {Answering} answering @param {any} request */
-function questionCard(answering, request) {
+/** @param {PendingAnswer} pending @param {any} request */
+function questionCard(pending, request) {
   /** @type {Map<string, string[]>} */
   const chosen = new Map();
-  const names = request.questions.map((/** @type {any} */ one) => one.question);
+  const names = request.questions.map((/** @type {any} */ question) => question.question);
   const answer = () => {
-    const given = Object.fromEntries(request.questions.map((/** @type {any} */ one) => [one.question, textOf(one)]));
-    return answering.send("answer_question", { answer: given }, names);
+    const args = Object.fromEntries(request.questions.map((/** @type {any} */ question) => [question.question, answerFor(question)]));
+    return pending.send("answer_question", { answer: args }, names);
   };
   const send = button("Answer", answer, ".primary", { disabled: true });
-  const own = new Map();
-  /** To several choices own words are added; the one choice they replace. @param {any} one */
-  const textOf = (one) => {
-    const words = own.get(one.question)?.value.trim();
-    const picked = words && !one.multi_select ? [] : (chosen.get(one.question) ?? []);
-    return [...picked, words].filter(Boolean).join(", ");
+  const freeTexts = new Map();
+  /** Free text is added to multiple choices, but replaces a single choice. @param {any} question */
+  const answerFor = (question) => {
+    const text = freeTexts.get(question.question)?.value.trim();
+    const selected = text && !question.multi_select ? [] : (chosen.get(question.question) ?? []);
+    return [...selected, text].filter(Boolean).join(", ");
   };
-  const look = () => {
-    send.disabled = !request.questions.every(textOf);
+  const updateButton = () => {
+    send.disabled = !request.questions.every(answerFor);
   };
   const card = make(
     "section.request",
-    request.questions.map((/** @type {any} */ one) => {
-      const free = answering.field(one.question, make("input", { placeholder: "in your own words", "aria-label": one.question }));
-      free.addEventListener("input", look);
-      answering.enter(free, () => send.disabled || answer());
-      own.set(one.question, free);
-      return make("fieldset", make("legend", one.question), options(one, chosen, look), free);
+    request.questions.map((/** @type {any} */ question) => {
+      const freeText = pending.field(question.question, make("input", { placeholder: "Other answer", "aria-label": question.question }));
+      freeText.addEventListener("input", updateButton);
+      pending.submitOnEnter(freeText, () => send.disabled || answer());
+      freeTexts.set(question.question, freeText);
+      return make("fieldset", make("legend", question.question), optionButtons(question, chosen, updateButton), freeText);
     }),
     make("div.choices", send),
   );
-  look();
+  updateButton();
   return card;
 }
 
-/** @param {any} one @param {Map<string, string[]>} chosen @param {() => void} look */
-function options(one, chosen, look) {
+/** @param {any} question @param {Map<string, string[]>} chosen @param {() => void} updateButton */
+function optionButtons(question, chosen, updateButton) {
   return make(
     "div.choices",
-    one.options.map((/** @type {any} */ option) => {
-      const made = make("button", make("b", option.label), option.description && make("small", option.description), option.preview && make("span.preview", option.preview), {
+    question.options.map((/** @type {any} */ option) => {
+      const control = make("button", make("b", option.label), option.description && make("small", option.description), option.preview && make("span.preview", option.preview), {
         type: "button",
         "aria-pressed": "false",
       });
-      made.onclick = () => {
-        const now = chosen.get(one.question) ?? [];
-        const had = now.includes(option.label);
-        const others = one.multi_select ? now.filter((label) => label !== option.label) : [];
-        chosen.set(one.question, had ? others : [...others, option.label]);
-        for (const other of made.parentElement?.children ?? []) {
-          other.ariaPressed = String(chosen.get(one.question)?.includes(other.querySelector("b")?.textContent ?? ""));
+      control.onclick = () => {
+        const current = chosen.get(question.question) ?? [];
+        const wasChosen = current.includes(option.label);
+        const others = question.multi_select ? current.filter((label) => label !== option.label) : [];
+        chosen.set(question.question, wasChosen ? others : [...others, option.label]);
+        for (const other of control.parentElement?.children ?? []) {
+          other.ariaPressed = String(chosen.get(question.question)?.includes(other.querySelector("b")?.textContent ?? ""));
         }
-        look();
+        updateButton();
       };
-      return made;
+      return control;
     }),
   );
 }
 
-/** @param {Answering} answering @param {any} request */
-function permissionCard(answering, request) {
-  const reason = answering.field("reason", make("input", { placeholder: "why not, and what to do instead", "aria-label": "Reason for a denial" }));
+/** @param {PendingAnswer} pending @param {any} request */
+function permissionCard(pending, request) {
+  const reason = pending.field("reason", make("input", { placeholder: "Reason, or what to do instead", "aria-label": "Reason for denial" }));
   /** @param {string} decision */
   const decide = (decision) => {
-    const said = decision === "deny" && reason.value.trim();
-    return answering.send("answer_permission", { decision, ...(said ? { reason: said } : {}) }, decision === "deny" ? ["reason"] : []);
+    const denial = decision === "deny" && reason.value.trim();
+    return pending.send("answer_permission", { decision, ...(denial ? { reason: denial } : {}) }, decision === "deny" ? ["reason"] : []);
   };
-  answering.enter(reason, () => decide("deny"));
+  pending.submitOnEnter(reason, () => decide("deny"));
   const { command } = request.tool_input ?? {};
   return make(
     "section.request",
-    make("h3", `May it use ${request.tool_name || "a tool"}?`),
-    request.description && make("p", withCode(request.description)),
+    make("h3", `Allow ${request.tool_name || "a tool"}?`),
+    request.description && make("p", renderCode(request.description)),
     request.directory && make("p.hint", `In ${request.directory}, in ${request.execution_mode} mode`),
     make("pre", typeof command === "string" ? command : JSON.stringify(request.tool_input, null, 2), { tabIndex: 0 }),
     make(
@@ -235,8 +235,8 @@ function permissionCard(answering, request) {
   );
 }
 
-/** A sentence whose parts between backticks are code, as agents write them. @param {string} text @returns {(Node | string)[]} */
-function withCode(text) {
-  // At odd places stands what one pair of backticks holds.
-  return text.split(/(?<!`)`([^`\n]+)`(?!`)/).map((part, place) => (place % 2 ? make("code", part) : part));
+/** Render parts between backticks as code. @param {string} text @returns {(Node | string)[]} */
+function renderCode(text) {
+  // Parts with odd indexes were between backticks.
+  return text.split(/(?<!`)`([^`\n]+)`(?!`)/).map((part, index) => (index % 2 ? make("code", part) : part));
 }

@@ -1,40 +1,40 @@
 // @ts-check
-// Small questions to the person, each in the browser's own dialog: esc leaves it and changes nothing.
+// Small dialogs, based on the browser's dialog element; Escape closes them without any change.
 
 import { button, make } from "./dom.js";
 import { closeOnBack } from "./overlays.js";
 
 /**
- * Ask something that is answered by a button.
+ * Ask for confirmation.
  * @param {string} question
- * @param {import("./dom.js").Parts} told what a yes would do
- * @param {string} yes
- * @param {{ danger?: boolean }} [how]
+ * @param {import("./dom.js").Parts} details what confirming does
+ * @param {string} label of the button that confirms
+ * @param {{ danger?: boolean }} [options]
  * @returns {Promise<boolean>}
  */
-export function confirm(question, told, yes, { danger = false } = {}) {
+export function confirm(question, details, label, { danger = false } = {}) {
   return open(question, (close) => [
-    make("div", told),
+    make("div", details),
     make(
       "div.choices",
-      button(yes, () => close(true), danger ? ".danger" : ".primary"),
-      button("Cancel", () => close(false), "", { autofocus: danger }), // enter at the wrong moment destroys nothing
+      button(label, () => close(true), danger ? ".danger" : ".primary"),
+      button("Cancel", () => close(false), "", { autofocus: danger }), // an accidental Enter destroys nothing
     ),
   ], false);
 }
 
 /**
- * Ask for a line or, with `rows`, for a text.
+ * Ask for a line of text or, with `rows`, for several.
  * @param {string} question
- * @param {{ value?: string, yes: string, rows?: number, hint?: string, more?: (HTMLElement)[], take?: (given: string) => unknown }} how
- *   `take` does what was asked for: while it fails the dialog stays open, with the text and the reason
- * @returns {Promise<string | null>} `null` when it was left
+ * @param {{ value?: string, label: string, rows?: number, hint?: string, more?: (HTMLElement)[], submit?: (text: string) => unknown }} options
+ *   `submit` uses the text: if it throws, the dialog stays open and shows the error
+ * @returns {Promise<string | null>} `null` if it was canceled
  */
-export function ask(question, { value = "", yes, rows = 1, hint = "", more = [], take = () => {} }) {
+export function ask(question, { value = "", label, rows = 1, hint = "", more = [], submit = () => {} }) {
   const field = rows > 1 ? make("textarea", { rows }) : make("input");
   field.value = value;
   field.ariaLabel = question;
-  const agree = make("button.primary", yes);
+  const submitButton = make("button.primary", label);
   const problem = make("p.bad", { role: "alert" });
   return open(question, (close) => {
     const form = make(
@@ -43,20 +43,20 @@ export function ask(question, { value = "", yes, rows = 1, hint = "", more = [],
       hint && make("p.hint", hint),
       more,
       problem,
-      make("div.choices", agree, button("Cancel", () => close(null))),
+      make("div.choices", submitButton, button("Cancel", () => close(null))),
     );
     form.onsubmit = async (event) => {
       event.preventDefault();
-      agree.disabled = true;
+      submitButton.disabled = true;
       problem.textContent = "";
       try {
-        await take(field.value);
+        await submit(field.value);
         close(field.value);
       } catch (error) {
         problem.textContent = /** @type {Error} */ (error).message;
         field.focus();
       } finally {
-        agree.disabled = false;
+        submitButton.disabled = false;
       }
     };
     return [form];
@@ -64,16 +64,16 @@ export function ask(question, { value = "", yes, rows = 1, hint = "", more = [],
 }
 
 /**
- * Let one of several things be chosen.
+ * Let the user choose one of several items.
  * @template Choice
  * @param {string} title
- * @param {[string, Choice][]} choices words, and what they stand for
+ * @param {[string, Choice][]} choices labels and values
  * @param {() => unknown} [reopen] for Forward, after Back has closed it
- * @returns {Promise<Choice | null>} `null` when it was left
+ * @returns {Promise<Choice | null>} `null` if it was canceled
  */
 export function choose(title, choices, reopen) {
   return open(title, (close) => [
-    make("div.list", choices.map(([words, choice]) => button(words, () => close(choice), ".quiet"))),
+    make("div.list", choices.map(([label, choice]) => button(label, () => close(choice), ".quiet"))),
     make("div.choices", button("Cancel", () => close(null))),
   ], /** @type {Choice | null} */ (null), reopen);
 }
@@ -81,36 +81,36 @@ export function choose(title, choices, reopen) {
 /**
  * @template Answer
  * @param {string} title
- * @param {(close: (answer: Answer) => void) => HTMLElement[]} fill
- * @param {Answer} left what is answered when it is left
+ * @param {(close: (answer: Answer) => void) => HTMLElement[]} build
+ * @param {Answer} canceled the result if it is canceled
  * @param {() => unknown} [reopen]
  * @returns {Promise<Answer>}
  */
-function open(title, fill, left, reopen) {
+function open(title, build, canceled, reopen) {
   return new Promise((resolve) => {
     const dialog = make("dialog", make("h2", title), { "aria-label": title });
-    let answer = left;
-    dialog.append(...fill((given) => {
-      answer = given;
+    let result = canceled;
+    dialog.append(...build((text) => {
+      result = text;
       dialog.close();
     }));
-    showOver(dialog, () => resolve(answer), reopen);
+    showDialog(dialog, () => resolve(result), reopen);
   });
 }
 
 /**
- * Show a dialog over the page; once it is closed it is gone, and the keys are where they were.
- * @param {HTMLDialogElement} dialog @param {() => void} [closed] @param {() => unknown} [reopen]
+ * Show a modal dialog; when it is closed, it is removed and the focus is restored.
+ * @param {HTMLDialogElement} dialog @param {() => void} [onClose] @param {() => unknown} [reopen]
  */
-export function showOver(dialog, closed, reopen) {
+export function showDialog(dialog, onClose, reopen) {
   const before = document.activeElement;
   const release = closeOnBack(() => dialog.close(), reopen);
   dialog.onclose = () => {
     release();
     dialog.remove();
-    const next = document.querySelector("dialog[open]"); // that this one has led to, or lay over
+    const next = document.querySelector("dialog[open]"); // opened from this one, or below it
     if (before instanceof HTMLElement && before.isConnected && (!next || next.contains(before))) before.focus();
-    closed?.();
+    onClose?.();
   };
   document.body.append(dialog);
   dialog.showModal();

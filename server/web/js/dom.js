@@ -1,5 +1,5 @@
 // @ts-check
-// Elements are made of names, classes and text. No HTML text is ever parsed.
+// Creates and updates elements. HTML text is never parsed.
 
 /**
  * @typedef {Node | string | number | null | undefined | false | Record<string, unknown>} Part
@@ -7,21 +7,21 @@
  */
 
 /**
- * `make("p.note", "text", child, { title: "…" })`: an element with its classes, children and
- * properties. `on…` properties are listeners; `aria-…` and `data-…` names are attributes.
+ * Create an element with classes, children and properties: `make("p.note", "text", child, { title: "…" })`.
+ * `on…` properties are listeners; `aria-…` and `data-…` names are attributes.
  * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name | `${Name}.${string}`} what
+ * @param {Name | `${Name}.${string}`} selector
  * @param {...Parts} parts
  * @returns {HTMLElementTagNameMap[Name]}
  */
-export function make(what, ...parts) {
-  const [name, ...classes] = what.split(".");
+export function make(selector, ...parts) {
+  const [name, ...classes] = selector.split(".");
   const element = document.createElement(/** @type {Name} */ (name));
   if (classes.length) element.classList.add(...classes);
   for (const part of parts.flat()) {
     if (part === null || part === undefined || part === false) continue;
     if (part instanceof Node) element.append(part);
-    else if (typeof part === "object") set(element, part);
+    else if (typeof part === "object") setProperties(element, part);
     else element.append(String(part));
   }
   return element;
@@ -31,7 +31,7 @@ export function make(what, ...parts) {
  * @param {HTMLElement} element
  * @param {Record<string, unknown>} properties
  */
-function set(element, properties) {
+function setProperties(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null) continue;
     if (name.includes("-") || name === "role") element.setAttribute(name, String(value));
@@ -40,73 +40,73 @@ function set(element, properties) {
 }
 
 /**
- * A button that does one thing at a time: while `action` runs it takes no second press.
+ * Create a button that is disabled while `action` runs.
  * @param {Parts} label
  * @param {(event: MouseEvent) => unknown} action
- * @param {string} [look] classes, as `.primary`
+ * @param {string} [classes] as in `make`: `.primary`
  * @param {Record<string, unknown>} [properties]
  */
-export function button(label, action, look = "", properties = {}) {
-  const made = make(/** @type {"button"} */ (`button${look}`), label, { type: "button" }, properties);
-  made.onclick = async (event) => {
-    made.disabled = true;
+export function button(label, action, classes = "", properties = {}) {
+  const control = make(/** @type {"button"} */ (`button${classes}`), label, { type: "button" }, properties);
+  control.onclick = async (event) => {
+    control.disabled = true;
     try {
       await action(event);
     } finally {
-      made.disabled = false;
+      control.disabled = false;
     }
   };
-  return made;
+  return control;
 }
 
 /**
- * Puts these children into the element, keeping those that are there already. What goes is taken out first, so that
- * what stays is not moved for it: a moved element loses the keys, and the press of whoever holds it down.
+ * Replace an element's children, keeping those that it already has. Other children are removed first, so that kept
+ * ones are not moved: a moved element loses the focus and a press in progress.
  * @param {Element} element
- * @param {Iterable<Node>} wanted
+ * @param {Iterable<Node>} children
  */
-export function place(element, wanted) {
-  const kept = new Set(wanted);
+export function syncChildren(element, children) {
+  const kept = new Set(children);
   for (const child of [...element.childNodes]) if (!kept.has(/** @type {Node} */ (child))) child.remove();
-  let here = element.firstChild;
+  let next = element.firstChild;
   for (const child of kept) {
-    if (child === here) here = here.nextSibling;
-    else element.insertBefore(child, here);
+    if (child === next) next = next.nextSibling;
+    else element.insertBefore(child, next);
   }
 }
 
 /**
- * Puts these children into the element; one that is there already as it should be stays, and with it the keys
- * and whatever is pressed.
+ * Replace an element's children, keeping those that are equal to a new child, and with them the focus and a press in
+ * progress.
  * @param {Element} element
- * @param {Element[]} wanted
+ * @param {Element[]} children
  */
-export function renew(element, wanted) {
+export function patchChildren(element, children) {
   const old = [...element.children];
-  const kept = wanted.map((child) => {
-    const at = old.findIndex((known) => known.isEqualNode(child));
-    return at < 0 ? child : old.splice(at, 1)[0];
+  const kept = children.map((child) => {
+    const index = old.findIndex((candidate) => candidate.isEqualNode(child));
+    return index < 0 ? child : old.splice(index, 1)[0];
   });
-  place(element, kept);
+  syncChildren(element, kept);
 }
 
 /**
- * A list whose items are kept by key, so that what did not change is not drawn again.
+ * Replace an element's children by the items of a list, keeping elements by key.
  * @template Item
  * @param {Element} element
  * @param {Iterable<Item>} items
  * @param {(item: Item) => string} key
- * @param {(item: Item, old: HTMLElement | undefined) => HTMLElement} draw gets the old element, and gives it
- *   back where it still holds
+ * @param {(item: Item, old: HTMLElement | undefined) => HTMLElement} draw gets the old element, and returns
+ *   it if it is still up to date
  */
-export function placeKeyed(element, items, key, draw) {
+export function syncKeyed(element, items, key, draw) {
   const old = new Map();
   for (const child of element.children) old.set(/** @type {HTMLElement} */ (child).dataset.key, child);
-  const wanted = [];
+  const children = [];
   for (const item of items) {
-    const drawn = draw(item, old.get(key(item)));
-    drawn.dataset.key = key(item);
-    wanted.push(drawn);
+    const child = draw(item, old.get(key(item)));
+    child.dataset.key = key(item);
+    children.push(child);
   }
-  place(element, wanted);
+  syncChildren(element, children);
 }

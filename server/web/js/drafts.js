@@ -1,5 +1,5 @@
 // @ts-check
-// What was written and not sent, by session: kept by the browser, over a reload.
+// Unsent messages by session, kept in the browser over a reload.
 
 /** @typedef {{ message: string, images: string[] }} Draft */
 
@@ -9,37 +9,37 @@ const textKey = (sessionId) => `spinney-draft-${sessionId}`;
 const imagesKey = (sessionId) => `spinney-images-${sessionId}`;
 
 /** @param {string} sessionId @returns {Draft} */
-export function draftOf(sessionId) {
+export function loadDraft(sessionId) {
   const images = localStorage.getItem(imagesKey(sessionId));
   return { message: localStorage.getItem(textKey(sessionId)) ?? "", images: images ? JSON.parse(images) : [] };
 }
 
 /** @param {string} sessionId @param {Draft} draft */
-export function keepDraft(sessionId, { message, images }) {
-  keep(textKey(sessionId), message);
-  keep(imagesKey(sessionId), images.length ? JSON.stringify(images) : "");
+export function saveDraft(sessionId, { message, images }) {
+  save(textKey(sessionId), message);
+  save(imagesKey(sessionId), images.length ? JSON.stringify(images) : "");
 }
 
-/** Hear when another tab keeps one; gives how to end it. @param {string} sessionId @param {() => void} changed */
-export function followDraft(sessionId, changed) {
+/** Subscribe to changes of a draft by other tabs; returns a function to unsubscribe. @param {string} sessionId @param {() => void} listener */
+export function onDraftChange(sessionId, listener) {
   const keys = [textKey(sessionId), imagesKey(sessionId)];
-  const listen = (/** @type {StorageEvent} */ { key }) => keys.includes(key ?? "") && changed();
-  addEventListener("storage", listen);
-  return () => removeEventListener("storage", listen);
+  const handle = (/** @type {StorageEvent} */ { key }) => keys.includes(key ?? "") && listener();
+  addEventListener("storage", handle);
+  return () => removeEventListener("storage", handle);
 }
 
-/** Put a text before what is written there. @param {string} sessionId @param {Draft} more */
-export function addToDraft(sessionId, more) {
-  const { message, images } = draftOf(sessionId);
-  keepDraft(sessionId, { message: [more.message, message].filter(Boolean).join("\n"), images: [...more.images, ...images] });
+/** Insert a text before a draft. @param {string} sessionId @param {Draft} added */
+export function prependToDraft(sessionId, added) {
+  const { message, images } = loadDraft(sessionId);
+  saveDraft(sessionId, { message: [added.message, message].filter(Boolean).join("\n"), images: [...added.images, ...images] });
 }
 
 /** @param {string} key @param {string} text */
-function keep(key, text) {
+function save(key, text) {
   try {
     if (text) localStorage.setItem(key, text);
     else localStorage.removeItem(key);
   } catch {
-    // The browser has no room for it; the box still has it.
+    // The browser's storage is full; the message box still has the text.
   }
 }

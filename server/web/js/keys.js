@@ -1,67 +1,86 @@
 // @ts-check
-// Keys: which each action has, by default or by the `keybindings` preference, and what a press does.
+// Keys of actions, by default or from the `keybindings` preference, and what pressing them does.
 
-import { ACTIONS, perform, stopByKey } from "./actions.js";
+import { currentContext, listActions, performAction } from "./perform.js";
 
-/** What a browser does not give to a page, or people need for the browser itself. */
-const TAKEN = new Set([
+/** Keys that browsers do not pass to pages, or that people need for the browser itself. */
+const RESERVED = new Set([
   "ctrl+n", "ctrl+t", "ctrl+w", "ctrl+q", "ctrl+shift+n", "ctrl+shift+t", "ctrl+shift+w", "ctrl+f", "ctrl+r", "ctrl+l",
   "tab", "shift+tab", "f3", "f5", "f6", "f10", "f11", "f12", "alt+left", "alt+right", "ctrl+c", "ctrl+v", "ctrl+x", "ctrl+a", "ctrl+z",
 ]);
 
-/** The terminal's names of keys that a browser calls otherwise. @type {Record<string, string>} */
-const NAMES = { "@": "space", question_mark: "?", right_square_bracket: "]", left_square_bracket: "[", comma: ",", full_stop: "." };
+/** Terminal names of keys that browsers name differently. @type {Record<string, string>} */
+const KEY_NAMES = { "@": "space", question_mark: "?", right_square_bracket: "]", left_square_bracket: "[", comma: ",", full_stop: "." };
 
-/** The keys of an action. @param {import("./actions.js").Action} action @param {Record<string, string>} [own] of the preference */
-export function keysOf(action, own = {}) {
-  const wanted = usable(own[action.id] ?? "");
-  return wanted.length ? wanted : usable(action.keys ?? "");
+/** The keys of an action. @param {import("./perform.js").Action} action @param {Record<string, string>} [own] the `keybindings` preference */
+export function keysFor(action, own = {}) {
+  const custom = filterKeys(own[action.id] ?? "");
+  return custom.length ? custom : filterKeys(action.keys ?? "");
 }
 
-/** Those of some keys that a page gets. @param {string} keys */
-const usable = (keys) => keys.split(",").map(spelt).filter((key) => key && !TAKEN.has(key));
+/** The keys that pages receive. @param {string} keys */
+const filterKeys = (keys) => keys.split(",").map(normalizeKey).filter((key) => key && !RESERVED.has(key));
 
-/** One spelling for each: modifiers in their order, then the key. @param {string} text */
-function spelt(text) {
+/** Normalize a key: modifiers in a fixed order, then the key. @param {string} text */
+function normalizeKey(text) {
   const parts = text.trim().toLowerCase().split("+").filter(Boolean);
   const key = parts.pop() ?? "";
-  const held = ["ctrl", "alt", "shift"].filter((name) => parts.includes(name));
-  return [...held, NAMES[key] ?? key].join("+");
+  const modifiers = ["ctrl", "alt", "shift"].filter((name) => parts.includes(name));
+  return [...modifiers, KEY_NAMES[key] ?? key].join("+");
 }
 
-/** What was pressed, as the table spells it. @param {KeyboardEvent} event */
-export function pressed(event) {
-  // With alt held, a Mac gives the letter that it would write, and not the key.
-  const letter = event.altKey && /^Key[A-Z]$/.test(event.code) ? event.code.slice(3) : event.key;
-  const key = letter === " " ? "space" : letter.toLowerCase();
-  const isSign = key.length === 1 && !/[a-z0-9]/.test(key);
-  const held = [
+/** The normalized name of the pressed key. @param {KeyboardEvent} event */
+export function keyName(event) {
+  // With Alt, macOS reports the character it would type instead of the key.
+  const character = event.altKey && /^Key[A-Z]$/.test(event.code) ? event.code.slice(3) : event.key;
+  const key = character === " " ? "space" : character.toLowerCase();
+  const isSymbol = key.length === 1 && !/[a-z0-9]/.test(key);
+  const modifiers = [
     (event.ctrlKey || event.metaKey) && "ctrl",
     event.altKey && "alt",
-    event.shiftKey && !isSign && "shift",
+    event.shiftKey && !isSymbol && "shift",
   ];
-  return [...held.filter(Boolean), key].join("+");
+  return [...modifiers.filter(Boolean), key].join("+");
 }
 
 /** @param {import("./app.js").App} app */
-export function keys(app) {
+export function initKeys(app) {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
-    const key = pressed(event);
-    if (isWriting(event.target) && !/^(ctrl|alt)\+|^f\d+$|^escape$/.test(key)) return;
+    const key = keyName(event);
+    if (isEditable(event.target) && !/^(ctrl|alt)\+|^f\d+$|^escape$/.test(key)) return;
     const own = app.state.preferences.keybindings ?? {};
-    const action = ACTIONS.find((each) => keysOf(each, own).includes(key));
+    const action = listActions().find((candidate) => keysFor(candidate, own).includes(key));
     if (!action || (key === "escape" && !app.state.isLoaded)) return;
-    // What is opened by escape alone goes first: the drawer.
+    // Escape closes the drawer first.
     if (key === "escape" && (document.body.classList.contains("drawer") || app.route.view !== "session")) return;
     event.preventDefault();
     if (action.id === "stop") {
       if (!event.repeat) stopByKey(app);
-    } else perform(app, action.id);
+    } else performAction(app, action.id);
   });
 }
 
 /** @param {EventTarget | null} target */
-function isWriting(target) {
+function isEditable(target) {
   return target instanceof Element && target.matches("input:not([type=checkbox]), textarea, select");
 }
+
+const CONFIRM_TIME = 4000; // ms within which a second press confirms
+let firstPress = { request: "", at: -CONFIRM_TIME };
+
+/**
+ * Stop the session by a key. If it waits for the user, the key must be pressed twice.
+ * @param {import("./app.js").App} app
+ */
+function stopByKey(app) {
+  const { session } = currentContext(app);
+  const request = session?.request?.id;
+  if (request && (firstPress.request !== request || performance.now() - firstPress.at > CONFIRM_TIME)) {
+    firstPress = { request, at: performance.now() };
+    app.toast(`${REQUESTS[session.waiting_for] ?? "The session"} is waiting for you. Press Escape again to set it aside.`);
+  } else performAction(app, "stop");
+}
+
+/** @type {Record<string, string>} */
+const REQUESTS = { plan: "The plan", question: "The question", permission: "The permission" };

@@ -1,60 +1,62 @@
 // @ts-check
-// The start: parts are joined, the token is taken from the address, and the connection begins.
+// Startup: sets everything up, takes the token from the address, and connects.
 
-import { alerts } from "./alerts.js";
-import { answers } from "./answers.js";
-import { App, lazy } from "./app.js";
-import { looks } from "./looks.js";
-import { keys } from "./keys.js";
-import { keepToken } from "./net.js";
-import { needsView } from "./needs.js";
-import { pwa } from "./pwa.js";
-import { shell } from "./shell.js";
-import { tree } from "./tree.js";
+import { registerActions } from "./actions.js";
+import { initAlerts } from "./alerts.js";
+import { initAnswers } from "./answers.js";
+import { App, lazyView } from "./app.js";
+import { initAppearance } from "./appearance.js";
+import { initKeys } from "./keys.js";
+import { saveToken } from "./net.js";
+import { initPwa } from "./pwa.js";
+import { initShell } from "./shell.js";
+import { initTree } from "./tree.js";
+import { needsView } from "./views/needs.js";
 
-/** The token in the address (`#token=…&go=/session/…`), which forgets it at once. */
+/** Save the token in the address (`#token=…&go=/session/…`), and remove it from there. */
 function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const token = given.get("token");
+  const params = new URLSearchParams(location.hash.slice(1));
+  const token = params.get("token");
   if (token === null) return false;
-  history.replaceState(null, "", `${location.pathname}#${given.get("go") ?? ""}`);
-  keepToken(token, false);
+  history.replaceState(null, "", `${location.pathname}#${params.get("go") ?? ""}`);
+  saveToken(token, false);
   return true;
 }
 
 const openSession = () => import("./session/view.js");
 
-/** Not part of the shell, and there before anybody wants it: asked for at once by who comes for a session, else behind the start. */
-const fetchSession = () => openSession().catch(() => {});
+/** Preload the session view: immediately if the address is a session, else after the page has started. */
+const preloadSession = () => openSession().catch(() => {});
 
+registerActions();
 takeToken();
-if (location.hash.startsWith("#/session/")) fetchSession();
+if (location.hash.startsWith("#/session/")) preloadSession();
 const app = new App();
 app.addView("needs", needsView);
-app.addView("session", lazy(openSession, "sessionView"));
-app.addView("worktree", lazy(() => import("./views/worktree.js"), "worktreeView"));
-app.addView("diff", lazy(() => import("./views/diff.js"), "diffView"));
-app.addView("canvas", lazy(() => import("./views/canvas.js"), "canvasView"));
-app.addView("project", lazy(() => import("./views/project.js"), "projectView"));
-app.addView("folder", lazy(() => import("./views/project.js"), "projectView"));
-app.addView("new", lazy(() => import("./views/new.js"), "newView"));
-app.addView("search", lazy(() => import("./views/search.js"), "searchView"));
-app.addView("raw", lazy(() => import("./views/raw_log.js"), "rawLogView"));
-app.addView("archive", lazy(() => import("./views/archive.js"), "archiveView"));
-app.addView("preferences", lazy(() => import("./views/preferences.js"), "preferencesView"));
-app.addView("server", lazy(() => import("./views/server.js"), "serverView"));
-app.addView("help", lazy(() => import("./views/help.js"), "helpView"));
-shell(app);
-tree(app);
-keys(app);
-looks(app);
-alerts(app);
-answers(app);
-pwa(app);
-app.listen((name, body) => {
-  // What goes wrong with a worktree is told by who began it, or where the worktree is looked at.
-  if (name === "task:completed" && !body.ok && !body.worktree_id) app.say(body.detail, { bad: true });
+app.addView("session", lazyView(openSession, "sessionView"));
+app.addView("worktree", lazyView(() => import("./views/worktree.js"), "worktreeView"));
+app.addView("diff", lazyView(() => import("./views/diff.js"), "diffView"));
+app.addView("canvas", lazyView(() => import("./views/canvas.js"), "canvasView"));
+app.addView("project", lazyView(() => import("./views/project.js"), "projectView"));
+app.addView("folder", lazyView(() => import("./views/project.js"), "projectView"));
+app.addView("new", lazyView(() => import("./views/new.js"), "newView"));
+app.addView("search", lazyView(() => import("./views/search.js"), "searchView"));
+app.addView("raw", lazyView(() => import("./views/raw_log.js"), "rawLogView"));
+app.addView("archive", lazyView(() => import("./views/archive.js"), "archiveView"));
+app.addView("preferences", lazyView(() => import("./views/preferences.js"), "preferencesView"));
+app.addView("server", lazyView(() => import("./views/server.js"), "serverView"));
+app.addView("help", lazyView(() => import("./views/help.js"), "helpView"));
+initShell(app);
+initTree(app);
+initKeys(app);
+initAppearance(app);
+initAlerts(app);
+initAnswers(app);
+initPwa(app);
+app.onEvent((name, body) => {
+  // Failures of a worktree's task are shown by whatever started it, or by the worktree's view.
+  if (name === "task:completed" && !body.ok && !body.worktree_id) app.toast(body.detail, { bad: true });
 });
 addEventListener("hashchange", () => takeToken() && app.connection.start());
-app.watch((link) => link.state === "open" && fetchSession());
+app.onConnection((status) => status.state === "open" && preloadSession());
 app.connection.start();

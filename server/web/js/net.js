@@ -1,120 +1,120 @@
 // @ts-check
-// The way to Spinney: the token, the state at first, then events and calls over one WebSocket.
-// A lost connection comes back by itself and goes on after the last event that was heard.
+// The connection to Spinney: loads the state, then receives events and sends commands over one WebSocket.
+// It reconnects by itself and continues after the last received event.
 
-const FIRST_PAUSE = 1000;
-const LONGEST_PAUSE = 30000;
-const QUIET = 20000; // after so long without a word, it is asked whether the other end is still there
-const PATIENCE = 5000; // how long it may take to answer that
-const UNTIL_OPEN = 15000;
-const KEY = "spinney-token";
+const FIRST_DELAY = 1000;
+const MAX_DELAY = 30000;
+const IDLE_TIME = 20000; // without any message, after which the connection is probed
+const PROBE_TIMEOUT = 5000;
+const CONNECT_TIMEOUT = 15000;
+const TOKEN_KEY = "spinney-token";
 const PROTOCOL = "spinney"; // of the WebSocket
 
 /**
- * @typedef {object} Listener
- * @property {(snapshot: any) => void} loaded the whole state, at first and when events were missed
- * @property {(name: string, body: any) => void} event
- * @property {(link: Link) => void} link
+ * @typedef {object} ConnectionHandlers
+ * @property {(snapshot: any) => void} onSnapshot the whole state, at start and when events were missed
+ * @property {(name: string, body: any) => void} onEvent
+ * @property {(status: ConnectionStatus) => void} onStatus
  *
- * @typedef {object} Link how the connection is
+ * @typedef {object} ConnectionStatus
  * @property {"connecting" | "open" | "lost" | "refused"} state
- * @property {number} [seconds] until the next try, while lost
- * @property {string} [why]
+ * @property {number} [seconds] until the next attempt, if lost
+ * @property {string} [reason]
  */
 
-/** The token of this tab, or the one that was to be remembered. */
-export function knownToken() {
-  return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? "";
+/** The token of this tab, or the remembered one. */
+export function getToken() {
+  return sessionStorage.getItem(TOKEN_KEY) ?? localStorage.getItem(TOKEN_KEY) ?? "";
 }
 
 /**
- * Keep the token for this tab, or for this browser.
+ * Save the token for this tab, or for this browser.
  * @param {string} token
  * @param {boolean} remember
  */
-export function keepToken(token, remember) {
-  sessionStorage.setItem(KEY, token);
-  if (remember) localStorage.setItem(KEY, token);
-  else localStorage.removeItem(KEY);
+export function saveToken(token, remember) {
+  sessionStorage.setItem(TOKEN_KEY, token);
+  if (remember) localStorage.setItem(TOKEN_KEY, token);
+  else localStorage.removeItem(TOKEN_KEY);
 }
 
-/** One connection for the life of the page. */
+/** The connection of the page. */
 export class Connection {
-  /** @type {Listener} */ #on;
+  /** @type {ConnectionHandlers} */ #handlers;
   /** @type {WebSocket | null} */ #socket = null;
   /** @type {Map<string, {resolve: (data: any) => void, reject: (error: Error) => void}>} */
   #calls = new Map();
   #lastId = 0;
   #seq = 0;
-  #run = "";
+  #runId = "";
   #failures = 0;
   /** @type {number | undefined} */ #timer;
-  #trying = false;
-  /** Whether the first connection is still to come: what is asked by then waits for it. */
+  #isConnecting = false;
+  /** Whether the first connection is not open yet: commands wait for it. */
   #isStarting = true;
-  /** @type {(() => void)[]} */ #early = [];
-  #heard = 0;
-  /** @type {number | undefined} */ #asked;
-  /** @type {string | null} */ #shown = null;
+  /** @type {(() => void)[]} */ #waiting = [];
+  #lastReceived = 0;
+  /** @type {number | undefined} */ #probeTimer;
+  /** @type {string | null} */ #shownSession = null;
 
-  /** @param {Listener} on */
-  constructor(on) {
-    this.#on = on;
-    const now = () => document.visibilityState === "visible" && this.tryNow();
-    addEventListener("online", now);
-    addEventListener("offline", now);
-    document.addEventListener("visibilitychange", now);
-    setInterval(() => performance.now() - this.#heard > QUIET && this.#ask(), QUIET / 4);
+  /** @param {ConnectionHandlers} handlers */
+  constructor(handlers) {
+    this.#handlers = handlers;
+    const retry = () => document.visibilityState === "visible" && this.retryNow();
+    addEventListener("online", retry);
+    addEventListener("offline", retry);
+    document.addEventListener("visibilitychange", retry);
+    setInterval(() => performance.now() - this.#lastReceived > IDLE_TIME && this.#probe(), IDLE_TIME / 4);
   }
 
   get isOpen() {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Load the state and connect, now. */
+  /** Load the state and connect. */
   async start() {
     clearTimeout(this.#timer);
-    if (this.#trying || this.isOpen) return;
-    this.#trying = true;
+    if (this.#isConnecting || this.isOpen) return;
+    this.#isConnecting = true;
     try {
-      if (!this.#run) await this.#load();
+      if (!this.#runId) await this.#load();
       this.#open();
     } catch (error) {
-      this.#trying = false;
-      if (error instanceof Refused) {
-        this.#started();
-        this.#on.link({ state: "refused", why: error.message });
-      } else this.#comeBack();
+      this.#isConnecting = false;
+      if (error instanceof Unauthorized) {
+        this.#runWaiting();
+        this.#handlers.onStatus({ state: "refused", reason: error.message });
+      } else this.#scheduleReconnect();
     }
   }
 
-  /** Do not wait for the next try; and a device that slept may hold a connection that is long dead. */
-  tryNow() {
+  /** Reconnect immediately, or probe the connection, which may be dead after the device slept. */
+  retryNow() {
     if (this.#failures) this.start();
-    else this.#ask();
+    else this.#probe();
   }
 
-  /** Whether anybody is there: a line that went dead is not told of by itself. */
-  #ask() {
-    if (!this.isOpen || this.#asked !== undefined) return;
+  /** Check whether the connection is alive, as dead ones are not reported. */
+  #probe() {
+    if (!this.isOpen || this.#probeTimer !== undefined) return;
     const socket = this.#socket;
-    this.#asked = setTimeout(() => {
-      this.#asked = undefined;
-      if (socket === this.#socket) this.#leave();
-    }, PATIENCE);
+    this.#probeTimer = setTimeout(() => {
+      this.#probeTimer = undefined;
+      if (socket === this.#socket) this.#abandon();
+    }, PROBE_TIMEOUT);
     this.call("get_http_server_status").catch(() => {});
   }
 
-  /** Give up a connection without waiting for its end. */
-  #leave() {
+  /** Abandon a connection without waiting until it is closed. */
+  #abandon() {
     const socket = this.#socket;
     if (socket) socket.onclose = socket.onmessage = null;
     socket?.close();
-    this.#closed();
+    this.#handleClose();
   }
 
   /**
-   * Run a command. Fails with the sentence for the person; nothing is ever sent twice.
+   * Run a command. Rejects with an error message for the user; commands are never sent twice.
    * @param {string} command
    * @param {Record<string, unknown>} [args]
    * @returns {Promise<any>}
@@ -122,11 +122,11 @@ export class Connection {
   call(command, args = {}) {
     return new Promise((resolve, reject) => {
       if (!this.isOpen && this.#isStarting) {
-        this.#early.push(() => this.call(command, args).then(resolve, reject));
+        this.#waiting.push(() => this.call(command, args).then(resolve, reject));
         return;
       }
       if (!this.isOpen) {
-        reject(new Error("Not connected. Nothing was sent; try again in a moment."));
+        reject(new Error("Not connected. Nothing was sent. Try again in a moment."));
         return;
       }
       const id = String(++this.#lastId);
@@ -136,80 +136,80 @@ export class Connection {
   }
 
   /**
-   * From now on the text of this session's answers comes as blocks; `null` ends that.
+   * Subscribe to the text of this session's answers as blocks; `null` unsubscribes.
    * @param {string | null} sessionId
    */
-  show(sessionId) {
-    this.#shown = sessionId;
+  showSession(sessionId) {
+    this.#shownSession = sessionId;
     if (this.isOpen) this.#socket?.send(JSON.stringify({ type: "show", session_id: sessionId }));
   }
 
   /**
-   * Send what is large by a request of its own, so that nothing waits behind it.
+   * Send large data by a separate request, so that it does not delay anything else.
    * @param {string} path @param {Record<string, unknown>} body @returns {Promise<any>}
    */
   async post(path, body) {
     const headers = { ...authorization(), "Content-Type": "application/json" };
     const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => null);
-    if (!response) throw new Error("Not connected. Try again when the connection is back.");
-    const answer = await response.json().catch(() => ({}));
-    if (!response.ok) throw new Error(answer.error ?? `Spinney answered ${response.status}.`);
-    return answer;
+    if (!response) throw new Error("Not connected. Try again when you are back online.");
+    const result = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(result.error ?? `Spinney responded with status ${response.status}.`);
+    return result;
   }
 
   async #load() {
     const headers = authorization();
-    const token = knownToken();
-    const response = await fetch("/api/init", { headers, cache: "no-store", signal: AbortSignal.timeout(UNTIL_OPEN) });
+    const token = getToken();
+    const response = await fetch("/api/init", { headers, cache: "no-store", signal: AbortSignal.timeout(CONNECT_TIMEOUT) });
     if (response.status === 401 || response.status === 403) {
-      throw new Refused(token ? "That token is wrong. Copy it again from the terminal (Server)." : "");
+      throw new Unauthorized(token ? "Wrong token. Copy it again from the terminal (Server)." : "");
     }
-    if (!response.ok) throw new Error(`Spinney answered ${response.status}`);
+    if (!response.ok) throw new Error(`Spinney responded with status ${response.status}.`);
     const snapshot = await response.json();
     this.#seq = snapshot.seq;
-    this.#run = snapshot.run;
-    this.#on.loaded(snapshot);
+    this.#runId = snapshot.run;
+    this.#handlers.onSnapshot(snapshot);
   }
 
   #open() {
     const query = new URLSearchParams({ since: String(this.#seq), blocks: "1" });
-    const token = knownToken();
+    const token = getToken();
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    // Not in the address, which browsers write into their consoles when it fails.
+    // Not in the address, which browsers log to the console when connecting fails.
     const protocols = token ? [PROTOCOL, `token.${base64url(token)}`] : [PROTOCOL];
     const socket = new WebSocket(`${scheme}://${location.host}/ws?${query}`, protocols);
     this.#socket = socket;
-    socket.onmessage = (message) => this.#take(JSON.parse(message.data));
-    socket.onclose = () => this.#closed();
-    setTimeout(() => socket === this.#socket && socket.readyState === WebSocket.CONNECTING && this.#leave(), UNTIL_OPEN);
+    socket.onmessage = (message) => this.#handleFrame(JSON.parse(message.data));
+    socket.onclose = () => this.#handleClose();
+    setTimeout(() => socket === this.#socket && socket.readyState === WebSocket.CONNECTING && this.#abandon(), CONNECT_TIMEOUT);
   }
 
-  #closed() {
-    this.#trying = false;
+  #handleClose() {
+    this.#isConnecting = false;
     this.#socket = null;
     for (const call of this.#calls.values()) {
-      call.reject(new Error("The connection was lost before the answer came. Look before you try again."));
+      call.reject(new Error("The connection was lost before the result arrived. Check whether it was done before you try again."));
     }
     this.#calls.clear();
-    this.#comeBack();
+    this.#scheduleReconnect();
   }
 
-  #comeBack() {
-    const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures++, LONGEST_PAUSE);
-    const wait = pause * (0.8 + 0.2 * Math.random());
-    // A refused upgrade looks like any other failure here; reading the state tells them apart.
-    if (this.#failures > 1) this.#run = "";
-    this.#started();
-    this.#on.link({ state: "lost", seconds: Math.max(1, Math.round(wait / 1000)) });
+  #scheduleReconnect() {
+    const maxDelay = Math.min(FIRST_DELAY * 2 ** this.#failures++, MAX_DELAY);
+    const delay = maxDelay * (0.8 + 0.2 * Math.random());
+    // A refused upgrade looks like any other failure here; loading the state shows the difference.
+    if (this.#failures > 1) this.#runId = "";
+    this.#runWaiting();
+    this.#handlers.onStatus({ state: "lost", seconds: Math.max(1, Math.round(delay / 1000)) });
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.start(), wait);
+    this.#timer = setTimeout(() => this.start(), delay);
   }
 
   /** @param {any} frame */
-  #take(frame) {
-    this.#heard = performance.now();
-    clearTimeout(this.#asked);
-    this.#asked = undefined;
+  #handleFrame(frame) {
+    this.#lastReceived = performance.now();
+    clearTimeout(this.#probeTimer);
+    this.#probeTimer = undefined;
     if (frame.type === "response" || frame.type === "error") {
       const call = this.#calls.get(frame.id);
       this.#calls.delete(frame.id);
@@ -219,49 +219,49 @@ export class Connection {
     }
     if (frame.seq) this.#seq = frame.seq;
     const body = frame.data ?? frame.payload;
-    if (frame.event === "hello") this.#greeted(body);
+    if (frame.event === "hello") this.#handleHello(body);
     else if (frame.event === "events-missed") this.#reload();
-    else this.#on.event(frame.event, body);
+    else this.#handlers.onEvent(frame.event, body);
   }
 
   /** @param {{ run: string }} hello */
-  #greeted(hello) {
-    if (hello.run !== this.#run) {
+  #handleHello(hello) {
+    if (hello.run !== this.#runId) {
       this.#reload();
       return;
     }
-    this.#trying = false;
+    this.#isConnecting = false;
     this.#failures = 0;
-    this.#started();
-    if (this.#shown) this.show(this.#shown);
-    this.#on.link({ state: "open" });
+    this.#runWaiting();
+    if (this.#shownSession) this.showSession(this.#shownSession);
+    this.#handlers.onStatus({ state: "open" });
   }
 
-  #started() {
+  #runWaiting() {
     this.#isStarting = false;
-    for (const ask of this.#early.splice(0)) ask();
+    for (const run of this.#waiting.splice(0)) run();
   }
 
-  /** What happened meanwhile is not to be had: read everything again, on a new connection. */
+  /** Events were missed: reload the whole state, and connect again. */
   #reload() {
-    this.#run = "";
+    this.#runId = "";
     this.#failures = 0;
     const socket = this.#socket;
     if (socket) socket.onclose = socket.onmessage = null;
     socket?.close();
     this.#socket = null;
-    this.#trying = false;
-    for (const call of this.#calls.values()) call.reject(new Error("The connection was renewed before the answer came."));
+    this.#isConnecting = false;
+    for (const call of this.#calls.values()) call.reject(new Error("The page reconnected before the result arrived."));
     this.#calls.clear();
     this.start();
   }
 }
 
-class Refused extends Error {}
+class Unauthorized extends Error {}
 
 /** @returns {Record<string, string>} */
 function authorization() {
-  const token = knownToken();
+  const token = getToken();
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
 

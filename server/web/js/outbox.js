@@ -1,119 +1,119 @@
 // @ts-check
-// Messages on their way: kept until Spinney has taken them, over a lost connection and a reload. Each
-// has an id of the page's making, under which it is taken once, however often it is sent. Nothing but
-// messages is kept so: an approval or a stop of long ago would meet something else.
+// Outgoing messages: kept until Spinney has accepted them, also while offline and over a reload. Each has an id made
+// by the page, so that it is accepted once however often it is sent. Only messages are kept: an approval or a stop
+// could apply to something else when it is sent late.
 
-import { addToDraft } from "./drafts.js";
+import { prependToDraft } from "./drafts.js";
 
 /**
- * @typedef {object} Written
+ * @typedef {object} UnsentMessage
  * @property {string} sessionId
  * @property {string} message
- * @property {string[]} images paths on the machine where Spinney runs
+ * @property {string[]} images paths on the machine that runs Spinney
  *
- * @typedef {Written & Kept} Letter
+ * @typedef {UnsentMessage & SendState} OutgoingMessage
  *
- * @typedef {object} Kept
+ * @typedef {object} SendState
  * @property {string} id
  * @property {number} at when it was written, in ms
- * @property {boolean} tried whether it may have arrived already
+ * @property {boolean} tried whether it may already have been received
  */
 
 const KEY = "spinney-outbox";
 
 export class Outbox {
-  /** @type {Letter[]} what the browser had no room for */ #unsaved = [];
-  /** @type {Set<() => void>} */ #watchers = new Set();
-  /** @type {Map<string, (letter: Written) => void>} */ #boxes = new Map();
+  /** @type {OutgoingMessage[]} messages that did not fit into the browser's storage */ #unsaved = [];
+  /** @type {Set<() => void>} */ #listeners = new Set();
+  /** @type {Map<string, (message: UnsentMessage) => void>} */ #boxes = new Map();
   #isSending = false;
 
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
-    app.watch((link) => {
-      if (link.state === "open") this.#sendAll();
-      this.#tell();
+    app.onConnection((status) => {
+      if (status.state === "open") this.#sendAll();
+      this.#notify();
     });
-    addEventListener("storage", (event) => event.key === KEY && this.#tell());
+    addEventListener("storage", (event) => event.key === KEY && this.#notify());
   }
 
-  /** @param {string} sessionId */
-  of(sessionId) {
-    return this.#letters().filter((letter) => letter.sessionId === sessionId);
+  /** The outgoing messages of a session. @param {string} sessionId */
+  forSession(sessionId) {
+    return this.#load().filter((outgoing) => outgoing.sessionId === sessionId);
   }
 
   /** Send a message now, or as soon as there is a connection. @param {string} sessionId @param {string} message @param {string[]} [images] */
   add(sessionId, message, images = []) {
-    const letter = { id: newId(), sessionId, message, images, at: Date.now(), tried: false };
-    this.#write([...this.#letters(), letter]);
-    this.#tell();
+    const outgoing = { id: newId(), sessionId, message, images, at: Date.now(), tried: false };
+    this.#save([...this.#load(), outgoing]);
+    this.#notify();
     this.#sendAll();
   }
 
-  /** Send it no more. @param {string} id */
-  drop(id) {
-    this.#write(this.#letters().filter((letter) => letter.id !== id));
-    this.#tell();
+  /** Do not send a message any more. @param {string} id */
+  remove(id) {
+    this.#save(this.#load().filter((outgoing) => outgoing.id !== id));
+    this.#notify();
   }
 
-  /** Draw when something changed here; gives how to end it. @param {() => void} watch */
-  watch(watch) {
-    this.#watchers.add(watch);
-    return () => this.#watchers.delete(watch);
+  /** Subscribe to changes; returns a function to unsubscribe. @param {() => void} listener */
+  onChange(listener) {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
-  /** The message box of a session takes back what is refused; gives how to end it. @param {string} sessionId @param {(letter: Written) => void} take */
-  box(sessionId, take) {
-    this.#boxes.set(sessionId, take);
-    return () => this.#boxes.get(sessionId) === take && this.#boxes.delete(sessionId);
+  /** Register the message box of a session, which gets back refused messages; returns a function to unregister. @param {string} sessionId @param {(message: UnsentMessage) => void} putBack */
+  registerBox(sessionId, putBack) {
+    this.#boxes.set(sessionId, putBack);
+    return () => this.#boxes.get(sessionId) === putBack && this.#boxes.delete(sessionId);
   }
 
   async #sendAll() {
     if (this.#isSending) return;
     this.#isSending = true;
     try {
-      // Read anew each time: another tab may have sent it meanwhile.
-      for (let [next] = this.#letters(); next && this.app.connection.isOpen; [next] = this.#letters()) await this.#send(next);
+      // Reload each time: another tab may have sent it meanwhile.
+      for (let [next] = this.#load(); next && this.app.connection.isOpen; [next] = this.#load()) await this.#send(next);
     } catch {
-      // Nobody knows whether it arrived. It is sent again, under its id, when the connection is back.
+      // It may or may not have been received. It is sent again, with its id, when the connection is back.
     } finally {
       this.#isSending = false;
-      this.#tell();
+      this.#notify();
     }
   }
 
-  /** @param {Letter} letter */
-  async #send(letter) {
-    this.#write(this.#letters().map((each) => (each.id === letter.id ? { ...each, tried: true } : each)));
-    this.#tell(); // what is on its way cannot be changed or removed any more
-    const { id, sessionId, message, images } = letter;
+  /** @param {OutgoingMessage} outgoing */
+  async #send(outgoing) {
+    this.#save(this.#load().map((other) => (other.id === outgoing.id ? { ...other, tried: true } : other)));
+    this.#notify(); // a message that is being sent cannot be changed or removed
+    const { id, sessionId, message, images } = outgoing;
     try {
       await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...(images.length ? { images } : {}) });
     } catch (error) {
       if (!(/** @type {any} */ (error).kind)) throw error;
-      this.giveBack(letter, /** @type {Error} */ (error).message);
+      this.returnToDraft(outgoing, /** @type {Error} */ (error).message);
     }
-    this.drop(id);
+    this.remove(id);
   }
 
-  /** Put what was not sent back to where messages are written. @param {Written} letter @param {string} why */
-  giveBack(letter, why) {
-    const { sessionId } = letter;
+  /** Put a message that was not sent back into its message box or draft. @param {UnsentMessage} outgoing @param {string} reason */
+  returnToDraft(outgoing, reason) {
+    const { sessionId } = outgoing;
     const box = this.#boxes.get(sessionId);
     const name = this.app.state.sessions.get(sessionId)?.name;
-    if (box) box(letter);
-    else addToDraft(sessionId, letter);
+    if (box) box(outgoing);
+    else prependToDraft(sessionId, outgoing);
     /** @type {[string, () => unknown] | undefined} */
-    const action = box || !name ? undefined : ["Open it", () => this.app.go("session", sessionId)];
-    this.app.say(box ? why : `Not sent to “${name ?? "a session that is gone"}”: ${why}`, { bad: true, action });
+    const action = box || !name ? undefined : ["Open", () => this.app.go("session", sessionId)];
+    this.app.toast(box ? reason : name ? `Not sent to '${name}': ${reason}` : `Not sent to a deleted session: ${reason}`, { bad: true, action });
   }
 
-  #tell() {
-    for (const watcher of this.#watchers) watcher();
+  #notify() {
+    for (const listener of this.#listeners) listener();
   }
 
-  /** @returns {Letter[]} */
-  #letters() {
+  /** @returns {OutgoingMessage[]} */
+  #load() {
     try {
       return [...JSON.parse(localStorage.getItem(KEY) ?? "[]"), ...this.#unsaved];
     } catch {
@@ -121,20 +121,20 @@ export class Outbox {
     }
   }
 
-  /** @param {Letter[]} letters */
-  #write(letters) {
+  /** @param {OutgoingMessage[]} messages */
+  #save(messages) {
     this.#unsaved = [];
     try {
-      if (letters.length) localStorage.setItem(KEY, JSON.stringify(letters));
+      if (messages.length) localStorage.setItem(KEY, JSON.stringify(messages));
       else localStorage.removeItem(KEY);
     } catch {
       localStorage.removeItem(KEY);
-      this.#unsaved = letters;
+      this.#unsaved = messages;
     }
   }
 }
 
-/** A UUID; `crypto.randomUUID` is missing where the address has no encryption. */
+/** A UUID; `crypto.randomUUID` does not exist without HTTPS. */
 function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;

@@ -1,51 +1,51 @@
 // @ts-check
-// What lies over the page: dialogs and the drawer. Back closes it and leaves the place below, and nothing of it
-// outlives a change of address. While something is open it has a history entry of its own; the next address that
-// is opened takes that entry's place, so that Back leads from there to where the person was.
+// Dialogs and the drawer. Back closes them without leaving the view, and so does any change of the address. While one
+// is open it has its own history entry; the next address that is opened replaces that entry, so that Back leads from
+// there to where the user was.
 
-/** @type {Set<() => void>} */ const open = new Set();
+/** @type {Set<() => void>} */ const openOverlays = new Set();
 
 const isOnEntry = () => Boolean(history.state?.overlay);
 let wasOnEntry = isOnEntry();
-let address = location.href; // that the entry was made for
-/** @type {(() => unknown) | undefined} what opened that which is open */ let opener;
-/** @type {(() => unknown) | undefined} what opens again that which Back has closed */ let again;
+let address = location.href; // for which the entry was created
+/** @type {(() => unknown) | undefined} reopens what is open now */ let reopenOpen;
+/** @type {(() => unknown) | undefined} reopens what Back has closed */ let reopenClosed;
 
 /**
- * Have Back and a change of address close this.
+ * Close an overlay on Back and on any change of the address.
  * @param {() => void} close
  * @param {() => unknown} [reopen] for Forward, after Back has closed it
- * @returns {() => void} to be called once it is closed, however that came
+ * @returns {() => void} to be called when it has been closed, for whatever reason
  */
 export function closeOnBack(close, reopen) {
   if (!isOnEntry()) history.pushState({ overlay: true }, "");
   wasOnEntry = true;
   address = location.href;
-  opener = reopen;
-  again = undefined;
-  open.add(close);
-  return () => open.delete(close);
+  reopenOpen = reopen;
+  reopenClosed = undefined;
+  openOverlays.add(close);
+  return () => openOverlays.delete(close);
 }
 
-/** Open an address of the page. @param {string} hash */
+/** Navigate to an address of the page. @param {string} hash */
 export function navigate(hash) {
   if (isOnEntry()) location.replace(hash);
   else location.hash = hash;
 }
 
 function closeAll() {
-  for (const close of [...open]) close();
+  for (const close of [...openOverlays]) close();
 }
 
 addEventListener("popstate", () => {
   const isBack = wasOnEntry && !isOnEntry() && location.href === address;
   const isForward = !wasOnEntry && isOnEntry() && location.href === address;
   wasOnEntry = isOnEntry();
-  if (isForward) again?.();
+  if (isForward) reopenClosed?.();
   if (!isBack) return;
-  again = open.size ? opener : undefined;
-  if (open.size) closeAll();
-  else history.back(); // what had the entry was closed by other means: it is no step of its own
+  reopenClosed = openOverlays.size ? reopenOpen : undefined;
+  if (openOverlays.size) closeAll();
+  else history.back(); // the overlay was closed otherwise: skip its entry
 });
 addEventListener("hashchange", () => {
   wasOnEntry = isOnEntry();
@@ -56,6 +56,6 @@ document.addEventListener("click", (event) => {
   if (!link || !isOnEntry() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const { hash } = /** @type {HTMLAnchorElement} */ (link);
-  if (hash === location.hash) closeAll(); // a change that the browser tells nobody of
+  if (hash === location.hash) closeAll(); // browsers fire no event for that
   else navigate(hash);
 });

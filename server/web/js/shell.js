@@ -1,107 +1,107 @@
 // @ts-check
-// What stands around every view: the bar with the state of the connection, the drawer, the door.
+// The frame around every view: header with connection status, drawer, and sign-in form.
 
 import { make } from "./dom.js";
-import { keepToken, knownToken } from "./net.js";
+import { saveToken, getToken } from "./net.js";
 import { closeOnBack } from "./overlays.js";
-import { clock } from "./words.js";
+import { formatTime } from "./format.js";
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
-const the = (id) => /** @type {T} */ (document.getElementById(id));
+const byId = (id) => /** @type {T} */ (document.getElementById(id));
 
 /** As in layout.css: the projects are in a drawer. */
 const NARROW = matchMedia("(max-width: 48rem)");
 
 /** @param {import("./app.js").App} app */
-export function shell(app) {
-  const menu = the("menu");
-  const drawer = () => document.body.classList.contains("drawer");
+export function initShell(app) {
+  const menu = byId("menu");
+  const isDrawerOpen = () => document.body.classList.contains("drawer");
   /** @type {(() => void) | undefined} */ let release;
-  /** @param {boolean} wanted */
-  const open = (wanted) => {
-    if (wanted === drawer()) return;
-    document.body.classList.toggle("drawer", wanted);
-    menu.ariaExpanded = String(wanted);
-    if (wanted) release = closeOnBack(() => open(false), () => open(true));
+  /** @param {boolean} isOpen */
+  const toggleDrawer = (isOpen) => {
+    if (isOpen === isDrawerOpen()) return;
+    document.body.classList.toggle("drawer", isOpen);
+    menu.ariaExpanded = String(isOpen);
+    if (isOpen) release = closeOnBack(() => toggleDrawer(false), () => toggleDrawer(true));
     else release?.();
   };
-  menu.onclick = () => open(!drawer());
-  NARROW.onchange = () => open(false);
-  // As a link it would change the address, which names a place of the page.
+  menu.onclick = () => toggleDrawer(!isDrawerOpen());
+  NARROW.onchange = () => toggleDrawer(false);
+  // As a link it would change the address, which selects the view.
   const skip = /** @type {HTMLElement} */ (document.querySelector(".skip"));
   skip.onclick = (event) => {
     event.preventDefault();
-    the("room").focus();
+    byId("content").focus();
   };
-  // What darkens the rest of the page belongs to the body itself.
-  document.body.addEventListener("click", (event) => event.target === document.body && open(false));
+  // The backdrop is a pseudo-element of the body.
+  document.body.addEventListener("click", (event) => event.target === document.body && toggleDrawer(false));
   addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && drawer()) {
-      open(false);
+    if (event.key === "Escape" && isDrawerOpen()) {
+      toggleDrawer(false);
       menu.focus();
     }
   });
-  the("bar").after(make("p.offline", { id: "offline", role: "status", hidden: true }));
-  app.watch((link) => showLink(app, link));
-  app.follow(() => showNeeds(app));
-  door(app);
+  byId("bar").after(make("p.offline", { id: "offline", role: "status", hidden: true }));
+  app.onConnection((status) => showStatus(app, status));
+  app.onChange(() => showWaitingCount(app));
+  initSignIn(app);
 }
 
-/** When the connection was lost, in ms; 0 while there is one. */
-let since = 0;
+/** When the connection was lost, in ms; 0 while it is open. */
+let offlineSince = 0;
 
-/** @param {import("./app.js").App} app @param {import("./net.js").Link} link */
-function showLink(app, link) {
-  const words = {
+/** @param {import("./app.js").App} app @param {import("./net.js").ConnectionStatus} status */
+function showStatus(app, status) {
+  const labels = {
     connecting: "connecting…",
     open: "connected",
-    lost: `offline, next try in ${link.seconds} s`,
+    lost: `offline, next try in ${status.seconds} s`,
     refused: "not signed in",
   };
-  const shown = the("link");
-  shown.textContent = words[link.state];
-  shown.dataset.state = link.state;
-  showOffline(link);
-  the("door").hidden = link.state !== "refused";
-  the("room").hidden = link.state === "refused";
-  if (link.state === "refused") {
-    the("refused").textContent = link.why ?? "";
-    the("token").focus();
+  const element = byId("link");
+  element.textContent = labels[status.state];
+  element.dataset.state = status.state;
+  showOffline(status);
+  byId("sign-in").hidden = status.state !== "refused";
+  byId("content").hidden = status.state === "refused";
+  if (status.state === "refused") {
+    byId("sign-in-error").textContent = status.reason ?? "";
+    byId("token").focus();
   }
 }
 
-/** Say since when there is no connection, and what that means. @param {import("./net.js").Link} link */
-function showOffline(link) {
-  if (link.state === "lost") since ||= Date.now();
-  else if (link.state !== "connecting") since = 0;
-  const shown = the("offline");
-  shown.hidden = since === 0;
-  const words = since ? `Offline since ${clock(since)}. This is how it was then; messages are kept and go when the connection is back.` : "";
-  // Said once, and not again with every try.
-  if (shown.textContent !== words) shown.textContent = words;
+/** Show since when the page is offline. @param {import("./net.js").ConnectionStatus} status */
+function showOffline(status) {
+  if (status.state === "lost") offlineSince ||= Date.now();
+  else if (status.state !== "connecting") offlineSince = 0;
+  const element = byId("offline");
+  element.hidden = offlineSince === 0;
+  const text = offlineSince ? `Offline since ${formatTime(offlineSince)}. Messages are kept and sent when you are back online.` : "";
+  // Only when it changes, so that screen readers announce it once.
+  if (element.textContent !== text) element.textContent = text;
 }
 
 /** @param {import("./app.js").App} app */
-function showNeeds(app) {
+function showWaitingCount(app) {
   const count = app.state.waiting().length;
-  const shown = the("needs");
-  shown.hidden = count === 0;
-  shown.textContent = `${count} need${count === 1 ? "s" : ""} you`;
+  const element = byId("needs");
+  element.hidden = count === 0;
+  element.textContent = `${count} need${count === 1 ? "s" : ""} you`;
 }
 
 /** @param {import("./app.js").App} app */
-function door(app) {
-  const form = /** @type {HTMLFormElement} */ (the("door"));
+function initSignIn(app) {
+  const form = /** @type {HTMLFormElement} */ (byId("sign-in"));
   form.onsubmit = (event) => {
     event.preventDefault();
-    const token = /** @type {HTMLInputElement} */ (the("token"));
-    const remember = /** @type {HTMLInputElement} */ (the("remember"));
-    keepToken(token.value.trim(), remember.checked);
+    const token = /** @type {HTMLInputElement} */ (byId("token"));
+    const remember = /** @type {HTMLInputElement} */ (byId("remember"));
+    saveToken(token.value.trim(), remember.checked);
     token.value = "";
     app.connection.start();
   };
-  the("token").oninput = () => {
-    the("refused").textContent = "";
+  byId("token").oninput = () => {
+    byId("sign-in-error").textContent = "";
   };
-  if (!knownToken()) the("refused").textContent = "";
+  if (!getToken()) byId("sign-in-error").textContent = "";
 }

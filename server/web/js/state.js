@@ -1,15 +1,15 @@
 // @ts-check
-// What is known here, and how each event changes it: the same fold as in Spinney itself.
-// The open conversation is not here; its view keeps it (conversation.js).
+// The state of the page, and how events change it, in the same way as in Spinney itself.
+// The open conversation is not part of it; see session/conversation.js.
 
 /**
- * @typedef {Record<string, any> & { id: string }} Resource a project, worktree, session or message as the interface has it
+ * @typedef {Record<string, any> & { id: string }} Resource a project, worktree, session or message as in the API
  *
- * @typedef {object} Change what an event changed; views draw what concerns them
+ * @typedef {object} Change what an event changed; views update what is affected
  * @property {Set<string>} ids of projects, worktrees and sessions
- * @property {boolean} tree whether rows of the tree came, went or look different
+ * @property {boolean} tree whether rows of the tree were added, removed or changed
  * @property {boolean} preferences
- * @property {Set<string>} queues ids of sessions whose waiting messages changed
+ * @property {Set<string>} queues ids of sessions whose queued messages changed
  */
 
 /** @returns {Change} */
@@ -22,10 +22,10 @@ export const noChange = () => ({ ids: new Set(), tree: false, preferences: false
 const byId = (items) => new Map(items.map((item) => [item.id, item]));
 
 /** Lowest `order` first, then the oldest. @param {Resource[]} items */
-const inOrder = (items) =>
+const sortItems = (items) =>
   items.sort((a, b) => a.order - b.order || (a.created_at ?? a.added_at) - (b.created_at ?? b.added_at));
 
-/** Fields of `git:status-update` that a worktree keeps under another name. */
+/** Fields of `git:status-update` that have another name in worktrees. */
 const GIT_FIELDS = {
   ahead: "cached_ahead_count",
   behind: "cached_behind_count",
@@ -38,7 +38,7 @@ const GIT_FIELDS = {
   checked_at: "cached_status_at",
 };
 
-/** Projects, worktrees, sessions, waiting messages and preferences. */
+/** Projects, worktrees, sessions, queued messages and preferences. */
 export class State {
   /** @type {Map<string, Resource>} */ projects = new Map();
   /** @type {Map<string, Resource>} */ worktrees = new Map();
@@ -46,7 +46,7 @@ export class State {
   /** @type {Map<string, Resource[]>} by session id */ queued = new Map();
   /** @type {Record<string, any>} */ preferences = {};
   isLoaded = false;
-  /** What lies where, in order, until the next event. @type {Map<string | null, Resource[]> | null} */ #below = null;
+  /** Ordered children by parent id, cached until the next event. @type {Map<string | null, Resource[]> | null} */ #children = null;
 
   /** @param {any} snapshot of `GET /api/init` */
   load(snapshot) {
@@ -55,82 +55,82 @@ export class State {
     this.sessions = byId(Object.values(snapshot.sessionsByWorktree).flat());
     this.queued = new Map(Object.entries(snapshot.queuedBySession));
     this.preferences = snapshot.preferences;
-    this.#below = null;
+    this.#children = null;
     this.isLoaded = true;
   }
 
-  // Looking ----------------------------------------------------------------------------------------
+  // Queries ----------------------------------------------------------------------------------------
 
-  /** Folders and projects of a folder, or of the top. @param {string | null} parentId */
+  /** The folders and projects in a folder, or at the top level. @param {string | null} parentId */
   itemsIn(parentId) {
-    return this.#in(parentId);
+    return this.#childrenOf(parentId);
   }
 
   /** @param {string} projectId */
   worktreesOf(projectId) {
-    return this.#in(projectId);
+    return this.#childrenOf(projectId);
   }
 
   /** @param {string} worktreeId */
   sessionsOf(worktreeId) {
-    return this.#in(worktreeId);
+    return this.#childrenOf(worktreeId);
   }
 
-  /** @param {string | null} id of what they lie in */
-  #in(id) {
-    this.#below ??= this.#sorted();
-    return this.#below.get(id) ?? [];
+  /** @param {string | null} id of the parent */
+  #childrenOf(id) {
+    this.#children ??= this.#groupByParent();
+    return this.#children.get(id) ?? [];
   }
 
-  // One pass over everything: asked row by row, a tree of thousands would be sought through as often.
-  #sorted() {
+  // One pass for all rows: a search per row would be too slow for a tree of thousands.
+  #groupByParent() {
     /** @type {Map<string | null, Resource[]>} */
-    const below = new Map();
+    const children = new Map();
     /** @param {string | null} id @param {Resource} item */
-    const put = (id, item) => {
-      const there = below.get(id);
-      if (there) there.push(item);
-      else below.set(id, [item]);
+    const add = (id, item) => {
+      const siblings = children.get(id);
+      if (siblings) siblings.push(item);
+      else children.set(id, [item]);
     };
-    for (const item of this.projects.values()) put(item.parent_id ?? null, item);
-    for (const worktree of this.worktrees.values()) if (!worktree.archived_at) put(worktree.project_id, worktree);
-    for (const session of this.sessions.values()) if (!session.archived_at) put(session.worktree_id, session);
-    for (const items of below.values()) inOrder(items);
-    return below;
+    for (const item of this.projects.values()) add(item.parent_id ?? null, item);
+    for (const worktree of this.worktrees.values()) if (!worktree.archived_at) add(worktree.project_id, worktree);
+    for (const session of this.sessions.values()) if (!session.archived_at) add(session.worktree_id, session);
+    for (const items of children.values()) sortItems(items);
+    return children;
   }
 
-  /** Sessions that a person is asked something in, the longest wait first. */
+  /** Sessions that wait for the user, the longest waiting first. */
   waiting() {
-    const all = [...this.sessions.values()].filter((s) => s.waiting_for && !this.#isAway(s));
+    const all = [...this.sessions.values()].filter((s) => s.waiting_for && !this.#isArchived(s));
     return all.sort((a, b) => (a.updated_at ?? 0) - (b.updated_at ?? 0));
   }
 
   running() {
-    return [...this.sessions.values()].filter((s) => s.status === "running" && !this.#isAway(s));
+    return [...this.sessions.values()].filter((s) => s.status === "running" && !this.#isArchived(s));
   }
 
   /** @param {Resource} session */
-  #isAway(session) {
+  #isArchived(session) {
     return Boolean(session.archived_at || this.worktrees.get(session.worktree_id)?.archived_at);
   }
 
-  /** The session's worktree and project, where they are known. @param {Resource | undefined} session */
-  placeOf(session) {
+  /** The worktree and project of a session, if they are known. @param {Resource | undefined} session */
+  parentsOf(session) {
     const worktree = this.worktrees.get(session?.worktree_id);
     return { worktree, project: this.projects.get(worktree?.project_id) };
   }
 
-  // Folding ----------------------------------------------------------------------------------------
+  // Events -----------------------------------------------------------------------------------------
 
   /**
-   * Apply an event and note what it changed.
+   * Apply an event and record what it changed.
    * @param {string} name
    * @param {any} body
    * @param {Change} change
    */
   apply(name, body, change) {
     const [topic] = name.split(/[:-]/);
-    if (topic !== "content" && topic !== "message") this.#below = null;
+    if (topic !== "content" && topic !== "message") this.#children = null;
     if (name === "message-queued" || name === "message-removed") this.#applyToQueue(name, body, change);
     else if (topic === "session") this.#applyToSessions(name, body, change);
     else if (topic === "worktree" || topic === "git") this.#applyToWorktrees(name, body, change);
@@ -159,10 +159,10 @@ export class State {
     const id = body.worktree?.id ?? body.worktree_id ?? body.id;
     const known = this.worktrees.get(id);
     if (body.worktree) this.worktrees.set(id, body.worktree);
-    else if (name === "worktree:deleted" || name === "worktree:create_error") this.#forget(id);
+    else if (name === "worktree:deleted" || name === "worktree:create_error") this.#removeWorktree(id);
     else if (known && name === "git:status-update") {
-      const named = Object.entries(GIT_FIELDS).map(([told, kept]) => [kept, body[told]]);
-      this.worktrees.set(id, { ...known, ...Object.fromEntries(named) });
+      const fields = Object.entries(GIT_FIELDS).map(([field, worktreeField]) => [worktreeField, body[field]]);
+      this.worktrees.set(id, { ...known, ...Object.fromEntries(fields) });
     } else if (known && name === "worktree:status_updated") {
       const { cached_pr_status, cached_check_status } = body;
       this.worktrees.set(id, { ...known, cached_pr_status, cached_check_status });
@@ -177,7 +177,7 @@ export class State {
     if (name === "project:removed") {
       this.projects.delete(id);
       for (const worktree of [...this.worktrees.values()]) {
-        if (worktree.project_id === id) this.#forget(worktree.id);
+        if (worktree.project_id === id) this.#removeWorktree(worktree.id);
       }
     }
     else this.projects.set(id, body);
@@ -185,8 +185,8 @@ export class State {
     change.tree = true;
   }
 
-  /** A worktree is gone, and its sessions with it. @param {string} id */
-  #forget(id) {
+  /** Remove a worktree and its sessions. @param {string} id */
+  #removeWorktree(id) {
     this.worktrees.delete(id);
     for (const session of [...this.sessions.values()]) {
       if (session.worktree_id === id) this.sessions.delete(session.id);

@@ -1,52 +1,52 @@
 // @ts-check
-// Short messages that go away by themselves, and at once when they are no longer true.
+// Short messages that disappear by themselves, and immediately when they no longer apply.
 
 import { button, make } from "./dom.js";
 
-const TIME = 6000; // ms
-const TIME_OF_ERRORS = 12000; // ms
-const MOST = 4;
+const DURATION = 6000; // ms
+const ERROR_DURATION = 12000; // ms
+const MAX_TOASTS = 4;
 
 /**
- * @typedef {object} How
+ * @typedef {object} ToastOptions
  * @property {boolean} [bad] it is an error
- * @property {[string, () => unknown]} [action] a button's words and what it does
- * @property {string} [about] id of what it is about: of several the newest stays, and none where that is shown
- * @property {() => boolean} [isTrue] whether it still holds
+ * @property {[string, () => unknown]} [action] a button's label and action
+ * @property {string} [about] id of the item it is about: replaces an older toast, and is not shown in that item's view
+ * @property {() => boolean} [isValid] whether it still applies
  */
 
 export class Toasts {
-  /** @type {Map<HTMLElement, { text: string, place: string, how: How }>} the newest last */ #shown = new Map();
+  /** @type {Map<HTMLElement, { text: string, address: string, options: ToastOptions }>} the newest last */ #shown = new Map();
 
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
-    this.box = /** @type {HTMLElement} */ (document.getElementById("toasts"));
+    this.container = /** @type {HTMLElement} */ (document.getElementById("toasts"));
   }
 
-  /** @param {string} text @param {How} how */
-  show(text, how) {
+  /** @param {string} text @param {ToastOptions} options */
+  show(text, options) {
     for (const [toast, other] of this.#shown) {
-      if (other.text === text || (how.about && how.about === other.how.about)) this.#remove(toast);
+      if (other.text === text || (options.about && options.about === other.options.about)) this.#remove(toast);
     }
-    const toast = make("p.toast", make("span", text), { role: how.bad ? "alert" : "status" });
-    const { action } = how;
-    if (how.bad) toast.classList.add("bad");
+    const toast = make("p.toast", make("span", text), { role: options.bad ? "alert" : "status" });
+    const { action } = options;
+    if (options.bad) toast.classList.add("bad");
     if (action) toast.append(button(action[0], () => (this.#remove(toast), action[1]())));
     toast.append(button("✕", () => this.#remove(toast), ".quiet", { "aria-label": "Close" }));
-    this.#shown.set(toast, { text, place: location.hash, how });
-    this.box.prepend(toast);
-    for (const [oldest] of this.#shown) if (this.#shown.size > MOST) this.#remove(oldest);
-    setTimeout(() => this.#remove(toast), how.bad ? TIME_OF_ERRORS : TIME);
+    this.#shown.set(toast, { text, address: location.hash, options });
+    this.container.prepend(toast);
+    for (const [oldest] of this.#shown) if (this.#shown.size > MAX_TOASTS) this.#remove(oldest);
+    setTimeout(() => this.#remove(toast), options.bad ? ERROR_DURATION : DURATION);
     this.refresh();
   }
 
-  /** Remove what is no longer true, or belongs to a place that was left. */
+  /** Remove toasts that no longer apply, or belong to a view that was closed. */
   refresh() {
-    for (const [toast, { place, how }] of this.#shown) {
-      const stays = how.bad || how.action || how.isTrue || place === location.hash;
-      const isOpen = how.about !== undefined && how.about === this.app.route.id;
-      if (!stays || isOpen || how.isTrue?.() === false) this.#remove(toast);
+    for (const [toast, { address, options }] of this.#shown) {
+      const isSticky = options.bad || options.action || options.isValid || address === location.hash;
+      const isOpen = options.about !== undefined && options.about === this.app.route.id;
+      if (!isSticky || isOpen || options.isValid?.() === false) this.#remove(toast);
     }
   }
 

@@ -18,7 +18,7 @@ async def test_what_is_read_and_written_stays_while_the_file_changes(
     await button(page, "Comment").click()
     await page.keyboard.type("Why in wo")
     await page.keyboard.press("ArrowLeft")
-    box = page.locator(".said textarea")
+    box = page.locator(".comment-row textarea")
     two_hunks.write("list.txt", "first of all\n" + BOTH_ENDS)
     await tell(other, two_hunks)
     await expect(row(page, "first of all")).to_be_attached()
@@ -71,7 +71,7 @@ async def test_what_changed_since_it_was_shown_is_not_staged_but_drawn_anew(
     await expect(row(page, "line one")).to_be_visible()
     assert two_hunks.git("diff", "--cached") == ""
     await button(page, "Stage list.txt").click()
-    await expect(page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     assert "+line one" in two_hunks.git("diff", "--cached")
 
 
@@ -84,7 +84,7 @@ async def test_what_an_agent_edits_is_shown_while_it_works(
     words = "/demo write notes.txt: an apple a day\n/demo stream 1000000 50"
     await other.call("send_chat_message", sessionId=session["id"], message=words)
     await expect(row(page, "an apple a day")).to_be_visible()
-    await expect(page.locator("#room")).to_contain_text("2 files")
+    await expect(page.locator("#content")).to_contain_text("2 files")
     await other.call("stop_generation", sessionId=session["id"])
 
 
@@ -102,4 +102,4 @@ async def test_what_is_marked_moves_with_its_lines_until_they_are_gone(
     await tell(other, two_hunks)
     await expect(row(page, "line twenty-eight")).to_have_count(0)
     await expect(page.locator(".marked")).to_have_count(0)
-    await expect(page.get_by_role("group", name="Marked lines")).to_be_hidden()
+    await expect(page.get_by_role("group", name="Selected lines")).to_be_hidden()

@@ -19,7 +19,7 @@ async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -
     (tree.root / "run.sh").chmod(0o755)
     tree.git("mv", "old.py", "moved.py")
     await show(page, tree)
-    await expect(file(page, "new one.py")).to_contain_text("new, not in git yet")
+    await expect(file(page, "new one.py")).to_contain_text("untracked")
     await expect(file(page, "new one.py")).to_contain_text("+2")
     await expect(file(page, "gone.txt")).to_contain_text("deleted")
     await expect(file(page, "gone.txt")).to_contain_text("−1")

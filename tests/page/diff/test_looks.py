@@ -32,7 +32,7 @@ async def with_everything(page: Page, tree: Tree) -> None:
     await button(page, "Commit").click()
     await expect(page.locator("form.git-form")).to_be_visible()
     await row(page, "line 5").locator(".no").last.click()
-    await expect(page.get_by_role("group", name="Marked lines")).to_be_visible()
+    await expect(page.get_by_role("group", name="Selected lines")).to_be_visible()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ async def test_hunks_and_files_are_staged_discarded_and_brought_back(
     assert "+line twenty-eight" in tree.git("diff", "--cached")
     assert "+line three" not in tree.git("diff", "--cached")
     await hands.press(button(page, "Discard list.txt"))
-    await expect(page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     assert "line 3\n" in tree.read("list.txt")
     await hands.press(button(page, "Undo discard"))
     await expect(row(page, "line three")).to_be_visible()
@@ -27,7 +27,7 @@ async def test_hunks_and_files_are_staged_discarded_and_brought_back(
     await expect(page.locator(".file")).to_have_count(0)
     await hands.press(button(page, "Staged"))
     await hands.press(button(page, "Unstage list.txt"))
-    await expect(page.get_by_text("Nothing is staged.")).to_be_visible()
+    await expect(page.get_by_text("No staged changes.")).to_be_visible()
     assert tree.git("diff", "--cached") == ""
 
 
@@ -35,7 +35,7 @@ async def test_a_discard_is_undone_from_where_it_is_told(page: Page, tree: Tree)
     tree.write("new.txt", "precious\n")
     await show(page, tree)
     await button(page, "Discard new.txt").click()
-    await expect(page.locator(".toast")).to_contain_text("What was changed in “new.txt”")
+    await expect(page.locator(".toast")).to_contain_text("Discarded changes in 'new.txt'")
     assert not (tree.root / "new.txt").exists()
     await expect(row(page, "precious")).to_have_count(0)
     await button(page.locator(".toast"), "Undo").click()

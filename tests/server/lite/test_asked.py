@@ -27,7 +27,7 @@ async def test_a_plan_is_built(
     browser: Browser, waiting: Waiting, agent: Callable[[], FakeAgent]
 ) -> None:
     page = await waiting(base.PlanProposed("plan-1", "1. Look\n2. Leap"))
-    assert "Carry out this plan?" in page.text
+    assert "Approve this plan?" in page.text
     assert page.form("approve").buttons == [("mode", "build"), ("mode", "yolo")]
     await browser.done(page, "approve", mode="build")
     assert await agent().hears("approve") == ("approve", "plan-1", "build", None)
@@ -52,7 +52,7 @@ async def test_yolo_asks_once_more(
     page = await waiting(base.PlanProposed("plan-1", "1. Leap"))
     seen = await browser.submit(page, "approve", mode="yolo")
     assert seen.status == 200
-    assert "Really? Nothing will be asked" in seen.page.text
+    assert "Approve in yolo mode? It will not ask again" in seen.page.text
     assert not any(call[0] == "approve" for call in agent().calls)
     assert seen.page.links()["‹ First"] == f"/lite/sessions/{session.id}#asked"
     await browser.done(seen.page, "approve", mode="yolo")
@@ -88,7 +88,7 @@ async def test_a_plan_that_was_carried_out_cannot_be_edited(
     edit = page.links()["Edit first"]
     await browser.done(page, "approve", mode="build")
     seen = await browser.ask("GET", edit)
-    assert (seen.status, "No plan waits" in seen.page.text) == (404, True)
+    assert (seen.status, "No plan is waiting" in seen.page.text) == (404, True)
 
 
 async def test_a_plan_is_discussed_in_the_message_box(
@@ -143,7 +143,7 @@ async def test_a_question_without_an_answer_is_named_and_the_others_stay_answere
     page = await waiting(base.QuestionAsked("q-1", (TEA, SWEETS)))
     seen = await browser.submit(page, "answer", q1="1", own1="and <jam>")
     assert seen.status == 400
-    assert "This has no answer yet: Tea or coffee?" in seen.page.text
+    assert "Not answered yet: Tea or coffee?" in seen.page.text
     fields = seen.page.form("answer").fields
     assert (fields["q1"], fields["own1"], "q0" in fields) == ("1", "and <jam>", False)
 
@@ -173,7 +173,7 @@ async def test_a_permission_is_given_or_denied_with_a_reason(
     told: tuple[str, str],
 ) -> None:
     page = await waiting(base.PermissionRequested("p-1", "Bash", {"command": "rm -r <x>"}, "Clean"))
-    assert "May it use Bash?" in page.text
+    assert "Allow Bash?" in page.text
     assert "rm -r <x>" in page.text
     assert re.search(r"In /\S+, in \w+ mode", page.text)
     assert re.search(r"For this session: exactly this command, in \w+ mode\.", page.text)
@@ -211,10 +211,10 @@ async def test_a_permission_hides_no_part_of_its_command(waiting: Waiting) -> No
 async def test_a_long_permission_can_be_read_to_its_end(browser: Browser, waiting: Waiting) -> None:
     command = "\n".join(f"echo {n}" for n in range(3000))
     page = await waiting(base.PermissionRequested("p-1", "Bash", {"command": command}))
-    assert "Not all of it is shown." in page.text
-    page = await browser.see(page.links()["All of it"])
+    assert "Shortened." in page.text
+    page = await browser.see(page.links()["Show all"])
     read = page.text
-    while "Further on" in page.links():
-        page = await browser.see(page.links()["Further on"])
+    while "Continue" in page.links():
+        page = await browser.see(page.links()["Continue"])
         read += page.text
     assert all(f"{n}" in re.findall(r"\d+", read) for n in (0, 1500, 2999))

@@ -91,10 +91,10 @@ async def test_messages_wait_behind_a_run_and_can_be_removed(
     backend.script = silence
     for message in ("first", "second", "third"):
         page = await browser.done(await browser.see(path), "messages", message=message)
-    assert "waits: second" in page.text
+    assert "waiting: second" in page.text
     _, last = page.form("queue").buttons
     page = await browser.done(page, "queue", message_id=last[1])
-    assert "waits: third" not in page.text
+    assert "waiting: third" not in page.text
     assert [m.text for m in workspace.store.state.queued[session.id]] == ["second"]
     again = await browser.submit(page, "queue", message_id=last[1])
     assert (again.status, "no longer queued" in again.page.text) == (404, True)
@@ -133,7 +133,7 @@ async def test_the_mode_is_changed(
     backend.script = lambda _: (base.TurnModeReported("plan"),)
     await browser.done(page, "messages", message="go")
     await eventually(lambda: now().turn_mode == "plan")
-    assert "from the next turn on, plan now" in (await browser.see(path)).text
+    assert "from the next turn, now plan" in (await browser.see(path)).text
 
 
 # New sessions, and lists ------------------------------------------------------------------------
@@ -211,13 +211,13 @@ async def test_long_lists_come_in_pages(
         await create_session(workspace, worktree.id, name=f"Number {number}.")
     for path in ("/lite", f"/lite/worktrees/{worktree.id}"):
         page, read = await browser.see(path), ""
-        assert "Before" not in page.links()
+        assert "Previous" not in page.links()
         for _ in range(2):
             read += page.text
-            page = await browser.see(page.links()["More"])
+            page = await browser.see(page.links()["Next"])
         read += page.text
         assert all(f"Number {number}." in read for number in range(45))
-        assert "More" not in page.links()
+        assert "Next" not in page.links()
     assert "Page 3 of 3" in (await browser.see("/lite?page=99")).text
     for nonsense in ("-1", "x", "9" * 5000, "%C2%B2"):
         assert "Page 1 of 3" in (await browser.see(f"/lite?page={nonsense}")).text
@@ -261,7 +261,7 @@ async def test_what_nobody_foresaw_is_a_page_with_a_reference(
     def explode(*_: object) -> None:
         raise RuntimeError("password is hunter2")
 
-    monkeypatch.setattr("server.lite.routes.sessions_page", explode)
+    monkeypatch.setattr("server.lite.routes.render_sessions", explode)
     seen = await browser.ask("GET", "/lite")
     assert seen.status == 500
     assert "Its log has the details under" in seen.page.text
@@ -279,7 +279,7 @@ async def test_the_page_renews_itself_only_when_asked_and_while_a_run_goes_on(
     assert not renews.search((await browser.see(f"{path}?every=5")).source)
     page = await browser.done(await browser.see(path), "messages", message="go")
     assert not renews.search(page.source)
-    page = await browser.see(page.links()["Renew every 5 seconds"])
+    page = await browser.see(page.links()["Refresh every 5 seconds"])
     seconds, address = renews.findall(page.source)[0]
     assert (seconds, address) == ("5", f"{path}?every=5&amp;beat=1#end")
     # Browsers load nothing where only what follows the # differs.
@@ -288,7 +288,7 @@ async def test_the_page_renews_itself_only_when_asked_and_while_a_run_goes_on(
     # What one types into a page that renews itself would be lost.
     assert not page.has_form("messages")
     assert page.has_form("stop")
-    back = await browser.see(page.links()["Stop renewing, and write"])
+    back = await browser.see(page.links()["Stop refreshing to write"])
     assert back.has_form("messages")
     assert not renews.search(back.source)
     await browser.done(page, "stop")

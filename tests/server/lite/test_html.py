@@ -3,8 +3,8 @@
 import pytest
 
 from model.richtext.markdown import parse_markdown
-from server.lite.html import make, size, write
-from server.lite.richtext import PIECE, elements_of, said
+from server.lite.html import make, size, to_html
+from server.lite.richtext import PIECE, make_elements, verbatim
 from tests.page.hostile import ALL
 from tests.server.lite.strict_html import Read
 
@@ -12,18 +12,18 @@ from tests.server.lite.strict_html import Read
 def read(*content: object) -> Read:
     """The content inside a whole page."""
     page = make("html", make("body", make("h1", "x"), content), lang="en")  # type: ignore[arg-type]
-    return Read(f"<!doctype html>\n{write(page)}")
+    return Read(f"<!doctype html>\n{to_html(page)}")
 
 
 def test_text_and_attributes_are_escaped() -> None:
     made = make("input", name='"><script>', value="a&b's <i>")
-    assert write(made) == '<input name="&quot;&gt;&lt;script&gt;" value="a&amp;b\'s &lt;i&gt;">'
-    assert write(make("b", "</b>&lt;")) == "<b>&lt;/b&gt;&amp;lt;</b>"
+    assert to_html(made) == '<input name="&quot;&gt;&lt;script&gt;" value="a&amp;b\'s &lt;i&gt;">'
+    assert to_html(make("b", "</b>&lt;")) == "<b>&lt;/b&gt;&amp;lt;</b>"
 
 
 def test_an_attribute_that_is_off_is_left_out() -> None:
     made = make("input", checked=True, required=False, value=None, class_="x", start=3)
-    assert write(made) == '<input checked class="x" start="3">'
+    assert to_html(made) == '<input checked class="x" start="3">'
 
 
 @pytest.mark.parametrize(
@@ -40,24 +40,24 @@ def test_an_attribute_that_is_off_is_left_out() -> None:
     ],
 )
 def test_nothing_leads_where_it_could_do_harm(address: str) -> None:
-    assert write(make("a", "x", href=address)) == "<a>x</a>"
-    assert write(make("form", action=address)).startswith("<form>")
+    assert to_html(make("a", "x", href=address)) == "<a>x</a>"
+    assert to_html(make("form", action=address)).startswith("<form>")
 
 
 @pytest.mark.parametrize("address", ["/lite", "?part=1.2", "#end", "https://x.test/", "mailto:a@b"])
 def test_places_of_this_server_and_the_web_are_led_to(address: str) -> None:
-    assert write(make("a", "x", href=address)) == f'<a href="{address}">x</a>'
+    assert to_html(make("a", "x", href=address)) == f'<a href="{address}">x</a>'
 
 
 @pytest.mark.parametrize("name", ["textarea", "pre"])
 def test_a_text_that_begins_with_a_line_break_keeps_it(name: str) -> None:
     """Browsers drop the first one, so there is one more."""
-    assert write(make(name, "\nx")).startswith(f"<{name}>\n\nx")
+    assert to_html(make(name, "\nx")).startswith(f"<{name}>\n\nx")
 
 
 def test_control_bytes_and_marks_that_turn_text_round_are_not_written() -> None:
     assert (
-        write(make("b", "a\0b\x1b[31mc\u202ed\ud800"))
+        to_html(make("b", "a\0b\x1b[31mc\u202ed\ud800"))
         == "<b>a␀b␛[31mc&lt;U+202E&gt;d&lt;U+D800&gt;</b>"
     )
 
@@ -68,7 +68,7 @@ def test_there_are_two_hundred_hostile_texts() -> None:
 
 @pytest.mark.parametrize("text", ALL)
 def test_a_hostile_text_is_a_text(text: str) -> None:
-    page = read(list(elements_of(parse_markdown(text))), list(said(text)), make("pre", text))
+    page = read(list(make_elements(parse_markdown(text))), list(verbatim(text)), make("pre", text))
     addresses = [known.get("href") or "" for known in page.all("a")]
     assert all(address.startswith(("http", "mailto:")) for address in addresses)
 
@@ -93,7 +93,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_whatever_is_long_comes_in_pieces(name: str) -> None:
-    pieces = list(elements_of(parse_markdown(LONG[name])))
+    pieces = list(make_elements(parse_markdown(LONG[name])))
     assert max(map(size, pieces)) < PIECE * 2
     page = read(pieces)
     words = page.text.split()
@@ -105,20 +105,20 @@ def test_whatever_is_long_comes_in_pieces(name: str) -> None:
 
 def test_pieces_of_a_numbered_list_go_on_with_its_numbers() -> None:
     pieces = list(
-        elements_of(parse_markdown("\n".join(f"{n}. " + "word " * 60 for n in range(1, 31))))
+        make_elements(parse_markdown("\n".join(f"{n}. " + "word " * 60 for n in range(1, 31))))
     )
     starts = [int(str(piece.attributes.get("start") or 1)) for piece in pieces]
-    items = [write(piece).count("<li>") for piece in pieces]
+    items = [to_html(piece).count("<li>") for piece in pieces]
     assert len(pieces) > 3
     assert starts == [1 + sum(items[:place]) for place in range(len(items))]
 
 
 def test_lines_of_code_are_only_cut_where_one_is_longer_than_a_piece() -> None:
     code = "\n".join(f"{n}: " + "x" * 150 for n in range(100))
-    page = read(list(elements_of(parse_markdown(f"```\n{code}\n```"))))
+    page = read(list(make_elements(parse_markdown(f"```\n{code}\n```"))))
     assert all(line in page.text.split("\n") for line in code.split("\n"))
 
 
 def test_line_breaks_show_without_a_style_sheet() -> None:
-    assert write(list(said("a\nb"))) == '<p class="said">a<br>b</p>\n'
-    assert write(list(elements_of(parse_markdown("a\nb")))) == "<p>a<br>b</p>\n"
+    assert to_html(list(verbatim("a\nb"))) == '<p class="verbatim">a<br>b</p>\n'
+    assert to_html(list(make_elements(parse_markdown("a\nb")))) == "<p>a<br>b</p>\n"

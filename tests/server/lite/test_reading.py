@@ -142,7 +142,7 @@ async def test_what_a_command_prints_stands_there_while_it_runs(
     assert "&lt;line 6&gt;\n&lt;line 7&gt;\n&lt;line 8&gt;" in page.source
     assert "&lt;line 5&gt;" not in page.source
     part = await browser.see(page.links()["bash"])
-    assert "has printed so far" in part.source
+    assert "Output so far" in part.source
     assert "&lt;line 0&gt;" in part.source
 
 
@@ -170,7 +170,7 @@ async def test_a_tool_is_one_line_that_leads_to_what_it_did(
     assert "written" in edit
     task = (await browser.see(links["Task"])).text
     assert "· Grep x+" in task
-    assert "It failed:\n<nothing>" in task
+    assert "Error:\n<nothing>" in task
     thought = next(address for words, address in links.items() if words.startswith("thought for"))
     assert "Let me think <hard>" in (await browser.see(thought)).text
 
@@ -184,7 +184,7 @@ async def test_a_long_result_is_read_to_its_end(
     )
     page = await browser.see(page.links()["Bash"])
     assert "are left out here" in await all_of(browser, page)
-    page = await browser.see(page.links()["The whole result"])
+    page = await browser.see(page.links()["Full result"])
     assert re.findall(r"word\d+", await all_of(browser, page)) == re.findall(r"word\d+", result)
 
 
@@ -195,9 +195,9 @@ async def all_of(browser: Browser, page: Read) -> str:
         text += html.unescape(
             page.source.partition('<pre tabindex="0">\n')[2].partition("</pre>")[0]
         )
-        if "Further on" not in page.links():
+        if "Continue" not in page.links():
             return text
-        page = await browser.see(page.links()["Further on"])
+        page = await browser.see(page.links()["Continue"])
 
 
 async def test_what_failed_and_what_was_answered_is_told(

@@ -76,7 +76,7 @@ async def test_a_browser_that_is_to_remember_does_so_for_thirty_days(browser: Br
 async def test_a_wrong_token_is_told_and_gives_no_cookie(browser: Browser, token: str) -> None:
     seen = await browser.sign_in(token)
     assert seen.status == 401
-    assert "That token is wrong." in seen.page.text
+    assert "Wrong token." in seen.page.text
     assert "Set-Cookie" not in seen.headers
     assert len(token) < 3 or token not in seen.body
 
@@ -156,7 +156,7 @@ async def test_a_form_shows_a_value_that_only_pages_for_this_guest_hold(
     for value in ("", "x", (await other.see()).form("sign-out").fields["form_value"]):
         seen = await browser.submit(page, "messages", message="forged <b>", form_value=value)
         assert seen.status == 403
-        assert "try again" in seen.page.text
+        assert "Try again" in seen.page.text
         assert "forged <b>" in seen.page.text
     assert workspace.store.state.sessions[session.id].message_count == 0
 

@@ -1,12 +1,12 @@
 // @ts-check
-// Block trees of the server (`model/richtext/blocks.py`) become elements. No string is ever parsed as HTML:
-// element names, classes and attributes come from the closed lists below, text stays text.
+// Converts block trees of the server (`model/richtext/blocks.py`) to elements. Strings are never parsed as HTML:
+// element names, classes and attributes come from the fixed lists below.
 
 import { button, make } from "../dom.js";
 
 /**
  * @typedef {{ text: string, bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, href?: string }} Span
- * @typedef {[string, string?][]} CodeLine pieces of a line, each with its token class
+ * @typedef {[string, string?][]} CodeLine tokens of a line with their classes
  * @typedef {any} Block see `as_json` there
  */
 
@@ -40,19 +40,19 @@ export function blockElement(block) {
   }
 }
 
-/** @param {Span[]} all */
-function spans(all) {
-  return all.map((span) => {
+/** @param {Span[]} spanList */
+function spans(spanList) {
+  return spanList.map((span) => {
     /** @type {Node} */
-    let made = document.createTextNode(span.text);
-    if (span.code) made = make("code", made);
-    if (span.bold) made = make("b", made);
-    if (span.italic) made = make("i", made);
-    if (span.strike) made = make("s", made);
+    let node = document.createTextNode(span.text);
+    if (span.code) node = make("code", node);
+    if (span.bold) node = make("b", node);
+    if (span.italic) node = make("i", node);
+    if (span.strike) node = make("s", node);
     if (span.href && LINK.test(span.href)) {
-      made = make("a", made, { href: span.href, target: "_blank", rel: "noopener noreferrer" });
+      node = make("a", node, { href: span.href, target: "_blank", rel: "noopener noreferrer" });
     }
-    return made;
+    return node;
   });
 }
 
@@ -84,16 +84,16 @@ function listElement(block) {
   return list;
 }
 
-/** An item of a list; one of a task list shows whether it is done. @param {Block[]} item */
+/** A list item, or a task with a checkbox. @param {Block[]} item */
 function itemElement(item) {
   const [first, ...rest] = item;
-  const [, sign] = /^\[([ xX])\] /.exec(first?.type === "paragraph" ? (first.spans[0]?.text ?? "") : "") ?? [];
-  if (sign === undefined) return make("li", item.map(blockElement));
+  const [, mark] = /^\[([ xX])\] /.exec(first?.type === "paragraph" ? (first.spans[0]?.text ?? "") : "") ?? [];
+  if (mark === undefined) return make("li", item.map(blockElement));
   const [lead, ...spans] = first.spans;
   const paragraph = blockElement({ ...first, spans: [{ ...lead, text: lead.text.slice("[x] ".length) }, ...spans] });
-  const isDone = sign !== " ";
-  const words = isDone ? "done" : "to do";
-  paragraph.prepend(make("span.task", isDone ? "☑" : "☐", { role: "img", "aria-label": words, title: words }), " ");
+  const isDone = mark !== " ";
+  const text = isDone ? "done" : "to do";
+  paragraph.prepend(make("span.task", isDone ? "☑" : "☐", { role: "img", "aria-label": text, title: text }), " ");
   return make("li.task", paragraph, rest.map(blockElement));
 }
 
@@ -101,7 +101,7 @@ function itemElement(item) {
 function tableElement(block) {
   /** @param {"td" | "th"} name @param {Span[][]} cells */
   const row = (name, cells) =>
-    make("tr", cells.map((cell, place) => make(name, spans(cell), { className: `align-${block.aligns[place] ?? "left"}` })));
+    make("tr", cells.map((cell, index) => make(name, spans(cell), { className: `align-${block.aligns[index] ?? "left"}` })));
   const table = make(
     "table",
     make("thead", row("th", block.header)),
@@ -111,8 +111,8 @@ function tableElement(block) {
 }
 
 /**
- * Bring an element's children in step with a text's blocks, of which those from `from` on are new.
- * Code that only grew (`from_line`) keeps the lines that it has.
+ * Replace the children of an element from index `from` by new blocks.
+ * Code that only grew (`from_line`) keeps its existing lines.
  * @param {HTMLElement} element
  * @param {number} from
  * @param {Block[]} blocks
@@ -138,22 +138,22 @@ function growCode(figure, block) {
 }
 
 /**
- * Copy, also where the page has no secure context and so no clipboard of its own.
+ * Copy text, also without the clipboard API, which needs HTTPS.
  * @param {string} text
- * @param {HTMLElement} [told] says for a moment that it was copied
+ * @param {HTMLElement} [label] briefly shows that it was copied
  */
-export async function copyText(text, told) {
+export async function copyText(text, label) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    const area = make("textarea.aside", { value: text });
+    const area = make("textarea.visually-hidden", { value: text });
     document.body.append(area);
     area.select();
     document.execCommand("copy");
     area.remove();
   }
-  if (!told) return;
-  const words = told.textContent;
-  told.textContent = "copied";
-  setTimeout(() => (told.textContent = words), 1500);
+  if (!label) return;
+  const before = label.textContent;
+  label.textContent = "copied";
+  setTimeout(() => (label.textContent = before), 1500);
 }

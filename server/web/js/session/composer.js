@@ -1,84 +1,84 @@
 // @ts-check
-// The message box of a session: what is written is kept until it was accepted, offline too.
+// The message box of a session. Its draft is kept until the message is accepted, also while offline.
 
 import { button, make } from "../dom.js";
-import { draftOf, followDraft, keepDraft } from "../drafts.js";
+import { loadDraft, onDraftChange, saveDraft } from "../drafts.js";
 import { images as imageList } from "./images.js";
-import { forTheAgent, isOrder, runOrder } from "./orders.js";
+import { unescapeCommand, isSlashCommand, runSlashCommand } from "./slash_commands.js";
 import { settings } from "./settings.js";
-import { wordsBack } from "./words_back.js";
+import { replyHint } from "./reply_hint.js";
 
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../state.js").Resource} Resource
  */
 
-const PAUSE = 300; // ms after the last key until the draft is kept: a long one takes a while
-const LONG = 20_000; // characters from which on the box is as high as it gets, unmeasured
-const GROWS = CSS.supports("field-sizing", "content");
+const SAVE_DELAY = 300; // ms after the last key, as saving a long draft is slow
+const LONG_TEXT = 20_000; // characters, from which the box has its maximum height without being measured
+const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
-/** @param {App} app @param {string} sessionId @param {() => unknown} sent a message is on its way */
-export function composer(app, sessionId, sent) {
-  return new Composer(app, sessionId, sent);
+/** @param {App} app @param {string} sessionId @param {() => unknown} onSend called when a message is sent */
+export function composer(app, sessionId, onSend) {
+  return new Composer(app, sessionId, onSend);
 }
 
 class Composer {
   #timer = 0;
-  #draft = ""; // as the browser keeps it, told or read here
+  #draft = ""; // the saved draft, as last saved or loaded here
   /** @type {ReturnType<typeof import("../views/completion.js").completion> | undefined} */ completion;
-  /** @type {() => unknown} */ #leave;
-  /** @type {() => unknown} */ #forget;
+  /** @type {() => unknown} */ #unregister;
+  /** @type {() => unknown} */ #unsubscribe;
 
-  /** @param {App} app @param {string} sessionId @param {() => unknown} sent */
-  constructor(app, sessionId, sent) {
+  /** @param {App} app @param {string} sessionId @param {() => unknown} onSend */
+  constructor(app, sessionId, onSend) {
     this.app = app;
     this.id = sessionId;
-    this.sent = sent;
-    const draft = draftOf(sessionId);
+    this.onSend = onSend;
+    const draft = loadDraft(sessionId);
     this.#draft = JSON.stringify(draft);
-    this.wordsBack = wordsBack(app, sessionId);
-    this.text = make("textarea", { rows: 1, "aria-describedby": "words-back", placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
-    this.images = imageList(app, sessionId, draft.images, () => this.#changed());
+    this.replyHint = replyHint(app, sessionId);
+    this.text = make("textarea", { rows: 1, "aria-describedby": "reply-hint", placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
+    this.images = imageList(app, sessionId, draft.images, () => this.#handleInput());
     this.settings = settings(app, sessionId);
-    this.stop = button("Stop", () => this.#stop(), ".stop", { hidden: true });
-    this.send = make("button.primary", "Send");
-    const line = make("div.choices", this.settings.element, this.images.button, this.images.chooser, this.stop, this.send);
-    this.element = make("form.composer", this.wordsBack.element, this.images.element, this.text, line);
+    this.stopButton = button("Stop", () => this.#stop(), ".stop", { hidden: true });
+    this.sendButton = make("button.primary", "Send");
+    const controls = make("div.choices", this.settings.element, this.images.button, this.images.chooser, this.stopButton, this.sendButton);
+    this.element = make("form.composer", this.replyHint.element, this.images.element, this.text, controls);
     this.element.onsubmit = (event) => {
       event.preventDefault();
       this.#submit();
     };
-    this.element.onmousedown = (event) => this.#reach(event);
-    this.text.onfocus = () => this.#complete();
-    this.text.oninput = () => this.#changed();
-    this.text.onkeydown = (event) => this.#key(event);
+    this.element.onmousedown = (event) => this.#focusBox(event);
+    this.text.onfocus = () => this.#loadCompletion();
+    this.text.oninput = () => this.#handleInput();
+    this.text.onkeydown = (event) => this.#handleKey(event);
     this.text.onpaste = (event) => this.#paste(event);
     this.images.receive(this.element, this.text);
-    this.#leave = app.outbox.box(sessionId, (letter) => this.put(letter.message, letter.images));
-    this.keep = this.keep.bind(this);
-    addEventListener("pagehide", this.keep);
-    this.#forget = followDraft(sessionId, () => this.#take());
+    this.#unregister = app.outbox.registerBox(sessionId, (unsent) => this.insertText(unsent.message, unsent.images));
+    this.save = this.save.bind(this);
+    addEventListener("pagehide", this.save);
+    this.#unsubscribe = onDraftChange(sessionId, () => this.#loadDraft());
     requestAnimationFrame(() => this.#grow());
   }
 
-  /** What people call the session's agent. */
+  /** The display name of the session's agent. */
   get agent() {
     return this.settings.agent;
   }
 
   /** @param {Resource} session */
-  follow(session) {
-    // A plan ends nothing: one goes on talking. A question or a permission holds the run up.
-    this.stop.hidden = session.status !== "running" && !["permission", "question"].includes(session.waiting_for);
-    this.send.textContent = this.wordsBack.follow(session);
-    this.settings.follow(session);
+  update(session) {
+    // A question or a permission blocks the run. A plan does not: the conversation can continue.
+    this.stopButton.hidden = session.status !== "running" && !["permission", "question"].includes(session.waiting_for);
+    this.sendButton.textContent = this.replyHint.update(session);
+    this.settings.update(session);
   }
 
-  /** Put a text into the box, before what is there. @param {string} words @param {string[]} [images] */
-  put(words, images = []) {
-    this.text.value = [words, this.text.value].filter(Boolean).join("\n");
+  /** Insert a text before the text in the box. @param {string} text @param {string[]} [images] */
+  insertText(text, images = []) {
+    this.text.value = [text, this.text.value].filter(Boolean).join("\n");
     this.images.add(images);
-    this.#changed();
+    this.#handleInput();
     this.text.focus();
   }
 
@@ -87,80 +87,80 @@ class Composer {
   }
 
   close() {
-    this.keep();
-    this.#leave();
-    this.#forget();
+    this.save();
+    this.#unregister();
+    this.#unsubscribe();
     this.settings.close();
-    removeEventListener("pagehide", this.keep);
+    removeEventListener("pagehide", this.save);
   }
 
-  /** What is written here. */
-  get #written() {
+  /** The unsent message. */
+  get #current() {
     return { message: this.text.value, images: this.images.paths };
   }
 
-  keep() {
+  save() {
     clearTimeout(this.#timer);
-    const written = JSON.stringify(this.#written);
-    if (written === this.#draft) return; // what was written in another tab stays
-    this.#draft = written;
-    keepDraft(this.id, this.#written);
+    const serialized = JSON.stringify(this.#current);
+    if (serialized === this.#draft) return; // keep what another tab has saved
+    this.#draft = serialized;
+    saveDraft(this.id, this.#current);
   }
 
-  /** Have what was written in another tab; where something was written here as well, both. */
-  #take() {
-    const draft = draftOf(this.id);
-    const isNew = JSON.stringify(this.#written) !== this.#draft && this.text.value !== draft.message;
+  /** Take over a draft saved by another tab, in addition to unsaved text in this one. */
+  #loadDraft() {
+    const draft = loadDraft(this.id);
+    const isNew = JSON.stringify(this.#current) !== this.#draft && this.text.value !== draft.message;
     this.#draft = JSON.stringify(draft);
-    const { message, images } = isNew ? this.#written : { message: "", images: [] };
+    const { message, images } = isNew ? this.#current : { message: "", images: [] };
     this.text.value = [draft.message, message].filter(Boolean).join("\n");
     this.images.set([...draft.images, ...images]);
     this.#grow();
-    if (isNew) this.keep();
+    if (isNew) this.save();
   }
 
-  #changed() {
+  #handleInput() {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.keep, PAUSE);
+    this.#timer = setTimeout(this.save, SAVE_DELAY);
     this.#grow();
-    this.completion?.follow();
+    this.completion?.update();
   }
 
-  /** Have the completion at hand, once somebody is about to write. */
-  async #complete() {
+  /** Load the completion when the box is first focused. */
+  async #loadCompletion() {
     this.text.onfocus = null;
     try {
       const { completion } = await import("../views/completion.js");
       this.completion = completion(this.app, this.id, this.text);
       this.element.prepend(this.completion.element);
-      this.completion.follow();
+      this.completion.update();
     } catch {
-      this.text.onfocus = () => this.#complete(); // offline; one can write without
+      this.text.onfocus = () => this.#loadCompletion(); // offline; the box works without it
     }
   }
 
   #grow() {
-    if (GROWS) return;
-    const isLong = this.text.value.length > LONG;
+    if (GROWS_BY_ITSELF) return;
+    const isLong = this.text.value.length > LONG_TEXT;
     this.text.style.height = isLong ? "40vh" : "auto";
     if (!isLong) this.text.style.height = `${this.text.scrollHeight + 2}px`;
   }
 
-  /** What is pressed beside box and controls meant the box, which moves as the agent begins to wait. @param {MouseEvent} event */
-  #reach(event) {
+  /** Focus the box when its surroundings are pressed: it may have moved when the agent started waiting. @param {MouseEvent} event */
+  #focusBox(event) {
     if (event.target instanceof Element && event.target.closest("button, select, input, textarea, [role=option]")) return;
-    event.preventDefault(); // else the box would lose the keys
+    event.preventDefault(); // or the box would lose the focus
     this.text.focus();
   }
 
-  // Chromium takes minutes to type a text of many lines into a box, and no time to put it there.
+  // Chromium takes minutes to paste a text of many lines by itself; setting it is instantaneous.
   /** @param {ClipboardEvent} event */
   #paste(event) {
-    const words = event.clipboardData?.getData("text/plain") ?? "";
-    if (words.length < LONG) return;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.length < LONG_TEXT) return;
     event.preventDefault();
-    this.text.setRangeText(words, this.text.selectionStart, this.text.selectionEnd, "end");
-    this.#changed();
+    this.text.setRangeText(text, this.text.selectionStart, this.text.selectionEnd, "end");
+    this.#handleInput();
   }
 
   #submit() {
@@ -169,43 +169,43 @@ class Composer {
       this.text.focus();
       return;
     }
-    if (isOrder(message)) {
-      const why = runOrder(this.app, message);
-      if (why) this.app.say(why, { bad: true });
-      else this.#empty(this.images.paths);
+    if (isSlashCommand(message)) {
+      const error = runSlashCommand(this.app, message);
+      if (error) this.app.toast(error, { bad: true });
+      else this.#clear(this.images.paths);
       return;
     }
-    if (this.images.isAdding) {
-      this.app.say("A picture is still on its way. Send it in a moment.");
+    if (this.images.isUploading) {
+      this.app.toast("An image is still being uploaded. Try again in a moment.");
       return;
     }
-    // Emptied at once, so that a second press sends nothing; the outbox gives back what is refused.
+    // Cleared immediately, so that a second press sends nothing; the outbox returns refused messages.
     const paths = this.images.paths;
-    if (this.wordsBack.deny(message, () => this.#empty(paths))) return;
-    this.#empty();
-    this.app.outbox.add(this.id, forTheAgent(message), paths);
-    this.sent();
+    if (this.replyHint.deny(message, () => this.#clear(paths))) return;
+    this.#clear();
+    this.app.outbox.add(this.id, unescapeCommand(message), paths);
+    this.onSend();
   }
 
-  /** @param {string[]} [images] that stay */
-  #empty(images = []) {
+  /** @param {string[]} [images] to keep */
+  #clear(images = []) {
     this.text.value = "";
     this.images.set(images);
-    this.#changed();
-    this.keep();
+    this.#handleInput();
+    this.save();
   }
 
   async #stop() {
-    this.stop.textContent = "Stopping…";
+    this.stopButton.textContent = "Stopping…";
     await this.app.run("stop_generation", { sessionId: this.id });
-    this.stop.textContent = "Stop";
+    this.stopButton.textContent = "Stop";
   }
 
   /** @param {KeyboardEvent} event */
-  #key(event) {
+  #handleKey(event) {
     if (event.isComposing || this.completion?.key(event)) return;
-    const onPhone = matchMedia("(pointer: coarse)").matches;
-    if (event.key === "Enter" && !event.shiftKey && (!onPhone || event.ctrlKey || event.metaKey)) {
+    const isTouch = matchMedia("(pointer: coarse)").matches;
+    if (event.key === "Enter" && !event.shiftKey && (!isTouch || event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       this.#submit();
     }

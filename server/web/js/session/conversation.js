@@ -1,34 +1,34 @@
 // @ts-check
-// The open conversation: its newest messages without a gap, and what each event changes in them.
+// The loaded messages of a conversation, and how events change them.
 
 /**
  * @typedef {import("../state.js").Resource} Message
  *
- * @typedef {object} Blocks what `content-blocks` tells: the text's blocks from `from` on are these
+ * @typedef {object} Blocks the payload of `content-blocks`: replaces a text's blocks from index `from`
  * @property {string} message_id
  * @property {number} content_index
  * @property {number} from
  * @property {any[]} blocks
  */
 
-export const PAGE = 100;
-const KEPT = 12; // conversations
+export const PAGE_SIZE = 100;
+const CACHE_SIZE = 12; // conversations
 
-/** Conversations that were read, the latest last. @type {Map<string, Conversation>} */
-const kept = new Map();
+/** Recently loaded conversations, the newest last. @type {Map<string, Conversation>} */
+const cache = new Map();
 
-/** Keep a conversation that was read, to be shown until it is read again. @param {Conversation} conversation */
-export function keepConversation(conversation) {
-  kept.delete(conversation.sessionId);
-  kept.set(conversation.sessionId, conversation);
-  const [oldest] = kept.keys();
-  if (kept.size > KEPT) kept.delete(oldest);
+/** Cache a conversation, to show it until it is reloaded. @param {Conversation} conversation */
+export function cacheConversation(conversation) {
+  cache.delete(conversation.sessionId);
+  cache.set(conversation.sessionId, conversation);
+  const [oldest] = cache.keys();
+  if (cache.size > CACHE_SIZE) cache.delete(oldest);
 }
 
 /** @param {string} sessionId */
-export const keptConversation = (sessionId) => kept.get(sessionId);
+export const cachedConversation = (sessionId) => cache.get(sessionId);
 
-/** The messages of one session that are loaded, oldest first. */
+/** The loaded messages of a session, oldest first. */
 export class Conversation {
   /** @type {Message[]} */ messages = [];
   total = 0;
@@ -40,12 +40,12 @@ export class Conversation {
     this.sessionId = sessionId;
   }
 
-  /** How many messages stand before the first one that is loaded. */
+  /** The number of messages before the first loaded one. */
   get older() {
     return Math.max(0, this.total - this.messages.length);
   }
 
-  /** Begin anew with the newest page. @param {{ messages: Message[], total: number }} page */
+  /** Replace all messages by the newest page. @param {{ messages: Message[], total: number }} page */
   load(page) {
     this.messages = page.messages;
     this.total = Math.max(page.total, page.messages.length);
@@ -53,7 +53,7 @@ export class Conversation {
     this.readAt = Date.now();
   }
 
-  /** Put an older page before the others; gives what was new of it. @param {{ messages: Message[], total: number }} page */
+  /** Insert an older page; returns its messages that were not loaded yet. @param {{ messages: Message[], total: number }} page */
   prepend(page) {
     const known = new Set(this.messages.map((message) => message.id));
     const older = page.messages.filter((message) => !known.has(message.id));
@@ -63,16 +63,16 @@ export class Conversation {
   }
 
   /**
-   * Fold an event.
+   * Apply an event.
    * @param {string} name
    * @param {any} body
    * @returns {{ message: Message, index?: number, isEnd?: boolean } | null} the message that changed: one of its
-   *   blocks, how it ended, or all of it
+   *   blocks, its end, or everything
    */
   apply(name, body) {
     if (!this.isLoaded || body.session_id !== this.sessionId) return null;
     if (name === "message-started" || (name === "message-queued" && body.status === "processing")) {
-      return { message: this.#put(body.message) };
+      return { message: this.#upsert(body.message) };
     }
     const message = this.messages.findLast((known) => known.id === body.message_id);
     if (!message) return null;
@@ -84,7 +84,7 @@ export class Conversation {
         return { message, index };
       case "content-blocks":
         message.content[index] ??= { type: "text", blocks: [] };
-        this.#placeBlocks(message.content[index], body);
+        this.#mergeBlocks(message.content[index], body);
         return { message, index };
       case "tool-use":
         message.content[index] = {
@@ -112,21 +112,21 @@ export class Conversation {
     }
   }
 
-  /** @param {any} block @param {Blocks} told */
-  #placeBlocks(block, { from, blocks }) {
+  /** @param {any} block @param {Blocks} payload */
+  #mergeBlocks(block, { from, blocks }) {
     const [first] = blocks;
     block.blocks ??= [];
     const old = block.blocks[from];
-    const grown = first?.from_line !== undefined && old
+    const merged = first?.from_line !== undefined && old
       ? [{ ...first, lines: [...old.lines.slice(0, first.from_line), ...first.lines], from_line: undefined }, ...blocks.slice(1)]
       : blocks;
-    block.blocks.splice(from, Infinity, ...grown);
+    block.blocks.splice(from, Infinity, ...merged);
   }
 
   /** @param {Message} message */
-  #put(message) {
-    const place = this.messages.findIndex((known) => known.id === message.id);
-    if (place >= 0) this.messages[place] = message;
+  #upsert(message) {
+    const index = this.messages.findIndex((known) => known.id === message.id);
+    if (index >= 0) this.messages[index] = message;
     else {
       this.messages.push(message);
       this.total += 1;

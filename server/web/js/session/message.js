@@ -1,99 +1,99 @@
 // @ts-check
-// One message: who said it, its text as blocks, and its tools, each one line that opens.
+// A message: author, text, and tools as expandable lines.
 
 import { blockElement } from "./blocks.js";
 import { button, make } from "../dom.js";
-import { setDay } from "./days.js";
-import { diffOf } from "./edits.js";
-import { saidElement } from "./fences.js";
+import { setDay } from "./day_separators.js";
+import { editDiff } from "./edit_diff.js";
+import { userTextElement } from "./user_text.js";
 import { nameOf } from "./images.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
  *
- * @typedef {object} Around what a message needs to know of its place
+ * @typedef {object} MessageContext
  * @property {import("../app.js").App} app
  * @property {string} sessionId
- * @property {string} agent what people call the session's agent
+ * @property {string} agent display name of the session's agent
  */
 
-/** @param {Resource} message @param {Around} around */
-export function messageElement(message, around) {
+/** @param {Resource} message @param {MessageContext} context */
+export function messageElement(message, context) {
   const element = make("article.message", { id: `m-${message.id}`, "data-role": message.role });
   setDay(element, message.timestamp);
-  fillMessage(element, message, around);
+  drawMessage(element, message, context);
   return element;
 }
 
-/** Draw all of a message. @param {HTMLElement} element @param {Resource} message @param {Around} around */
-export function fillMessage(element, message, around) {
+/** Render a whole message. @param {HTMLElement} element @param {Resource} message @param {MessageContext} context */
+export function drawMessage(element, message, context) {
   element.replaceChildren(
-    head(message, around),
-    // Blocks may be told of out of turn, so that some may be missing.
-    ...Array.from(message.content, (_, index) => contentElement(message, index, around)).filter((made) => made !== null),
+    head(message, context),
+    // Events of blocks can arrive out of order, so that some are missing.
+    ...Array.from(message.content, (_, index) => contentElement(message, index, context)).filter((created) => created !== null),
     ...(message.files ?? []).map((/** @type {string} */ path) => make("p.file", `▤ ${path}`)),
-    message.context ? make("p.file", `▤ ${message.context.split("/").at(-1)} goes to the agent with this`) : "",
+    message.context ? make("p.file", `▤ ${message.context.split("/").at(-1)} is sent to the agent with this message`) : "",
     ...tail(message),
   );
 }
 
 /**
- * Draw these blocks of a message in their places, each once.
- * @param {HTMLElement} element @param {Resource} message @param {Iterable<number>} indices @param {Around} around
+ * Render some blocks of a message, each once.
+ * @param {HTMLElement} element @param {Resource} message @param {Iterable<number>} indices @param {MessageContext} context
  */
-export function fillContents(element, message, indices, around) {
+export function drawBlocks(element, message, indices, context) {
   const shown = new Set();
-  for (const index of indices) shown.add(shownAt(message, index));
+  for (const index of indices) shown.add(displayIndex(message, index));
   for (const index of shown) {
     const old = element.querySelector(`:scope > [data-index="${index}"]`);
-    const made = contentElement(message, index, around);
-    if (!made) old?.remove();
-    else if (old) exchange(old, made);
-    else placeAfter(element, index).after(made);
+    const newElement = contentElement(message, index, context);
+    if (!newElement) old?.remove();
+    else if (old) replaceKeepingFocus(old, newElement);
+    else blockBefore(element, index).after(newElement);
   }
 }
 
-/** Put an element where another was; who had the keys on a fold there keeps them. @param {Element} old @param {HTMLElement} made */
-function exchange(old, made) {
+/** Replace an element, keeping the focus on its folds. @param {Element} old @param {HTMLElement} newElement */
+function replaceKeepingFocus(old, newElement) {
   const folds = [...old.querySelectorAll("summary")];
-  const place = folds.findIndex((fold) => fold === document.activeElement);
-  old.replaceWith(made);
-  if (place >= 0) made.querySelectorAll("summary")[place]?.focus({ preventScroll: true });
+  const index = folds.findIndex((fold) => fold === document.activeElement);
+  old.replaceWith(newElement);
+  if (index >= 0) newElement.querySelectorAll("summary")[index]?.focus({ preventScroll: true });
 }
 
-/** Draw how a message ended: its text stays as it stands. @param {HTMLElement} element @param {Resource} message @param {Around} around */
-export function endMessage(element, message, around) {
+/** Render the end of a message, without its text. @param {HTMLElement} element @param {Resource} message @param {MessageContext} context */
+export function drawMessageEnd(element, message, context) {
   for (const old of element.querySelectorAll(":scope > .pulse, :scope > .error, :scope > .ended")) old.remove();
   element.append(...tail(message));
-  const cutOff = message.content.flatMap((/** @type {any} */ block, /** @type {number} */ index) =>
+  const unfinished = message.content.flatMap((/** @type {any} */ block, /** @type {number} */ index) =>
     block?.type === "tool_use" && !resultOf(message, block) ? [index] : []);
-  fillContents(element, message, cutOff, around);
+  drawBlocks(element, message, unfinished, context);
 }
 
-/** Where a block is drawn: a result with its tool, a sub-agent's tool with the one that began it. @param {Resource} message @param {number} index @returns {number} */
-function shownAt(message, index) {
+/** The index of the block that shows a block: results are part of their tool, a sub-agent's tools of the tool that started it. @param {Resource} message @param {number} index @returns {number} */
+function displayIndex(message, index) {
   const block = message.content[index];
   const tool = block?.type === "tool_result" ? block.tool_use_id : block?.parent_tool_use_id;
   if (!tool) return index;
-  const place = message.content.findIndex((/** @type {any} */ other) => other?.type === "tool_use" && other.id === tool);
-  return place < 0 || place === index ? index : shownAt(message, place);
+  const toolIndex = message.content.findIndex((/** @type {any} */ other) => other?.type === "tool_use" && other.id === tool);
+  return toolIndex < 0 || toolIndex === index ? index : displayIndex(message, toolIndex);
 }
 
-/** The last block before this place, or the message's head. @param {Element} element @param {number} index */
-function placeAfter(element, index) {
+/** The last block before this index, or the message's heading. @param {Element} element @param {number} index */
+function blockBefore(element, index) {
   const blocks = /** @type {HTMLElement[]} */ ([...element.children]);
   const before = blocks.findLast((child) => Number(child.dataset.index ?? Infinity) < index);
   return before ?? blocks[0];
 }
 
-/** @param {Resource} message @param {Around} around */
+/** @param {Resource} message @param {MessageContext} context */
 function head(message, { agent }) {
   const time = new Date(message.timestamp * 1000);
-  const clock = make("time", time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }), {
+  const timeElement = make("time", time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }), {
     dateTime: time.toISOString(),
     title: time.toLocaleString(),
   });
-  return make("h2.who", message.role === "user" ? "you" : agent, " ", clock);
+  return make("h2.author", message.role === "user" ? "you" : agent, " ", timeElement);
 }
 
 /** @param {Resource} message */
@@ -102,40 +102,40 @@ function tail(message) {
   return [
     ...(streaming ? [make("p.pulse", "writing…")] : []),
     ...(message.error ? [make("p.error", message.error.error, { role: "alert" })] : []),
-    ...endedEarly(message),
+    ...endNotice(message),
   ];
 }
 
 /** @type {Record<string, string>} */
-const ENDED = { stopped: "Stopped by you", interrupted: "Interrupted: Spinney was quit. Send a message to go on." };
+const END_NOTICES = { stopped: "Stopped by you", interrupted: "Interrupted because Spinney was quit. Send a message to continue." };
 
-/** Why an answer ends in the middle. @param {Resource} message */
-function endedEarly(message) {
-  const words = message.role === "assistant" && ENDED[message.stop_reason];
-  // What waits for a person goes on waiting while Spinney is away.
-  const waits = message.stop_reason === "interrupted" && ["plan", "question"].includes(message.content.at(-1)?.type);
-  return words && !waits ? [make("p.notice.ended", words)] : [];
+/** A notice if an answer is incomplete. @param {Resource} message */
+function endNotice(message) {
+  const text = message.role === "assistant" && END_NOTICES[message.stop_reason];
+  // Plans and questions stay open while Spinney is not running.
+  const isWaiting = message.stop_reason === "interrupted" && ["plan", "question"].includes(message.content.at(-1)?.type);
+  return text && !isWaiting ? [make("p.notice.ended", text)] : [];
 }
 
-/** @param {Resource} message @param {number} index @param {Around} around */
-function contentElement(message, index, around) {
+/** @param {Resource} message @param {number} index @param {MessageContext} context */
+function contentElement(message, index, context) {
   const block = message.content[index] ?? {};
-  const made = drawn(message, block, around);
-  if (made) made.dataset.index = String(index);
-  return made;
+  const created = blockElementFor(message, block, context);
+  if (created) created.dataset.index = String(index);
+  return created;
 }
 
-/** A block's element, where it has one of its own. @param {Resource} message @param {any} block @param {Around} around @returns {HTMLElement | null} */
-function drawn(message, block, around) {
+/** The element of a block, or `null` if it has none of its own. @param {Resource} message @param {any} block @param {MessageContext} context @returns {HTMLElement | null} */
+function blockElementFor(message, block, context) {
   switch (block.type) {
     case "text":
       return message.role === "user"
-        ? saidElement(block.text)
+        ? userTextElement(block.text)
         : make("div.prose", (block.blocks ?? []).map(blockElement));
     case "thinking":
-      return folded("thinking", `${message.id}/${message.content.indexOf(block)}`, [thought(block)], () => make("p.said", block.text));
+      return foldElement("thinking", `${message.id}/${message.content.indexOf(block)}`, [thinkingLabel(block)], () => make("p.verbatim", block.text));
     case "tool_use":
-      return block.parent_tool_use_id ? null : toolElement(message, block, around);
+      return block.parent_tool_use_id ? null : toolElement(message, block, context);
     case "plan":
       return make(
         "section.plan",
@@ -155,30 +155,30 @@ function drawn(message, block, around) {
   }
 }
 
-/** What is damaged in the database, and what is left of it. @param {any} block */
+/** A block that is damaged in the database. @param {any} block */
 function unreadable(block) {
-  const told = block.text ? "This part is damaged in the database. What is left of it:" : "This part is damaged in the database.";
-  return make("div", make("p.bad", `unreadable: ${told}`), block.text && make("p.said", block.text));
+  const notice = block.text ? "This part is damaged in the database. What is left of it:" : "This part is damaged in the database.";
+  return make("div", make("p.bad", `unreadable: ${notice}`), block.text && make("p.verbatim", block.text));
 }
 
 /** @param {any} block */
-const thought = (block) =>
+const thinkingLabel = (block) =>
   block.seconds === null || block.seconds === undefined ? "thinking…" : `thought for ${Math.max(1, Math.round(block.seconds))} s`;
 
-/** Folds that were opened, by their keys: they stay open when they are drawn anew. @type {Set<string>} */
-const opened = new Set();
+/** Keys of open folds, so that they stay open when they are rendered again. @type {Set<string>} */
+const openFolds = new Set();
 
 /**
- * A fold whose inside is made when it is opened first.
- * @param {string} kind @param {string} key @param {(Node | string)[]} title @param {() => Node} inside
+ * A fold whose content is created when it is first opened.
+ * @param {string} kind @param {string} key @param {(Node | string)[]} title @param {() => Node} makeContent
  */
-export function folded(kind, key, title, inside) {
-  const fold = make("details", make("summary", title), { className: kind, open: opened.has(key) });
-  if (fold.open) fold.append(inside());
+export function foldElement(kind, key, title, makeContent) {
+  const fold = make("details", make("summary", title), { className: kind, open: openFolds.has(key) });
+  if (fold.open) fold.append(makeContent());
   fold.addEventListener("toggle", () => {
-    if (fold.open) opened.add(key);
-    else opened.delete(key);
-    if (fold.open && fold.children.length === 1) fold.append(inside());
+    if (fold.open) openFolds.add(key);
+    else openFolds.delete(key);
+    if (fold.open && fold.children.length === 1) fold.append(makeContent());
   });
   return fold;
 }
@@ -187,74 +187,74 @@ export function folded(kind, key, title, inside) {
 const resultOf = (message, tool) =>
   message.content.find((/** @type {any} */ other) => other?.type === "tool_result" && other.tool_use_id === tool.id);
 
-/** @param {Resource} message @param {any} block @param {Around} around */
-function toolElement(message, block, around) {
+/** @param {Resource} message @param {any} block @param {MessageContext} context */
+function toolElement(message, block, context) {
   const result = resultOf(message, block);
-  const below = message.content.filter((/** @type {any} */ other) => other?.parent_tool_use_id === block.id && other.type === "tool_use");
+  const subTools = message.content.filter((/** @type {any} */ other) => other?.parent_tool_use_id === block.id && other.type === "tool_use");
   const state = result ? (result.is_error ? "✗" : "✓") : message.status === "processing" ? "◌" : "";
   const denied = result?.denied ?? null;
   const isRunning = !result && state !== "";
-  const words = result ? (denied !== null ? "denied" : result.is_error ? "failed" : "done") : state && "running";
+  const text = result ? (denied !== null ? "denied" : result.is_error ? "failed" : "done") : state && "running";
   const title = [
     make("b", block.name),
-    make("span.subject", subject(block.input ?? {})),
-    isRunning ? make("span.hint.time", timeOf(block)) : "",
-    make("span.outcome", denied === null ? state : `${state} denied`, { title: words, "aria-label": words, role: "img" }),
+    make("span.subject", toolSubject(block.input ?? {})),
+    isRunning ? make("span.hint.time", formatDuration(block)) : "",
+    make("span.outcome", denied === null ? state : `${state} denied`, { title: text, "aria-label": text, role: "img" }),
   ];
-  const fold = folded("tool", `${message.id}/${block.id}`, title, () => {
+  const fold = foldElement("tool", `${message.id}/${block.id}`, title, () => {
     const edit = block.name === "edit" && typeof block.input?.new_content === "string";
     const todos = block.input?.todos;
     return make(
       "div.inside",
-      Array.isArray(todos) ? todoList(todos) : edit ? diffOf(block.input.old_content ?? "", block.input.new_content) : make("pre", inputText(block.input), { tabIndex: 0 }),
-      below.map((/** @type {any} */ child) => toolElement(message, child, around)),
-      result && output(result, block.id, around),
+      Array.isArray(todos) ? todoList(todos) : edit ? editDiff(block.input.old_content ?? "", block.input.new_content) : make("pre", inputText(block.input), { tabIndex: 0 }),
+      subTools.map((/** @type {any} */ child) => toolElement(message, child, context)),
+      result && outputElements(result, block.id, context),
     );
   });
   if (result?.is_error) fold.classList.add("failed");
   if (denied) return make("div", fold, make("p.answer", `→ ${denied}`));
   if (!isRunning) return fold;
-  const live = make("pre.live", printed(block), { hidden: !printed(block) });
-  const tool = make("div", fold, live);
+  const outputElement = make("pre.live", outputText(block), { hidden: !outputText(block) });
+  const tool = make("div", fold, outputElement);
   tool.dataset.tool = block.id;
   return tool;
 }
 
-/** Draw what a tool has printed since, and nothing else: somebody may read or mark what is there. @param {HTMLElement} element @param {Resource} message @param {number} index @param {Around} around */
-export function fillRunning(element, message, index, around) {
+/** Update only the output of a running tool, so that a selection in the rest is kept. @param {HTMLElement} element @param {Resource} message @param {number} index @param {MessageContext} context */
+export function drawRunningTool(element, message, index, context) {
   const block = message.content[index];
   const tool = element.querySelector(`[data-tool="${CSS.escape(block?.id ?? "")}"]`);
-  const live = tool?.querySelector(":scope > .live");
+  const outputElement = tool?.querySelector(":scope > .live");
   const time = tool?.querySelector(":scope > details > summary > .time");
-  if (!(live instanceof HTMLElement) || !time) return fillContents(element, message, [index], around);
-  time.textContent = timeOf(block);
-  live.textContent = printed(block);
-  live.hidden = !live.textContent;
+  if (!(outputElement instanceof HTMLElement) || !time) return drawBlocks(element, message, [index], context);
+  time.textContent = formatDuration(block);
+  outputElement.textContent = outputText(block);
+  outputElement.hidden = !outputElement.textContent;
 }
 
 /** @param {any} block */
-const printed = (block) => block.output_so_far?.trimEnd() ?? "";
+const outputText = (block) => block.output_so_far?.trimEnd() ?? "";
 
 /** @param {any} block */
-function timeOf({ running_for: seconds }) {
+function formatDuration({ running_for: seconds }) {
   if (!seconds) return "";
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** @type {Record<string, [string, string]>} */
-const TODO = { completed: ["☑", "done"], in_progress: ["◐", "under way"], pending: ["☐", "to do"] };
+const TODO_MARKS = { completed: ["☑", "done"], in_progress: ["◐", "in progress"], pending: ["☐", "to do"] };
 
 /** @param {any[]} todos */
 function todoList(todos) {
   return make("ul.todos", todos.map((todo) => {
-    const [sign, words] = TODO[todo?.status] ?? TODO.pending;
+    const [symbol, label] = TODO_MARKS[todo?.status] ?? TODO_MARKS.pending;
     const text = typeof todo === "string" ? todo : String(todo?.content ?? todo?.step ?? "");
-    return make("li", make("span", sign, { role: "img", "aria-label": words, title: words }), " ", text, { "data-status": todo?.status ?? "pending" });
+    return make("li", make("span", symbol, { role: "img", "aria-label": label, title: label }), " ", text, { "data-status": todo?.status ?? "pending" });
   }));
 }
 
-/** What a tool is about, in a few words. @param {Record<string, any>} input */
-function subject(input) {
+/** A short description of a tool call: its file, command or the like. @param {Record<string, any>} input */
+function toolSubject(input) {
   if (Array.isArray(input.todos)) return `${input.todos.filter((todo) => todo?.status === "completed").length} of ${input.todos.length} done`;
   const { file_path, command, pattern, url, path, description } = input;
   return String(file_path ?? command ?? pattern ?? url ?? path ?? description ?? "").split("\n")[0];
@@ -264,25 +264,25 @@ function subject(input) {
 const inputText = (input) =>
   typeof input?.command === "string" && Object.keys(input).length <= 2 ? input.command : JSON.stringify(input ?? {}, null, 2);
 
-/** How Spinney says that it left out the middle of a long result. */
-const CUT = /^\[… [\d,]+ lines, [\d,]+ bytes are left out here …\]$/m;
+/** The line in place of the omitted middle of a long result. */
+const OMITTED = /^\[… [\d,]+ lines, [\d,]+ bytes are left out here …\]$/m;
 
-/** @param {any} result @param {string} toolUseId @param {Around} around */
-function output(result, toolUseId, { app, sessionId }) {
+/** @param {any} result @param {string} toolUseId @param {MessageContext} context */
+function outputElements(result, toolUseId, { app, sessionId }) {
   const text = make("pre.output", result.content, { tabIndex: 0 });
   if (result.is_error) text.classList.add("failed");
-  if (!CUT.test(result.content)) return text;
+  if (!OMITTED.test(result.content)) return text;
   let offset = 0;
-  const all = button("show all", async () => {
+  const showAll = button("Show all", async () => {
     const piece = await app.run("get_tool_output", { sessionId, toolUseId, offset });
     if (!piece) return;
     if (offset === 0) text.replaceChildren();
     text.append(piece.content);
     offset = piece.next_offset;
-    all.textContent = "show more";
-    if (offset === null) all.remove();
+    showAll.textContent = "Show more";
+    if (offset === null) showAll.remove();
   });
-  return make("div.output-all", text, all);
+  return make("div.output-all", text, showAll);
 }
 
 /** @param {any} block */
@@ -290,10 +290,10 @@ function questionElement(block) {
   const answers = typeof block.answer === "string" ? { "": block.answer } : (block.answer ?? {});
   return make(
     "section.questions",
-    block.questions.map((/** @type {any} */ one) => [
-      make("p", make("b", one.question)),
-      make("ul", one.options.map((/** @type {any} */ option) => make("li", option.label, option.preview && make("span.preview", option.preview)))),
-      (answers[one.question] ?? answers[""]) && make("p.answer", `→ ${answers[one.question] ?? answers[""]}`),
+    block.questions.map((/** @type {any} */ question) => [
+      make("p", make("b", question.question)),
+      make("ul", question.options.map((/** @type {any} */ option) => make("li", option.label, option.preview && make("span.preview", option.preview)))),
+      (answers[question.question] ?? answers[""]) && make("p.answer", `→ ${answers[question.question] ?? answers[""]}`),
     ]).flat(),
   );
 }

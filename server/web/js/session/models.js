@@ -1,5 +1,5 @@
 // @ts-check
-// The model of a session: those that its agent's program has, asked for when somebody wants to choose.
+// The model select of a session; models are loaded from the agent's program when it is focused.
 
 import { ask } from "../dialogs.js";
 import { make } from "../dom.js";
@@ -13,21 +13,21 @@ import { make } from "../dom.js";
 
 const OTHER = "\0other";
 
-/** All agents, asked for again when an agent has other models. @type {Promise<Agent[]> | null} */
-let asked = null;
+/** All agents; reset when the models of one have changed. @type {Promise<Agent[]> | null} */
+let agentsRequest = null;
 
 /** @param {App} app @returns {Promise<Agent[]>} */
-export function agentsOf(app) {
-  asked ??= app.connection.call("list_agents").catch(() => {
-    asked = null;
+export function loadAgents(app) {
+  agentsRequest ??= app.connection.call("list_agents").catch(() => {
+    agentsRequest = null;
     return [];
   });
-  return asked;
+  return agentsRequest;
 }
 
-/** Ask for the agents anew: one of them has other models. */
-export function forgetAgents() {
-  asked = null;
+/** Reset the agents, because the models of one have changed. */
+export function clearAgents() {
+  agentsRequest = null;
 }
 
 /**
@@ -38,66 +38,66 @@ export function forgetAgents() {
  */
 export function modelChooser(app, session, agent, choose) {
   const element = make("select.model", { "aria-label": "Model" });
-  /** What the agent has with the provider profile of this project. @type {{ backend: string, models: Model[] }} */
-  let told = { backend: "", models: [] };
-  /** @param {boolean} asks Whether its program may be asked; an event tells when it has others. */
-  const look = async (asks) => {
-    const now = session();
-    const projectId = now && app.state.worktrees.get(now.worktree_id)?.project_id;
+  /** The models of the agent with the provider profile of this project. @type {{ backend: string, models: Model[] }} */
+  let loaded = { backend: "", models: [] };
+  /** @param {boolean} query whether to query the program; an event reports changes. */
+  const load = async (query) => {
+    const current = session();
+    const projectId = current && app.state.worktrees.get(current.worktree_id)?.project_id;
     if (!projectId) return;
-    const models = await app.connection.call("list_models", { backend: now.backend, projectId, ask: asks }).catch(() => null);
-    if (models) told = { backend: now.backend, models };
-    follow();
+    const models = await app.connection.call("list_models", { backend: current.backend, projectId, ask: query }).catch(() => null);
+    if (models) loaded = { backend: current.backend, models };
+    update();
   };
-  element.onfocus = () => look(true);
+  element.onfocus = () => load(true);
   element.onchange = async () => {
-    const name = element.value === OTHER ? await ask("Model", { yes: "Use it", hint: "Its name, as the agent's program knows it." }) : element.value;
+    const name = element.value === OTHER ? await ask("Model", { label: "Use", hint: "The model's name, as the agent's program knows it." }) : element.value;
     if (name === element.value || name?.trim()) await choose((name ?? "").trim());
-    else follow();
+    else update();
   };
-  const follow = () => {
-    const now = session();
-    if (!now) return;
-    const models = told.backend === now.backend ? told.models : (agent()?.models ?? []);
-    const offered = models.filter((each) => each.is_offered);
-    const present = shownAs(models, now.model);
-    const own = offered.some((each) => each.name === present) || !present ? [] : [{ name: present, label: agent() ? present : "…" }];
-    offer(element, [...own, ...offered, { name: OTHER, label: "other…" }]);
-    element.value = present;
-    element.title = about(offered.find((each) => each.name === present));
+  const update = () => {
+    const current = session();
+    if (!current) return;
+    const models = loaded.backend === current.backend ? loaded.models : (agent()?.models ?? []);
+    const options = models.filter((model) => model.is_offered);
+    const shownName = entryName(models, current.model);
+    const extra = options.some((model) => model.name === shownName) || !shownName ? [] : [{ name: shownName, label: agent() ? shownName : "…" }];
+    setOptions(element, [...extra, ...options, { name: OTHER, label: "Other…" }]);
+    element.value = shownName;
+    element.title = describeModel(options.find((model) => model.name === shownName));
   };
-  /** Look again, if somebody wanted to choose before. */
-  const update = () => told.backend && look(false);
-  return { element, follow, update };
+  /** Reload the models if they were loaded before. */
+  const reload = () => loaded.backend && load(false);
+  return { element, update, reload };
 }
 
-/** What people call the model that answers, where that is another than the chosen one. @param {Agent | undefined} agent @param {Resource} session */
-export function answeredBy(agent, session) {
-  const answers = session.answering_model;
-  if (!answers || !agent) return "";
-  const found = agent.models.find((each) => each.name && (each.name === answers || each.answers_as === answers));
-  const chosen = agent.models.find((each) => each.name === session.model);
-  const isSame = answers === session.model || (chosen && [chosen.passed, chosen.answers_as].includes(answers));
-  return isSame ? "" : (found?.label ?? answers);
+/** The display name of the answering model, if it differs from the chosen one. @param {Agent | undefined} agent @param {Resource} session */
+export function answeringModel(agent, session) {
+  const answeringName = session.answering_model;
+  if (!answeringName || !agent) return "";
+  const answering = agent.models.find((model) => model.name && (model.name === answeringName || model.answers_as === answeringName));
+  const chosen = agent.models.find((model) => model.name === session.model);
+  const isSame = answeringName === session.model || (chosen && [chosen.passed, chosen.answers_as].includes(answeringName));
+  return isSame ? "" : (answering?.label ?? answeringName);
 }
 
-/** Offer these, where others stood: an open list would close. @param {HTMLSelectElement} select @param {{ name: string, label: string }[]} rows */
-export function offer(select, rows) {
+/** Set the options of a select, if they changed: an open list would close. @param {HTMLSelectElement} select @param {{ name: string, label: string }[]} rows */
+export function setOptions(select, rows) {
   const names = rows.map(({ name, label }) => `${name} ${label}`).join("\n");
   if (select.dataset.offered === names) return;
   select.dataset.offered = names;
-  select.replaceChildren(...rows.map((row) => make("option", row.label, { value: row.name, title: about(row) })));
+  select.replaceChildren(...rows.map((row) => make("option", row.label, { value: row.name, title: describeModel(row) })));
 }
 
-/** What it is good for, and how hard it can be told to work. @param {Partial<Model> | undefined} model */
-function about(model) {
+/** The description of a model, with its effort levels. @param {Partial<Model> | undefined} model */
+function describeModel(model) {
   const efforts = model?.efforts?.length ? `effort ${model.efforts.join(" ")}` : "";
   return [model?.description, efforts].filter(Boolean).join(" · ");
 }
 
-/** The name under which the list has a model, which may be a preset. @param {Model[]} models @param {string} name */
-function shownAs(models, name) {
-  const row = models.find((each) => each.name === name);
+/** The name of the list's entry for a model, which may be a preset. @param {Model[]} models @param {string} name */
+function entryName(models, name) {
+  const row = models.find((model) => model.name === name);
   if (!row || row.is_offered) return name;
-  return models.find((each) => each.is_offered && each.passed === row.passed)?.name ?? name;
+  return models.find((model) => model.is_offered && model.passed === row.passed)?.name ?? name;
 }

@@ -1,72 +1,72 @@
 // @ts-check
-// Messages that wait: behind a run, or for the connection. Each can be changed and removed.
+// Messages that are queued behind a run, or waiting for the connection. They can be edited and removed.
 
-import { button, make, placeKeyed } from "../dom.js";
+import { button, make, syncKeyed } from "../dom.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
- * @typedef {import("../outbox.js").Letter} Letter
+ * @typedef {import("../outbox.js").OutgoingMessage} OutgoingMessage
  */
 
-const SOON = 800; // ms in which a message is taken where all is well; it is not shown as waiting before
+const SEND_TIME = 800; // ms within which a message is normally accepted, and not yet shown as waiting
 
 /** @param {import("../app.js").App} app @param {string} sessionId @param {(text: string, images: string[]) => void} change */
-export function waitingList(app, sessionId, change) {
-  const element = make("ul.queue", { "aria-label": "Messages that wait" });
+export function queueList(app, sessionId, change) {
+  const element = make("ul.queue", { "aria-label": "Queued messages" });
 
-  /** @param {Resource} message @param {ReturnType<typeof whenSent>} when */
-  const queued = (message, when) => {
+  /** @param {Resource} message @param {ReturnType<typeof sendingStatus>} status */
+  const queuedRow = (message, status) => {
     const texts = message.content.filter((/** @type {any} */ block) => block.type === "text").map((/** @type {any} */ block) => block.text);
     const images = message.content.filter((/** @type {any} */ block) => block.type === "image").map((/** @type {any} */ block) => block.path);
-    const given = { sessionId, messageId: message.id };
+    const args = { sessionId, messageId: message.id };
     const edit = button("Edit", async () => {
-      if ((await app.run("remove_queued_message", given)) !== undefined) change(texts.join("\n\n"), images);
+      if ((await app.run("remove_queued_message", args)) !== undefined) change(texts.join("\n\n"), images);
     }, ".quiet");
-    const now = when.now && button(when.now, () => sendNow(), ".quiet");
-    return row(when.words, [...texts, ...images].join(" "), now, edit, remove(() => app.run("remove_queued_message", given)));
+    const sendButton = status.action && button(status.action, () => sendNow(), ".quiet");
+    return row(status.text, [...texts, ...images].join(" "), sendButton, edit, remove(() => app.run("remove_queued_message", args)));
   };
-  /** What was queued first, in place of what runs. */
+  /** Stop the run and send the first queued message. */
   const sendNow = async () => {
-    const isFree = app.state.sessions.get(sessionId)?.status !== "running" || (await app.run("stop_generation", { sessionId })) !== undefined;
-    if (isFree) await app.run("send_queued_messages", { sessionId });
+    const isIdle = app.state.sessions.get(sessionId)?.status !== "running" || (await app.run("stop_generation", { sessionId })) !== undefined;
+    if (isIdle) await app.run("send_queued_messages", { sessionId });
   };
-  /** @param {Letter} letter */
-  const unsent = (letter) => {
-    if (letter.tried) return row("On its way: ", letter.message);
+  /** @param {OutgoingMessage} message */
+  const outgoingRow = (message) => {
+    if (message.tried) return row("Sending: ", message.message);
     const edit = button("Edit", () => {
-      app.outbox.drop(letter.id);
-      change(letter.message, letter.images);
+      app.outbox.remove(message.id);
+      change(message.message, message.images);
     }, ".quiet");
-    return row("Sends when you are back online: ", letter.message, edit, remove(() => app.outbox.drop(letter.id)));
+    return row("Will be sent when you are back online: ", message.message, edit, remove(() => app.outbox.remove(message.id)));
   };
   const draw = () => {
     const isOffline = !app.connection.isOpen;
-    const letters = app.outbox.of(sessionId).filter((letter) => isOffline || Date.now() - letter.at > SOON);
+    const outgoing = app.outbox.forSession(sessionId).filter((message) => isOffline || Date.now() - message.at > SEND_TIME);
     const items = [
-      ...(app.state.queued.get(sessionId) ?? []).map((message, place) => {
-        const when = whenSent(app.state, sessionId, place === 0);
-        return { key: `${message.id} ${when.words} ${when.now}`, make: () => queued(message, when) };
+      ...(app.state.queued.get(sessionId) ?? []).map((message, index) => {
+        const status = sendingStatus(app.state, sessionId, index === 0);
+        return { key: `${message.id} ${status.text} ${status.action}`, make: () => queuedRow(message, status) };
       }),
-      ...letters.map((letter) => ({ key: `${letter.id}/${letter.tried}`, make: () => unsent(letter) })),
+      ...outgoing.map((message) => ({ key: `${message.id}/${message.tried}`, make: () => outgoingRow(message) })),
     ];
-    placeKeyed(element, items, (item) => item.key, (item, old) => old ?? item.make());
+    syncKeyed(element, items, (item) => item.key, (item, old) => old ?? item.make());
   };
-  const unwatch = app.outbox.watch(() => {
+  const unsubscribe = app.outbox.onChange(() => {
     draw();
-    if (app.outbox.of(sessionId).length) setTimeout(draw, SOON * 1.1);
+    if (app.outbox.forSession(sessionId).length) setTimeout(draw, SEND_TIME * 1.1);
   });
-  return { element, draw, close: unwatch };
+  return { element, draw, close: unsubscribe };
 }
 
-/** When a queued message is sent, and what sends the first of them at once. @param {import("../state.js").State} state @param {string} sessionId @param {boolean} isFirst */
-function whenSent(state, sessionId, isFirst) {
+/** When a queued message is sent, and the button that sends the first one now. @param {import("../state.js").State} state @param {string} sessionId @param {boolean} isFirst */
+function sendingStatus(state, sessionId, isFirst) {
   const session = state.sessions.get(sessionId);
   const hold = session?.message_count === 0 ? state.worktrees.get(session.worktree_id)?.setup_hold : null;
-  if (hold === "running") return { words: "Waiting for setup: ", now: isFirst ? "Send anyway" : "" };
-  if (hold === "failed") return { words: "Setup did not end well: ", now: isFirst ? "Send anyway" : "" };
-  if (session?.status === "running") return { words: "Queued, sends after this answer: ", now: isFirst ? "Stop and send now" : "" };
-  if (session?.status === "waiting") return { words: "Queued, sends after this is answered: ", now: "" };
-  return { words: "Queued, sends after your next message: ", now: isFirst ? "Send now" : "" };
+  if (hold === "running") return { text: "Waiting for setup: ", action: isFirst ? "Send anyway" : "" };
+  if (hold === "failed") return { text: "Setup failed: ", action: isFirst ? "Send anyway" : "" };
+  if (session?.status === "running") return { text: "Queued until this answer is complete: ", action: isFirst ? "Stop and send now" : "" };
+  if (session?.status === "waiting") return { text: "Queued until you respond: ", action: "" };
+  return { text: "Queued until your next message: ", action: isFirst ? "Send now" : "" };
 }
 
 /** @param {string} state @param {string} text @param {(HTMLElement | "")[]} buttons */

@@ -1,10 +1,10 @@
 // @ts-check
-// How a session works, in one line under its message box: mode, agent, model, thinking, and what it used.
+// The settings of a session in one line below its message box: mode, agent, model, thinking, and usage.
 
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
-import { counted } from "../words.js";
-import { agentsOf, answeredBy, forgetAgents, modelChooser, offer } from "./models.js";
+import { pluralize } from "../format.js";
+import { loadAgents, answeringModel, clearAgents, modelChooser, setOptions } from "./models.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -19,117 +19,117 @@ const THINKING = [["off", "no thinking"], ["think", "think"], ["megathink", "meg
 export function settings(app, sessionId) {
   /** @type {Agent[]} */
   let agents = [];
-  const mode = make("select.mode", MODES.map(option), { "aria-label": "Mode", title: "How far the agent may go" });
-  const kept = make("span.kept", { role: "status" });
+  const mode = make("select.mode", MODES.map(option), { "aria-label": "Mode", title: "What the agent may do without asking" });
+  const pendingMode = make("span.pending-mode", { role: "status" });
   const agent = make("select.agent", { "aria-label": "Agent" });
-  const thinking = make("select.thinking", THINKING.map(([value, words]) => make("option", words, { value })), { "aria-label": "Thinking" });
-  const used = make("span.used");
-  const more = button("⚙", () => unfold(more.ariaExpanded !== "true"), ".quiet.rest", { "aria-label": "Agent, model, thinking", "aria-expanded": "false" });
+  const thinking = make("select.thinking", THINKING.map(([value, label]) => make("option", label, { value })), { "aria-label": "Thinking" });
+  const usage = make("span.usage");
+  const moreButton = button("⚙", () => setExpanded(moreButton.ariaExpanded !== "true"), ".quiet.more-settings", { "aria-label": "Agent, model, thinking", "aria-expanded": "false" });
   const session = () => app.state.sessions.get(sessionId);
-  const known = () => agents.find((each) => each.name === session()?.backend);
-  const models = modelChooser(app, session, known, (model) => change({ model }));
-  const element = make("div.settings", mode, kept, more, agent, models.element, thinking, used, { role: "group", "aria-label": "How the session works" });
-  /** Where there is little room all but the mode is folded away. @param {boolean} isOpen */
-  const unfold = (isOpen) => {
-    more.ariaExpanded = String(isOpen);
+  const currentAgent = () => agents.find((agent) => agent.name === session()?.backend);
+  const models = modelChooser(app, session, currentAgent, (model) => change({ model }));
+  const element = make("div.settings", mode, pendingMode, moreButton, agent, models.element, thinking, usage, { role: "group", "aria-label": "Session settings" });
+  /** On small screens all settings except the mode can be hidden. @param {boolean} isExpanded */
+  const setExpanded = (isExpanded) => {
+    moreButton.ariaExpanded = String(isExpanded);
   };
   /** @param {Record<string, unknown>} changes */
   const change = async (changes) => {
     await app.run("update_session", { sessionId, ...changes });
-    const now = session();
-    if (now) draw(now);
+    const current = session();
+    if (current) update(current);
   };
   mode.onchange = () => change({ executionMode: mode.value });
   thinking.onchange = () => change({ thinkingLevel: thinking.value });
   agent.onchange = async () => {
-    const now = session();
+    const current = session();
     const backend = agent.value;
-    const yes = !now?.message_count || (await confirm("Change the agent?", make("p", changeOfAgent(now, backend, agents)), "Change"));
-    if (yes) await change({ backend });
-    else agent.value = now?.backend ?? "";
+    const isConfirmed = !current?.message_count || (await confirm("Change the agent?", make("p", describeAgentChange(current, backend, agents)), "Change"));
+    if (isConfirmed) await change({ backend });
+    else agent.value = current?.backend ?? "";
   };
-  /** @param {Resource} now */
-  const draw = (now) => {
-    offer(agent, known() ? agents : [{ name: now.backend, label: "…" }]);
-    models.follow();
-    mode.value = now.execution_mode;
-    agent.value = now.backend;
-    thinking.value = now.thinking_level;
-    mode.dataset.mode = now.execution_mode;
-    kept.textContent = now.turn_mode ? `from the next turn on, ${now.turn_mode} now` : "";
-    agent.disabled = now.status === "running" || now.status === "waiting";
-    agent.title = agent.disabled ? "Stop the session before it changes its agent" : "Who works here";
-    used.textContent = [answeredBy(known(), now), usedBy(now)].filter(Boolean).join(" · ");
-    used.title = usedInWords(now);
-  };
-  const read = () =>
-    agentsOf(app).then((found) => {
-      agents = found;
-      const now = session();
-      if (now) draw(now);
-    });
-  const unwatch = app.watch((link) => {
-    if (link.state === "open" && !agents.length) read();
-  });
-  const unhear = app.listen((name) => {
-    if (name !== "models:updated") return;
-    forgetAgents();
+  /** @param {Resource} current */
+  const update = (current) => {
+    setOptions(agent, currentAgent() ? agents : [{ name: current.backend, label: "…" }]);
     models.update();
-    read();
+    mode.value = current.execution_mode;
+    agent.value = current.backend;
+    thinking.value = current.thinking_level;
+    mode.dataset.mode = current.execution_mode;
+    pendingMode.textContent = current.turn_mode ? `from the next turn, now ${current.turn_mode}` : "";
+    agent.disabled = current.status === "running" || current.status === "waiting";
+    agent.title = agent.disabled ? "Stop the session before changing its agent" : "Agent";
+    usage.textContent = [answeringModel(currentAgent(), current), formatUsage(current)].filter(Boolean).join(" · ");
+    usage.title = describeUsage(current);
+  };
+  const load = () =>
+    loadAgents(app).then((loaded) => {
+      agents = loaded;
+      const current = session();
+      if (current) update(current);
+    });
+  const unsubscribeConnection = app.onConnection((status) => {
+    if (status.state === "open" && !agents.length) load();
+  });
+  const unsubscribeEvents = app.onEvent((name) => {
+    if (name !== "models:updated") return;
+    clearAgents();
+    models.reload();
+    load();
   });
   return {
     element,
-    follow: draw,
+    update,
     close() {
-      unwatch();
-      unhear();
+      unsubscribeConnection();
+      unsubscribeEvents();
     },
     get agent() {
-      return known()?.label ?? "agent";
+      return currentAgent()?.label ?? "agent";
     },
   };
 }
 
-/** What another agent will know of the conversation. @param {Resource} session @param {string} backend @param {Agent[]} agents */
-function changeOfAgent(session, backend, agents) {
-  const label = (/** @type {string} */ name) => agents.find((each) => each.name === name)?.label ?? name;
-  const known = session.memories?.[backend]?.messages ?? 0;
-  if (!known) {
-    return `${label(backend)} begins a conversation of its own. With your next message it gets a summary of this one, which you can read here. ${label(session.backend)} keeps its own, should you go back to it.`;
+/** What another agent will know about the conversation. @param {Resource} session @param {string} backend @param {Agent[]} agents */
+function describeAgentChange(session, backend, agents) {
+  const label = (/** @type {string} */ name) => agents.find((agent) => agent.name === name)?.label ?? name;
+  const knownMessages = session.memories?.[backend]?.messages ?? 0;
+  if (!knownMessages) {
+    return `${label(backend)} starts its own conversation. With your next message it gets a summary of this one, which you can read here. ${label(session.backend)} keeps its conversation, in case you switch back.`;
   }
-  if (known >= session.message_count) return `${label(backend)} goes on with its own conversation, in which nothing is missing.`;
-  return `${label(backend)} goes on with its own conversation of before. With your next message it gets a summary of what happened since, which you can read here.`;
+  if (knownMessages >= session.message_count) return `${label(backend)} continues its own conversation, which is complete.`;
+  return `${label(backend)} continues its previous conversation. With your next message it gets a summary of what happened since, which you can read here.`;
 }
 
 /** @param {string} name */
 const option = (name) => make("option", name, { value: name });
 
 /** @param {Resource} session */
-function usedBy(session) {
-  const { read, written } = tokensOf(session);
-  const { context_tokens: filled, context_window: room } = session;
+function formatUsage(session) {
+  const { read, written } = countTokens(session);
+  const { context_tokens: contextTokens, context_window: contextWindow } = session;
   return [
-    read + written > 0 && counted(read + written, "token", short(read + written)),
-    filled && room && `context ${Math.floor((100 * filled) / room)} %`,
+    read + written > 0 && pluralize(read + written, "token", abbreviate(read + written)),
+    contextTokens && contextWindow && `context ${Math.floor((100 * contextTokens) / contextWindow)} %`,
   ].filter(Boolean).join(" · ");
 }
 
-/** Tokens read, from a cache or not, and written. @param {Resource} session */
-function tokensOf({ usage = {} }) {
+/** Tokens read, including cached ones, and written. @param {Resource} session */
+function countTokens({ usage = {} }) {
   const { input_tokens = 0, cache_creation_input_tokens = 0, cache_read_input_tokens = 0, output_tokens = 0 } = usage;
   return { read: input_tokens + cache_creation_input_tokens + cache_read_input_tokens, written: output_tokens };
 }
 
 /** @param {Resource} session */
-function usedInWords(session) {
-  const { read, written } = tokensOf(session);
-  const { context_tokens: filled, context_window: room } = session;
-  const context = filled && room ? `; ${filled.toLocaleString("en")} of ${counted(room, "token")} of context` : "";
-  return `${counted(read, "token")} read, ${written.toLocaleString("en")} written${context}`;
+function describeUsage(session) {
+  const { read, written } = countTokens(session);
+  const { context_tokens: contextTokens, context_window: contextWindow } = session;
+  const context = contextTokens && contextWindow ? `; ${contextTokens.toLocaleString("en")} of ${pluralize(contextWindow, "token")} of context` : "";
+  return `${pluralize(read, "token")} read, ${written.toLocaleString("en")} written${context}`;
 }
 
 /** @param {number} count */
-function short(count) {
+function abbreviate(count) {
   if (count < 1000) return String(count);
   return count < 1_000_000 ? `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }

@@ -1,19 +1,18 @@
 // @ts-check
-// A session: its conversation in sections, held at the end while the reader is there, the request
-// that waits, the queue, and the message box.
+// The session view: conversation with autoscroll, open request, queue, and message box.
 
-import { gone } from "../app.js";
+import { missingView } from "../app.js";
 import { replaceBlocks } from "./blocks.js";
 import { composer } from "./composer.js";
-import { Conversation, keepConversation, keptConversation, PAGE } from "./conversation.js";
+import { Conversation, cacheConversation, cachedConversation, PAGE_SIZE } from "./conversation.js";
 import { button, make } from "../dom.js";
-import { markDays } from "./days.js";
-import { Following } from "./following.js";
-import { endMessage, fillContents, fillMessage, fillRunning, messageElement } from "./message.js";
-import { waitingList } from "./queue.js";
-import { chooseAction, drawPlaces, scrollButtons, setAside, toldBelow } from "./parts.js";
-import { speaker } from "./speaker.js";
-import { clock } from "../words.js";
+import { updateDaySeparators } from "./day_separators.js";
+import { Autoscroll } from "./autoscroll.js";
+import { drawMessageEnd, drawBlocks, drawMessage, drawRunningTool, messageElement } from "./message.js";
+import { queueList } from "./queue.js";
+import { chooseAction, drawBreadcrumb, scrollButtons, setAsidePlan, endElements } from "./parts.js";
+import { announcer } from "./announcer.js";
+import { formatTime } from "../format.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -21,56 +20,56 @@ import { clock } from "../words.js";
  */
 
 const SECTION = 50;
-const LONGEST_PAGE = 500;
+const MAX_PAGE_SIZE = 500;
 
 /** @type {import("../app.js").MakeView} */
 export function sessionView(app, route) {
-  if (!app.state.sessions.has(route.id)) return gone(app, "sessions", route.id);
+  if (!app.state.sessions.has(route.id)) return missingView(app, "sessions", route.id);
   return new SessionView(app, route.id, route.query.get("message"));
 }
 
 class SessionView {
   /** @type {Map<string, { message: Resource, indices: Set<number> | null, running: Set<number>, isEnd: boolean }>} */ #dirty = new Map();
-  /** @type {Map<string, any[]>} blocks that came since the last frame, in order, by message and index */ #blocks = new Map();
+  /** @type {Map<string, any[]>} blocks received since the last frame, in order, by message and index */ #blocks = new Map();
   #frame = 0;
-  /** @type {Promise<boolean> | null} an older page that is being read */ #fetching = null;
-  #isReading = false;
-  /** @type {() => unknown} */ #unwatch;
-  /** @type {string | null} a message that is to be shown, once it is read */ #wanted;
+  /** @type {Promise<boolean> | null} an older page that is being loaded */ #loadingOlder = null;
+  #isLoading = false;
+  /** @type {() => unknown} */ #unsubscribe;
+  /** @type {string | null} a message to show once it is loaded */ #targetId;
 
-  /** @param {App} app @param {string} sessionId @param {string | null} wanted a message's id */
-  constructor(app, sessionId, wanted) {
-    this.#wanted = wanted;
+  /** @param {App} app @param {string} sessionId @param {string | null} targetId of a message */
+  constructor(app, sessionId, targetId) {
+    this.#targetId = targetId;
     this.app = app;
     this.id = sessionId;
     this.conversation = new Conversation(sessionId);
-    this.older = button("Earlier messages", () => this.#fetchOlder(), ".quiet.older", { hidden: true });
+    this.older = button("Earlier messages", () => this.#loadOlder(), ".quiet.older", { hidden: true });
     this.list = make("div.messages");
     this.note = make("p.hint.messages", { role: "status", hidden: true });
-    this.asked = make("div.asked");
-    this.scroller = make("div.transcript", this.older, this.list, this.note, this.asked, {
+    this.endElement = make("div.session-end");
+    this.scroller = make("div.transcript", this.older, this.list, this.note, this.endElement, {
       tabIndex: 0,
       role: "log",
       "aria-label": "Conversation",
-      "aria-live": "off", // the speaker says what is finished
+      "aria-live": "off", // the announcer announces complete blocks
     });
-    this.speaker = speaker(sessionId);
-    this.ways = scrollButtons(() => this.#toFirst(), () => this.#toEnd());
-    this.composer = composer(app, sessionId, () => this.#toEnd());
-    this.queue = waitingList(app, sessionId, (text, images) => this.composer.put(text, images));
-    this.status = make("nav.places", { "aria-label": "Worktree" });
-    this.more = button("⋯", () => chooseAction(app, this.title), ".quiet.more", { "aria-label": "What can be done with this session", title: "More" });
-    const top = make("div.top", this.status, this.more);
-    this.element = make("div.session", top, make("div.reading", this.scroller, this.ways.element), this.queue.element, this.composer.element, this.speaker.element);
-    this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    this.following = new Following(this.scroller, this.element);
-    // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
-    // as the events that a connection is told afterwards hold no text.
-    app.connection.show(sessionId);
-    this.#showKept();
-    this.#unwatch = app.watch((link) => {
-      if (link.state === "open") this.#fetch();
-      if (link.state === "lost") this.#sayOffline();
+    this.announcer = announcer(sessionId);
+    this.scrollButtons = scrollButtons(() => this.#goToFirst(), () => this.#goToEnd());
+    this.composer = composer(app, sessionId, () => this.#goToEnd());
+    this.queue = queueList(app, sessionId, (text, images) => this.composer.insertText(text, images));
+    this.breadcrumb = make("nav.breadcrumb", { "aria-label": "Worktree" });
+    this.more = button("⋯", () => chooseAction(app, this.title), ".quiet.more", { "aria-label": "Session actions", title: "More" });
+    const top = make("div.top", this.breadcrumb, this.more);
+    this.element = make("div.session", top, make("div.reading", this.scroller, this.scrollButtons.element), this.queue.element, this.composer.element, this.announcer.element);
+    this.scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
+    this.autoscroll = new Autoscroll(this.scroller, this.element);
+    // Subscribe before loading, so that no text is missed. After a reconnect it is loaded again, because replayed
+    // events contain no text.
+    app.connection.showSession(sessionId);
+    this.#showCached();
+    this.#unsubscribe = app.onConnection((status) => {
+      if (status.state === "open") this.#load();
+      if (status.state === "lost") this.#showOffline();
     });
   }
 
@@ -83,24 +82,24 @@ class SessionView {
   }
 
   close() {
-    this.#unwatch();
-    this.following.close();
+    this.#unsubscribe();
+    this.autoscroll.close();
     this.queue.close();
-    this.speaker.close();
-    this.app.connection.show(null);
+    this.announcer.close();
+    this.app.connection.showSession(null);
     this.composer.close();
   }
 
-  /** Everything was read anew: events may have been missed. */
-  loaded() {
+  /** The state was reloaded: events may have been missed. */
+  handleReload() {
     this.conversation.isLoaded = false;
-    if (this.app.connection.isOpen) this.#fetch();
+    if (this.app.connection.isOpen) this.#load();
   }
 
   /** @param {string} name @param {any} body */
-  event(name, body) {
-    this.speaker.event(name, body);
-    if (name === "blocks-missed" && body.session_id === this.id) this.loaded();
+  handleEvent(name, body) {
+    this.announcer.handleEvent(name, body);
+    if (name === "blocks-missed" && body.session_id === this.id) this.handleReload();
     const changed = this.conversation.apply(name, body);
     if (!changed) return;
     const { message, index, isEnd } = changed;
@@ -118,16 +117,16 @@ class SessionView {
   }
 
   /** @param {import("../state.js").Change} change */
-  changed(change) {
+  update(change) {
     const session = this.session;
     if (!session) {
       this.app.go("needs");
       return;
     }
     if (change.tree || change.ids.has(this.id)) {
-      this.#drawBelow(session);
-      this.composer.follow(session);
-      drawPlaces(this.app, session, this.status);
+      this.#drawEnd(session);
+      this.composer.update(session);
+      drawBreadcrumb(this.app, session, this.breadcrumb);
       if (session.unread && document.visibilityState === "visible") {
         this.app.connection.call("mark_session_read", { sessionId: this.id }).catch(() => {});
       }
@@ -136,94 +135,94 @@ class SessionView {
   }
 
   focus() {
-    if (matchMedia("(pointer: fine)").matches && !this.#wanted) this.composer.focus();
+    if (matchMedia("(pointer: fine)").matches && !this.#targetId) this.composer.focus();
   }
 
-  // Reading ----------------------------------------------------------------------------------------
+  // Loading ----------------------------------------------------------------------------------------
 
-  async #fetch() {
-    if (this.#isReading) return;
-    this.#isReading = true;
-    // What the reader has before them is read again with the rest, as far back as one page goes.
-    const limit = Math.min(Math.max(PAGE, this.conversation.messages.length), LONGEST_PAGE);
+  async #load() {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    // Reload everything that is loaded, up to the maximum size of a page.
+    const limit = Math.min(Math.max(PAGE_SIZE, this.conversation.messages.length), MAX_PAGE_SIZE);
     try {
       const page = await this.app.connection.call("get_message_blocks", { sessionId: this.id, limit });
       this.conversation.load(page);
-      keepConversation(this.conversation);
+      cacheConversation(this.conversation);
       this.#dirty.clear();
       this.#blocks.clear();
-      const place = this.following.isOn ? null : this.#placeOfReader();
+      const anchor = this.autoscroll.isOn ? null : this.#scrollAnchor();
       this.list.replaceChildren(...this.#sections(page.messages));
-      markDays(this.list);
-      this.following.observeAnew(this.list);
+      updateDaySeparators(this.list);
+      this.autoscroll.reobserve(this.list);
       this.note.hidden = true;
       this.older.hidden = this.conversation.older === 0;
-      if (this.session) this.#drawBelow(this.session);
-      if (this.#wanted) await this.#showWanted(this.#wanted);
-      else if (place) this.#returnTo(place);
-      else this.#toEnd();
+      if (this.session) this.#drawEnd(this.session);
+      if (this.#targetId) await this.#showTarget(this.#targetId);
+      else if (anchor) this.#restoreScroll(anchor);
+      else this.#goToEnd();
     } catch (error) {
-      // A connection that broke comes back, and then it is read.
-      if (this.app.connection.isOpen) this.app.say(/** @type {Error} */ (error).message, { bad: true });
+      // If the connection was lost, it is loaded again after a reconnect.
+      if (this.app.connection.isOpen) this.app.toast(/** @type {Error} */ (error).message, { bad: true });
     } finally {
-      this.#isReading = false;
+      this.#isLoading = false;
     }
   }
 
-  /** Show what was read before, until it is read again: a line may be dead for a while before that is known. */
-  #showKept() {
-    const kept = this.#wanted ? undefined : keptConversation(this.id);
-    if (!kept) return;
-    this.list.replaceChildren(...this.#sections(kept.messages));
-    markDays(this.list);
-    this.#toEnd();
+  /** Show the cached conversation until it is loaded again: it can take a while until a dead connection is noticed. */
+  #showCached() {
+    const cached = this.#targetId ? undefined : cachedConversation(this.id);
+    if (!cached) return;
+    this.list.replaceChildren(...this.#sections(cached.messages));
+    updateDaySeparators(this.list);
+    this.#goToEnd();
   }
 
-  /** Say why nothing is read now. */
-  #sayOffline() {
-    const kept = keptConversation(this.id);
-    if (this.conversation.isLoaded || (!kept && this.list.childElementCount)) return;
+  /** Show that the conversation cannot be loaded while offline. */
+  #showOffline() {
+    const cached = cachedConversation(this.id);
+    if (this.conversation.isLoaded || (!cached && this.list.childElementCount)) return;
     this.note.hidden = false;
-    this.note.textContent = kept
-      ? `You are offline. This is what was read by ${clock(kept.readAt)}; what came since is shown when the connection is back.`
-      : "You are offline, and this conversation was not read before. It is shown when the connection is back.";
+    this.note.textContent = cached
+      ? `You are offline. This is the conversation as of ${formatTime(cached.readAt)}. It will update when you are back online.`
+      : "You are offline, and this conversation has not been loaded yet. It will load when you are back online.";
   }
 
-  /** Read an older page; gives whether it came. */
-  #fetchOlder(limit = PAGE) {
-    this.#fetching ??= this.#readOlder(limit).finally(() => (this.#fetching = null));
-    return this.#fetching;
+  /** Load an older page; returns whether there was one. */
+  #loadOlder(limit = PAGE_SIZE) {
+    this.#loadingOlder ??= this.#loadOlderPage(limit).finally(() => (this.#loadingOlder = null));
+    return this.#loadingOlder;
   }
 
   /** @param {number} limit */
-  async #readOlder(limit) {
+  async #loadOlderPage(limit) {
     if (this.conversation.older === 0) return false;
     const offset = this.conversation.messages.length;
     const page = await this.app.run("get_message_blocks", { sessionId: this.id, limit, offset });
     if (!page) return false;
     const before = this.scroller.scrollHeight - this.scroller.scrollTop;
-    const read = this.conversation.prepend(page);
-    this.list.prepend(...this.#sections(read));
-    markDays(this.list);
+    const loaded = this.conversation.prepend(page);
+    this.list.prepend(...this.#sections(loaded));
+    updateDaySeparators(this.list);
     this.older.hidden = this.conversation.older === 0;
     this.scroller.scrollTop = this.scroller.scrollHeight - before;
-    return read.length > 0;
+    return loaded.length > 0;
   }
 
-  /** Read back until a message is there, and mark it. @param {string} id */
-  async #showWanted(id) {
-    this.#wanted = null;
-    this.following.leave();
-    const here = () => document.getElementById(`m-${id}`);
-    while (!here() && this.conversation.older > 0 && (await this.#fetchOlder(LONGEST_PAGE)));
-    const message = here();
+  /** Load older pages until a message is found, and highlight it. @param {string} id */
+  async #showTarget(id) {
+    this.#targetId = null;
+    this.autoscroll.stop();
+    const findMessage = () => document.getElementById(`m-${id}`);
+    while (!findMessage() && this.conversation.older > 0 && (await this.#loadOlder(MAX_PAGE_SIZE)));
+    const message = findMessage();
     if (!message) {
-      this.app.say("This message is not here any more.");
-      this.#toEnd();
+      this.app.toast("This message does not exist any more.");
+      this.#goToEnd();
       return;
     }
-    message.classList.add("sought");
-    // What is out of sight has a height that is only guessed, until it comes into sight.
+    message.classList.add("highlighted");
+    // Content outside the viewport has an estimated height until it is rendered.
     for (let turn = 0; turn < 3; turn++) {
       message.scrollIntoView({ block: "center" });
       await new Promise(requestAnimationFrame);
@@ -236,14 +235,14 @@ class SessionView {
   #sections(messages) {
     const sections = [];
     for (let start = 0; start < messages.length; start += SECTION) {
-      const some = messages.slice(start, start + SECTION);
-      sections.push(make("section.chunk", some.map((message) => messageElement(message, this.#around()))));
+      const group = messages.slice(start, start + SECTION);
+      sections.push(make("section.chunk", group.map((message) => messageElement(message, this.#messageContext()))));
     }
     return sections;
   }
 
-  /** @returns {import("./message.js").Around} */
-  #around() {
+  /** @returns {import("./message.js").MessageContext} */
+  #messageContext() {
     return { app: this.app, sessionId: this.id, agent: this.composer.agent };
   }
 
@@ -251,89 +250,89 @@ class SessionView {
 
   #draw() {
     this.#frame = 0;
-    for (const [key, told] of this.#blocks) this.#drawBlocks(key, told);
+    for (const [key, updates] of this.#blocks) this.#drawBlocks(key, updates);
     this.#blocks.clear();
     for (const { message, indices, running, isEnd } of this.#dirty.values()) {
       const element = this.#elementOf(message);
-      if (indices === null) fillMessage(element, message, this.#around());
-      else fillContents(element, message, indices, this.#around());
-      if (indices !== null) for (const index of running) fillRunning(element, message, index, this.#around());
-      if (indices !== null && isEnd) endMessage(element, message, this.#around());
+      if (indices === null) drawMessage(element, message, this.#messageContext());
+      else drawBlocks(element, message, indices, this.#messageContext());
+      if (indices !== null) for (const index of running) drawRunningTool(element, message, index, this.#messageContext());
+      if (indices !== null && isEnd) drawMessageEnd(element, message, this.#messageContext());
     }
     this.#dirty.clear();
-    if (this.session) this.#drawBelow(this.session);
-    this.following.settle();
-    if (!this.following.isOn) this.ways.show({ hasNews: true });
+    if (this.session) this.#drawEnd(this.session);
+    this.autoscroll.scrollIfOn();
+    if (!this.autoscroll.isOn) this.scrollButtons.show({ hasNews: true });
   }
 
-  /** Draw what stands under the last message. @param {Resource} session */
-  #drawBelow(session) {
+  /** Update the elements after the last message. @param {Resource} session */
+  #drawEnd(session) {
     const isStopped = session.status === "idle" && session.last_run?.status === "cancelled";
     const isUnanswered = isStopped && this.conversation.messages.at(-1)?.role === "user";
-    const told = JSON.stringify([session.request?.id ?? setAside(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered]);
-    if (this.asked.dataset.told === told) return;
-    this.asked.dataset.told = told;
-    this.asked.replaceChildren(...toldBelow(this.app, session, isUnanswered));
-    this.following.settleWhereItEnds();
-    if (this.following.isOn) this.ways.hide();
+    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered]);
+    if (this.endElement.dataset.signature === signature) return;
+    this.endElement.dataset.signature = signature;
+    this.endElement.replaceChildren(...endElements(this.app, session, isUnanswered));
+    this.autoscroll.scrollIfAtEnd();
+    if (this.autoscroll.isOn) this.scrollButtons.hide();
   }
 
-  /** @param {string} key @param {any[]} told */
-  #drawBlocks(key, told) {
+  /** @param {string} key @param {any[]} updates */
+  #drawBlocks(key, updates) {
     const [id, index] = key.split("/");
     const dirty = this.#dirty.get(id);
-    if (!dirty || dirty.indices === null || dirty.indices.has(Number(index))) return; // drawn whole
+    if (!dirty || dirty.indices === null || dirty.indices.has(Number(index))) return; // rendered as a whole
     const prose = document.getElementById(`m-${id}`)?.querySelector(`:scope > [data-index="${index}"].prose`);
     if (!(prose instanceof HTMLElement)) dirty.indices.add(Number(index));
-    else for (const { from, blocks } of told) replaceBlocks(prose, from, blocks);
+    else for (const { from, blocks } of updates) replaceBlocks(prose, from, blocks);
   }
 
   /** @param {Resource} message */
   #elementOf(message) {
     const known = document.getElementById(`m-${message.id}`);
     if (known) return known;
-    const made = messageElement(message, this.#around());
+    const created = messageElement(message, this.#messageContext());
     let last = this.list.lastElementChild;
     if (!last || last.children.length >= SECTION) {
       last = make("section.chunk");
       this.list.append(last);
     }
-    last.append(made);
-    markDays(this.list, made);
-    return made;
+    last.append(created);
+    updateDaySeparators(this.list, created);
+    return created;
   }
 
   // Scrolling --------------------------------------------------------------------------------------
 
-  #scrolled() {
-    if (this.following.scrolled()) this.ways.hide();
-    else this.ways.show({ isAtFirst: this.scroller.scrollTop < 1 && this.conversation.older === 0 });
-    if (this.scroller.scrollTop < this.scroller.clientHeight && this.conversation.older > 0) this.#fetchOlder();
+  #handleScroll() {
+    if (this.autoscroll.handleScroll()) this.scrollButtons.hide();
+    else this.scrollButtons.show({ isAtFirst: this.scroller.scrollTop < 1 && this.conversation.older === 0 });
+    if (this.scroller.scrollTop < this.scroller.clientHeight && this.conversation.older > 0) this.#loadOlder();
   }
 
-  /** The first message in sight, and how far below the upper edge it begins. */
-  #placeOfReader() {
+  /** The first visible message, and its offset from the upper edge. */
+  #scrollAnchor() {
     const edge = this.scroller.getBoundingClientRect().top;
     const all = /** @type {HTMLElement[]} */ ([...this.list.querySelectorAll(".message")]);
     const first = all.find((message) => message.getBoundingClientRect().bottom > edge);
-    return first ? { id: first.id, below: first.getBoundingClientRect().top - edge } : null;
+    return first ? { id: first.id, offset: first.getBoundingClientRect().top - edge } : null;
   }
 
-  /** @param {{ id: string, below: number }} place */
-  #returnTo({ id, below }) {
+  /** @param {{ id: string, offset: number }} anchor */
+  #restoreScroll({ id, offset }) {
     const message = document.getElementById(id);
     if (!message) return;
-    this.scroller.scrollTop += message.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - below;
+    this.scroller.scrollTop += message.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - offset;
   }
 
-  async #toFirst() {
-    this.following.leave();
+  async #goToFirst() {
+    this.autoscroll.stop();
     do this.scroller.scrollTop = 0;
-    while (this.conversation.older > 0 && (await this.#fetchOlder(LONGEST_PAGE)));
+    while (this.conversation.older > 0 && (await this.#loadOlder(MAX_PAGE_SIZE)));
   }
 
-  #toEnd() {
-    this.following.toEnd();
-    this.ways.hide();
+  #goToEnd() {
+    this.autoscroll.scrollToEnd();
+    this.scrollButtons.hide();
   }
 }

@@ -1,11 +1,11 @@
 // @ts-check
-// What was put away: worktrees and sessions, to bring back or to delete for good.
+// The archive: restores and deletes archived worktrees and sessions.
 
 import { confirm } from "../dialogs.js";
-import { button, make, renew } from "../dom.js";
-import { hashOf } from "../router.js";
-import { counted } from "../words.js";
-import { deleteWorktree } from "./removing.js";
+import { button, make, patchChildren } from "../dom.js";
+import { hashFor } from "../router.js";
+import { pluralize } from "../format.js";
+import { deleteWorktree } from "./removal.js";
 
 /** @type {import("../app.js").MakeView} */
 export function archiveView(app) {
@@ -17,25 +17,25 @@ export function archiveView(app) {
     );
     const rows = [
       ...worktrees.map((worktree) => row(worktree, "worktree", app.state.projects.get(worktree.project_id)?.name)),
-      ...sessions.map((session) => row(session, "session", app.state.placeOf(session).worktree?.name)),
+      ...sessions.map((session) => row(session, "session", app.state.parentsOf(session).worktree?.name)),
     ];
-    renew(list, rows.length ? rows : [make("p.hint", "Nothing is archived.")]);
+    patchChildren(list, rows.length ? rows : [make("p.hint", "The archive is empty.")]);
   };
-  /** @param {any} item @param {"worktree" | "session"} kind @param {string | undefined} where */
-  const row = (item, kind, where) => {
-    const given = { [`${kind}Id`]: item.id };
-    const forGood = async () => {
+  /** @param {any} item @param {"worktree" | "session"} kind @param {string | undefined} parentName */
+  const row = (item, kind, parentName) => {
+    const args = { [`${kind}Id`]: item.id };
+    const deleteItem = async () => {
       if (kind === "worktree") return deleteWorktree(app, item);
-      const told = `Its ${counted(item.message_count, "message")} cannot be brought back.`;
-      if (!(await confirm(`Delete ${item.name} for good?`, told, "Delete for good", { danger: true }))) return undefined;
-      return app.run("delete_session", given);
+      const details = `Its ${pluralize(item.message_count, "message")} cannot be restored.`;
+      if (!(await confirm(`Permanently delete ${item.name}?`, details, "Delete permanently", { danger: true }))) return undefined;
+      return app.run("delete_session", args);
     };
-    const name = kind === "session" ? make("a", item.name, { href: hashOf("session", item.id) }) : item.name;
+    const name = kind === "session" ? make("a", item.name, { href: hashFor("session", item.id) }) : item.name;
     return make(
       "section.archived",
-      make("p", make("b", name), " ", make("small", `${kind} · ${where ?? ""} · ${new Date(item.archived_at * 1000).toLocaleDateString()}`)),
-      make("div.choices", button("Bring back", () => app.run(`unarchive_${kind}`, given)), button("Delete", forGood, ".danger")),
+      make("p", make("b", name), " ", make("small", `${kind} · ${parentName ?? ""} · ${new Date(item.archived_at * 1000).toLocaleDateString()}`)),
+      make("div.choices", button("Restore", () => app.run(`unarchive_${kind}`, args)), button("Delete", deleteItem, ".danger")),
     );
   };
-  return { title: "Archive", element: make("div.page", list), changed: (change) => change.tree && draw() };
+  return { title: "Archive", element: make("div.page", list), update: (change) => change.tree && draw() };
 }

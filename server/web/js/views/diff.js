@@ -1,19 +1,19 @@
 // @ts-check
-// What a worktree changes: files on three sides, kept true while they are looked at, with what git
-// can do about them and what people say of them.
+// The diff view of a worktree: unstaged, staged and committed changes, kept up to date, with git actions and review
+// comments.
 
-import { gone } from "../app.js";
-import { button, make, place } from "../dom.js";
-import { hashOf } from "../router.js";
-import { Actions } from "./diff_actions.js";
-import { bars, Look } from "./diff_bar.js";
+import { missingView } from "../app.js";
+import { button, make, syncChildren } from "../dom.js";
+import { hashFor } from "../router.js";
+import { DiffActions } from "./diff_actions.js";
+import { diffBars, DiffLayout } from "./diff_bar.js";
 import { Comments } from "./diff_comments.js";
 import { DiffFile } from "./diff_file.js";
-import { keysTable, takeKeys } from "./diff_keys.js";
-import { Marks } from "./diff_marks.js";
+import { keysTable, bindKeys } from "./diff_keys.js";
+import { LineSelection } from "./diff_marks.js";
 import { reviewSection } from "./diff_review.js";
 import { GitPanel } from "./git.js";
-import { sheet } from "./sheet.js";
+import { loadStylesheet } from "./stylesheet.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -21,63 +21,63 @@ import { sheet } from "./sheet.js";
  * @typedef {"unstaged" | "staged" | "branch"} Side
  */
 
-await sheet("diff");
+await loadStylesheet("diff");
 
 /** @type {Side[]} */
 const SIDES = ["unstaged", "staged", "branch"];
-const PAUSE = 300; // ms in which events about the worktree are taken as one
-const LISTED = 500; // files of the list, before it is asked for more
+const RELOAD_DELAY = 300; // ms in which events about the worktree are handled together
+const PAGE_SIZE = 500; // files shown initially
 
 /** @type {import("../app.js").MakeView} */
 export function diffView(app, route) {
-  return app.state.worktrees.has(route.id) ? new DiffView(app, route) : gone(app, "worktrees", route.id);
+  return app.state.worktrees.has(route.id) ? new DiffView(app, route) : missingView(app, "worktrees", route.id);
 }
 
 export class DiffView {
   /** @type {Side} */ side = "unstaged";
   /** @type {DiffFile[]} */ files = [];
-  /** @type {string | null} */ #wanted;
-  /** @type {string | null} a form of git's that is opened at first */ #form;
+  /** @type {string | null} */ #targetPath;
+  /** @type {string | null} a git form to open initially */ #initialForm;
   /** @type {number | undefined} */ #timer;
-  /** @type {Promise<void> | null} */ #reading = null;
-  /** Why the list could not be read. */
+  /** @type {Promise<void> | null} */ #loading = null;
+  /** The error of the last attempt to load the list. */
   problem = "";
   #isStale = false;
-  #most = LISTED;
-  /** @type {() => unknown} */ #unwatch;
-  /** @type {() => unknown} */ #letGoOfKeys;
-  /** What `list_changed_files` gave. @type {{ files: ChangedFile[], base: string, operation: string | null } | undefined} */ changes;
+  #limit = PAGE_SIZE;
+  /** @type {() => unknown} */ #unsubscribe;
+  /** @type {() => unknown} */ #unbindKeys;
+  /** The result of `list_changed_files`. @type {{ files: ChangedFile[], base: string, operation: string | null } | undefined} */ changes;
 
   /** @param {App} app @param {import("../router.js").Route} route */
   constructor(app, route) {
     this.app = app;
     this.id = route.id;
-    this.#wanted = route.query.get("file");
-    this.#form = route.query.get("form");
+    this.#targetPath = route.query.get("file");
+    this.#initialForm = route.query.get("form");
     this.side = SIDES.find((side) => side === route.query.get("side")) ?? "unstaged";
     this.comments = new Comments(this.id, () => this.#drawComments());
-    this.said = make("p.aside", { role: "status" });
-    this.marks = new Marks((words) => (this.said.textContent = words));
+    this.announcement = make("p.visually-hidden", { role: "status" });
+    this.selection = new LineSelection((text) => (this.announcement.textContent = text));
     this.git = new GitPanel(app, this.id, () => this.reload());
     this.review = reviewSection(this);
-    this.look = new Look(() => this.#redraw());
-    this.actions = new Actions(this);
-    this.bars = bars(this);
+    this.layout = new DiffLayout(() => this.#redraw());
+    this.actions = new DiffActions(this);
+    this.bars = diffBars(this);
     this.list = make("div.files");
     this.more = button("Show more files", () => this.#showMore(), "", { hidden: true });
     this.element = make(
       "div.diff-view",
-      make("a", "← the worktree", { href: hashOf("worktree", this.id), className: "back" }),
-      this.bars.sides, this.bars.tools, this.git.element, this.bars.note, this.list, this.more, this.marks.bar, this.review.element, keysTable(), this.said,
+      make("a", "← Worktree", { href: hashFor("worktree", this.id), className: "back" }),
+      this.bars.sides, this.bars.tools, this.git.element, this.bars.note, this.list, this.more, this.selection.bar, this.review.element, keysTable(), this.announcement,
     );
-    this.sight = new IntersectionObserver((seen) => this.#sighted(seen), { root: document.getElementById("room"), rootMargin: "600px 0px" });
-    this.#letGoOfKeys = takeKeys(this);
-    // What an editor changed is seen by the next look only, and git looks once a minute.
+    this.visibilityObserver = new IntersectionObserver((entries) => this.#handleVisibility(entries), { root: document.getElementById("content"), rootMargin: "600px 0px" });
+    this.#unbindKeys = bindKeys(this);
+    // Changes by editors are only found by reloading; the server checks git once a minute.
     addEventListener("focus", this.#markStale);
     document.addEventListener("visibilitychange", this.#markStale);
-    this.#unwatch = app.watch((link) => {
-      if (link.state === "open") this.reload();
-      else if (link.state === "lost" && !this.changes) this.problem = "You are offline. Changes are read when the connection is back.";
+    this.#unsubscribe = app.onConnection((status) => {
+      if (status.state === "open") this.reload();
+      else if (status.state === "lost" && !this.changes) this.problem = "You are offline. Changes will load when you are back online.";
       this.#drawBars();
     });
     this.#drawComments();
@@ -88,13 +88,13 @@ export class DiffView {
   }
 
   close() {
-    this.#unwatch();
-    this.#letGoOfKeys();
+    this.#unsubscribe();
+    this.#unbindKeys();
     removeEventListener("focus", this.#markStale);
     document.removeEventListener("visibilitychange", this.#markStale);
     clearTimeout(this.#timer);
-    this.look.close();
-    this.sight.disconnect();
+    this.layout.close();
+    this.visibilityObserver.disconnect();
     this.comments.close();
     this.git.close();
   }
@@ -103,10 +103,10 @@ export class DiffView {
     if (!this.element.contains(document.activeElement)) this.bars.sides.querySelector("button")?.focus({ preventScroll: true });
   }
 
-  // Following --------------------------------------------------------------------------------------
+  // Updates ----------------------------------------------------------------------------------------
 
   /** @param {import("../state.js").Change} change */
-  changed(change) {
+  update(change) {
     if (!change.tree) return;
     if (!this.app.state.worktrees.has(this.id)) this.app.go("needs");
     this.git.draw();
@@ -114,14 +114,14 @@ export class DiffView {
   }
 
   /** @param {string} name @param {any} body */
-  event(name, body) {
+  handleEvent(name, body) {
     const isGit = name === "git:status-update" || name === "task:completed";
     const isAgent = name === "message-block" || name === "message-completed";
     const ofSession = isAgent && this.app.state.sessions.get(body.session_id)?.worktree_id;
     if ((isGit && body.worktree_id === this.id) || ofSession === this.id) this.#markStale();
   }
 
-  loaded() {
+  handleReload() {
     this.#markStale();
   }
 
@@ -129,17 +129,17 @@ export class DiffView {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.reload();
-    }, PAUSE);
+    }, RELOAD_DELAY);
   };
 
-  /** Read the list, then what is in sight of its files; done when all that is known. */
+  /** Reload the list and the visible files; resolves when everything is loaded. */
   reload() {
     this.#isStale = true;
-    this.#reading ??= this.#read().finally(() => (this.#reading = null));
-    return this.#reading;
+    this.#loading ??= this.#loadChanges().finally(() => (this.#loading = null));
+    return this.#loading;
   }
 
-  async #read() {
+  async #loadChanges() {
     while (this.#isStale) {
       this.#isStale = false;
       const side = this.side;
@@ -153,71 +153,71 @@ export class DiffView {
         this.#drawBars();
       }
     }
-    await this.review.lookForLost();
+    await this.review.findOutdated();
   }
 
   /** @param {NonNullable<DiffView["changes"]>} changes */
   async #show(changes) {
-    if (this.side === "unstaged") this.git.stopped.show(changes);
-    else this.git.look();
+    if (this.side === "unstaged") this.git.operation.show(changes);
+    else this.git.checkOperation();
     const known = new Map(this.files.map((file) => [file.path, file]));
     this.changes = changes;
     this.problem = "";
-    this.files = changes.files.slice(0, this.#most).map((file) => {
+    this.files = changes.files.slice(0, this.#limit).map((file) => {
       const old = known.get(file.path);
       known.delete(file.path);
       old?.update(file);
-      return old ?? this.#made(file);
+      return old ?? this.#createFile(file);
     });
-    for (const gone of known.values()) {
-      this.sight.unobserve(gone.element);
-      gone.element.remove();
-      if (this.marks.file === gone) this.marks.clear();
+    for (const removed of known.values()) {
+      this.visibilityObserver.unobserve(removed.element);
+      removed.element.remove();
+      if (this.selection.file === removed) this.selection.clear();
     }
-    place(this.list, this.files.map((file) => file.element));
+    syncChildren(this.list, this.files.map((file) => file.element));
     this.#drawBars();
     this.#openForm();
-    if (!this.#goesOnLooking()) for (const file of this.files) if (file.isNear) await file.load();
+    if (!this.#showTarget()) for (const file of this.files) if (file.isNear) await file.load();
     this.#drawComments();
   }
 
   #openForm() {
-    const form = this.#form;
-    this.#form = null;
+    const form = this.#initialForm;
+    this.#initialForm = null;
     if (form === "commit") this.git.commit();
     if (form === "pull_request" && !this.git.worktree.pr_url) this.git.pullRequest();
   }
 
   /** @param {ChangedFile} changed */
-  #made(changed) {
+  #createFile(changed) {
     const file = new DiffFile(this, changed);
-    this.sight.observe(file.element);
+    this.visibilityObserver.observe(file.element);
     return file;
   }
 
-  /** Whether the file that was asked for is looked for on the next side. */
-  #goesOnLooking() {
-    const wanted = this.#wanted;
-    if (wanted === null) return false;
-    const file = this.fileOf(wanted);
+  /** Show the requested file; returns whether the search for it continues on the next side. */
+  #showTarget() {
+    const path = this.#targetPath;
+    if (path === null) return false;
+    const file = this.fileOf(path);
     if (!file) {
       const next = SIDES[SIDES.indexOf(this.side) + 1];
-      if (next) this.lookAt(next);
-      else this.app.say(`“${wanted}” has no changes any more.`);
-      if (!next) this.#wanted = null;
+      if (next) this.showSide(next);
+      else this.app.toast(`'${path}' has no changes any more.`);
+      if (!next) this.#targetPath = null;
       return Boolean(next);
     }
-    this.#wanted = null;
-    file.choose(true);
+    this.#targetPath = null;
+    file.setExpanded(true);
     file.element.scrollIntoView();
     file.head.fold.focus({ preventScroll: true });
     return false;
   }
 
-  /** @param {IntersectionObserverEntry[]} seen */
-  async #sighted(seen) {
-    for (const { target, isIntersecting } of seen) {
-      const file = this.files.find((each) => each.element === target);
+  /** @param {IntersectionObserverEntry[]} entries */
+  async #handleVisibility(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const file = this.files.find((other) => other.element === target);
       if (file) file.isNear = isIntersecting;
     }
     for (const file of this.files) if (file.isNear) await file.load();
@@ -228,12 +228,12 @@ export class DiffView {
 
   #drawBars() {
     this.bars.draw();
-    this.element.classList.toggle("wrap", this.look.wraps || this.look.isSplit);
-    this.more.hidden = (this.changes?.files.length ?? 0) <= this.#most;
+    this.element.classList.toggle("wrap", this.layout.wraps || this.layout.isSplit);
+    this.more.hidden = (this.changes?.files.length ?? 0) <= this.#limit;
   }
 
   #showMore() {
-    this.#most += LISTED;
+    this.#limit += PAGE_SIZE;
     return this.reload();
   }
 
@@ -248,54 +248,54 @@ export class DiffView {
     for (const file of this.files) if (file.rows.length) file.draw();
   }
 
-  // Places -----------------------------------------------------------------------------------------
+  // Navigation -------------------------------------------------------------------------------------
 
   /** @param {string} path */
   fileOf(path) {
     return this.files.find((file) => file.path === path);
   }
 
-  /** The head of the file before, or its last line; of the next one the head. @param {DiffFile} file @param {1 | -1} by */
-  neighbour(file, by) {
+  /** The last line or heading of the previous file, or the heading of the next one. @param {DiffFile} file @param {1 | -1} by */
+  adjacentStop(file, by) {
     const next = this.files[this.files.indexOf(file) + by];
     return by < 0 && next?.isOpen ? (next.drawn.at(-1) ?? next.head.fold) : next?.head.fold;
   }
 
   /** @param {Side} side */
-  async lookAt(side) {
+  async showSide(side) {
     if (side === this.side) return;
     this.side = side;
-    this.marks.clear();
-    for (const file of this.files) this.sight.unobserve(file.element);
+    this.selection.clear();
+    for (const file of this.files) this.visibilityObserver.unobserve(file.element);
     this.files = [];
     this.changes = undefined;
     this.list.replaceChildren();
-    history.replaceState(null, "", hashOf("diff", this.id, { side }));
+    history.replaceState(null, "", hashFor("diff", this.id, { side }));
     this.#drawBars();
     await this.reload();
   }
 
   nextSide() {
-    return this.lookAt(SIDES[(SIDES.indexOf(this.side) + 1) % SIDES.length]);
+    return this.showSide(SIDES[(SIDES.indexOf(this.side) + 1) % SIDES.length]);
   }
 
-  /** Whether a comment stands under its lines. @param {string} id */
-  shows(id) {
-    return this.files.some((file) => file.shows(id));
+  /** Whether a comment is shown below its lines. @param {string} id */
+  showsComment(id) {
+    return this.files.some((file) => file.showsComment(id));
   }
 
-  /** Go to a comment where it stands, or to its file. @param {import("./diff_comments.js").Comment} comment */
+  /** Go to a comment below its lines, or to its file. @param {import("./diff_comments.js").Comment} comment */
   goTo(comment) {
-    const card = this.element.querySelector(`.said [data-comment="${CSS.escape(comment.id)}"]`);
-    const inside = card?.querySelector("textarea, button");
-    if (inside instanceof HTMLElement) {
-      inside.focus({ preventScroll: true });
+    const card = this.element.querySelector(`.comment-row [data-comment="${CSS.escape(comment.id)}"]`);
+    const control = card?.querySelector("textarea, button");
+    if (control instanceof HTMLElement) {
+      control.focus({ preventScroll: true });
       card?.scrollIntoView({ block: "nearest" });
       return;
     }
-    this.#wanted = comment.path;
-    if (this.fileOf(comment.path)) this.#goesOnLooking();
+    this.#targetPath = comment.path;
+    if (this.fileOf(comment.path)) this.#showTarget();
     else if (this.side === "unstaged") this.reload();
-    else this.lookAt("unstaged");
+    else this.showSide("unstaged");
   }
 }

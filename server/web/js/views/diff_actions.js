@@ -1,15 +1,15 @@
 // @ts-check
-// Stage, unstage, discard and bring back: files, hunks, everything; always as it was seen.
+// Stage, unstage, discard and undo discards, for files, hunks, or everything; only what the user has seen.
 
 /**
  * @typedef {import("./diff_file.js").DiffFile} DiffFile
  * @typedef {import("./diff_head.js").ChangedFile} ChangedFile
- * @typedef {[words: string, command: string, look: string]} Action
+ * @typedef {[label: string, command: string, classes: string]} Action
  */
 
-/** What can be done with changes. */
-export class Actions {
-  /** How many discards can be undone, as far as this page knows. */
+/** Actions on changes. */
+export class DiffActions {
+  /** The number of discards that can be undone, as far as this page knows. */
   discards = 0;
 
   /** @param {import("./diff.js").DiffView} view */
@@ -17,8 +17,8 @@ export class Actions {
     this.view = view;
   }
 
-  /** What can be done with a file or its hunks on this side. @param {ChangedFile} file @returns {Action[]} */
-  of(file) {
+  /** The actions for a file or its hunks on the current side. @param {ChangedFile} file @returns {Action[]} */
+  actionsFor(file) {
     const { side } = this.view;
     if (side === "branch") return [];
     if (side === "staged") return [["Unstage", "unstage_changes", ""]];
@@ -29,52 +29,52 @@ export class Actions {
   }
 
   /**
-   * Do it as it was seen; the list is read anew whatever comes of it.
+   * Run an action on what the user has seen; reloads the list in any case.
    * @param {string} command
    * @param {DiffFile} file
-   * @param {number | null} [hunk] its place among the file's; null: the whole file
+   * @param {number | null} [hunk] its index in the file, or `null` for the whole file
    */
-  async act(command, file, hunk = null) {
+  async run(command, file, hunk = null) {
     const { view } = this;
     const { app, id: worktreeId } = view;
     const name = hunk === null ? undefined : file.hunks[hunk];
     if (name === "") {
-      app.say("This hunk is shown in part only; stage or discard the whole file.");
+      app.toast("This hunk is only partly shown. Stage or discard the whole file instead.");
       return;
     }
-    const at = view.files.indexOf(file);
+    const index = view.files.indexOf(file);
     const seen = file.isOpen && file.digest ? { seen: file.digest } : {};
-    const done = await app.run(command, { worktreeId, path: file.path, ...(name ? { hunk: name } : {}), ...seen });
-    if (done && command === "discard_changes") {
+    const result = await app.run(command, { worktreeId, path: file.path, ...(name ? { hunk: name } : {}), ...seen });
+    if (result && command === "discard_changes") {
       this.discards += 1;
-      const what = name ? "A hunk of" : "What was changed in";
-      app.say(`${what} “${file.path}” is discarded.`, { action: ["Undo", () => this.undo(done.id)] });
+      const what = name ? "a hunk of" : "changes in";
+      app.toast(`Discarded ${what} '${file.path}'.`, { action: ["Undo", () => this.undo(result.id)] });
     }
     await view.reload();
-    // The button that was pressed may be gone: the keys go on with what stands in its place.
+    // The pressed button may be gone: move the focus to what replaces it.
     if (document.activeElement && document.activeElement !== document.body) return;
-    const next = view.files.includes(file) ? file : view.files[Math.min(at, view.files.length - 1)];
+    const next = view.files.includes(file) ? file : view.files[Math.min(index, view.files.length - 1)];
     if (next) next.head.fold.focus();
     else view.focus();
   }
 
-  /** By a key: only what this side offers. @param {string} command @param {import("./diff_keys.js").Here} here */
-  actHere(command, { file, hunk }) {
+  /** Run an action by key, if the current side offers it. @param {string} command @param {import("./diff_keys.js").Target} here */
+  runOnTarget(command, { file, hunk }) {
     const { app, side } = this.view;
-    if (file && this.of(file.file).some(([, known]) => known === command)) return this.act(command, file, hunk);
-    if (!file) app.say("Go to a file or a line first (tab, arrow keys).");
-    else if (side === "branch") app.say("This is committed already; a session can revert it.");
-    else if (command === "unstage_changes") app.say("Only what is staged can be taken out; v leads there.");
-    else if (side === "staged") app.say("Unstage it first (u); then it can be staged or discarded.");
-    else app.say("A conflict is solved or aborted, a submodule changed inside it: neither is discarded here.");
+    if (file && this.actionsFor(file.file).some(([, available]) => available === command)) return this.run(command, file, hunk);
+    if (!file) app.toast("Select a file or a line first (Tab, arrow keys).");
+    else if (side === "branch") app.toast("This is already committed. A session can revert it.");
+    else if (command === "unstage_changes") app.toast("Only staged changes can be unstaged. Press v to show them.");
+    else if (side === "staged") app.toast("Unstage it first (u), then you can stage or discard it.");
+    else app.toast("Conflicts and submodules cannot be discarded here. Resolve or abort the conflict, or change the submodule itself.");
     return undefined;
   }
 
-  /** Stage everything, or take everything out. */
-  async onAll() {
+  /** Stage or unstage everything. */
+  async runOnAll() {
     const { app, id: worktreeId, side } = this.view;
     if (side === "branch") {
-      app.say("This is committed already.");
+      app.toast("This is already committed.");
       return;
     }
     await app.run(side === "unstaged" ? "stage_changes" : "unstage_changes", { worktreeId });
@@ -82,16 +82,16 @@ export class Actions {
     this.view.focus();
   }
 
-  /** Bring back what was discarded: last, or at that time. @param {string} [discardId] */
+  /** Undo the last discard, or a given one. @param {string} [discardId] */
   async undo(discardId) {
     const { app, id: worktreeId } = this.view;
     try {
-      const done = await app.connection.call("undo_discard", { worktreeId, ...(discardId ? { discardId } : {}) });
-      app.say(`“${done.path}” is as it was before the discard.`);
+      const result = await app.connection.call("undo_discard", { worktreeId, ...(discardId ? { discardId } : {}) });
+      app.toast(`Restored '${result.path}'.`);
       this.discards -= 1;
     } catch (error) {
       const { kind, message } = /** @type {Error & { kind?: string }} */ (error);
-      app.say(message, { bad: true });
+      app.toast(message, { bad: true });
       if (kind === "not_found") this.discards = 0;
     }
     await this.view.reload();

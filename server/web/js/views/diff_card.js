@@ -1,8 +1,8 @@
 // @ts-check
-// One comment: read, or written in a box that keeps every letter.
+// A review comment, shown or being edited; every keystroke is saved.
 
 import { button, make } from "../dom.js";
-import { placeOf } from "./diff_comments.js";
+import { commentLocation } from "./diff_comments.js";
 
 /**
  * @typedef {import("./diff_comments.js").Comment} Comment
@@ -12,22 +12,22 @@ import { placeOf } from "./diff_comments.js";
 /**
  * @param {Comments} comments
  * @param {Comment} comment
- * @param {{ place?: HTMLElement, left?: () => void }} [how] `place` stands above it; `left`: its box was closed
+ * @param {{ location?: HTMLElement, onClose?: () => void }} [options] `location` is shown above it; `onClose` is called when its box is closed
  */
-export function commentCard(comments, comment, { place, left } = {}) {
-  const card = make("div.comment", { role: "group", "aria-label": `Comment on ${placeOf(comment)}`, "data-comment": comment.id });
-  if (place) card.append(place);
-  if (comments.lost.has(comment.id)) card.append(make("p.warned", "Its lines are gone; it is kept, and tells the agent so."));
-  if (comment.begun === undefined) card.append(...reading(comments, comment));
-  else card.append(...writing(comments, comment, left));
+export function commentCard(comments, comment, { location, onClose } = {}) {
+  const card = make("div.comment", { role: "group", "aria-label": `Comment on ${commentLocation(comment)}`, "data-comment": comment.id });
+  if (location) card.append(location);
+  if (comments.outdated.has(comment.id)) card.append(make("p.warned", "The lines do not exist any more. The comment is kept, and the agent is informed."));
+  if (comment.begun === undefined) card.append(...shownComment(comments, comment));
+  else card.append(...editedComment(comments, comment, onClose));
   return card;
 }
 
 /** @param {Comments} comments @param {Comment} comment */
-function reading(comments, comment) {
+function shownComment(comments, comment) {
   const edit = () => {
     comment.begun = comment.text;
-    comments.keep();
+    comments.save();
   };
   return [
     make("p.comment-text", comment.text),
@@ -35,37 +35,37 @@ function reading(comments, comment) {
   ];
 }
 
-/** @param {Comments} comments @param {Comment} comment @param {() => void} [left] */
-function writing(comments, comment, left) {
+/** @param {Comments} comments @param {Comment} comment @param {() => void} [onClose] */
+function editedComment(comments, comment, onClose) {
   const box = make("textarea", {
     rows: 3,
     value: comment.begun ?? "",
-    placeholder: "What should be different?",
-    "aria-label": `Comment on ${placeOf(comment)}`,
+    placeholder: "Your comment",
+    "aria-label": `Comment on ${commentLocation(comment)}`,
   });
   box.oninput = () => {
     comment.begun = box.value;
-    comments.keep({ quietly: true });
+    comments.save({ quietly: true });
   };
-  const keep = () => {
+  const save = () => {
     comment.text = box.value.trim();
     if (!comment.text) return close();
     delete comment.begun;
-    comments.keep();
-    left?.();
+    comments.save();
+    onClose?.();
   };
   const close = () => {
     delete comment.begun;
-    if (comment.text) comments.keep();
+    if (comment.text) comments.save();
     else comments.remove(comment);
-    left?.();
+    onClose?.();
   };
   box.onkeydown = (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) keep();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
     else if (event.key === "Escape" && !box.value.trim()) close();
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
-  return [box, make("div.choices", button("Save", keep, ".primary"), button("Cancel", close))];
+  return [box, make("div.choices", button("Save", save, ".primary"), button("Cancel", close))];
 }

@@ -1,35 +1,34 @@
 // @ts-check
-// A file that is drawn anew under somebody's eyes: the line that they look at stays where it stands,
-// and the keys and the cursor of a text box stay where they are.
+// Keeps the scroll position, the focus and the cursor of a text box while a file is rendered again.
 
-import { placeNear } from "./diff_rows.js";
+import { findSimilarRow } from "./diff_rows.js";
 
 /**
  * @param {import("./diff_file.js").DiffFile} file
  * @param {() => void} draw
  */
-export function keptFocus(file, draw) {
-  const room = /** @type {HTMLElement} */ (document.getElementById("room"));
-  const seen = lineInSight(file, room);
-  const focused = focusIn(file);
+export function keepFocus(file, draw) {
+  const content = /** @type {HTMLElement} */ (document.getElementById("content"));
+  const anchor = firstVisibleLine(file, content);
+  const restoreFocus = captureFocus(file);
   draw();
-  if (seen) {
-    const at = placeNear(file.rows, seen.row);
-    const element = at >= 0 ? file.cells[at] : null;
-    if (element) room.scrollTop += element.getBoundingClientRect().top - seen.top;
+  if (anchor) {
+    const index = findSimilarRow(file.rows, anchor.row);
+    const element = index >= 0 ? file.cells[index] : null;
+    if (element) content.scrollTop += element.getBoundingClientRect().top - anchor.top;
   }
-  focused?.();
+  restoreFocus?.();
 }
 
 /**
- * The first line of the file in sight, if the file reaches over the upper edge; else the browser keeps the place.
+ * The first visible line of the file if it extends beyond the upper edge; else the browser keeps the scroll position.
  * @param {import("./diff_file.js").DiffFile} file
- * @param {HTMLElement} room
+ * @param {HTMLElement} content
  */
-function lineInSight(file, room) {
-  const edge = room.getBoundingClientRect().top;
-  const box = file.body.getBoundingClientRect();
-  if (!file.drawn.length || box.top >= edge || box.bottom <= edge) return null;
+function firstVisibleLine(file, content) {
+  const edge = content.getBoundingClientRect().top;
+  const textBox = file.body.getBoundingClientRect();
+  if (!file.drawn.length || textBox.top >= edge || textBox.bottom <= edge) return null;
   let [low, high] = [0, file.drawn.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -42,29 +41,29 @@ function lineInSight(file, room) {
 }
 
 /**
- * How to put the keys back where they are in the file; null: they are elsewhere.
+ * A function to restore the focus in the file, or `null` if it is elsewhere.
  * @param {import("./diff_file.js").DiffFile} file
  */
-function focusIn(file) {
+function captureFocus(file) {
   const active = /** @type {HTMLElement | null} */ (document.activeElement);
   if (!active || !file.grid.contains(active)) return null;
   const comment = /** @type {HTMLElement | null} */ (active.closest("[data-comment]"))?.dataset.comment;
   if (comment && active instanceof HTMLTextAreaElement) {
     const { selectionStart, selectionEnd } = active;
     return () => {
-      const box = file.grid.querySelector(`[data-comment="${CSS.escape(comment)}"] textarea`);
-      if (!(box instanceof HTMLTextAreaElement)) return;
-      box.focus({ preventScroll: true });
-      box.setSelectionRange(selectionStart, selectionEnd);
+      const textBox = file.grid.querySelector(`[data-comment="${CSS.escape(comment)}"] textarea`);
+      if (!(textBox instanceof HTMLTextAreaElement)) return;
+      textBox.focus({ preventScroll: true });
+      textBox.setSelectionRange(selectionStart, selectionEnd);
     };
   }
   const element = /** @type {HTMLElement | null} */ (active.closest(".diff-row[data-at]"));
   const row = element && file.drawnRows[Number(element.dataset.to)];
-  const does = active.dataset.does;
+  const action = active.dataset.action;
   if (!row) return null;
   return () => {
-    const found = file.elementOf(placeNear(file.rows, row));
-    const inside = does ? found?.querySelector(`[data-does="${does}"]`) : found;
-    /** @type {HTMLElement} */ (inside ?? found ?? file.head.fold).focus({ preventScroll: true });
+    const rowElement = file.elementOf(findSimilarRow(file.rows, row));
+    const control = action ? rowElement?.querySelector(`[data-action="${action}"]`) : rowElement;
+    /** @type {HTMLElement} */ (control ?? rowElement ?? file.head.fold).focus({ preventScroll: true });
   };
 }

@@ -1,14 +1,14 @@
 // @ts-check
-// The head of a changed file: its name, what happened to it, how much, and what can be done with it.
+// The heading of a changed file: path, status, line counts and actions.
 
 import { button, make } from "../dom.js";
-import { counted } from "../words.js";
+import { pluralize } from "../format.js";
 
 /**
- * @typedef {object} ChangedFile as `list_changed_files` gives it
+ * @typedef {object} ChangedFile an item of `list_changed_files`
  * @property {string} path
  * @property {string | null} old_path
- * @property {keyof typeof SIGNS} status
+ * @property {keyof typeof STATUS_MARKS} status
  * @property {number | null} added
  * @property {number | null} removed
  * @property {string} old_mode
@@ -16,11 +16,11 @@ import { counted } from "../words.js";
  * @property {boolean} submodule
  */
 
-const SIGNS = {
+const STATUS_MARKS = {
   added: ["A", "new"],
-  untracked: ["?", "new, not in git yet"],
+  untracked: ["?", "untracked"],
   modified: ["M", ""],
-  retyped: ["T", "another kind of file"],
+  retyped: ["T", "type changed"],
   deleted: ["D", "deleted"],
   renamed: ["R", "renamed"],
   copied: ["C", "copied"],
@@ -29,30 +29,30 @@ const SIGNS = {
 
 /** @param {import("./diff_file.js").DiffFile} owner */
 export function fileHead(owner) {
-  const sign = make("span.fold-sign", { "aria-hidden": "true" });
+  const symbol = make("span.fold-sign", { "aria-hidden": "true" });
   const name = make("span.path");
-  const fold = make("button.fold.quiet", sign, name, { type: "button" });
-  fold.onclick = () => owner.choose(!owner.isOpen);
+  const fold = make("button.fold.quiet", symbol, name, { type: "button" });
+  fold.onclick = () => owner.setExpanded(!owner.isOpen);
   const marks = make("span.file-marks");
   const actions = make("span.choices");
   const element = make("header.file-head", make("h2", fold), marks, actions);
-  let shown = "";
+  let drawn = "";
   return {
     element,
     fold,
     draw() {
       const { file, isOpen, view } = owner;
-      sign.textContent = isOpen ? "▾" : "▸";
+      symbol.textContent = isOpen ? "▾" : "▸";
       fold.ariaExpanded = String(isOpen);
-      const wanted = JSON.stringify([file, view.side]);
-      if (shown === wanted) return;
-      shown = wanted;
+      const signature = JSON.stringify([file, view.side]);
+      if (drawn === signature) return;
+      drawn = signature;
       name.textContent = file.path;
       element.dataset.status = file.status;
       marks.replaceChildren(...marksOf(file));
       actions.replaceChildren(
-        ...view.actions.of(file).map(([what, command, look]) =>
-          button(what, () => view.actions.act(command, owner), look, { "aria-label": `${what} ${file.path}` }),
+        ...view.actions.actionsFor(file).map(([label, command, classes]) =>
+          button(label, () => view.actions.run(command, owner), classes, { "aria-label": `${label} ${file.path}` }),
         ),
       );
     },
@@ -61,16 +61,16 @@ export function fileHead(owner) {
 
 /** @param {ChangedFile} file */
 function marksOf(file) {
-  const { added, removed, old_path: before, old_mode: oldMode, mode } = file;
-  const [sign, words] = SIGNS[file.status] ?? ["M", file.status];
-  const isMode = oldMode !== mode && Number(oldMode) && Number(mode);
+  const { added, removed, old_path: oldPath, old_mode: oldMode, mode } = file;
+  const [symbol, text] = STATUS_MARKS[file.status] ?? ["M", file.status];
+  const isModeChanged = oldMode !== mode && Number(oldMode) && Number(mode);
   return [
-    make("span.status", sign, { role: "img", title: words || "modified", "aria-label": words || "modified" }),
-    words && make("span", before ? `${words} from ${before}` : words),
+    make("span.status", symbol, { role: "img", title: text || "modified", "aria-label": text || "modified" }),
+    text && make("span", oldPath ? `${text} from ${oldPath}` : text),
     file.submodule && make("span", "submodule"),
     added === null && !file.submodule && make("span", "binary"),
-    isMode && make("span", `mode ${oldMode} → ${mode}`),
-    added !== null && added > 0 && make("ins", `+${added}`, { title: `${counted(added, "line")} added` }),
-    removed !== null && removed > 0 && make("del", `−${removed}`, { title: `${counted(removed, "line")} removed` }),
+    isModeChanged && make("span", `mode ${oldMode} → ${mode}`),
+    added !== null && added > 0 && make("ins", `+${added}`, { title: `${pluralize(added, "line")} added` }),
+    removed !== null && removed > 0 && make("del", `−${removed}`, { title: `${pluralize(removed, "line")} removed` }),
   ].filter((part) => part instanceof Node);
 }

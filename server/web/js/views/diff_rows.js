@@ -1,12 +1,12 @@
 // @ts-check
-// The rows of a difference become elements: one below the other, or old and new beside each other.
+// Renders the rows of a diff, in one or two columns.
 
 import { make } from "../dom.js";
 
 /**
  * @typedef {[text: string, kind: string | null, isChanged: boolean]} Piece
  *
- * @typedef {object} Row as `get_diff_rows` gives it
+ * @typedef {object} Row an item of `get_diff_rows`
  * @property {" " | "+" | "-" | "@" | "\\"} sign
  * @property {Piece[]} pieces
  * @property {number | null} old
@@ -14,13 +14,13 @@ import { make } from "../dom.js";
  * @property {number | null} hunk
  * @property {boolean} unended
  *
- * @typedef {[number, number]} Pair places of the rows that stand left and right; -1 for none
+ * @typedef {[number, number]} Pair indexes of the left and right row, or -1
  */
 
-const PART = 50; // rows whose layout is left out together while they are out of sight
+const GROUP_SIZE = 50; // rows per group, whose layout is skipped while it is not visible
 const CLASS = /^[a-z_]{1,40}$/;
 const SIDES = { "+": "added", "-": "removed", " ": "equal" };
-const SPOKEN = { "+": "added", "-": "removed", " ": "unchanged" };
+const SPOKEN_SIDES = { "+": "added", "-": "removed", " ": "unchanged" };
 
 /** @param {Row | undefined} row */
 export const isLine = (row) => row !== undefined && row.sign in SIDES;
@@ -28,42 +28,42 @@ export const isLine = (row) => row !== undefined && row.sign in SIDES;
 /** @param {Row} row */
 export const textOf = (row) => row.pieces.map(([text]) => text).join("");
 
-/** What a screen reader says of a line. @param {Row} row */
-export function spoken(row) {
+/** The accessible name of a row. @param {Row} row */
+export function rowLabel(row) {
   if (!isLine(row)) return textOf(row);
-  return `${SPOKEN[/** @type {" "} */ (row.sign)]}, line ${row.new ?? row.old}: ${textOf(row) || "empty"}`;
+  return `${SPOKEN_SIDES[/** @type {" "} */ (row.sign)]}, line ${row.new ?? row.old}: ${textOf(row) || "empty"}`;
 }
 
 /**
  * @param {Row[]} rows
- * @param {{ split: boolean, from?: number, hunk: (row: Row) => HTMLElement[] }} how `from`: the first row that is
- *   drawn; `hunk` makes the buttons of a heading
- * @returns {{ parts: HTMLElement[], drawn: HTMLElement[], cells: HTMLElement[] }} `drawn`: the rows that stand below
- *   one another; `data-at` and `data-to` of each are the places of the rows in it. `cells`: by place, what shows it
+ * @param {{ split: boolean, from?: number, hunk: (row: Row) => HTMLElement[] }} options `from`: the first row to
+ *   render; `hunk` creates the buttons of a heading
+ * @returns {{ groups: HTMLElement[], drawn: HTMLElement[], cells: HTMLElement[] }} `drawn`: the visual rows;
+ *   `data-at` and `data-to` of each are the indexes of its first and last row. `cells`: the element of each row by index
  */
 export function drawRows(rows, { split, from = 0, hunk }) {
-  const pairs = split ? pairsOf(rows, from) : rows.slice(from).map((_, n) => /** @type {Pair} */ ([from + n, from + n]));
+  const pairs = split ? pairsOf(rows, from) : rows.slice(from).map((_, offset) => /** @type {Pair} */ ([from + offset, from + offset]));
   /** @type {HTMLElement[]} */
   const cells = [];
   const drawn = pairs.map((pair) => {
-    const at = Math.max(...pair);
-    const element = isLine(rows[at]) ? (split ? halves(rows, pair) : line(rows[at])) : sentence(rows[at], hunk);
-    const places = pair.filter((place) => place >= 0);
-    element.dataset.at = String(Math.min(...places));
-    element.dataset.to = String(Math.max(...places));
-    if (!element.classList.contains("pair")) cells[at] = element;
-    else pair.forEach((place, n) => place >= 0 && (cells[place] = /** @type {HTMLElement} */ (element.children[n])));
+    const index = Math.max(...pair);
+    const element = isLine(rows[index]) ? (split ? splitRow(rows, pair) : line(rows[index])) : headingRow(rows[index], hunk);
+    const indexes = pair.filter((index) => index >= 0);
+    element.dataset.at = String(Math.min(...indexes));
+    element.dataset.to = String(Math.max(...indexes));
+    if (!element.classList.contains("pair")) cells[index] = element;
+    else pair.forEach((index, offset) => index >= 0 && (cells[index] = /** @type {HTMLElement} */ (element.children[offset])));
     return element;
   });
   /** @type {HTMLElement[]} */
-  const parts = [];
-  for (let at = 0; at < drawn.length; at += PART) {
-    const part = make("div.part", drawn.slice(at, at + PART), { role: "rowgroup" });
-    part.style.setProperty("--rows", String(Math.min(PART, drawn.length - at)));
-    parts.push(part);
+  const groups = [];
+  for (let index = 0; index < drawn.length; index += GROUP_SIZE) {
+    const group = make("div.part", drawn.slice(index, index + GROUP_SIZE), { role: "rowgroup" });
+    group.style.setProperty("--rows", String(Math.min(GROUP_SIZE, drawn.length - index)));
+    groups.push(group);
   }
-  cells.forEach((cell, at) => isLine(rows[at]) && (cell.dataset.row = String(at)));
-  return { parts, drawn, cells };
+  cells.forEach((cell, index) => isLine(rows[index]) && (cell.dataset.row = String(index)));
+  return { groups, drawn, cells };
 }
 
 /** @param {Row[]} rows @param {number} from @returns {Pair[]} */
@@ -72,19 +72,19 @@ function pairsOf(rows, from) {
   /** @type {number[]} */ let removed = [];
   /** @type {number[]} */ let added = [];
   const flush = () => {
-    for (let n = 0; n < Math.max(removed.length, added.length); n++) pairs.push([removed[n] ?? -1, added[n] ?? -1]);
+    for (let offset = 0; offset < Math.max(removed.length, added.length); offset++) pairs.push([removed[offset] ?? -1, added[offset] ?? -1]);
     removed = [];
     added = [];
   };
-  rows.slice(from).forEach((row, n) => {
-    const at = from + n;
-    if (row.sign === "+") added.push(at);
+  rows.slice(from).forEach((row, offset) => {
+    const index = from + offset;
+    if (row.sign === "+") added.push(index);
     else if (row.sign === "-") {
       if (added.length) flush();
-      removed.push(at);
+      removed.push(index);
     } else {
       flush();
-      pairs.push([at, at]);
+      pairs.push([index, index]);
     }
   });
   flush();
@@ -93,41 +93,41 @@ function pairsOf(rows, from) {
 
 /** @param {Row} row */
 function line(row) {
-  const look = SIDES[/** @type {" "} */ (row.sign)];
-  return make(`div.diff-row.${look}`, number(row.old), number(row.new), code(row), { role: "row" });
+  const sideClass = SIDES[/** @type {" "} */ (row.sign)];
+  return make(`div.diff-row.${sideClass}`, lineNumberCell(row.old), lineNumberCell(row.new), codeCell(row), { role: "row" });
 }
 
 /** @param {Row[]} rows @param {Pair} pair */
-function halves(rows, [one, other]) {
-  /** @param {number} at @param {"old" | "new"} side */
-  const half = (at, side) => {
-    const row = rows[at];
+function splitRow(rows, [left, right]) {
+  /** @param {number} index @param {"old" | "new"} side */
+  const makeHalf = (index, side) => {
+    const row = rows[index];
     if (!row) return make("span.half.none", make("span.no"), make("span.code"), { role: "gridcell" });
-    const look = SIDES[/** @type {" "} */ (row.sign)];
-    return make(`span.half.${look}`, number(row[side], "span"), code(row, "span"), { role: "gridcell" });
+    const sideClass = SIDES[/** @type {" "} */ (row.sign)];
+    return make(`span.half.${sideClass}`, lineNumberCell(row[side], "span"), codeCell(row, "span"), { role: "gridcell" });
   };
-  return make("div.diff-row.pair", half(one, "old"), half(other, "new"), { role: "row" });
+  return make("div.diff-row.pair", makeHalf(left, "old"), makeHalf(right, "new"), { role: "row" });
 }
 
-/** @param {number | null} count @param {"gridcell" | "span"} [role] inside another cell it is none itself */
-function number(count, role = "gridcell") {
+/** @param {number | null} count @param {"gridcell" | "span"} [role] "span" inside another cell */
+function lineNumberCell(count, role = "gridcell") {
   return make("span.no", count ?? "", role === "gridcell" ? { role } : null);
 }
 
 /** @param {Row} row @param {"gridcell" | "span"} [role] */
-function code(row, role = "gridcell") {
-  const made = make("span.code", role === "gridcell" ? { role } : null, make("span.sign", row.sign));
+function codeCell(row, role = "gridcell") {
+  const cell = make("span.code", role === "gridcell" ? { role } : null, make("span.sign", row.sign));
   for (const [text, kind, isChanged] of row.pieces) {
     const isClass = kind !== null && CLASS.test(kind);
-    if (!isClass && !isChanged) made.append(text);
-    else made.append(make("span", text, { className: [isClass && `tok-${kind}`, isChanged && "word"].filter(Boolean).join(" ") }));
+    if (!isClass && !isChanged) cell.append(text);
+    else cell.append(make("span", text, { className: [isClass && `tok-${kind}`, isChanged && "word"].filter(Boolean).join(" ") }));
   }
-  if (row.unended) made.append(make("span.unended", " (no line break at the end)"));
-  return made;
+  if (row.unended) cell.append(make("span.no-newline", " (no newline at end of file)"));
+  return cell;
 }
 
 /** @param {Row} row @param {(row: Row) => HTMLElement[]} hunk */
-function sentence(row, hunk) {
+function headingRow(row, hunk) {
   if (row.sign === "\\") return make("div.diff-row.note", make("span", textOf(row), { role: "gridcell" }), { role: "row" });
   return make(
     "div.diff-row.hunk",
@@ -138,22 +138,22 @@ function sentence(row, hunk) {
 }
 
 /**
- * Where a row is among others that came for it: the same words next to where it was, else the nearest number.
+ * The index of a row after a reload: the nearest one with the same text, else the one with the nearest line number.
  * @param {Row[]} rows
  * @param {Row} row
  */
-export function placeNear(rows, row) {
+export function findSimilarRow(rows, row) {
   if (row.sign === "@") return rows.findLastIndex((other) => other.sign === "@" && (other.hunk ?? 0) <= (row.hunk ?? 0));
-  const number = row.new ?? row.old ?? 0;
+  const lineNumber = row.new ?? row.old ?? 0;
   const text = textOf(row);
-  let best = -1;
-  let least = Infinity;
-  rows.forEach((other, at) => {
+  let nearest = -1;
+  let minCost = Infinity;
+  rows.forEach((other, index) => {
     if (!isLine(other)) return;
-    const away = Math.abs((other.new ?? other.old ?? 0) - number);
-    const isSame = other.sign === row.sign && away <= 200 && textOf(other) === text;
-    const cost = isSame ? away : away + 1000;
-    if (cost < least) [best, least] = [at, cost];
+    const distance = Math.abs((other.new ?? other.old ?? 0) - lineNumber);
+    const isSame = other.sign === row.sign && distance <= 200 && textOf(other) === text;
+    const cost = isSame ? distance : distance + 1000;
+    if (cost < minCost) [nearest, minCost] = [index, cost];
   });
-  return best;
+  return nearest;
 }

@@ -1,21 +1,21 @@
 // @ts-check
-// What git does in a worktree: commit, pull, push and the pull request, each told and cancelled
-// where it was begun. The views of the worktree and of its changes both have it.
+// Git actions for a worktree: commit, pull, push and pull request, with progress, result and cancellation. Used by the
+// worktree view and the diff view.
 
 import { button, make } from "../dom.js";
 import { commitForm } from "./git_commit.js";
 import { pullRequestForm, pullRequestLink } from "./git_pull_request.js";
-import { stoppedBanner } from "./git_stopped.js";
-import { sheet } from "./sheet.js";
+import { operationBanner } from "./git_operation.js";
+import { loadStylesheet } from "./stylesheet.js";
 
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../state.js").Resource} Resource
  */
 
-await sheet("git");
+await loadStylesheet("git");
 
-/** Git's actions for one worktree. */
+/** The panel with git actions for a worktree. */
 export class GitPanel {
   #busy = false;
   /** @type {number | undefined} */ #timer;
@@ -23,16 +23,16 @@ export class GitPanel {
   /**
    * @param {App} app
    * @param {string} worktreeId
-   * @param {() => unknown} changed something is different now
+   * @param {() => unknown} onChange called after an action
    */
-  constructor(app, worktreeId, changed) {
+  constructor(app, worktreeId, onChange) {
     this.app = app;
     this.id = worktreeId;
-    this.changed = changed;
+    this.onChange = onChange;
     this.actions = make("div.choices");
-    this.place = make("div.git-place", { "aria-live": "polite" });
-    this.stopped = stoppedBanner(this);
-    this.element = make("section.git-panel", this.actions, this.stopped.element, this.place, { "aria-label": "Git" });
+    this.resultArea = make("div.git-result", { "aria-live": "polite" });
+    this.operation = operationBanner(this);
+    this.element = make("section.git-panel", this.actions, this.operation.element, this.resultArea, { "aria-label": "Git" });
     this.draw();
   }
 
@@ -41,19 +41,19 @@ export class GitPanel {
     return this.app.state.worktrees.get(this.id) ?? { id: this.id };
   }
 
-  /** The branch that it is compared with, by its name alone. */
+  /** The name of the base branch, without the remote. */
   get base() {
-    const { base_branch: own, project_id: id } = this.worktree;
-    return (own ?? this.app.state.projects.get(id)?.default_branch ?? "main").replace(/^origin\//, "");
+    const { base_branch: ownBase, project_id: id } = this.worktree;
+    return (ownBase ?? this.app.state.projects.get(id)?.default_branch ?? "main").replace(/^origin\//, "");
   }
 
-  /** The worktree may look different. */
+  /** Update for a changed worktree. */
   draw() {
     const { base, worktree } = this;
-    const shown = `${base} ${worktree.pr_url} ${worktree.pr_number}`;
-    this.stopped.draw();
-    if (this.actions.dataset.shown === shown) return;
-    this.actions.dataset.shown = shown;
+    const signature = `${base} ${worktree.pr_url} ${worktree.pr_number}`;
+    this.operation.draw();
+    if (this.actions.dataset.signature === signature) return;
+    this.actions.dataset.signature = signature;
     this.actions.replaceChildren(
       button("Commit", () => this.commit()),
       button(`Pull ${base}`, () => this.pull(base)),
@@ -62,12 +62,12 @@ export class GitPanel {
     );
   }
 
-  /** Look whether something stopped in the middle, soon. */
-  look() {
+  /** Check soon whether a merge, rebase or the like is in progress. */
+  checkOperation() {
     this.#timer ??= setTimeout(async () => {
       this.#timer = undefined;
       const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id }).catch(() => null);
-      if (changes) this.stopped.show(changes);
+      if (changes) this.operation.show(changes);
     }, 300);
   }
 
@@ -75,98 +75,98 @@ export class GitPanel {
     clearTimeout(this.#timer);
   }
 
-  // What people do ---------------------------------------------------------------------------------
+  // Actions ----------------------------------------------------------------------------------------
 
   async commit() {
-    if (!this.#isFree()) return;
+    if (!this.#checkIdle()) return;
     const form = await commitForm(this);
     if (form) this.#open(form);
   }
 
   pullRequest() {
-    if (this.#isFree()) this.#open(pullRequestForm(this));
+    if (this.#checkIdle()) this.#open(pullRequestForm(this));
   }
 
   async push() {
     const { path, branch } = this.worktree;
-    const done = await this.work(`Pushing “${branch}” …`, "git_push", { worktreePath: path });
-    if (!done) return;
-    if (done.success) this.tell("Pushed.", done.output);
+    const result = await this.run(`Pushing '${branch}' …`, "git_push", { worktreePath: path });
+    if (!result) return;
+    if (result.success) this.showResult("Pushed.", result.output);
     else {
-      const isBehind = /\[rejected\]|fetch first/.test(done.output);
-      const pulled = async () => (await this.pull(branch)) && this.push();
-      this.tell("The push failed.", done.output || "Git gave no reason.", {
+      const isBehind = /\[rejected\]|fetch first/.test(result.output);
+      const pullAndPush = async () => (await this.pull(branch)) && this.push();
+      this.showResult("Push failed.", result.output || "Git gave no reason.", {
         bad: true,
-        actions: isBehind ? [button("Pull it first, then push again", pulled, ".primary")] : [],
+        actions: isBehind ? [button("Pull and push again", pullAndPush, ".primary")] : [],
       });
     }
   }
 
-  /** @param {string} branch @returns {Promise<boolean>} whether it came */
+  /** @param {string} branch @returns {Promise<boolean>} whether it succeeded */
   async pull(branch) {
-    const given = { worktreePath: this.worktree.path, baseBranch: branch };
-    const done = await this.work(`Pulling “${branch}” …`, "git_pull", given);
-    if (!done) return false;
-    if (done.success) this.tell(`Pulled “${branch}”.`, done.output);
+    const args = { worktreePath: this.worktree.path, baseBranch: branch };
+    const result = await this.run(`Pulling '${branch}' …`, "git_pull", args);
+    if (!result) return false;
+    if (result.success) this.showResult(`Pulled '${branch}'.`, result.output);
     else {
-      this.look();
-      this.tell("The pull failed, or stopped at a conflict.", done.output || "Git gave no reason.", { bad: true });
+      this.checkOperation();
+      this.showResult("Pull failed or stopped at a conflict.", result.output || "Git gave no reason.", { bad: true });
     }
-    return done.success;
+    return result.success;
   }
 
-  // Telling ----------------------------------------------------------------------------------------
+  // Progress and results ---------------------------------------------------------------------------
 
   /**
-   * Run a command that takes long; its progress, its end and its failure stand in the panel.
-   * @param {string} words
+   * Run a long command, showing progress and errors in the panel.
+   * @param {string} text
    * @param {string} command
-   * @param {Record<string, unknown>} given
-   * @param {{ into?: HTMLElement, cancel?: boolean }} [how] `into`: where it is told, if not below the buttons
-   * @returns {Promise<any>} `undefined` where it failed
+   * @param {Record<string, unknown>} args
+   * @param {{ into?: HTMLElement, cancel?: boolean }} [options] `into`: where to show it, if not below the buttons
+   * @returns {Promise<any>} the result, or `undefined` if it failed
    */
-  async work(words, command, given, { into = this.place, cancel = true } = {}) {
-    if (!this.#isFree()) return undefined;
+  async run(text, command, args, { into = this.resultArea, cancel = true } = {}) {
+    if (!this.#checkIdle()) return undefined;
     this.#busy = true;
-    const told = make("span", words);
-    const end = async () => {
-      told.textContent = "Cancelling …";
+    const label = make("span", text);
+    const cancelCommand = async () => {
+      label.textContent = "Canceling …";
       await this.app.run("cancel_git", { worktreeId: this.id });
     };
-    into.replaceChildren(make("p.progress", make("span.pulse", "◐ "), told, cancel && button("Cancel", end), { role: "status" }));
+    into.replaceChildren(make("p.progress", make("span.pulse", "◐ "), label, cancel && button("Cancel", cancelCommand), { role: "status" }));
     try {
-      const done = (await this.app.connection.call(command, given)) ?? null;
+      const result = (await this.app.connection.call(command, args)) ?? null;
       into.replaceChildren();
-      return done;
+      return result;
     } catch (error) {
       into.replaceChildren(make("p.bad", /** @type {Error} */ (error).message, { role: "alert" }));
       return undefined;
     } finally {
       this.#busy = false;
-      this.changed();
+      this.onChange();
     }
   }
 
   /**
-   * Say what came of it, until it is closed.
-   * @param {import("../dom.js").Parts} words
-   * @param {string} output git's own words
-   * @param {{ bad?: boolean, actions?: HTMLElement[] }} [how]
+   * Show a result until it is closed.
+   * @param {import("../dom.js").Parts} text
+   * @param {string} output of git
+   * @param {{ bad?: boolean, actions?: HTMLElement[] }} [options]
    */
-  tell(words, output = "", { bad = false, actions = [] } = {}) {
-    const line = make(bad ? "p.bad" : "p", words, { role: bad ? "alert" : "status" });
-    const said = output && make("pre.output", output, { tabIndex: 0, role: "group", "aria-label": "What git said" });
-    this.place.replaceChildren(line, ...(said ? [said] : []), make("div.choices", actions, button("Close", () => this.place.replaceChildren())));
+  showResult(text, output = "", { bad = false, actions = [] } = {}) {
+    const line = make(bad ? "p.bad" : "p", text, { role: bad ? "alert" : "status" });
+    const outputElement = output && make("pre.output", output, { tabIndex: 0, role: "group", "aria-label": "Output of git" });
+    this.resultArea.replaceChildren(line, ...(outputElement ? [outputElement] : []), make("div.choices", actions, button("Close", () => this.resultArea.replaceChildren())));
   }
 
-  #isFree() {
-    if (this.#busy) this.app.say("Something is under way here already. Wait for it, or cancel it.");
+  #checkIdle() {
+    if (this.#busy) this.app.toast("A git action is already running. Wait for it or cancel it.");
     return !this.#busy;
   }
 
   /** @param {HTMLFormElement} form */
   #open(form) {
-    this.place.replaceChildren(form);
+    this.resultArea.replaceChildren(form);
     /** @type {HTMLElement | null} */ (form.querySelector("textarea, input"))?.focus();
   }
 }

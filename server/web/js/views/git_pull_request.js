@@ -1,5 +1,5 @@
 // @ts-check
-// The pull request of a worktree: proposed with title and description, or what is written for one.
+// The pull request of a worktree: the link to an open one, and the form to create one.
 
 import { button, make } from "../dom.js";
 
@@ -8,15 +8,15 @@ export function pullRequestLink({ app, id: worktreeId, worktree }) {
   const { pr_number: number, pr_url: url } = worktree;
   return make(
     "span.choices",
-    address(url, `Pull request ${number}`, "a.button"),
-    button("Forget it", () => app.run("clear_worktree_pr", { worktreeId }), "", { title: "On the hosting service nothing changes" }),
+    linkOrText(url, `Pull request ${number}`, "a.button"),
+    button("Unlink", () => app.run("clear_worktree_pr", { worktreeId }), "", { title: "Does not change the pull request itself" }),
   );
 }
 
-/** A link where it is one. @param {string} url @param {string} words @param {"a" | "a.button"} [look] */
-function address(url, words, look = "a") {
+/** A link, or text if it is not an HTTP address. @param {string} url @param {string} text @param {"a" | "a.button"} [selector] */
+function linkOrText(url, text, selector = "a") {
   const isLink = /^https?:\/\//i.test(url);
-  return isLink ? make(look, words, { href: url, target: "_blank", rel: "noopener noreferrer" }) : make("span", words);
+  return isLink ? make(selector, text, { href: url, target: "_blank", rel: "noopener noreferrer" }) : make("span", text);
 }
 
 /**
@@ -27,10 +27,10 @@ export function pullRequestForm(panel) {
   const { id: worktreeId, base, worktree } = panel;
   const key = `spinney-pr-${worktreeId}`;
   const draft = JSON.parse(localStorage.getItem(key) ?? "{}");
-  const title = make("input", { value: draft.title ?? "", placeholder: "Left empty, it is written for you" });
-  const body = make("textarea", { rows: 6, value: draft.body ?? "", placeholder: "Left empty, it is written for you" });
+  const title = make("input", { value: draft.title ?? "", placeholder: "Generated if empty" });
+  const body = make("textarea", { rows: 6, value: draft.body ?? "", placeholder: "Generated if empty" });
   const isDraft = make("input", { type: "checkbox", checked: Boolean(draft.isDraft) });
-  const told = make("div", { "aria-live": "polite" });
+  const status = make("div", { "aria-live": "polite" });
   /** @type {HTMLFormElement} */
   const form = make(
     "form.fields.git-form",
@@ -38,26 +38,26 @@ export function pullRequestForm(panel) {
     make("p.hint", `${worktree.branch} → ${base}`),
     make("label", "Title", title),
     make("label", "Description", body),
-    make("label.check", isDraft, "as a draft"),
+    make("label.check", isDraft, "Draft"),
     make("div.choices", make("button.primary", "Push and open"), button("Close", () => form.remove())),
-    told,
+    status,
     { "aria-label": "Pull request" },
   );
   form.oninput = () =>
     localStorage.setItem(key, JSON.stringify({ title: title.value, body: body.value, isDraft: isDraft.checked }));
   form.onsubmit = async (event) => {
     event.preventDefault();
-    const given = {
+    const args = {
       worktreeId,
       draft: isDraft.checked,
       ...(title.value.trim() ? { title: title.value.trim() } : {}),
       ...(body.value.trim() ? { body: body.value.trim() } : {}),
     };
-    const words = "Pushing the branch and opening the pull request …";
-    const done = await panel.work(words, "open_pull_request", given, { into: told, cancel: false });
-    if (!done) return;
+    const text = "Pushing the branch and opening the pull request …";
+    const result = await panel.run(text, "open_pull_request", args, { into: status, cancel: false });
+    if (!result) return;
     localStorage.removeItem(key);
-    panel.tell(["Pull request is open: ", address(done.pr_url, done.pr_url)]);
+    panel.showResult(["Opened pull request: ", linkOrText(result.pr_url, result.pr_url)]);
   };
   return form;
 }

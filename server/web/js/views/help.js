@@ -1,39 +1,39 @@
 // @ts-check
-// Help: the keys and the marks, and what a phone needs for notifications and installing.
+// The help view: keys, marks, and requirements for notifications and installation.
 
-import { ACTIONS } from "../actions.js";
 import { make } from "../dom.js";
-import { keysOf } from "../keys.js";
-import { LOOKS, markElement } from "../marks.js";
-import { hashOf } from "../router.js";
+import { keysFor } from "../keys.js";
+import { MARKS, markElement } from "../marks.js";
+import { listActions } from "../perform.js";
+import { hashFor } from "../router.js";
 
-/** Keys that are no action's. */
-const MORE = [
-  ["enter", "Send the message (shift+enter: a new line; on a touch screen enter makes one)"],
-  ["@", "Mention a file, in the message box"],
-  ["/", "A command of Spinney or of the agent, first in the message box"],
-  ["tab", "The next thing that can be pressed"],
+/** Keys without an action. */
+const OTHER_KEYS = [
+  ["enter", "Send the message (shift+enter for a new line; on touch screens enter starts a new line)"],
+  ["@", "Mention a file in the message box"],
+  ["/", "Run a command of Spinney or the agent, at the start of a message"],
+  ["tab", "Go to the next control"],
 ];
 
 /** @type {import("../app.js").MakeView} */
 export function helpView(app) {
   const own = app.state.preferences.keybindings ?? {};
-  const keys = [...ACTIONS.map((action) => [keysOf(action, own).join(" · "), action.title]).filter(([each]) => each), ...MORE];
+  const keys = [...listActions().map((action) => [keysFor(action, own).join(" · "), action.title]).filter(([names]) => names), ...OTHER_KEYS];
   const element = make(
     "div.page",
-    make("h2", "What this is"),
-    make("p", "The same Spinney as in the terminal: sessions, plans, questions, changes. What you do here happens there, and the other way round."),
+    make("h2", "About this page"),
+    make("p", "This is the same Spinney as in the terminal, with the same sessions, plans, questions and changes."),
     make("h2", "Keys"),
-    make("p.hint", "The preference ", make("a", "keybindings", { href: hashOf("preferences") }), " changes them, here and in the terminal. A few keys of the terminal belong to the browser and have others here."),
-    make("dl.keys", keys.map(([key, words]) => [make("dt", make("kbd", key)), make("dd", words)]).flat()),
+    make("p.hint", "The preference ", make("a", "Keybindings", { href: hashFor("preferences") }), " changes them, here and in the terminal. Some keys differ because browsers reserve those of the terminal."),
+    make("dl.keys", keys.map(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)]).flat()),
     make("h2", "Marks"),
-    make("ul.tight", Object.entries(LOOKS).map(([mark, [, words]]) => make("li", markElement(/** @type {any} */ (mark)), " ", words))),
+    make("ul.tight", Object.entries(MARKS).map(([mark, [, text]]) => make("li", markElement(/** @type {any} */ (mark)), " ", text))),
     make("h2", "On a phone"),
-    make("p", isSecureContext ? "This page can be installed from the browser's menu, and can notify you." : INSECURE),
+    make("p", isSecureContext ? "You can install this page from the browser's menu, and it can notify you." : INSECURE),
   );
   return { title: "Help", element };
 }
 
 const INSECURE =
-  "This address has no encryption, so the browser allows no notifications, no installing and no clipboard. Any of these helps: " +
-  "an SSH tunnel to 127.0.0.1, a mesh VPN with certificates, or a reverse proxy with TLS. Everything else works as it is.";
+  "Without HTTPS, browsers allow no notifications, installation or clipboard access. To enable them, use an SSH tunnel to " +
+  "127.0.0.1, a mesh VPN with certificates, or a reverse proxy with TLS. Everything else works without HTTPS.";

@@ -1,121 +1,121 @@
 // @ts-check
-// A new worktree: what its agent should do, and from where it begins.
+// The form for a new worktree: first message, name, base branch, agent and mode.
 
-import { perform } from "../actions.js";
 import { button, make } from "../dom.js";
+import { performAction } from "../perform.js";
 
 /** @typedef {import("../app.js").App} App */
 
-const MODES = { plan: "proposes, and changes nothing", build: "edits, and asks before commands", yolo: "does everything without asking" };
+const MODE_DESCRIPTIONS = { plan: "proposes, and changes nothing", build: "edits, and asks before commands", yolo: "does everything without asking" };
 const DRAFT = "spinney-draft-new";
 
 /** @type {import("../app.js").MakeView} */
 export function newView(app, route) {
   const project = select("Project", []);
-  const message = make("textarea", { rows: 4, value: localStorage.getItem(DRAFT) ?? "", "aria-label": "First message", placeholder: "What should the agent do? Left empty, begin later." });
+  const message = make("textarea", { rows: 4, value: localStorage.getItem(DRAFT) ?? "", "aria-label": "First message", placeholder: "What should the agent do? (optional)" });
   message.oninput = () => localStorage.setItem(DRAFT, message.value);
-  const name = make("input", { placeholder: "a name is found for you", "aria-label": "Name" });
-  const base = select("Branch off", []);
+  const name = make("input", { placeholder: "Generated if empty", "aria-label": "Name" });
+  const base = select("Base branch", []);
   const issue = select("Issue", [["", "none"]]);
-  const pull = select("Pull request", [["", "none"]]);
+  const pullRequest = select("Pull request", [["", "none"]]);
   const agent = select("Agent", [["", "default"]]);
-  const mode = select("Mode", Object.entries(MODES).map(([value, words]) => [value, `${value}: ${words}`]));
-  const make_ = make("button.primary", "Create");
+  const mode = select("Mode", Object.entries(MODE_DESCRIPTIONS).map(([value, label]) => [value, `${value}: ${label}`]));
+  const createButton = make("button.primary", "Create");
   const problem = make("p.bad", { role: "alert" });
-  const nowhere = make("p.bad", "There is no project yet. ", button("Add one", () => perform(app, "add_project")));
+  const noProject = make("p.bad", "No projects yet. ", button("Add one", () => performAction(app, "add_project")));
   const form = make(
     "form.page.fields",
-    labelled("Project", project),
-    labelled("First message", message),
-    labelled("Name", name),
-    labelled("Branch off", base),
-    labelled("Issue", issue),
-    labelled("Pull request", pull),
-    labelled("Agent", agent),
-    labelled("Mode", mode),
-    nowhere,
+    labeled("Project", project),
+    labeled("First message", message),
+    labeled("Name", name),
+    labeled("Base branch", base),
+    labeled("Issue", issue),
+    labeled("Pull request", pullRequest),
+    labeled("Agent", agent),
+    labeled("Mode", mode),
+    noProject,
     problem,
-    make_,
+    createButton,
   );
 
   /** @type {any[]} */ let issues = [];
-  /** @type {any[]} */ let pulls = [];
-  const look = async () => {
+  /** @type {any[]} */ let pullRequests = [];
+  const loadChoices = async () => {
     if (!project.value) return;
-    const given = { projectId: project.value };
-    const branches = await app.run("get_project_branches", given);
-    const usual = app.state.projects.get(project.value)?.default_branch;
-    fill(base, (branches ?? []).map((/** @type {any} */ branch) => [branch.name, branch.name]));
-    base.value = usual ?? "";
-    // Where gh is missing or not signed in there is nothing to choose from, and nothing is lost.
-    issues = await app.connection.call("list_issues", given).catch(() => []);
-    pulls = await app.connection.call("list_pull_requests", given).catch(() => []);
-    fill(issue, [["", "none"], ...issues.map(numbered)]);
-    fill(pull, [["", "none"], ...pulls.map(numbered)]);
+    const args = { projectId: project.value };
+    const branches = await app.run("get_project_branches", args);
+    const defaultBranch = app.state.projects.get(project.value)?.default_branch;
+    setChoices(base, (branches ?? []).map((/** @type {any} */ branch) => [branch.name, branch.name]));
+    base.value = defaultBranch ?? "";
+    // If gh is missing or not signed in, there are no choices.
+    issues = await app.connection.call("list_issues", args).catch(() => []);
+    pullRequests = await app.connection.call("list_pull_requests", args).catch(() => []);
+    setChoices(issue, [["", "none"], ...issues.map(numberedOption)]);
+    setChoices(pullRequest, [["", "none"], ...pullRequests.map(numberedOption)]);
   };
-  let offered = "";
-  /** The projects that there are: one that is new may be told of behind the place where it is chosen. */
-  const offer = () => {
-    const projects = [...app.state.projects.values()].filter((each) => !each.is_folder);
-    const names = JSON.stringify(projects.map((each) => [each.id, each.name]));
-    if (names === offered) return;
-    offered = names;
+  let signature = "";
+  /** Update the projects; a new one may be announced after it was selected. */
+  const updateProjects = () => {
+    const projects = [...app.state.projects.values()].filter((item) => !item.is_folder);
+    const names = JSON.stringify(projects.map((item) => [item.id, item.name]));
+    if (names === signature) return;
+    signature = names;
     const before = project.value;
-    fill(project, projects.map((each) => [each.id, each.name]));
+    setChoices(project, projects.map((item) => [item.id, item.name]));
     project.value = before || (route.query.get("project") ?? app.state.worktrees.get(route.id)?.project_id ?? projects[0]?.id ?? "");
-    nowhere.hidden = projects.length > 0;
-    make_.disabled = !projects.length;
-    if (project.value !== before) look();
+    noProject.hidden = projects.length > 0;
+    createButton.disabled = !projects.length;
+    if (project.value !== before) loadChoices();
   };
-  const agents = async () => {
-    const known = (await app.run("list_agents")) ?? [];
-    fill(agent, [["", "default"], ...known.map((/** @type {any} */ each) => [each.name, each.label])]);
+  const loadAgentOptions = async () => {
+    const agents = (await app.run("list_agents")) ?? [];
+    setChoices(agent, [["", "default"], ...agents.map((/** @type {any} */ item) => [item.name, item.label])]);
   };
-  project.onchange = look;
+  project.onchange = loadChoices;
   issue.onchange = () => {
-    const chosen = issues.find((each) => String(each.number) === issue.value);
+    const chosen = issues.find((item) => String(item.number) === issue.value);
     if (chosen && !message.value.trim()) message.value = `Resolve issue #${chosen.number} ${chosen.title}`;
   };
-  offer();
-  agents();
+  updateProjects();
+  loadAgentOptions();
 
   form.onsubmit = async (event) => {
     event.preventDefault();
-    make_.disabled = true;
+    createButton.disabled = true;
     problem.textContent = "";
     try {
-      const worktree = await app.connection.call("create_worktree", contextOf());
-      await begin(app, worktree, { message: message.value.trim(), mode: mode.value, backend: agent.value });
+      const worktree = await app.connection.call("create_worktree", buildArguments());
+      await startSession(app, worktree, { message: message.value.trim(), mode: mode.value, backend: agent.value });
       message.value = "";
       localStorage.removeItem(DRAFT);
     } catch (error) {
       problem.textContent = /** @type {Error} */ (error).message;
     }
-    make_.disabled = false;
+    createButton.disabled = false;
   };
 
-  function contextOf() {
-    const one = issues.find((each) => String(each.number) === issue.value);
-    const other = pulls.find((each) => String(each.number) === pull.value);
+  function buildArguments() {
+    const issueItem = issues.find((item) => String(item.number) === issue.value);
+    const pullItem = pullRequests.find((item) => String(item.number) === pullRequest.value);
     return {
       projectId: project.value,
       ...(name.value.trim() ? { customName: name.value.trim() } : {}),
       ...(base.value ? { baseBranch: base.value } : {}),
-      ...(one ? { issueContext: { number: one.number, title: one.title, body: one.body } } : {}),
-      ...(other ? { prContext: { number: other.number, title: other.title, headRefName: other.head_ref_name, baseRefName: other.base_ref_name } } : {}),
+      ...(issueItem ? { issueContext: { number: issueItem.number, title: issueItem.title, body: issueItem.body } } : {}),
+      ...(pullItem ? { prContext: { number: pullItem.number, title: pullItem.title, headRefName: pullItem.head_ref_name, baseRefName: pullItem.base_ref_name } } : {}),
     };
   }
-  return { title: "New worktree", element: form, changed: (change) => change.tree && offer(), focus: () => matchMedia("(pointer: fine)").matches && message.focus() };
+  return { title: "New worktree", element: form, update: (change) => change.tree && updateProjects(), focus: () => matchMedia("(pointer: fine)").matches && message.focus() };
 }
 
 /**
- * Wait until the worktree is there, then begin a session in it.
- * @param {App} app @param {any} worktree @param {{ message: string, mode: string, backend: string }} given
+ * Wait until the worktree is created, then start a session in it.
+ * @param {App} app @param {any} worktree @param {{ message: string, mode: string, backend: string }} args
  */
-async function begin(app, worktree, { message, mode, backend }) {
-  app.say(`${worktree.name} is being made.`, { isTrue: () => app.state.worktrees.get(worktree.id)?.status === "creating" });
-  await until(app, () => app.state.worktrees.get(worktree.id)?.status !== "creating");
-  if (!app.state.worktrees.has(worktree.id)) throw new Error(`${worktree.name} could not be made. Look at the words above, and try again.`);
+async function startSession(app, worktree, { message, mode, backend }) {
+  app.toast(`Creating ${worktree.name} …`, { isValid: () => app.state.worktrees.get(worktree.id)?.status === "creating" });
+  await waitUntil(app, () => app.state.worktrees.get(worktree.id)?.status !== "creating");
+  if (!app.state.worktrees.has(worktree.id)) throw new Error(`${worktree.name} could not be created. Check the input and try again.`);
   if (!message && !backend) {
     app.go("worktree", worktree.id);
     return;
@@ -125,33 +125,33 @@ async function begin(app, worktree, { message, mode, backend }) {
   app.go("session", session.id);
 }
 
-/** @param {App} app @param {() => boolean} holds @returns {Promise<void>} */
-function until(app, holds) {
+/** @param {App} app @param {() => boolean} condition @returns {Promise<void>} */
+function waitUntil(app, condition) {
   return new Promise((resolve) => {
-    const look = () => {
-      if (!holds()) return;
-      unfollow();
+    const check = () => {
+      if (!condition()) return;
+      unsubscribe();
       resolve();
     };
-    const unfollow = app.follow(look);
-    look();
+    const unsubscribe = app.onChange(check);
+    check();
   });
 }
 
-/** @param {{ number: number, title: string }} each @returns {[string, string]} */
-const numbered = (each) => [String(each.number), `${each.number} ${each.title}`];
+/** @param {{ number: number, title: string }} item @returns {[string, string]} */
+const numberedOption = (item) => [String(item.number), `${item.number} ${item.title}`];
 
 /** @param {string} name @param {[string, string][]} options */
 function select(name, options) {
-  const made = make("select", { "aria-label": name });
-  fill(made, options);
-  return made;
+  const created = make("select", { "aria-label": name });
+  setChoices(created, options);
+  return created;
 }
 
 /** @param {HTMLSelectElement} element @param {[string, string][]} options */
-function fill(element, options) {
-  element.replaceChildren(...options.map(([value, words]) => make("option", words, { value })));
+function setChoices(element, options) {
+  element.replaceChildren(...options.map(([value, label]) => make("option", label, { value })));
 }
 
-/** @param {string} words @param {HTMLElement} field */
-const labelled = (words, field) => make("label", make("span", words), field);
+/** @param {string} label @param {HTMLElement} field */
+const labeled = (label, field) => make("label", make("span", label), field);

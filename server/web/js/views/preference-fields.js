@@ -1,5 +1,5 @@
 // @ts-check
-// The control of a preference, by what kind of value it has. The server judges every value; nothing is checked twice.
+// The controls of preferences, by kind of value. Values are only validated by the server.
 
 import { button, make } from "../dom.js";
 import { profilesField } from "./preference-profiles.js";
@@ -7,33 +7,42 @@ import { profilesField } from "./preference-profiles.js";
 /**
  * @typedef {import("./preferences.js").Row} Row
  *
- * @typedef {(value: any) => Promise<boolean>} Change gives whether the value was taken
+ * @typedef {(value: any) => Promise<boolean>} Change returns whether the value was accepted
  *
  * @typedef {object} Field
- * @property {HTMLElement} control takes the value, and the name
- * @property {HTMLElement} element all of it
- * @property {(value: any, how?: { anew?: boolean }) => void} show what is set now; leaves alone what is being
- *   written, unless it is to begin `anew`
+ * @property {HTMLElement} control the input, which gets the label
+ * @property {HTMLElement} element the control with everything that belongs to it
+ * @property {(value: any, options?: { reset?: boolean }) => void} show the current value; keeps unsaved
+ *   input, unless `reset` is set
  */
 
-const NOTHING = "\0null";
+const NULL_VALUE = "\0null";
 
 /** @param {Row} row @param {Change} change @returns {Field} */
-export function fieldOf(row, change) {
+export function makeField(row, change) {
   if (row.key === "custom_cli_profiles") return profilesField(row, change);
   if (row.kind === "switch") return switchField(change);
   if (row.kind === "object") return row.entries.length ? entriesField(row, change) : jsonField(change);
-  if (row.kind === "list") return textField(make("textarea", { rows: 2, placeholder: "one a line" }), LINES, change);
+  if (row.kind === "list") return textField(make("textarea", { rows: 2, placeholder: "One per line" }), ONE_PER_LINE, change);
   if (row.choices.length || row.key === "default_provider") return choiceField(row, change);
   if (row.kind === "number" || row.kind === "whole") return numberField(row, change);
   return row.secret ? secretField(change) : textField(make("input"), row.nullable ? OPTIONAL : PLAIN, change);
 }
 
-/** The value as one line of words; secrets are never in it. @param {Row} row @param {any} value @returns {string} */
-export function inWords(row, value) {
+/** @type {Record<string, string>} */
+const ABBREVIATIONS = { ai: "AI", cli: "CLI", http: "HTTP", mcp: "MCP", pr: "PR", ui: "UI" };
+
+/** The name of a preference or entry for people: `ui_font_size` is "UI font size". @param {string} key */
+export function readableName(key) {
+  const name = key.split("_").map((word) => ABBREVIATIONS[word] ?? word).join(" ");
+  return name[0].toUpperCase() + name.slice(1);
+}
+
+/** The value as one line of text, without secrets. @param {Row} row @param {any} value @returns {string} */
+export function describeValue(row, value) {
   if (value === null || value === undefined) return "not set";
   if (typeof value === "boolean") return value ? "on" : "off";
-  if (Array.isArray(value)) return value.map((each) => each.name ?? each).join(", ");
+  if (Array.isArray(value)) return value.map((item) => item.name ?? item).join(", ");
   if (typeof value === "object") return "";
   return row.secret ? "" : `${value} ${row.choices.find((choice) => choice.value === value)?.label ?? ""}`;
 }
@@ -43,8 +52,8 @@ function switchField(change) {
   const control = make("input", { type: "checkbox" });
   const show = (/** @type {any} */ value) => void (control.checked = value);
   control.onchange = async () => {
-    const wanted = control.checked;
-    if (!(await change(wanted))) show(!wanted);
+    const newValue = control.checked;
+    if (!(await change(newValue))) show(!newValue);
   };
   return { control, element: make("label.switch", control), show };
 }
@@ -55,19 +64,19 @@ function choiceField(row, change) {
   const show = (/** @type {any} */ value) => fillChoices(control, row, value);
   let shown = /** @type {any} */ (null);
   control.onchange = async () => {
-    if (!(await change(control.value === NOTHING ? null : control.value))) show(shown);
+    if (!(await change(control.value === NULL_VALUE ? null : control.value))) show(shown);
   };
   return { control, element: control, show: (value) => show((shown = value)) };
 }
 
 /** @param {HTMLSelectElement} control @param {Row} row @param {any} value */
 function fillChoices(control, row, value) {
-  const known = row.choices.map(({ value, label }) => [value, label === value ? value : `${value} · ${label}`]);
-  if (row.nullable) known.unshift([NOTHING, "not set"]);
-  const wanted = value ?? NOTHING;
-  if (!known.some(([each]) => each === wanted)) known.push([wanted, wanted]);
-  control.replaceChildren(...known.map(([value, words]) => make("option", words, { value })));
-  control.value = wanted;
+  const options = row.choices.map(({ value, label }) => [value, label]);
+  if (row.nullable) options.unshift([NULL_VALUE, "not set"]);
+  const newValue = value ?? NULL_VALUE;
+  if (!options.some(([item]) => item === newValue)) options.push([newValue, newValue]);
+  control.replaceChildren(...options.map(([value, label]) => make("option", label, { value })));
+  control.value = newValue;
 }
 
 /** @param {Row} row @param {Change} change @returns {Field} */
@@ -84,41 +93,41 @@ function secretField(change) {
   const field = textField(control, { write: () => "", read: (text) => text.trim() }, change);
   return {
     ...field,
-    show(value, how) {
-      control.placeholder = value ? "hidden; a new one replaces it" : "not set";
-      field.show(value, how);
+    show(value, options) {
+      control.placeholder = value ? "Hidden. Enter a new one to replace it" : "Not set";
+      field.show(value, options);
     },
   };
 }
 
-/** @typedef {{ write: (value: any) => string, read: (text: string) => any }} Form how a value is written */
+/** @typedef {{ write: (value: any) => string, read: (text: string) => any }} Format how a value is converted to text and back */
 
-/** @type {Form} */
+/** @type {Format} */
 const PLAIN = { write: String, read: (text) => text };
-/** @type {Form} */
+/** @type {Format} */
 const OPTIONAL = { write: (value) => value ?? "", read: (text) => text.trim() || null };
-/** @type {Form} */
-const LINES = {
+/** @type {Format} */
+const ONE_PER_LINE = {
   write: (value) => value.join("\n"),
   read: (text) => text.split("\n").map((line) => line.trim()).filter(Boolean),
 };
 
 /**
- * A text that is taken when it is left or Enter is pressed; Escape leaves the value as it was.
+ * A text field that is saved on blur or Enter; Escape restores the value.
  * @param {HTMLInputElement | HTMLTextAreaElement} control
- * @param {Form} form
+ * @param {Format} format
  * @param {Change} change
  * @returns {Field}
  */
-function textField(control, form, change) {
+function textField(control, format, change) {
   let shown = "";
-  const show = (/** @type {any} */ value, { anew = false } = {}) => {
-    const isWritten = control.value !== shown;
-    shown = form.write(value);
-    if (anew || !isWritten) control.value = shown;
+  const show = (/** @type {any} */ value, { reset = false } = {}) => {
+    const hasInput = control.value !== shown;
+    shown = format.write(value);
+    if (reset || !hasInput) control.value = shown;
   };
   control.onchange = () => {
-    if (control.value !== shown) change(form.read(control.value));
+    if (control.value !== shown) change(format.read(control.value));
   };
   control.onkeydown = (event) => {
     if (/** @type {KeyboardEvent} */ (event).key !== "Escape") return;
@@ -128,48 +137,48 @@ function textField(control, form, change) {
   return { control, element: control, show };
 }
 
-/** Any object, as JSON; what is no JSON is told and kept to be mended. @param {Change} change @returns {Field} */
+/** Any object, as JSON; invalid JSON is reported and kept for editing. @param {Change} change @returns {Field} */
 function jsonField(change) {
   const control = make("textarea.json", { rows: 3, spellcheck: false });
   const problem = make("p.bad", { role: "alert" });
-  const form = { write: (/** @type {any} */ value) => JSON.stringify(value, null, 2), read: (/** @type {string} */ text) => text };
-  const field = textField(control, form, async (text) => {
+  const format = { write: (/** @type {any} */ value) => JSON.stringify(value, null, 2), read: (/** @type {string} */ text) => text };
+  const field = textField(control, format, async (text) => {
     problem.textContent = "";
     try {
       return await change(JSON.parse(text.trim() || "{}"));
     } catch (error) {
-      problem.textContent = `This is no JSON yet: ${/** @type {Error} */ (error).message}`;
+      problem.textContent = `Invalid JSON: ${/** @type {Error} */ (error).message}`;
       return false;
     }
   });
   return { ...field, element: make("div.wide", control, problem) };
 }
 
-/** An object whose entries are known, each changed on its own. @param {Row} row @param {Change} change @returns {Field} */
+/** An object with known entries, each changed separately. @param {Row} row @param {Change} change @returns {Field} */
 function entriesField(row, change) {
   const summary = make("summary");
   const control = make("details.wide", summary);
   const isText = !row.choices.length && row.key === "magic_prompts";
   const entries = row.entries.map((name) => {
-    const take = (/** @type {any} */ value) => change({ [name]: value });
-    const field = isText ? textField(make("textarea", { rows: 2, placeholder: "the built-in text" }), OPTIONAL, take) : choiceField(row, take);
-    field.control.ariaLabel = name;
-    const back = button("Default", () => take(row.default[name]), ".quiet", { "aria-label": `${name}: back to the default` });
-    return { name, field, back, element: make("div.entry", make("span", name), field.element, back) };
+    const changeEntry = (/** @type {any} */ value) => change({ [name]: value });
+    const field = isText ? textField(make("textarea", { rows: 2, placeholder: "Built-in text" }), OPTIONAL, changeEntry) : choiceField(row, changeEntry);
+    field.control.ariaLabel = readableName(name);
+    const resetButton = button("Default", () => changeEntry(row.default[name]), ".quiet", { "aria-label": `Reset ${readableName(name)} to the default` });
+    return { name, field, resetButton, element: make("div.entry", make("span", readableName(name)), field.element, resetButton) };
   });
   control.append(...entries.map((entry) => entry.element));
   return {
     control,
     element: control,
-    show(value, how) {
-      let own = 0;
-      for (const { name, field, back } of entries) {
-        const isOwn = value[name] !== row.default[name];
-        own += Number(isOwn);
-        back.hidden = !isOwn;
-        field.show(value[name], how);
+    show(value, options) {
+      let customCount = 0;
+      for (const { name, field, resetButton } of entries) {
+        const isCustom = value[name] !== row.default[name];
+        customCount += Number(isCustom);
+        resetButton.hidden = !isCustom;
+        field.show(value[name], options);
       }
-      summary.textContent = own ? `${own} of your own` : "all as built in";
+      summary.textContent = customCount ? `${customCount} customized` : "All built-in";
     },
   };
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// Provider profiles: settings of an agent program under a name. Their settings may hold keys and are never shown.
+// Provider profiles: named settings of an agent program. The settings may contain API keys and are never shown.
 
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
@@ -10,8 +10,8 @@ import { button, make } from "../dom.js";
  * @typedef {{ name: string, settings_json: string, file_path?: string | null, supports_thinking?: boolean | null }} Profile
  */
 
-/** Whether its models can think. @type {[string, boolean | null, string][]} */
-const THINKS = [["", null, "as the session says"], ["no", false, "off: its models cannot"]];
+/** Whether the models can think. @type {[string, boolean | null, string][]} */
+const THINKING_OPTIONS = [["", null, "As set in the session"], ["no", false, "Off, not supported"]];
 
 /** @param {import("./preferences.js").Row} row @param {Change} change @returns {Field} */
 export function profilesField(row, change) {
@@ -21,17 +21,17 @@ export function profilesField(row, change) {
   const control = make("div.wide", list, button("Add a profile", () => add()));
 
   const draw = () => {
-    list.replaceChildren(...shown.map((profile) => profileForm(profile, { take: (wanted) => put(profile, wanted), remove: () => remove(profile) })));
+    list.replaceChildren(...shown.map((profile) => profileForm(profile, { submit: (changed) => replace(profile, changed), remove: () => remove(profile) })));
   };
-  /** @param {Profile} profile @param {Profile} wanted */
-  const put = (profile, wanted) => change(shown.map((each) => (each.name === profile.name ? wanted : each)));
+  /** @param {Profile} profile @param {Profile} changed */
+  const replace = (profile, changed) => change(shown.map((other) => (other.name === profile.name ? changed : other)));
   /** @param {Profile} profile */
   const remove = async (profile) => {
-    const told = `Remove “${profile.name}” with its settings? They cannot be brought back.`;
-    if (await confirm("Remove the profile", told, "Remove", { danger: true })) await change(shown.filter((each) => each.name !== profile.name));
+    const details = `Remove '${profile.name}' and its settings? This cannot be undone.`;
+    if (await confirm("Remove the profile", details, "Remove", { danger: true })) await change(shown.filter((other) => other.name !== profile.name));
   };
   const add = () => {
-    const form = profileForm(null, { take: (wanted) => change([...shown, wanted]), remove: () => form.remove() });
+    const form = profileForm(null, { submit: (changed) => change([...shown, changed]), remove: () => form.remove() });
     list.append(form);
     form.open = true;
     form.querySelector("input")?.focus();
@@ -39,42 +39,42 @@ export function profilesField(row, change) {
   return {
     control,
     element: control,
-    show(value, { anew = false } = {}) {
+    show(value, { reset = false } = {}) {
       const isSame = JSON.stringify(value) === JSON.stringify(shown);
       shown = value;
-      if (anew || !isSame || !list.childElementCount) draw();
+      if (reset || !isSame || !list.childElementCount) draw();
     },
   };
 }
 
 /**
  * @param {Profile | null} profile `null` for a new one
- * @param {{ take: (wanted: Profile) => Promise<boolean>, remove: () => unknown }} actions
+ * @param {{ submit: (changed: Profile) => Promise<boolean>, remove: () => unknown }} actions
  */
-function profileForm(profile, { take, remove }) {
+function profileForm(profile, { submit, remove }) {
   const name = make("input", { value: profile?.name ?? "", required: true, spellcheck: false });
-  const placeholder = profile ? "hidden; what you write here replaces them" : '{"env": {…}}';
+  const placeholder = profile ? "Hidden. Enter new settings to replace them" : '{"env": {…}}';
   const settings = make("textarea.json", { rows: 3, placeholder, spellcheck: false, autocomplete: "off" });
-  const file = make("input", { value: profile?.file_path ?? "", spellcheck: false });
-  const thinks = make("select", THINKS.map(([value, , words]) => make("option", words, { value })));
-  thinks.value = profile?.supports_thinking === false ? "no" : "";
-  const labelled = (/** @type {string} */ words, /** @type {HTMLElement} */ field) => make("label", make("span", words), field);
+  const filePath = make("input", { value: profile?.file_path ?? "", spellcheck: false });
+  const thinking = make("select", THINKING_OPTIONS.map(([value, , label]) => make("option", label, { value })));
+  thinking.value = profile?.supports_thinking === false ? "no" : "";
+  const labeled = (/** @type {string} */ label, /** @type {HTMLElement} */ field) => make("label", make("span", label), field);
   const form = make(
     "form.fields",
-    labelled("Name", name),
-    labelled("Settings, as JSON in the program's own format", settings),
-    labelled("File that holds them, JSON or TOML, read at each start (optional)", file),
-    labelled("Thinking", thinks),
-    make("div.choices", make("button.primary", "Take it"), button("Remove", remove, ".danger")),
+    labeled("Name", name),
+    labeled("Settings (JSON in the program's format)", settings),
+    labeled("Settings file (JSON or TOML, read at each start, optional)", filePath),
+    labeled("Thinking", thinking),
+    make("div.choices", make("button.primary", "Save"), button("Remove", remove, ".danger")),
   );
   form.onsubmit = (event) => {
     event.preventDefault();
-    take({
+    submit({
       ...profile,
       name: name.value.trim(),
       settings_json: settings.value.trim() || (profile?.settings_json ?? "{}"),
-      file_path: file.value.trim() || null,
-      supports_thinking: THINKS.find(([value]) => value === thinks.value)?.[1] ?? null,
+      file_path: filePath.value.trim() || null,
+      supports_thinking: THINKING_OPTIONS.find(([value]) => value === thinking.value)?.[1] ?? null,
     });
   };
   return make("details.profile", make("summary", profile?.name ?? "New profile"), form);

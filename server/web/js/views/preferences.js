@@ -1,23 +1,23 @@
 // @ts-check
-// Every preference in its group, found as one types, changed in its row, followed from all clients.
+// All preferences by group, with search. Changes are saved immediately, and changes by other clients are shown.
 
-import { notifications, play, useNotifications } from "../alerts.js";
+import { notificationState, playSound, setNotifications } from "../alerts.js";
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
-import { keepToken } from "../net.js";
-import { askToInstall, canInstall } from "../pwa.js";
-import { hashOf } from "../router.js";
-import { fieldOf, inWords } from "./preference-fields.js";
+import { saveToken } from "../net.js";
+import { promptInstall, canInstall } from "../pwa.js";
+import { hashFor } from "../router.js";
+import { describeValue, makeField, readableName } from "./preference-fields.js";
 
 /**
  * @typedef {import("../app.js").App} App
  *
- * @typedef {object} Row what `list_preferences` says of one
+ * @typedef {object} Row an item of `list_preferences`
  * @property {string} key
  * @property {string} group
  * @property {string} help
  * @property {string} more
- * @property {"switch" | "choice" | "number" | "whole" | "text" | "list" | "object"} kind
+ * @property {"switch" | "choice" | "number" | "whole" | "searchText" | "list" | "object"} kind
  * @property {any} default
  * @property {string[]} entries
  * @property {{ value: string, label: string }[]} choices
@@ -28,47 +28,47 @@ import { fieldOf, inWords } from "./preference-fields.js";
  * @property {string} requirement
  */
 
-/** What this page itself stands on: asked about before it is changed. @type {Record<string, string>} */
-const OWN_GROUND = {
-  http_server_enabled: "This page comes from that server. Off stops it, unless it is `spinney serve`, and only at that machine it is started again.",
-  http_server_port: "This page comes from that port. Open it at the new one afterwards.",
-  http_server_localhost_only: "From another machine this page cannot be reached any more while this is on.",
-  http_server_token: "Everybody who is connected with the old token must sign in again.",
+/** Preferences that affect the connection of this page, with the question to confirm a change. @type {Record<string, string>} */
+const CONFIRMATIONS = {
+  http_server_enabled: "This page is served by that server. Turning it off stops it, unless it runs as 'spinney serve', and you can only start it again on that machine.",
+  http_server_port: "This page is served on that port. Open it on the new port afterward.",
+  http_server_localhost_only: "While this is on, other machines cannot open this page.",
+  http_server_token: "Everyone who is signed in with the old token must sign in again.",
 };
 
 /** @type {import("../app.js").MakeView} */
 export function preferencesView(app, route) {
-  const words = make("input", { type: "search", value: route.query.get("q") ?? "", placeholder: "a word of a preference", "aria-label": "Find a preference" });
-  const told = make("p.hint", { role: "status" });
+  const search = make("input", { type: "search", value: route.query.get("q") ?? "", placeholder: "Search preferences", "aria-label": "Search preferences" });
+  const status = make("p.hint", { role: "status" });
   const list = make("div.preferences");
-  const here = device();
-  const element = make("div.page", words, told, here, list);
+  const deviceSection = makeDeviceSection();
+  const element = make("div.page", search, status, deviceSection, list);
   /** @type {RowElement[]} */
   let rows = [];
   let profiles = "";
 
-  const find = () => {
-    const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    here.hidden = wanted.length > 0;
-    for (const row of rows) row.element.hidden = !wanted.every((word) => row.text().includes(word));
+  const applySearch = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    deviceSection.hidden = words.length > 0;
+    for (const row of rows) row.element.hidden = !words.every((word) => row.searchText().includes(word));
     for (const group of list.children) {
       /** @type {HTMLElement} */ (group).hidden = !group.querySelector(".preference:not([hidden])");
     }
-    tellCount();
+    showCount();
   };
-  const tellCount = () => {
+  const showCount = () => {
     const found = rows.filter((row) => !row.element.hidden).length;
     const changed = rows.filter((row) => row.isChanged()).length;
-    told.textContent = found ? `${found} of ${rows.length}, ${changed} changed` : "No preference has these words.";
+    status.textContent = found ? `${found} of ${rows.length}, ${changed} changed` : "No matching preferences.";
   };
-  const read = async () => {
+  const loadRows = async () => {
     /** @type {Row[] | undefined} */
     const found = await app.run("list_preferences");
     if (!found) return;
     profiles = namesOf(app.state.preferences.custom_cli_profiles);
     if (rows.length) {
-      // Rows that are there stay, with what is being written in them.
-      rows.forEach((row, index) => row.renew(found[index]));
+      // Existing rows are kept, with their unsaved input.
+      rows.forEach((row, index) => row.updateRow(found[index]));
       return;
     }
     rows = found.map((row) => new RowElement(app, row));
@@ -76,65 +76,66 @@ export function preferencesView(app, route) {
     list.replaceChildren(
       ...groups.map((group) => make("section", make("h2", group), rows.filter(({ row }) => row.group === group).map((row) => row.element))),
     );
-    find();
+    applySearch();
   };
-  // Events say nothing of secrets, not even that there is one now; profiles are such, and can be chosen by name.
+  // Events do not contain secrets, not even whether they are set. Profiles are secret, but are chosen by name.
   const readSecrets = async () => {
     Object.assign(app.state.preferences, await app.connection.call("get_preferences").catch(() => ({})));
-    if (namesOf(app.state.preferences.custom_cli_profiles) !== profiles) await read();
+    if (namesOf(app.state.preferences.custom_cli_profiles) !== profiles) await loadRows();
     for (const row of rows) row.show();
-    tellCount();
+    showCount();
   };
-  const findAnew = () => {
-    history.replaceState(null, "", hashOf("preferences", "", words.value ? { q: words.value } : {}));
-    find();
+  const updateSearch = () => {
+    history.replaceState(null, "", hashFor("preferences", "", search.value ? { q: search.value } : {}));
+    applySearch();
   };
-  words.oninput = findAnew;
-  words.onkeydown = (event) => {
+  search.oninput = updateSearch;
+  search.onkeydown = (event) => {
     if (event.key !== "Escape") return;
-    words.value = "";
-    findAnew();
+    search.value = "";
+    updateSearch();
   };
-  const unwatch = app.watch((link) => link.state === "open" && !rows.length && read());
+  const unsubscribe = app.onConnection((status) => status.state === "open" && !rows.length && loadRows());
   return {
     title: "Preferences",
     element,
-    loaded: read, // what can be chosen may be another by now
-    changed: (change) => {
+    handleReload: loadRows, // the available choices may have changed
+    update: (change) => {
       if (!change.preferences) return;
       for (const row of rows) row.show();
-      tellCount();
+      showCount();
     },
-    event: (name) => name === "preferences:updated" && readSecrets(),
-    close: unwatch,
-    focus: () => matchMedia("(pointer: fine)").matches && words.focus(),
+    handleEvent: (name) => name === "preferences:updated" && readSecrets(),
+    close: unsubscribe,
+    focus: () => matchMedia("(pointer: fine)").matches && search.focus(),
   };
 }
 
 /** @param {{ name: string }[]} profiles */
 const namesOf = (profiles) => profiles.map((profile) => profile.name).join("\n");
 
-/** One preference: what it is, what it does, its value, and what was wrong with a new one. */
+/** The row of a preference: name, description, control and error message. */
 class RowElement {
   /** @param {App} app @param {Row} row */
   constructor(app, row) {
     this.app = app;
     this.row = row;
     const id = `preference-${row.key}`;
-    this.field = fieldOf(row, (value) => this.#change(value));
+    const name = readableName(row.key);
+    this.field = makeField(row, (value) => this.#change(value));
     this.mark = make("span.changed", "●", { title: "changed", role: "img", "aria-label": "changed" });
     this.problem = make("p.bad", { role: "alert" });
-    this.test = this.#test();
-    this.back = button("Default", () => this.#reset(), ".quiet", { "aria-label": `${row.key}: back to the default` });
+    this.playButton = this.#createPlayButton();
+    this.resetButton = button("Default", () => this.#reset(), ".quiet", { "aria-label": `Reset ${name} to the default` });
     this.field.control.id = id;
     this.field.control.setAttribute("aria-describedby", `${id}-help`);
-    const named = "labels" in this.field.control ? make("label", row.key, { htmlFor: id }) : make("b", row.key);
-    const must = !row.choices.length && ["number", "whole", "text"].includes(row.kind) && ` Must ${row.requirement}.`;
+    const nameElement = "labels" in this.field.control ? make("label", name, { htmlFor: id }) : make("b", name);
+    const requirement = !row.choices.length && ["number", "whole", "text"].includes(row.kind) && ` Must ${row.requirement}.`;
     this.element = make(
       "div.preference",
-      make("p.name", this.mark, named),
-      make("p.hint", `${row.help}.`, row.more && ` ${row.more}`, must, { id: `${id}-help` }),
-      make("div.choices", this.field.element, this.test, this.back),
+      make("p.name", this.mark, nameElement),
+      make("p.hint", `${row.help}.`, row.more && ` ${row.more}`, requirement, { id: `${id}-help` }),
+      make("div.choices", this.field.element, this.playButton, this.resetButton),
       this.problem,
       { "data-key": row.key },
     );
@@ -149,91 +150,91 @@ class RowElement {
     return JSON.stringify(this.value) !== JSON.stringify(this.row.default);
   }
 
-  /** Something else can be chosen now. @param {Row} row */
-  renew(row) {
+  /** Update the available choices. @param {Row} row */
+  updateRow(row) {
     Object.assign(this.row, row);
     this.show();
   }
 
   show() {
     this.field.show(this.value);
-    this.mark.hidden = this.back.hidden = !this.isChanged();
-    if (this.test) this.test.hidden = this.value === "none";
+    this.mark.hidden = this.resetButton.hidden = !this.isChanged();
+    if (this.playButton) this.playButton.hidden = this.value === "none";
   }
 
-  /** All that it is found by, in small letters. */
-  text() {
+  /** The text for searching, in lower case. */
+  searchText() {
     const { key, group, help, more } = this.row;
-    return `${key} ${key.replaceAll("_", " ")} ${group} ${help} ${more} ${inWords(this.row, this.value)}`.toLowerCase();
+    return `${key} ${key.replaceAll("_", " ")} ${group} ${help} ${more} ${describeValue(this.row, this.value)}`.toLowerCase();
   }
 
-  /** A sound is heard by a press, which also tells the browser that sounds are wanted. */
-  #test() {
+  /** A button to play a sound, which also makes the browser allow sounds. */
+  #createPlayButton() {
     if (!this.row.key.endsWith("_sound")) return null;
-    return button("Play", () => play(this.value), "", { "aria-label": `Play ${this.row.key}` });
+    return button("Play", () => playSound(this.value), "", { "aria-label": `Play ${readableName(this.row.key)}` });
   }
 
-  /** @param {any} value @returns {Promise<boolean>} whether it was taken */
+  /** @param {any} value @returns {Promise<boolean>} whether it was accepted */
   async #change(value) {
     const { key } = this.row;
     this.problem.textContent = "";
-    if (OWN_GROUND[key] && !(await confirm(`Change ${key}?`, OWN_GROUND[key], "Change it"))) {
-      this.field.show(this.value, { anew: true });
+    if (CONFIRMATIONS[key] && !(await confirm(`Change ${readableName(key)}?`, CONFIRMATIONS[key], "Change"))) {
+      this.field.show(this.value, { reset: true });
       return false;
     }
     try {
-      const now = await this.app.connection.call("update_preferences", { changes: { [key]: value } });
-      this.#stay(value);
-      this.app.state.preferences[key] = now[key];
-      this.field.show(now[key], { anew: true });
+      const updated = await this.app.connection.call("update_preferences", { changes: { [key]: value } });
+      this.#saveToken(value);
+      this.app.state.preferences[key] = updated[key];
+      this.field.show(updated[key], { reset: true });
       this.show();
       return true;
     } catch (error) {
-      // A new token ends this connection, at times before the answer came.
-      if (!this.app.connection.isOpen) this.#stay(value);
+      // A new token closes this connection, sometimes before the result arrives.
+      if (!this.app.connection.isOpen) this.#saveToken(value);
       this.problem.textContent = /** @type {Error} */ (error).message;
       return false;
     }
   }
 
-  /** Stay signed in, where it is the token that has changed. @param {any} value */
-  #stay(value) {
-    if (this.row.key === "http_server_token" && value) keepToken(value, Boolean(localStorage.getItem("spinney-token")));
+  /** Save a changed token, to stay signed in. @param {any} value */
+  #saveToken(value) {
+    if (this.row.key === "http_server_token" && value) saveToken(value, Boolean(localStorage.getItem("spinney-token")));
   }
 
   async #reset() {
     const { key, kind, secret } = this.row;
-    const isMuch = kind === "list" || kind === "object" || secret;
-    if (isMuch && !(await confirm("Back to the default", `Give up what is set in ${key}? It cannot be brought back.`, "Reset", { danger: true }))) return;
+    const needsConfirmation = kind === "list" || kind === "object" || secret;
+    if (needsConfirmation && !(await confirm("Reset to the default", `Reset ${readableName(key)}? The current value will be lost.`, "Reset", { danger: true }))) return;
     await this.#change(this.row.default);
   }
 }
 
-/** What is kept in this browser alone: whether it notifies, and the page as an app. */
-function device() {
-  const box = make("input", { type: "checkbox", id: "notifies" });
-  const why = make("p.hint");
+/** Settings of this browser: notifications and installation. */
+function makeDeviceSection() {
+  const checkbox = make("input", { type: "checkbox", id: "notifies" });
+  const hint = make("p.hint");
   const install = button("Install the page", async () => {
-    await askToInstall();
+    await promptInstall();
     install.hidden = true;
   }, "", { hidden: !canInstall() });
   const show = () => {
-    const now = notifications();
-    box.checked = now === "on";
-    box.disabled = now === "denied" || now === "impossible";
-    why.textContent = WHY[now];
+    const state = notificationState();
+    checkbox.checked = state === "on";
+    checkbox.disabled = state === "denied" || state === "impossible";
+    hint.textContent = NOTIFICATION_HINTS[state];
   };
-  box.onchange = async () => {
-    await useNotifications(box.checked);
+  checkbox.onchange = async () => {
+    await setNotifications(checkbox.checked);
     show();
   };
   show();
-  return make("section.device", make("h2", "This browser"), make("label.check", box, "Notify me when a session needs me or has ended"), why, install);
+  return make("section.device", make("h2", "This browser"), make("label.check", checkbox, "Notify me when a session needs me or has finished"), hint, install);
 }
 
-const WHY = {
-  on: "Not while you look at this page; and by sound, as waiting_sound and review_sound say.",
-  off: "The browser asks once whether it may.",
-  denied: "The browser was told not to let this page notify. Its settings of this address change that.",
-  impossible: "This address has no encryption, so the browser allows no notifications; Help says how to get them. Sounds, the tab's title and vibration work.",
+const NOTIFICATION_HINTS = {
+  on: "Only while you are not using this page. Sounds are set below.",
+  off: "The browser will ask for permission once.",
+  denied: "Notifications are blocked in the browser's settings for this site.",
+  impossible: "Notifications need HTTPS; see Help. Sounds, the tab's title and vibration work without it.",
 };

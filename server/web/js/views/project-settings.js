@@ -1,31 +1,31 @@
 // @ts-check
-// What holds for one project alone; what is left empty is as usual.
+// The dialog for the settings of a project; empty fields use the preferences.
 
-import { showOver } from "../dialogs.js";
+import { showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
-import { agentsOf } from "../session/models.js";
+import { loadAgents } from "../session/models.js";
 
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../state.js").Resource} Resource
  */
 
-const AS_USUAL = "as the preferences say";
+const DEFAULT_LABEL = "Default (from preferences)";
 
 /** @param {App} app @param {string} projectId @returns {Promise<void>} */
 export async function projectSettings(app, projectId) {
-  const agents = await agentsOf(app);
+  const agents = await loadAgents(app);
   const project = app.state.projects.get(projectId);
-  if (!project || project.is_folder) return app.say("Open a project first.");
-  const fields = fieldsOf(app, project, agents);
-  const servers = serversOf(app, project);
+  if (!project || project.is_folder) return app.toast("Open a project first.");
+  const fields = makeFields(app, project, agents);
+  const servers = makeServerBoxes(app, project);
   const problem = make("p.bad", { role: "alert" });
   const save = make("button.primary", "Save");
   const title = `Settings of ${project.name}`;
   const dialog = make("dialog.project-settings", make("h2", title), { "aria-label": title });
   const form = make(
     "form",
-    fields.map(({ words, field }) => make("label.setting", make("span", words), field)),
+    fields.map(({ label, field }) => make("label.setting", make("span", label), field)),
     servers.element,
     problem,
     make("div.choices", save, button("Cancel", () => dialog.close())),
@@ -33,7 +33,7 @@ export async function projectSettings(app, projectId) {
   dialog.append(form);
   form.onsubmit = async (event) => {
     event.preventDefault();
-    // Only what is different, so that nobody else's change is undone.
+    // Only what changed, so that changes by other clients are not overwritten.
     const changed = fields.filter(({ field, before }) => field.value.trim() !== before).map(({ key, field }) => [key, field.value.trim()]);
     const changes = { ...Object.fromEntries(changed), ...servers.changes() };
     save.disabled = true;
@@ -45,54 +45,54 @@ export async function projectSettings(app, projectId) {
       save.disabled = false;
     }
   };
-  showOver(dialog, undefined, () => projectSettings(app, projectId));
+  showDialog(dialog, undefined, () => projectSettings(app, projectId));
 }
 
-/** Each by the name of its argument, with what it holds now. @param {App} app @param {Resource} project @param {{ name: string, label: string }[]} agents */
-function fieldsOf(app, project, agents) {
+/** The fields, by name of the argument, with their current values. @param {App} app @param {Resource} project @param {{ name: string, label: string }[]} agents */
+function makeFields(app, project, agents) {
   const { default_backend: agent, default_provider: provider, default_branch: branch, worktrees_dir: directory, custom_system_prompt: prompt } = project;
   /** @type {string[]} */
   const profiles = (app.state.preferences.custom_cli_profiles ?? []).map((/** @type {any} */ profile) => profile.name);
-  const gone = provider && !profiles.includes(provider) ? [[provider, `${provider} · is not there any more`]] : [];
+  const deleted = provider && !profiles.includes(provider) ? [[provider, `${provider} (deleted)`]] : [];
   const branches = select([[branch, branch]], branch);
-  app.read("get_project_branches", { projectId: project.id }).then((found) => {
-    const others = (found ?? []).filter((/** @type {any} */ each) => each.name !== branch);
-    branches.append(...others.map((/** @type {any} */ each) => make("option", each.name, { value: each.name })));
+  app.read("get_project_branches", { projectId: project.id }).then((loaded) => {
+    const others = (loaded ?? []).filter((/** @type {any} */ other) => other.name !== branch);
+    branches.append(...others.map((/** @type {any} */ other) => make("option", other.name, { value: other.name })));
   });
-  const all = [
-    ["defaultBackend", "Agent", select([["", AS_USUAL], ...agents.map(({ name, label }) => [name, label])], agent), agent],
-    ["defaultProvider", "Provider profile", select([["", AS_USUAL], ...profiles.map((name) => [name, name]), ...gone], provider), provider],
-    ["defaultBranch", "Branch off", branches, branch],
-    ["worktreesDir", "Directory of its worktrees", make("input", { value: directory ?? "", placeholder: "one in ~/spinney", autocomplete: "off", spellcheck: false }), directory],
-    ["customSystemPrompt", "Instructions that every agent gets here", make("textarea", { rows: 4, value: prompt ?? "" }), prompt],
+  const fields = [
+    ["defaultBackend", "Agent", select([["", DEFAULT_LABEL], ...agents.map(({ name, label }) => [name, label])], agent), agent],
+    ["defaultProvider", "Provider profile", select([["", DEFAULT_LABEL], ...profiles.map((name) => [name, name]), ...deleted], provider), provider],
+    ["defaultBranch", "Base branch", branches, branch],
+    ["worktreesDir", "Worktree directory", make("input", { value: directory ?? "", placeholder: "In ~/spinney", autocomplete: "off", spellcheck: false }), directory],
+    ["customSystemPrompt", "Instructions for all agents", make("textarea", { rows: 4, value: prompt ?? "" }), prompt],
   ];
-  return all.map(([key, words, field, before]) => ({ key, words, field, before: before ?? "" }))
+  return fields.map(([key, label, field, before]) => ({ key, label, field, before: before ?? "" }))
     .filter(({ key }) => key !== "defaultProvider" || profiles.length > 0 || provider);
 }
 
-/** @param {string[][]} options @param {string | null} chosen */
-function select(options, chosen) {
-  const made = make("select", options.map(([value, words]) => make("option", words, { value })));
-  made.value = chosen ?? "";
-  return made;
+/** @param {string[][]} options @param {string | null} selected */
+function select(options, selected) {
+  const control = make("select", options.map(([value, label]) => make("option", label, { value })));
+  control.value = selected ?? "";
+  return control;
 }
 
-/** The MCP servers that are on, by name; none where none is known. @param {App} app @param {Resource} project */
-function serversOf(app, project) {
+/** The checkboxes of enabled MCP servers; empty if none is known. @param {App} app @param {Resource} project */
+function makeServerBoxes(app, project) {
   const known = [...new Set([...project.known_mcp_servers, ...(app.state.preferences.known_mcp_servers ?? [])])];
   /** @type {string[] | null} */
   const before = project.enabled_mcp_servers;
-  const usual = make("input", { type: "checkbox", checked: before === null });
+  const useDefault = make("input", { type: "checkbox", checked: before === null });
   const boxes = known.map((name) => make("input", { type: "checkbox", value: name, checked: before?.includes(name) ?? false }));
-  // Those of the preferences and those by name exclude each other.
-  usual.onchange = () => usual.checked && boxes.forEach((box) => (box.checked = false));
-  for (const box of boxes) box.onchange = () => (usual.checked = false);
-  const labels = [make("label.check", usual, AS_USUAL), ...boxes.map((box) => make("label.check", box, box.value))];
+  // The default and individual servers exclude each other.
+  useDefault.onchange = () => useDefault.checked && boxes.forEach((box) => (box.checked = false));
+  for (const box of boxes) box.onchange = () => (useDefault.checked = false);
+  const labels = [make("label.check", useDefault, DEFAULT_LABEL), ...boxes.map((box) => make("label.check", box, box.value))];
   return {
     element: known.length ? make("fieldset", make("legend", "MCP servers"), labels) : "",
     changes() {
-      const chosen = usual.checked ? null : boxes.filter((box) => box.checked).map((box) => box.value);
-      return JSON.stringify(chosen) === JSON.stringify(before) ? {} : { enabledMcpServers: chosen };
+      const selected = useDefault.checked ? null : boxes.filter((box) => box.checked).map((box) => box.value);
+      return JSON.stringify(selected) === JSON.stringify(before) ? {} : { enabledMcpServers: selected };
     },
   };
 }

@@ -1,21 +1,21 @@
 // @ts-check
-// The raw log of a session: what its agent's program was sent and said, from the newest line back.
+// The raw log of a session: input and output of the agent's program, from the newest line backward.
 
-import { gone } from "../app.js";
+import { missingView } from "../app.js";
 import { button, make } from "../dom.js";
-import { hashOf } from "../router.js";
+import { hashFor } from "../router.js";
 import { copyText } from "../session/blocks.js";
-import { sheet } from "./sheet.js";
+import { loadStylesheet } from "./stylesheet.js";
 
-await sheet("raw_log");
+await loadStylesheet("raw_log");
 
-const LOOK_EVERY = 1000;
-const LIMIT = 64 * 1024; // bytes that are read at once
-const MOST = 32; // pieces that stay while one follows; older ones are read again where one goes back to them
-const NEAR = 200; // pixels from an end
+const POLL_INTERVAL = 1000;
+const LIMIT = 64 * 1024; // bytes per request
+const MAX_CHUNKS = 32; // maximum chunks while following; older ones are loaded again when scrolling back
+const NEAR = 200; // pixels from the start or end
 
 /**
- * @typedef {object} Piece see `get_raw_log`
+ * @typedef {object} Chunk the result of `get_raw_log`
  * @property {string} text
  * @property {number} start
  * @property {number} end
@@ -28,131 +28,131 @@ const NEAR = 200; // pixels from an end
 /** @type {import("../app.js").MakeView} */
 export function rawLogView(app, route) {
   const session = app.state.sessions.get(route.id);
-  if (!session) return gone(app, "sessions", route.id);
+  if (!session) return missingView(app, "sessions", route.id);
   const log = new Log(app, route.id);
-  const timer = setInterval(() => document.visibilityState === "visible" && log.look(), LOOK_EVERY);
-  log.look();
+  const timer = setInterval(() => document.visibilityState === "visible" && log.poll(), POLL_INTERVAL);
+  log.poll();
   return {
     title: `Raw log of ${session.name}`,
     element: log.element,
-    changed: (change) => change.preferences && log.look(),
+    update: (change) => change.preferences && log.poll(),
     close: () => clearInterval(timer),
     focus: () => log.text.focus({ preventScroll: true }),
   };
 }
 
 class Log {
-  /** @type {Piece | null} */ #newest = null;
-  /** The pieces that are shown, the oldest first. @type {{start: number, isFirst: boolean, element: HTMLElement}[]} */ #pieces = [];
-  #isReading = false;
+  /** @type {Chunk | null} */ #newest = null;
+  /** The shown chunks, oldest first. @type {{start: number, isFirst: boolean, element: HTMLElement}[]} */ #chunks = [];
+  #isLoading = false;
 
   /** @param {import("../app.js").App} app @param {string} sessionId */
   constructor(app, sessionId) {
     this.app = app;
     this.sessionId = sessionId;
-    this.state = make("p.hint", "Reading …");
-    this.state.setAttribute("role", "status");
-    this.place = make("span.path");
+    this.status = make("p.hint", "Loading …");
+    this.status.setAttribute("role", "status");
+    this.location = make("span.path");
     this.copy = button("Copy the path", () => copyText(this.#newest?.path ?? "", this.copy));
-    this.switch = button("Debug mode", () => this.#switch());
-    this.older = button("Read older lines", () => this.#readOlder());
-    this.text = make("pre.output", { tabIndex: 0, "aria-label": "Raw log", onscroll: () => this.text.scrollTop < NEAR && this.#readOlder() });
-    const back = make("a.button", "Back to the session", { href: hashOf("session", sessionId) });
-    this.element = make("div.raw-log", this.state, make("div.choices", back, this.switch, this.copy, this.older), this.text, this.place);
+    this.toggle = button("Debug mode", () => this.#toggleDebugMode());
+    this.older = button("Load older lines", () => this.#loadOlder());
+    this.text = make("pre.output", { tabIndex: 0, "aria-label": "Raw log", onscroll: () => this.text.scrollTop < NEAR && this.#loadOlder() });
+    const back = make("a.button", "Back to the session", { href: hashFor("session", sessionId) });
+    this.element = make("div.raw-log", this.status, make("div.choices", back, this.toggle, this.copy, this.older), this.text, this.location);
     this.#draw();
   }
 
-  /** Read what was said since; where that is more than is kept, the end. */
-  async look() {
+  /** Load new output; if there is more than is kept, only its end. */
+  async poll() {
     if (!this.app.connection.isOpen) return;
-    await this.#alone(async () => {
+    await this.#runExclusive(async () => {
       for (;;) {
         const before = this.#newest;
-        const piece = await this.#read({ after: before?.end });
+        const chunk = await this.#read({ after: before?.end });
         const { scrollTop, clientHeight, scrollHeight } = this.text;
-        const follows = scrollTop + clientHeight + NEAR >= scrollHeight;
-        this.#newest = piece;
-        if (before && piece.start !== before.end) this.#empty();
-        if (piece.text) this.#append(piece, follows ? MOST : Infinity);
-        this.#draw(); // what stands above may take another room now
-        if (follows) this.text.scrollTop = this.text.scrollHeight;
-        if (!before || piece.end <= before.end) return;
+        const isFollowing = scrollTop + clientHeight + NEAR >= scrollHeight;
+        this.#newest = chunk;
+        if (before && chunk.start !== before.end) this.#clear();
+        if (chunk.text) this.#append(chunk, isFollowing ? MAX_CHUNKS : Infinity);
+        this.#draw(); // the size of the elements above may have changed
+        if (isFollowing) this.text.scrollTop = this.text.scrollHeight;
+        if (!before || chunk.end <= before.end) return;
       }
     });
   }
 
-  /** @param {Record<string, number | undefined>} where @returns {Promise<Piece>} */
-  #read(where) {
-    return this.app.connection.call("get_raw_log", { sessionId: this.sessionId, limit: LIMIT, ...where });
+  /** @param {Record<string, number | undefined>} range @returns {Promise<Chunk>} */
+  #read(range) {
+    return this.app.connection.call("get_raw_log", { sessionId: this.sessionId, limit: LIMIT, ...range });
   }
 
-  #readOlder() {
-    return this.#alone(async () => {
-      const first = this.#pieces[0];
+  #loadOlder() {
+    return this.#runExclusive(async () => {
+      const first = this.#chunks[0];
       if (!first || first.isFirst) return;
-      const piece = await this.#read({ before: first.start });
-      first.isFirst = !piece.text;
-      if (piece.text) this.#prepend(piece);
+      const chunk = await this.#read({ before: first.start });
+      first.isFirst = !chunk.text;
+      if (chunk.text) this.#prepend(chunk);
       this.#draw();
     });
   }
 
-  /** One reading at a time; what goes wrong stands where the state does. @param {() => Promise<void>} read */
-  async #alone(read) {
-    if (this.#isReading) return;
-    this.#isReading = true;
+  /** Run one request at a time; errors are shown in place of the status. @param {() => Promise<void>} request */
+  async #runExclusive(request) {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
     try {
-      await read();
+      await request();
     } catch (error) {
-      this.state.textContent = /** @type {Error} */ (error).message;
+      this.status.textContent = /** @type {Error} */ (error).message;
     } finally {
-      this.#isReading = false;
+      this.#isLoading = false;
     }
   }
 
-  async #switch() {
+  async #toggleDebugMode() {
     await this.app.run("update_preferences", { changes: { debug_mode_enabled: !this.#newest?.recording } });
-    await this.look();
+    await this.poll();
   }
 
-  /** @param {Piece} piece @param {number} most pieces that stay */
-  #append(piece, most) {
-    const element = make("span", piece.text);
+  /** @param {Chunk} chunk @param {number} limit of chunks */
+  #append(chunk, limit) {
+    const element = make("span", chunk.text);
     this.text.append(element);
-    this.#pieces.push({ start: piece.start, isFirst: piece.is_first, element });
-    for (const each of this.#pieces.splice(0, Math.max(0, this.#pieces.length - most))) each.element.remove();
+    this.#chunks.push({ start: chunk.start, isFirst: chunk.is_first, element });
+    for (const chunk of this.#chunks.splice(0, Math.max(0, this.#chunks.length - limit))) chunk.element.remove();
   }
 
-  /** What is in sight stays there. @param {Piece} piece */
-  #prepend(piece) {
+  /** Insert older output, keeping the scroll position. @param {Chunk} chunk */
+  #prepend(chunk) {
     const { text } = this;
     const [top, height] = [text.scrollTop, text.scrollHeight];
-    const element = make("span", piece.text);
+    const element = make("span", chunk.text);
     text.prepend(element);
-    this.#pieces.unshift({ start: piece.start, isFirst: piece.is_first, element });
+    this.#chunks.unshift({ start: chunk.start, isFirst: chunk.is_first, element });
     text.scrollTop = top + text.scrollHeight - height;
   }
 
-  #empty() {
-    this.#pieces = [];
+  #clear() {
+    this.#chunks = [];
     this.text.replaceChildren();
   }
 
   #draw() {
     const { recording, size, path } = this.#newest ?? { recording: false, size: 0, path: "" };
-    const isRead = this.#newest !== null;
-    if (isRead) {
-      const off = `Debug mode is off: ${size ? "nothing more" : "nothing"} is written down. The preference debug_mode_enabled turns it on, too.`;
-      const on = size ? "Debug mode is on: what the agent is sent and says is written down." : "Debug mode is on. What the agent is sent and says stands here.";
-      const words = recording ? on : off;
-      if (this.state.textContent !== words) this.state.textContent = words;
-      this.state.classList.toggle("warned", !recording);
+    const isLoaded = this.#newest !== null;
+    if (isLoaded) {
+      const off = `Debug mode is off, so ${size ? "nothing more" : "nothing"} is recorded. You can also turn it on in the preferences.`;
+      const on = size ? "Debug mode is on: input and output of the agent are recorded." : "Debug mode is on. Input and output of the agent will appear here.";
+      const text = recording ? on : off;
+      if (this.status.textContent !== text) this.status.textContent = text;
+      this.status.classList.toggle("warned", !recording);
     }
-    this.switch.hidden = !isRead;
-    this.switch.textContent = `Turn debug mode ${recording ? "off" : "on"}`;
+    this.toggle.hidden = !isLoaded;
+    this.toggle.textContent = `Turn debug mode ${recording ? "off" : "on"}`;
     this.copy.hidden = !path;
-    this.place.textContent = path && `${path} · ${size.toLocaleString("en-US")} bytes`;
+    this.location.textContent = path && `${path} · ${size.toLocaleString("en-US")} bytes`;
     this.text.hidden = !size;
-    this.older.hidden = !this.#pieces.length || this.#pieces[0].isFirst;
+    this.older.hidden = !this.#chunks.length || this.#chunks[0].isFirst;
   }
 }

@@ -1,49 +1,49 @@
 // @ts-check
-// Search in everything that was said.
+// Full-text search in all messages.
 
 import { make } from "../dom.js";
-import { sessionLink } from "../needs.js";
-import { go, hashOf } from "../router.js";
-import { counted } from "../words.js";
+import { sessionLinkWithPath } from "../links.js";
+import { go, hashFor } from "../router.js";
+import { pluralize } from "../format.js";
 
-const PAUSE = 200; // ms after the last key
+const DELAY = 200; // ms after the last key
 
 /** @type {import("../app.js").MakeView} */
 export function searchView(app, route) {
-  const words = make("input", { type: "search", value: route.query.get("q") ?? "", placeholder: "words that were said", "aria-label": "Words that were said" });
-  const told = make("p.hint", { role: "status" });
-  const hits = make("div.list");
-  const element = make("div.page", words, told, hits);
-  let asked = 0;
+  const input = make("input", { type: "search", value: route.query.get("q") ?? "", placeholder: "Search messages", "aria-label": "Search messages" });
+  const status = make("p.hint", { role: "status" });
+  const results = make("div.list");
+  const element = make("div.page", input, status, results);
+  let lastRequest = 0;
   let timer = 0;
 
   const search = async () => {
-    const query = words.value.trim();
-    const mine = ++asked;
-    history.replaceState(null, "", hashOf("search", "", query ? { q: query } : {}));
+    const query = input.value.trim();
+    const request = ++lastRequest;
+    history.replaceState(null, "", hashFor("search", "", query ? { q: query } : {}));
     if (!query) {
-      hits.replaceChildren();
-      told.textContent = "All conversations are searched, archived ones too.";
+      results.replaceChildren();
+      status.textContent = "Searches all conversations, including archived ones.";
       return;
     }
     const found = await app.run("search_messages", { query });
-    if (mine !== asked || !found) return;
-    told.textContent = found.length ? counted(found.length, "message") : `Nobody said “${query}”.`;
-    hits.replaceChildren(...found.map((/** @type {any} */ hit) => hitElement(hit)));
+    if (request !== lastRequest || !found) return;
+    status.textContent = found.length ? pluralize(found.length, "message") : `No results for '${query}'.`;
+    results.replaceChildren(...found.map((/** @type {any} */ hit) => hitElement(hit)));
   };
   /** @param {any} hit */
   const hitElement = (hit) =>
     make(
       "section.hit",
-      make("p", sessionLink(app, hit.session, hit.message_id), " ", make("small", new Date(hit.timestamp * 1000).toLocaleString())),
-      make("p.said", hit.snippet),
+      make("p", sessionLinkWithPath(app, hit.session, hit.message_id), " ", make("small", new Date(hit.timestamp * 1000).toLocaleString())),
+      make("p.verbatim", hit.snippet),
       hit.session.archived_at && make("p.hint", "archived"),
     );
-  words.oninput = () => {
+  input.oninput = () => {
     clearTimeout(timer);
-    timer = setTimeout(search, PAUSE);
+    timer = setTimeout(search, DELAY);
   };
-  words.onkeydown = (event) => event.key === "Escape" && go(hashOf("needs"));
+  input.onkeydown = (event) => event.key === "Escape" && go(hashFor("needs"));
   search();
-  return { title: "Search", element, focus: () => words.focus() };
+  return { title: "Search", element, focus: () => input.focus() };
 }

@@ -1,21 +1,21 @@
 // @ts-check
-// Which session of a worktree a text goes to: one that is there, or a new one.
+// Selects the session of a worktree to send a text to: an existing or a new one.
 
 import { make } from "../dom.js";
 
 /**
- * @typedef {object} SessionChoice
+ * @typedef {object} SessionPicker
  * @property {HTMLElement} element
- * @property {() => void} draw the sessions as they are now
- * @property {(message: string) => Promise<boolean>} send whether it is on its way; says what went wrong
+ * @property {() => void} draw update the sessions
+ * @property {(message: string) => Promise<boolean>} send returns whether it was sent; shows errors
  */
 
 /**
  * @param {import("../app.js").App} app
  * @param {string} worktreeId
- * @returns {SessionChoice}
+ * @returns {SessionPicker}
  */
-export function sessionChoice(app, worktreeId) {
+export function sessionPicker(app, worktreeId) {
   const select = make("select", { "aria-label": "Session" });
   let chosen = "";
   select.onchange = () => (chosen = select.value);
@@ -23,8 +23,8 @@ export function sessionChoice(app, worktreeId) {
     if (document.activeElement === select) return; // an open list would close
     const sessions = app.state.sessionsOf(worktreeId);
     const options = sessions.map((session) => make("option", session.name, { value: session.id }));
-    select.replaceChildren(...options, make("option", "a new session", { value: "" }));
-    // The one that was at work last most likely made the changes.
+    select.replaceChildren(...options, make("option", "New session", { value: "" }));
+    // The most recently active session most likely made the changes.
     const latest = [...sessions].sort((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))[0];
     select.value = sessions.some((session) => session.id === chosen) ? chosen : (latest?.id ?? "");
   };
@@ -35,13 +35,13 @@ export function sessionChoice(app, worktreeId) {
     async send(message) {
       let sessionId = select.value;
       if (!sessionId) {
-        const made = await app.run("create_session", { worktreeId });
-        if (!made) return false;
-        sessionId = chosen = made.id; // a second try goes there, too
+        const created = await app.run("create_session", { worktreeId });
+        if (!created) return false;
+        sessionId = chosen = created.id; // also used for a second attempt
       }
       app.outbox.add(sessionId, message);
       const name = app.state.sessions.get(sessionId)?.name ?? "the new session";
-      app.say(`Sent to “${name}”.`, { about: sessionId, action: ["Go there", () => app.go("session", sessionId)] });
+      app.toast(`Sent to '${name}'.`, { about: sessionId, action: ["Show", () => app.go("session", sessionId)] });
       return true;
     },
   };

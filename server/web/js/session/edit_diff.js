@@ -1,10 +1,10 @@
 // @ts-check
-// An edit as a diff: the lines that both sides share at the ends, and what differs between them.
+// An edit as a diff: the lines that differ, with some lines of context.
 
 import { make } from "../dom.js";
 
 /** @param {string} before @param {string} after */
-export function diffOf(before, after) {
+export function editDiff(before, after) {
   const old = before === "" ? [] : before.replace(/\n$/, "").split("\n");
   const now = after === "" ? [] : after.replace(/\n$/, "").split("\n");
   let head = 0;
@@ -19,7 +19,7 @@ export function diffOf(before, after) {
     ...now.slice(head, now.length - tail).map((text) => line("+", text)),
     ...old.slice(old.length - tail, old.length - tail + context).map((text) => line(" ", text)),
   ];
-  return make("pre.diff", lines, { tabIndex: 0, role: "group", "aria-label": "what the edit changes" });
+  return make("pre.diff", lines, { tabIndex: 0, role: "group", "aria-label": "Changes of the edit" });
 }
 
 /** @param {" " | "-" | "+"} sign @param {string} text */

@@ -1,20 +1,20 @@
 // @ts-check
-// A decision is taken by a press that can have been meant for it: none counts in the moment after its buttons
-// appeared or moved, so that a tap or an enter that was on its way to something else decides nothing.
+// Ignores presses of decision buttons for a moment after they appear or move, so that a tap or Enter that was meant
+// for something else decides nothing.
 
-const MOMENT = 800; // ms
+const GUARD_TIME = 800; // ms
 
-/** Guard the buttons of a card, now and whenever it moves. @param {HTMLElement} card */
-export function arm(card) {
+/** Disable the buttons of a card for a moment, now and whenever it moves. @param {HTMLElement} card */
+export function guardPresses(card) {
   let top = NaN;
   let timer = 0;
-  const disarm = () => {
+  const disableButtons = () => {
     for (const button of card.querySelectorAll("button")) button.ariaDisabled = "true";
     clearTimeout(timer);
     timer = setTimeout(() => {
       timer = 0;
       for (const button of card.querySelectorAll("button")) button.ariaDisabled = null;
-    }, MOMENT);
+    }, GUARD_TIME);
   };
   card.addEventListener("click", (event) => {
     if (!timer || !(event.target instanceof Element) || !event.target.closest("button")) return;
@@ -22,20 +22,20 @@ export function arm(card) {
     event.stopPropagation();
   }, { capture: true });
 
-  /** Whatever changes its size around the card may move it. */
+  /** Observes everything around the card, as any change of size can move it. */
   const observer = new ResizeObserver(() => {
     if (!card.isConnected) {
       observer.disconnect();
       return;
     }
-    const was = top;
+    const before = top;
     top = card.getBoundingClientRect().top;
-    if (Number.isNaN(was)) {
-      const scroller = card.closest(".transcript") ?? document.getElementById("room");
+    if (Number.isNaN(before)) {
+      const scroller = card.closest(".transcript") ?? document.getElementById("content");
       for (const part of [scroller, ...(scroller?.children ?? [])]) if (part) observer.observe(part);
     }
-    if (!(Math.abs(top - was) < 2)) disarm();
+    if (!(Math.abs(top - before) < 2)) disableButtons();
   });
   observer.observe(card);
-  disarm();
+  disableButtons();
 }

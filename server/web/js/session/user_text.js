@@ -1,5 +1,5 @@
 // @ts-check
-// What a person said, to the letter; only the lines that a review quotes between fences are drawn as a diff.
+// User messages, shown verbatim, except that fenced diffs as in reviews are shown as diffs.
 
 import { blockElement } from "./blocks.js";
 import { make } from "../dom.js";
@@ -8,8 +8,8 @@ const OPENS = /^(`{3,})diff$/;
 const CLOSES = /^(`{3,})$/;
 
 /** @param {string} text */
-export function saidElement(text) {
-  if (!text.includes("```diff")) return make("p.said", text);
+export function userTextElement(text) {
+  if (!text.includes("```diff")) return make("p.verbatim", text);
   /** @type {(Node | string)[]} */
   const parts = [];
   /** @type {string[]} */
@@ -19,21 +19,21 @@ export function saidElement(text) {
     const opens = OPENS.exec(line)?.[1];
     const closes = CLOSES.exec(line)?.[1];
     if (fence && closes && closes.length >= fence.length) {
-      parts.push(diffOf(lines));
+      parts.push(diffElement(lines));
       [lines, fence] = [[], ""];
     } else if (!fence && opens) {
       if (lines.length) parts.push(lines.join("\n"));
       [lines, fence] = [[], opens];
     } else lines.push(line);
   }
-  // A fence that is never closed is text like any other.
+  // An unclosed fence is ordinary text.
   if (fence) lines.unshift(`${fence}diff`);
   if (lines.length) parts.push(lines.join("\n"));
-  return make("div.said", parts);
+  return make("div.verbatim", parts);
 }
 
 /** @param {string[]} lines */
-function diffOf(lines) {
+function diffElement(lines) {
   const figure = blockElement({ type: "code", language: "diff", lines: lines.map((line) => [[line]]) });
   for (const line of figure.querySelectorAll(".line")) {
     const sign = line.textContent?.[0];

@@ -1,0 +1,59 @@
+// @ts-check
+// Performs and lists actions, and finds what they apply to. actions.js registers the table at start, so that modules
+// that are opened by actions can perform actions, too, without importing the table.
+
+/**
+ * @typedef {import("./app.js").App} App
+ * @typedef {import("./state.js").Resource} Resource
+ *
+ * @typedef {object} Context what the current view shows
+ * @property {Resource} [session]
+ * @property {Resource} [worktree]
+ * @property {Resource} [project]
+ *
+ * @typedef {object} Action
+ * @property {string} id its name in the `keybindings` preference
+ * @property {string} [keys] default keys, separated by commas
+ * @property {string} title
+ * @property {"session" | "worktree" | "project"} [needs] what the current view must show
+ * @property {boolean} [inPalette] `false` if the palette must not list it
+ * @property {(app: App, context: Context) => unknown} do
+ */
+
+/** @type {Action[]} */ let registered = [];
+
+/** Set the table of all actions. @param {Action[]} actions */
+export function register(actions) {
+  registered = actions;
+}
+
+/** All actions, in the order of the table. */
+export const listActions = () => registered;
+
+/** The session, worktree and project of the current view. @param {App} app @returns {Context} */
+export function currentContext(app) {
+  const { view, id } = app.route;
+  const { state } = app;
+  const session = view === "session" ? state.sessions.get(id) : undefined;
+  const worktree = state.worktrees.get(session?.worktree_id ?? (["worktree", "diff"].includes(view) ? id : ""));
+  const project = state.projects.get(worktree?.project_id ?? (view === "project" ? id : ""));
+  return { session, worktree, project };
+}
+
+/** Whether the current view shows what the action needs. @param {Action} action @param {Context} context */
+export const isAvailable = (action, context) => !action.needs || Boolean(context[action.needs]);
+
+/** Perform an action, or show what it needs. @param {App} app @param {string} id */
+export async function performAction(app, id) {
+  const action = registered.find((candidate) => candidate.id === id);
+  if (!action) return;
+  const context = currentContext(app);
+  if (!isAvailable(action, context)) app.toast(`Open a ${action.needs} first.`);
+  else {
+    try {
+      await action.do(app, context);
+    } catch {
+      app.toast("This part of the page could not be loaded. Try again when you are back online.", { bad: true });
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// @ts-check
+// Removing a worktree: archives or deletes it, depending on the preference `removal_behavior`. The confirmation lists
+// the consequences, in particular work that exists nowhere else.
+
+import { confirm } from "../dialogs.js";
+import { make } from "../dom.js";
+import { pluralize } from "../format.js";
+
+/**
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
+ */
+
+const MAX_LISTED = 8; // files listed in the confirmation
+
+/** Remove a worktree as set in the preference; returns whether it was removed. @param {App} app @param {Resource} worktree */
+export function removeWorktree(app, worktree) {
+  return app.state.preferences.removal_behavior === "archive" ? archive(app, worktree) : deleteWorktree(app, worktree);
+}
+
+/** @param {App} app @param {Resource} worktree */
+async function archive(app, worktree) {
+  const running = app.state.sessionsOf(worktree.id).filter(isActive);
+  const details = [
+    running.length > 0 && make("p.bad", `Will be stopped first: ${running.map((session) => session.name).join(", ")}`),
+    make("p", "The worktree will be archived. Its files and sessions are kept, and you can restore it."),
+  ];
+  if (!(await confirm(`Remove ${worktree.name}?`, details, "Archive"))) return false;
+  const args = { worktreeId: worktree.id };
+  if (!(await stopSessions(app, worktree)) || (await app.run("remove_worktree", args)) === undefined) return false;
+  app.toast(`Archived ${worktree.name}. Its files are kept.`, { action: ["Undo", () => app.run("unarchive_worktree", args)] });
+  return true;
+}
+
+/** Permanently delete a worktree, whatever the preference; returns whether it was deleted. @param {App} app @param {Resource} worktree */
+export async function deleteWorktree(app, worktree) {
+  const losses = await app.run("get_removal_losses", { worktreeId: worktree.id });
+  if (!losses) return false;
+  const question = `Permanently delete ${worktree.name}?`;
+  if (!(await confirm(question, describeLosses(worktree, losses), "Delete permanently", { danger: true }))) return false;
+  if (!(await stopSessions(app, worktree))) return false;
+  /** @param {boolean} force */
+  const remove = (force) => app.connection.call("remove_worktree", { worktreeId: worktree.id, forGood: true, force });
+  try {
+    await remove(losses.files.length > 0 || losses.commits > 0);
+  } catch (error) {
+    const { kind, message } = /** @type {Error & { kind?: string }} */ (error);
+    // New changes, or a teardown script that failed or is not trusted: nothing has been deleted yet.
+    const canForce = kind === "conflict" || kind === "forbidden";
+    if (!canForce) app.toast(message, { bad: true });
+    if (!canForce || !(await confirm(question, make("p", message), "Delete anyway", { danger: true }))) return false;
+    if ((await app.run("remove_worktree", { worktreeId: worktree.id, forGood: true, force: true })) === undefined) return false;
+  }
+  // The toast must outlive the view of the deleted worktree.
+  app.toast(`Deleted ${worktree.name}.`, { isValid: () => true });
+  return true;
+}
+
+/** @param {Resource} worktree @param {any} losses the result of `get_removal_losses` */
+function describeLosses(worktree, losses) {
+  const { files, commits, sessions, running } = losses;
+  const names = `${files.slice(0, MAX_LISTED).join(", ")}${files.length > MAX_LISTED ? ", …" : ""}`;
+  const isBase = worktree.session_type === "base";
+  const deletedText = "Its directory and branch will be deleted, including ignored files. This cannot be undone. Archiving keeps everything.";
+  const keptText = "It was created outside Spinney and will only be hidden. Its directory and branch are kept.";
+  return [
+    running.length > 0 && make("p.bad", `Will be stopped first: ${running.join(", ")}`),
+    files.length > 0 && make("p.bad", `Will be lost: ${pluralize(files.length, "uncommitted file")} (${names})`),
+    commits > 0 && make("p.bad", `Will be lost: ${pluralize(commits, "commit")} that no other branch or remote has`),
+    sessions > 0 && make("p", `Will be deleted: ${pluralize(sessions, "session")} with all messages`),
+    isBase
+      ? make("p", "The project directory will not be shown as a worktree any more. Its files are kept.")
+      : make("p", worktree.adopted ? keptText : deletedText),
+  ];
+}
+
+/** Stop the running sessions of a worktree; returns whether all were stopped. @param {App} app @param {Resource} worktree */
+async function stopSessions(app, worktree) {
+  for (const session of app.state.sessionsOf(worktree.id).filter(isActive)) {
+    if ((await app.run("stop_generation", { sessionId: session.id })) === undefined) return false;
+  }
+  return true;
+}
+
+/** @param {Resource} session */
+const isActive = (session) => session.status === "running" || session.status === "waiting";
