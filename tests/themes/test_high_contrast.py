@@ -4,7 +4,7 @@ import pytest
 
 from server.theme_css import _theme_rules
 from themes.contrast import contrast_ratio
-from themes.increase_contrast import increase_contrast
+from themes.high_contrast import increase_contrast
 from themes.loader import list_syntax_themes, load_syntax_theme
 
 PLACES = ("", " .added", " .added .word", " .removed", " .removed .word")
