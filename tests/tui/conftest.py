@@ -14,6 +14,8 @@ from tests.tui.fake_client import FakeClient
 from tui.shell.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
+_collect = gc.collect
+
 Started = tuple[SpinneyApp, "Pilot[None]"]
 Start = Callable[..., AbstractAsyncContextManager[Started]]
 
@@ -28,9 +30,14 @@ def armed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Applications that ended stay collectable: a program has one, a worker of the tests hundreds,
-    and each would freeze those before it, some 4 MB, for good."""
+    and each would freeze those before it, some 4 MB, for good.
+
+    What a program collects before it freezes is nobody's either: only a full collection, as tests
+    ask for, is made at once. It is a twentieth of the time of a test.
+    """
     monkeypatch.setattr(gc, "freeze", lambda: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
+    monkeypatch.setattr(gc, "collect", lambda generation=2: _collect() if generation == 2 else 0)
 
 
 @pytest.fixture(autouse=True)
