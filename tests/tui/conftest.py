@@ -4,8 +4,10 @@ import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 from textual.notifications import Notification
 from textual.pilot import Pilot
 
@@ -15,6 +17,7 @@ from tui.shell.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
 _collect = gc.collect
+_rules: dict[frozenset[tuple[str, str]], dict[Any, Any]] = {}
 
 Started = tuple[SpinneyApp, "Pilot[None]"]
 Start = Callable[..., AbstractAsyncContextManager[Started]]
@@ -38,6 +41,36 @@ def no_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gc, "freeze", lambda: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
     monkeypatch.setattr(gc, "collect", lambda generation=2: _collect() if generation == 2 else 0)
+
+
+@pytest.fixture(autouse=True)
+def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Style sheets with the same colours share the rules that were read from the same text.
+
+    An application parses 70 texts as it starts, which is a twentieth of what a test costs.
+    """
+    made, recoloured = Stylesheet.__init__, Stylesheet.set_variables
+
+    def make(sheet: Stylesheet, *, variables: dict[str, str] | None = None) -> None:
+        made(sheet, variables=variables)
+        sheet._parse_cache = _rules_with(sheet._variables)
+
+    def recolour(sheet: Stylesheet, variables: dict[str, str]) -> None:
+        sheet._parse_cache = {}  # this one is emptied
+        recoloured(sheet, variables)
+        sheet._parse_cache = _rules_with(variables)
+
+    monkeypatch.setattr(Stylesheet, "__init__", make)
+    monkeypatch.setattr(Stylesheet, "set_variables", recolour)
+
+
+def _rules_with(variables: dict[str, str]) -> dict[Any, Any]:
+    """The rules that were parsed with these variables; of a few themes at a time."""
+    key = frozenset(variables.items())
+    found = _rules.pop(key, {})
+    while len(_rules) > 4:
+        del _rules[next(iter(_rules))]
+    return _rules.setdefault(key, found)
 
 
 @pytest.fixture(autouse=True)
