@@ -11,12 +11,9 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import acp
-from acp import helpers as say
-from acp import schema
-
 from tests.live import scripted
 from tests.live.scripted import Step
+from tests.model.backends.quick_acp import acp, say, schema
 
 OPTIONS = [
     schema.PermissionOption(option_id="once", name="Allow", kind="allow_once"),

@@ -15,9 +15,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import acp
-from acp import helpers as say
-from acp import schema
+from quick_acp import acp, say, schema
 
 CAN: dict[str, Any] = json.loads(os.environ.get("ACP_AGENT", "{}"))
 HEARD = Path(os.environ["ACP_HEARD"]) if "ACP_HEARD" in os.environ else None
