@@ -23,7 +23,7 @@ run: .venv/installed                ## the demo: a throw-away repository, an age
 TIER := $(if $(filter tests,$(TESTS)),-m "not longer")
 # What pytest makes of the tests is kept for the next run, whatever else Python shall not write: that
 # is half of the time in which each process collects them.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --dist worksteal -n
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --dist loadfile -n
 
 test: .venv/developing              ## what to run after a change, or `make test TESTS=tests/model`
 	$(PYTEST) $(JOBS) $(TESTS) $(TIER) $(PYTEST_OPTIONS)

@@ -27,6 +27,7 @@ from tests.tiers import (  # noqa: F401 - hooks, found by their names
     pytest_collection_modifyitems,
     pytest_terminal_summary,
 )
+from tests.together import pytest_xdist_make_scheduler  # noqa: F401 - a hook, found by its name
 
 # Its limits of 0.2 s for an example, and of about a second for making the first ones, are of times
 # that a machine with other things to do does not keep.

@@ -61,7 +61,7 @@ def run_part(part: str, jobs: int, marker: str) -> list[str]:
     command = [sys.executable, "-m", "pytest", part, "-q", "-n", str(jobs), "-m", marker]
     try:
         done = subprocess.run(
-            [*command, "--dist", "worksteal"],
+            [*command, "--dist", "loadfile"],
             cwd=TESTS.parent,
             stdout=subprocess.PIPE,
             text=True,

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.together import longest_first
+
 TESTS = Path(__file__).parent
 
 LONGER = (
@@ -39,13 +41,15 @@ LONGER = (
 """Folders and files, from here. A test in them that is marked `short` stays in the short tier."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is of the longer tier."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what is of the longer tier; in one process of several, bring it in their order."""
     longer = {TESTS / place for place in LONGER}
     for item in items:
         is_below = not longer.isdisjoint((item.path, *item.path.parents))
         if is_below and not item.get_closest_marker("short"):
             item.add_marker(pytest.mark.longer)
+    if hasattr(config, "workerinput") and config.getvalue("dist") == "loadfile":
+        longest_first(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

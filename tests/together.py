@@ -1,0 +1,87 @@
+"""Which tests one process runs after one another, and which files are begun first.
+
+What the tests of a file share, a served program or an agent's server, is started once where one
+process has them all. Stolen from the end of another process's file, as `worksteal` has it, tests
+start it again. `--dist loadfile` does this for files; real agents are shared by more and by less.
+"""
+
+from collections import Counter
+
+import pytest
+
+try:
+    from xdist.scheduler import LoadScopeScheduling
+except ImportError:  # then there is one process
+    LoadScopeScheduling = object
+
+SECONDS = {
+    "tests/live/every_backend": 6.0,
+    "tests/live/opencode": 4.0,
+    "tests/live": 2.0,
+    "tests/journeys": 8.0,
+    "tests/page": 2.5,
+    "tests/terminal": 4.0,
+    "tests/tui": 0.6,
+    "tests/contract": 0.4,
+    "tests/model/backends": 0.3,
+    "tests/model": 0.1,
+    "tests/server": 0.05,
+    "tests/themes": 0.05,
+    "tests": 1.5,
+}
+"""About what a test takes in each folder: what takes long is begun first, not left to the end."""
+
+KINDS = {"demo", "claude", "codex", "opencode", "acp"}
+"""The agents that `tests/live/every_backend` runs with."""
+
+OPENCODE = "tests/live/opencode/"
+STARTS_ITS_OWN = ("test_acp.py", "test_server.py", "test_unusable_settings.py")
+"""Tests of OpenCode that do not use the server of the others."""
+
+
+def unit_of(nodeid: str) -> str:
+    """What a test must share its process with: its file, as a rule."""
+    file, _, name = nodeid.partition("::")
+    if file.startswith(OPENCODE) and not file.endswith(STARTS_ITS_OWN):
+        return OPENCODE
+    if file.startswith("tests/live/every_backend/"):
+        kinds = KINDS.intersection(name.rpartition("[")[2].rstrip("]").split("-"))
+        return f"{file} {' '.join(kinds)}"
+    return file
+
+
+def seconds_of(nodeid: str) -> float:
+    """About what a test takes."""
+    folder = nodeid.partition("::")[0]
+    while folder and folder not in SECONDS:
+        folder = folder.rpartition("/")[0]
+    return SECONDS.get(folder, 1.0)
+
+
+def longest_first(items: list[pytest.Item]) -> None:
+    """Bring the units in the order in which the processes shall take them."""
+    seconds: Counter[str] = Counter()
+    for item in items:
+        seconds[unit_of(item.nodeid)] += seconds_of(item.nodeid)  # type: ignore[assignment]
+    items.sort(key=lambda item: (-seconds[unit_of(item.nodeid)], unit_of(item.nodeid)))
+
+
+class Together(LoadScopeScheduling):
+    """Gives a process a unit at a time; a test at a time where there are few units."""
+
+    _is_fine: bool | None = None
+
+    def _split_scope(self, nodeid: str) -> str:
+        if self._is_fine is None:
+            collected = next(iter(self.registered_collections.values()))
+            self._is_fine = len({unit_of(one) for one in collected}) < 2 * len(self.nodes)
+        return nodeid if self._is_fine else unit_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """Take this one where files stay together."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return Together(config, log)
