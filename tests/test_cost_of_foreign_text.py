@@ -8,7 +8,7 @@ import ast
 import importlib
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,8 +31,13 @@ END: Final = "\x01"
 """What comes at the end of all, so that an expression that wants the whole text goes back."""
 
 
-def uses() -> Iterator[tuple[str, str]]:
+@cache
+def uses() -> list[tuple[str, str]]:
     """Each place that uses `re`, as `file: name`, and the source of its expressions."""
+    return list(_uses())
+
+
+def _uses() -> Iterator[tuple[str, str]]:
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             source = path.read_text()
@@ -59,11 +64,8 @@ def _calls(node: ast.AST, inside: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
         yield from _calls(child, name)
 
 
-USES: Final = list(uses())
-
-
 def test_each_expression_is_in_the_list_of_readers_once() -> None:
-    found = {place for place, _ in USES}
+    found = {place for place, _ in uses()}
     assert sorted(found - READERS.keys() - OTHERS.keys()) == [], "add a row for each of these"
     assert sorted((READERS.keys() | OTHERS.keys()) - found) == [], "take these out of the list"
     assert not READERS.keys() & OTHERS.keys()
@@ -88,7 +90,7 @@ def test_twice_the_text_is_about_twice_the_work(place: str) -> None:
     reader: Any = importlib.import_module(file.removesuffix(".py").replace("/", "."))
     for part in name.removesuffix(".__init__").split("."):
         reader = getattr(reader, part)
-    expressions = [shown for known, shown in USES if known == place]
+    expressions = [shown for known, shown in uses() if known == place]
     read = partial(READERS[place], reader)
     for write in texts(expressions):
         assert growth(read, write) <= MOST, f"{place} and {write(40)!r}"
