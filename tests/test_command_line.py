@@ -120,6 +120,7 @@ def test_serve_without_json_says_it_for_people(spinney: Program) -> None:
     assert "/#token=" in line
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_serve_and_takes_its_address_away(spinney: Program, number: int) -> None:
     with spinney.serving() as server:

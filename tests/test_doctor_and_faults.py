@@ -75,6 +75,7 @@ def test_a_missing_git_is_found_by_doctor_and_said_where_it_is_needed(
     assert "git" in ran.stderr.lower() and "install" in ran.stderr.lower()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("which", ["config", "data"])
 def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: str) -> None:
     path: Path = getattr(spinney, which)
@@ -86,6 +87,7 @@ def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: st
     assert [f["remedy"] for f in found if str(path) in f["remedy"]]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["spinney.lock", "spinney.log", "spinney.db"])
 def test_a_directory_where_a_file_should_be_is_named(spinney: Program, name: str) -> None:
     (spinney.data / name).mkdir(parents=True)
@@ -103,6 +105,7 @@ def test_a_directory_that_may_not_be_written_is_named(spinney: Program) -> None:
     assert str(spinney.data) in ran.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("kept", "named"), [("config/preferences.json", "preferences"), ("data/spinney.db", "database")]
 )
@@ -210,6 +213,7 @@ def test_a_start_on_a_full_disk_shows_what_is_there_and_refuses_changes(
         assert len(spinney.call("list_sessions", named)) == 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["server.json", "spinney.db.written", "backups"])
 def test_what_is_in_the_way_of_a_lesser_file_keeps_nobody_from_starting(
     spinney: Program, name: str

@@ -18,6 +18,7 @@ def ends_whole(terminal: OnTerminal, program: Program, agents: list[psutil.Proce
     return len(gone) == len(agents) and list(program.temporary.iterdir()) == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("reads", [True, False])
 def test_a_signal_ends_the_demo_its_agent_and_its_files(
@@ -37,6 +38,7 @@ def test_a_signal_ends_the_demo_its_agent_and_its_files(
         assert ends_whole(terminal, spinney, agents)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("streams", [True, False])
 def test_a_terminal_that_vanishes_ends_the_demo_its_agent_and_its_files(
     tmp_path: Path, streams: bool

@@ -83,6 +83,7 @@ def kill_behind(terminal: OnTerminal, pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("end", [hang_up, vanish, kill_the_front])
 def test_the_work_alone_remains_when_the_terminal_goes(spinney: Program, end: Ending) -> None:
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
@@ -94,6 +95,7 @@ def test_the_work_alone_remains_when_the_terminal_goes(spinney: Program, end: En
         until(lambda: not of_this(spinney), "nobody is left")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("end", [terminate, terminate_behind])
 def test_nothing_remains_when_it_is_told_to_end(spinney: Program, end: Ending) -> None:
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:

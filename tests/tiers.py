@@ -3,6 +3,8 @@
 Some are given it by their path, below; the others in their files, as where one screen, theme or
 pair of hands of several stays in the short tier.
 
+Of a test with many cases alike, marked `few(3)`, three stay in the short tier.
+
 The short tier is what a person waits for after a change. What drives the real agent programs,
 builds packages, asks a served program what was just asked in process, or goes through lost lines,
 hostile text and agents gone astray case by case is in the longer one.
@@ -10,6 +12,7 @@ hostile text and agents gone astray case by case is in the longer one.
 
 from collections import defaultdict
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -48,8 +51,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         is_below = not longer.isdisjoint((item.path, *item.path.parents))
         if is_below and not item.get_closest_marker("short"):
             item.add_marker(pytest.mark.longer)
+    _leave_few(items)
     if hasattr(config, "workerinput") and config.getvalue("dist") == "loadfile":
         longest_first(items)
+
+
+def _leave_few(items: list[pytest.Item]) -> None:
+    """Mark the cases that are more than their test's `few`: the same ones in each run."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("few") and not item.get_closest_marker("longer"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for alike in cases.values():
+        few: pytest.Mark | None = alike[0].get_closest_marker("few")
+        assert few is not None
+        for item in sorted(alike, key=lambda item: crc32(item.name.encode()))[few.args[0] :]:
+            item.add_marker(pytest.mark.longer)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

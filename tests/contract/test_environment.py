@@ -16,6 +16,7 @@ def environment_in(text: str) -> dict[str, str]:
     return {name: value for name, _, value in lines}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("level", "kept", "dropped"),
     [("trace", "INFO", None), ("debug", "INFO", None), ("info", "INFO", None),

@@ -149,6 +149,7 @@ async def test_a_backends_own_limit_is_handed_on(
     assert "30 seconds" in told["error"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["plain", "numbered"])
 async def test_a_client_that_reads_nothing_holds_up_nobody(
     program: Program, served: Serving, http: aiohttp.ClientSession, socket: Socket, kind: str

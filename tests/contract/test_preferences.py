@@ -109,6 +109,7 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
 }
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("key", KEYS)
 async def test_a_key_has_its_default_and_takes_what_is_allowed_and_nothing_else(
     call: Call, key: str

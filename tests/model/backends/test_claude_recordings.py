@@ -252,6 +252,7 @@ def _twisted(value: Any, dice: random.Random) -> Any:
     return dice.choice(NONSENSE)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_damaged_recordings_neither_trip_the_adapter_nor_leave_a_turn_open(
     play: Play, name: str, caplog: pytest.LogCaptureFixture

@@ -209,6 +209,7 @@ def without(told: Any, chance: random.Random) -> Any:
     return {**told, key: without(told[key], chance)}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_damaged_recording_ends_honestly(
     name: str, caplog: pytest.LogCaptureFixture

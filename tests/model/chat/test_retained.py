@@ -53,6 +53,7 @@ async def at_rest(workspace: Workspace) -> None:
     await workspace.change_preferences(workspace.store.state.preferences)
 
 
+@pytest.mark.longer
 async def test_sessions_that_go_on_and_on_keep_no_more_than_when_they_were_warm(
     working: Workspace,
 ) -> None:

@@ -181,6 +181,7 @@ JSON = st.recursive(
 STORED = st.dictionaries(st.sampled_from(list(Preferences.model_fields)) | st.text(), JSON)
 
 
+@pytest.mark.longer
 @settings(max_examples=300, deadline=None)
 @given(STORED)
 def test_anything_stored_gives_valid_settings(stored: dict[str, Any]) -> None:

@@ -64,6 +64,7 @@ def damaged(path: Path, *statements: str) -> None:
     connection.close()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("tens", range(FLIPS // 10))
 async def test_whatever_bytes_are_damaged_it_opens_and_says_what_is_lost(
     tmp_path: Path, whole: bytes, tens: int

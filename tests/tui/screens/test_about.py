@@ -166,6 +166,7 @@ async def test_about_tells_version_folders_problems_and_the_log(start: Start) ->
         assert copied == [app.screen.content.plain]  # type: ignore[attr-defined]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
 @pytest.mark.parametrize("action", ["about", "check_agents", "server"])
 async def test_its_keys_are_in_sight_at_every_size(

@@ -32,6 +32,7 @@ async def palette_of(app: SpinneyApp, pilot: "Pilot[None]") -> list[str]:
     return [str(option.prompt).splitlines()[0] for option in entries.options]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "name", ["rename-session", "delete-session", "choose-model", "preferences", "server", "help"]
 )
@@ -94,6 +95,7 @@ async def test_the_palette_lists_only_what_can_be_done(start: Start) -> None:
         assert not any(entry.startswith("Server: stop") for entry in entries)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("session", "worktree", "offered"),
     [

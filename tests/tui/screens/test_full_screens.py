@@ -36,6 +36,7 @@ def preferred(**changes: object) -> e.PreferencesUpdated:
     return e.PreferencesUpdated(changes=changes)
 
 
+@pytest.mark.few(3)
 @full_screen
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (200, 50)], ids=str)
 async def test_the_foot_cuts_no_word_and_ends_with_the_way_to_all_keys(
@@ -138,6 +139,7 @@ async def test_for_ears_the_cursor_is_on_words_where_the_keys_go(shown: Shown) -
         assert focused is None or not focused.region or focused.region.contains(x, y)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["f9", "f1", "ctrl+p", "ctrl+g", "ctrl+o", "f8"])
 async def test_for_ears_the_cursor_is_back_in_the_message_when_a_screen_closes(key: str) -> None:
     async with reached(MAIN, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):

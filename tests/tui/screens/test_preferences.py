@@ -319,6 +319,7 @@ async def test_a_profile_is_made_and_its_settings_stay_hidden(start: Start) -> N
         assert json.loads(profile.settings_json) == {"env": {"KEY": "sk-1"}}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
 @pytest.mark.parametrize("action", ["preferences", "edit_keys"])
 async def test_it_stands_at_every_size(start: Start, size: tuple[int, int], action: str) -> None:

@@ -213,6 +213,7 @@ async def asked(dialog: Deciding, app: SpinneyApp, pilot: "Pilot[None]") -> Conf
     return app.screen
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("dialog", DIALOGS, ids=lambda dialog: dialog.name)
 async def test_enter_alone_changes_nothing_and_the_other_choice_does_it(
     start: Start, dialog: Deciding

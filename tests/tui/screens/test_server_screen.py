@@ -307,6 +307,7 @@ async def test_a_screen_of_another_machine_has_no_token_to_show(start: Start) ->
         assert screen.link == "http://127.0.0.1:3456/"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 @pytest.mark.parametrize("theme", ["dark", "light"])
 async def test_the_code_fits_and_is_dark_on_light_in_both_themes(

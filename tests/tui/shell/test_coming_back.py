@@ -53,6 +53,7 @@ async def tree_of(
     return rows, place
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("server", [HERE, ELSEWHERE])
 @pytest.mark.parametrize("restores", [False, True])
 async def test_rows_stay_folded_and_the_cursor_stays_where_it_was(

@@ -112,6 +112,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("what", VIEWS)
 async def test_a_view_without_anything_says_so(what: str, start: Start) -> None:
     client, action, keys, sentence = VIEWS[what]
