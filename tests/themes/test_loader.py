@@ -106,7 +106,7 @@ def test_a_style_sheet_names_every_class_and_every_colour():
 def test_reading_colours_loads_nothing_but_the_standard_library():
     code = (
         "import sys, themes.loader, themes.terminal, themes.stylesheet;"
-        "themes.loader.syntax_theme('nord');"
+        "themes.loader.load_syntax_theme('nord');"
         "print(*[m for m in ('rich', 'textual', 'pygments', 'model') if m in sys.modules])"
     )
     command = [sys.executable, "-c", code]

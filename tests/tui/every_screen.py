@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
+from rich.color import ColorSystem
 from rich.style import Style
 from textual.geometry import Region
 from textual.pilot import Pilot
@@ -34,11 +35,17 @@ from model.domain.resources import (
 from model.domain.scripts import Script, ScriptRun
 from tests.tui.conftest import settled, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
 from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
+from tui.terminal.output_filters import legible, nearest
 
 NOW = 1_790_000_000.0
 """When it is, on every screen."""
+
+BOXES = {chr(code) for code in range(0x2500, 0x25A0)}
+ORNAMENTS = BOXES | set("▪■□")
+SYSTEMS = (ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT, ColorSystem.STANDARD)
 
 ANSWER = """\
 # The parser
@@ -350,3 +357,21 @@ def cells(strips: Iterable[Strip]) -> list[list[tuple[str, Style]]]:
         [(letter, segment.style or Style()) for segment in strip for letter in segment.text]
         for strip in strips
     ]
+
+
+def hard_to_read(strips: list[Strip]) -> set[str]:
+    """Words whose contrast is below that of text, on a terminal of any number of colours."""
+    return {word for system in SYSTEMS for word in _hard_to_read(strips, system)}
+
+
+def _hard_to_read(strips: list[Strip], system: ColorSystem) -> Iterable[str]:
+    """The same on one kind of terminal, with the two colours that are drawn there."""
+    for segment in (segment for strip in strips for segment in strip):
+        words, style = segment.text.strip(), segment.style
+        if not set(words) - ORNAMENTS or style is None or not (style.color and style.bgcolor):
+            continue
+        if system is not ColorSystem.TRUECOLOR:
+            style = legible(style, system)
+        pair = [nearest(color, system) for color in (style.color, style.bgcolor) if color]
+        if contrast_ratio(*pair) < MIN_TEXT_CONTRAST:
+            yield f"{words!r} {' on '.join(pair)} ({system.name})"

@@ -1,4 +1,4 @@
-"""Every screen as it was last looked at and found good.
+"""Every screen as it was last looked at and found good, with words that can all be read.
 
 A file in `snapshots/` holds the text of a screen, or of a dialog's box, in three sizes and, in the
 middle one, where each style stands and what it is in the dark and in the light. Look at what
@@ -16,7 +16,15 @@ import pytest
 from rich.style import Style
 from textual.pilot import Pilot
 
-from tests.tui.every_screen import SCREENS, Shown, cells, reached, rows_in_front, still
+from tests.tui.every_screen import (
+    SCREENS,
+    Shown,
+    cells,
+    hard_to_read,
+    reached,
+    rows_in_front,
+    still,
+)
 from tui.shell.app import SpinneyApp
 
 FOLDER = Path(__file__).parent / "snapshots"
@@ -59,6 +67,7 @@ async def _styles(app: SpinneyApp, pilot: "Pilot[None]") -> list[str]:
     for theme in ("dark", "light"):
         app.use_theme(theme)
         await still(app, pilot)
+        assert hard_to_read(rows_in_front(app)) == set(), theme
         drawn.append([[_look(style) for _, style in row] for row in cells(rows_in_front(app))])
     app.use_theme("dark")
     letters: dict[Look, str] = {}

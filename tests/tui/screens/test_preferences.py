@@ -356,32 +356,30 @@ async def test_a_new_key_works_at_once(start: Start) -> None:
         await until(pilot, lambda: not app.is_running)
 
 
-@pytest.mark.parametrize(
-    ("key", "why"),
-    [
-        ("ctrl+t", "ctrl+t is the key of “New session”."),
-        ("ctrl+m", "cannot tell ctrl+m from enter"),
-        ("ctrl+i", "cannot tell ctrl+i from tab"),
-        ("ctrl+h", "cannot tell ctrl+h from backspace"),
-        ("ctrl+left_square_bracket", "from esc"),
-        ("ctrl+shift+k", "cannot tell ctrl+shift+k from ctrl+k"),
-        ("ctrl+s", "terminals stop their output"),
-        ("x", "x writes, moves or chooses"),
-        ("enter", "enter writes, moves or chooses"),
-    ],
-)
-async def test_a_key_that_cannot_be_given_is_refused_with_the_reason(
-    start: Start, key: str, why: str
-) -> None:
+REFUSED = {
+    "ctrl+t": "ctrl+t is the key of “New session”.",
+    "ctrl+m": "cannot tell ctrl+m from enter",
+    "ctrl+i": "cannot tell ctrl+i from tab",
+    "ctrl+h": "cannot tell ctrl+h from backspace",
+    "ctrl+left_square_bracket": "from esc",
+    "ctrl+shift+k": "cannot tell ctrl+shift+k from ctrl+k",
+    "ctrl+s": "terminals stop their output",
+    "x": "x writes, moves or chooses",
+    "enter": "enter writes, moves or chooses",
+}
+
+
+async def test_a_key_that_cannot_be_given_is_refused_with_the_reason(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         await the_keys(app, pilot, "quit")
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, PressKey))
-        await pilot.press(key)
-        await until(pilot, lambda: why in words(app, ".problem"))
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, KeysScreen))
+        for key, why in REFUSED.items():
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, PressKey))
+            await pilot.press(key)
+            await until(pilot, lambda why=why: why in words(app, ".problem"))
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(app.screen, KeysScreen))
         assert client.called("update_preferences") == []
 
 
