@@ -18,7 +18,7 @@ from tests.ports import own_port
 from tests.program import Program, Serving, is_a_sentence
 from tests.server.conftest import Socket
 
-pytestmark = pytest.mark.own_program  # The settings of the server are what these change.
+own_program = pytest.mark.own_program  # The settings of the server are what most of these change.
 
 
 @asynccontextmanager
@@ -106,6 +106,7 @@ async def test_a_changed_port_moves_the_server_and_loses_nothing(
             assert completed["data"]["session_id"] == session["id"]
 
 
+@own_program
 async def test_a_port_in_use_is_told_and_the_server_stays_where_it_is(
     served: Serving, socket: Socket
 ) -> None:
@@ -122,6 +123,7 @@ async def test_a_port_in_use_is_told_and_the_server_stays_where_it_is(
     assert is_open_at(served.port)
 
 
+@own_program
 async def test_a_network_is_let_in_and_out_again(
     served: Serving, http: aiohttp.ClientSession, socket: Socket
 ) -> None:
@@ -146,6 +148,7 @@ async def test_a_network_is_let_in_and_out_again(
     assert (await again.call("get_http_server_status"))["localhost_only"] is True
 
 
+@own_program
 async def test_without_a_token_the_network_is_never_let_in(served: Serving, socket: Socket) -> None:
     await socket.call("update_preferences", changes={"http_server_token_required": False})
     assert (await told(socket))["ok"] is True
