@@ -50,7 +50,10 @@ class FakeClient:
                     name=row.name,
                     label=row.label,
                     program=row.program,
-                    models=[AgentModel.model_validate(asdict(model)) for model in row.models],
+                    models=[
+                        AgentModel.model_validate({**asdict(model), "answers_as": model.full_name})
+                        for model in row.models
+                    ],
                 )
                 for row in BUILT_IN.backends
             ],
