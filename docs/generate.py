@@ -2,7 +2,8 @@
 
 import inspect
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Final, cast
@@ -13,16 +14,19 @@ from model.base.errors import HTTP_STATUS
 from model.cli.arguments import TABLE
 from model.cli.reference import command_table, schema
 from model.preferences.fields import PreferenceField, preference_fields, shown_fields
+from model.state import GIT_STATUS_FIELDS
 from server.http_api import OPERATIONS, HttpApi
 from server.lite.form_actions import FORM_ACTIONS
 from server.lite.routes import SESSION, Lite
 from server.static import StaticFiles
 from server.websocket import WebSockets
-from tui.keys.keymap import ACTIONS, Action
+from tui.keys.keymap import ACTIONS, BY_ID, Action
 from tui.keys.names import all_shown
 from tui.screens.help import AREAS, Area
 
 DOCS: Final = Path(__file__).parent
+PAGE_ACTIONS: Final = DOCS.parent / "server" / "web" / "js" / "actions.js"
+PAGE_MODULE: Final = DOCS.parent / "server" / "web" / "js" / "generated.js"
 _MADE: Final = "<!-- Made from the code by `make docs`. -->"
 _END: Final = "<!-- End of what is made. -->"
 
@@ -43,6 +47,30 @@ def pages() -> dict[str, str]:
 def call_table() -> str:
     """What `spinney call` knows of the commands."""
     return json.dumps(command_table(), ensure_ascii=False, indent=1) + "\n"
+
+
+def page_module() -> str:
+    """What the page repeats of the model and of the terminal's key map, as a JavaScript module."""
+    ids = re.findall(r'\{ id: "(\w+)"', PAGE_ACTIONS.read_text())
+    titles = {name: BY_ID[name].title for name in ids if name in BY_ID}
+    return "\n".join(
+        [
+            "// @ts-check",
+            "// Generated from the code by `make docs`.",
+            "",
+            "/** Titles of the actions that the terminal has too, by id. */",
+            f"export const TITLES = {_object(titles)};",
+            "",
+            "/** Fields of `git:status-update` that have another name in worktrees. */",
+            f"export const GIT_STATUS_FIELDS = {_object(GIT_STATUS_FIELDS)};",
+            "",
+        ]
+    )
+
+
+def _object(entries: Mapping[str, str]) -> str:
+    lines = (f"  {name}: {json.dumps(text, ensure_ascii=False)}," for name, text in entries.items())
+    return "\n".join(["{", *lines, "}"])
 
 
 def _page(lines: Iterator[str]) -> str:
@@ -290,3 +318,4 @@ if __name__ == "__main__":
     for name, text in pages().items():
         (DOCS / name).write_text(text)
     TABLE.write_text(call_table())
+    PAGE_MODULE.write_text(page_module())

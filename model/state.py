@@ -8,7 +8,7 @@ and the queued messages are.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from model.base.errors import project_not_found
 from model.domain import events as e
@@ -31,6 +31,20 @@ V = TypeVar("V")
 
 def _empty() -> Mapping[str, Any]:
     return MappingProxyType({})
+
+
+GIT_STATUS_FIELDS: Final = {
+    "ahead": "cached_ahead_count",
+    "behind": "cached_behind_count",
+    "uncommitted_added": "cached_uncommitted_added",
+    "uncommitted_removed": "cached_uncommitted_removed",
+    "branch_diff_added": "cached_branch_diff_added",
+    "branch_diff_removed": "cached_branch_diff_removed",
+    "unpushed": "cached_unpushed_count",
+    "conflicts": "cached_conflict_count",
+    "checked_at": "cached_status_at",
+}
+"""The worktree's field for each field of `git:status-update`; the page has a generated copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,15 +293,7 @@ def _apply_to_worktree(state: State, event: e.Event) -> State:
             return _with_status(
                 state,
                 event.worktree_id,
-                cached_ahead_count=event.ahead,
-                cached_behind_count=event.behind,
-                cached_uncommitted_added=event.uncommitted_added,
-                cached_uncommitted_removed=event.uncommitted_removed,
-                cached_branch_diff_added=event.branch_diff_added,
-                cached_branch_diff_removed=event.branch_diff_removed,
-                cached_unpushed_count=event.unpushed,
-                cached_conflict_count=event.conflicts,
-                cached_status_at=event.checked_at,
+                **{cached: getattr(event, name) for name, cached in GIT_STATUS_FIELDS.items()},
             )
         case _:
             return state

@@ -9,7 +9,7 @@ import pytest
 import spinney
 from docs import proofs
 from docs.effects import EFFECTS, ROOT
-from docs.generate import call_table, pages
+from docs.generate import PAGE_MODULE, call_table, page_module, pages
 from model.api.command import COMMANDS
 from model.cli.arguments import TABLE
 from model.cli.reference import schema
@@ -33,6 +33,10 @@ def test_a_reference_page_is_as_new_as_the_code(name: str) -> None:
 
 def test_what_call_knows_of_the_commands_is_as_new_as_they_are() -> None:
     assert TABLE.read_text() == call_table(), "run: make docs"
+
+
+def test_what_the_page_repeats_is_as_new_as_the_code() -> None:
+    assert PAGE_MODULE.read_text() == page_module(), "run: make docs"
 
 
 def test_every_row_of_the_interface_has_a_test() -> None:

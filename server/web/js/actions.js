@@ -4,6 +4,7 @@
 
 import { ask, confirm, showDialog } from "./dialogs.js";
 import { make } from "./dom.js";
+import { TITLES } from "./generated.js";
 import { register } from "./perform.js";
 import { hashFor } from "./router.js";
 import { pluralize } from "./format.js";
@@ -17,43 +18,44 @@ import { pluralize } from "./format.js";
 
 const MODES = ["plan", "build", "yolo"];
 
-/** @type {Action[]} */
+/** The titles of actions that the terminal has too are generated. @type {(Omit<Action, "title"> & { title?: string })[]} */
 const ACTIONS = [
-  { id: "commands", keys: "ctrl+k,ctrl+p", title: "All commands", inPalette: false, do: openPalette },
-  { id: "next_waiting", keys: "ctrl+space", title: "Go to the next session that needs you", do: nextWaiting },
-  { id: "canvas", keys: "ctrl+o", title: "All sessions on one screen (canvas)", do: (app) => app.go("canvas") },
-  { id: "new_worktree", keys: "alt+n", title: "New worktree", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
-  { id: "new_session", keys: "alt+t", title: "New session", needs: "worktree", do: (app, { worktree }) => import("./views/worktree.js").then((module) => module.newSession(app, worktree?.id ?? "")) },
-  { id: "cycle_mode", keys: "alt+m", title: "Change mode: plan, build, yolo", needs: "session", do: cycleMode },
-  { id: "stop", keys: "escape", title: "Stop the session", needs: "session", do: stop },
-  { id: "previous_session", keys: "alt+pageup", title: "Previous session", needs: "session", do: (app, context) => goToSibling(app, context, -1) },
-  { id: "next_session", keys: "alt+pagedown", title: "Next session", needs: "session", do: (app, context) => goToSibling(app, context, +1) },
-  { id: "open_diff", keys: "ctrl+g", title: "Show changes (diff)", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
-  { id: "commit", title: "Commit", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "commit" }) },
-  { id: "pull_request", title: "Pull request", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "pull_request" }) },
-  { id: "search", keys: "ctrl+shift+f", title: "Search all messages", do: (app) => app.go("search") },
-  { id: "toggle_tree", keys: "f2,ctrl+b", title: "Show or hide projects", do: toggleTree },
+  { id: "commands", keys: "ctrl+k,ctrl+p", inPalette: false, do: openPalette },
+  { id: "next_waiting", keys: "ctrl+space", do: nextWaiting },
+  { id: "canvas", keys: "ctrl+o", do: (app) => app.go("canvas") },
+  { id: "new_worktree", keys: "alt+n", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
+  { id: "new_session", keys: "alt+t", needs: "worktree", do: (app, { worktree }) => import("./views/worktree.js").then((module) => module.newSession(app, worktree?.id ?? "")) },
+  { id: "cycle_mode", keys: "alt+m", needs: "session", do: cycleMode },
+  { id: "stop", keys: "escape", needs: "session", do: stop },
+  { id: "previous_session", keys: "alt+pageup", needs: "session", do: (app, context) => goToSibling(app, context, -1) },
+  { id: "next_session", keys: "alt+pagedown", needs: "session", do: (app, context) => goToSibling(app, context, +1) },
+  { id: "open_diff", keys: "ctrl+g", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
+  { id: "commit", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "commit" }) },
+  { id: "pull_request", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "pull_request" }) },
+  { id: "search", keys: "ctrl+shift+f", do: (app) => app.go("search") },
+  { id: "toggle_tree", keys: "f2,ctrl+b", do: toggleTree },
   { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
-  { id: "rename_session", keys: "f4", title: "Rename the session", needs: "session", do: renameSession },
-  { id: "begin_afresh", title: "New session with the same agent and mode", needs: "session", do: startSimilarSession },
-  { id: "choose_model", title: "Choose the session's model", needs: "session", do: () => openSelect("model") },
-  { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => openSelect("agent") || app.toast("Stop the session before changing its agent.") },
-  { id: "choose_thinking", title: "Choose the session's thinking level", needs: "session", do: () => openSelect("thinking") },
-  { id: "show_raw_log", title: "Show the raw log", needs: "session", do: (app, { session }) => app.go("raw", session?.id) },
-  { id: "archive_session", title: "Archive the session", needs: "session", do: archiveSession },
-  { id: "delete_session", title: "Delete the session permanently", needs: "session", do: deleteSession },
+  { id: "rename_session", keys: "f4", needs: "session", do: renameSession },
+  { id: "begin_afresh", needs: "session", do: startSimilarSession },
+  { id: "choose_model", needs: "session", do: () => openSelect("model") },
+  { id: "choose_agent", needs: "session", do: (app) => openSelect("agent") || app.toast("Stop the session before changing its agent.") },
+  { id: "choose_thinking", needs: "session", do: () => openSelect("thinking") },
+  { id: "show_raw_log", needs: "session", do: (app, { session }) => app.go("raw", session?.id) },
+  { id: "archive_session", needs: "session", do: archiveSession },
+  { id: "delete_session", needs: "session", do: deleteSession },
   { id: "open_worktree_page", title: "Worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },
-  { id: "archive_worktree", title: "Archive the worktree", needs: "worktree", do: archiveWorktree },
-  { id: "add_project", title: "Add a project", do: (app) => import("./views/project.js").then((module) => module.addProject(app)) },
-  { id: "project_settings", title: "Project settings", needs: "project", do: (app, { project }) => import("./views/project-settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
-  { id: "show_archive", keys: "f8", title: "Archive: restore or permanently delete worktrees and sessions", do: (app) => app.go("archive") },
-  { id: "preferences", keys: "f9", title: "Preferences", do: (app) => app.go("preferences") },
-  { id: "server", title: "Server: address, token", do: (app) => app.go("server") },
-  { id: "help", keys: "f1,?", title: "Help: keys and marks", do: (app) => app.go("help") },
+  { id: "archive_worktree", needs: "worktree", do: archiveWorktree },
+  { id: "add_project", do: (app) => import("./views/project.js").then((module) => module.addProject(app)) },
+  { id: "project_settings", needs: "project", do: (app, { project }) => import("./views/project-settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
+  { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },
+  { id: "preferences", keys: "f9", do: (app) => app.go("preferences") },
+  { id: "server", do: (app) => app.go("server") },
+  { id: "help", keys: "f1,?", do: (app) => app.go("help") },
 ];
 
 /** Register the table for everything that lists or performs actions. */
-export const registerActions = () => register(ACTIONS);
+export const registerActions = () =>
+  register(ACTIONS.map((action) => ({ title: TITLES[/** @type {keyof typeof TITLES} */ (action.id)] ?? action.id, ...action })));
 
 /** Open the palette; its input exists before its list is loaded, so that typing is never lost. @param {App} app */
 async function openPalette(app) {

@@ -2,6 +2,8 @@
 // The state of the page, and how events change it, in the same way as in Spinney itself.
 // The open conversation is not part of it; see session/conversation.js.
 
+import { GIT_STATUS_FIELDS } from "./generated.js";
+
 /**
  * @typedef {Record<string, any> & { id: string }} Resource a project, worktree, session or message as in the API
  *
@@ -24,19 +26,6 @@ const byId = (items) => new Map(items.map((item) => [item.id, item]));
 /** Lowest `order` first, then the oldest. @param {Resource[]} items */
 const sortItems = (items) =>
   items.sort((a, b) => a.order - b.order || (a.created_at ?? a.added_at) - (b.created_at ?? b.added_at));
-
-/** Fields of `git:status-update` that have another name in worktrees. */
-const GIT_FIELDS = {
-  ahead: "cached_ahead_count",
-  behind: "cached_behind_count",
-  uncommitted_added: "cached_uncommitted_added",
-  uncommitted_removed: "cached_uncommitted_removed",
-  branch_diff_added: "cached_branch_diff_added",
-  branch_diff_removed: "cached_branch_diff_removed",
-  unpushed: "cached_unpushed_count",
-  conflicts: "cached_conflict_count",
-  checked_at: "cached_status_at",
-};
 
 /** Projects, worktrees, sessions, queued messages and preferences. */
 export class State {
@@ -161,7 +150,7 @@ export class State {
     if (body.worktree) this.worktrees.set(id, body.worktree);
     else if (name === "worktree:deleted" || name === "worktree:create_error") this.#removeWorktree(id);
     else if (known && name === "git:status-update") {
-      const fields = Object.entries(GIT_FIELDS).map(([field, worktreeField]) => [worktreeField, body[field]]);
+      const fields = Object.entries(GIT_STATUS_FIELDS).map(([field, worktreeField]) => [worktreeField, body[field]]);
       this.worktrees.set(id, { ...known, ...Object.fromEntries(fields) });
     } else if (known && name === "worktree:status_updated") {
       const { cached_pr_status, cached_check_status } = body;
