@@ -348,7 +348,7 @@ def test_markdown_without_code_loads_no_pygments_and_reading_the_module_no_parse
     code = (
         "import sys, model.richtext.markdown;"
         "print('markdown_it' in sys.modules);"
-        "model.richtext.markdown.render('# a\\n\\n```\\nplain\\n```\\n');"
+        "model.richtext.markdown.parse_markdown('# a\\n\\n```\\nplain\\n```\\n');"
         "print('pygments' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=30)

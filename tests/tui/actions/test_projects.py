@@ -443,7 +443,10 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
     opus = OfferedModel(name="opus", label="Opus 9", efforts=["low", "max"], answers_as="opus-9")
     told = ModelList(models=[opus], default="opus-9")
     (row, *_) = apply_model_lists(BUILT_IN, {"backend_a": told}).backends
-    models = [AgentModel.model_validate(asdict(model)) for model in row.models]
+    models = [
+        AgentModel.model_validate({**asdict(model), "answers_as": model.full_name})
+        for model in row.models
+    ]
     kind = AgentKind(name=row.name, label=row.label, program=row.program, models=models)
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
