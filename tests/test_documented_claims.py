@@ -45,7 +45,7 @@ FIGURES: Final = (
     ("README.md", f"(`codex` {_version(codex_program.PROGRAM.oldest)} or newer)"),
     ("README.md", f"(`opencode` {_version(opencode_program.PROGRAM.oldest)} or newer)"),
     ("README.md", f"or the server runs; {WORDS[int(engine.STAY / 60)]} minutes after"),
-    ("SECURITY.md", f"at most {log.LINE // 1000} kB"),
+    ("SECURITY.md", f"at most {log.MAX_LINE_BYTES // 1000} kB"),
     ("SECURITY.md", f"It ends after {sign_in.SIGNED_IN // 3600} hours"),
     ("SECURITY.md", f"({sign_in.REMEMBERED // 86400} days if the browser is to remember)"),
     ("docs/command-line.md", f"given up after {WORDS[int(quick_call.CONNECTING)]} seconds"),

@@ -192,7 +192,7 @@ async def test_equal_environments_share_a_server_and_a_dead_one_is_replaced(prog
 
 
 async def test_a_server_ends_when_nobody_has_used_it_for_a_while(program: Path) -> None:
-    servers = ServerPool(unused_limit=0.05)
+    servers = ServerPool(idle_timeout=0.05)
     server = await servers.acquire(str(program), dict(os.environ))
     again = await servers.acquire(str(program), dict(os.environ))
     servers.release(server)
