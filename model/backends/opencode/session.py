@@ -14,10 +14,10 @@ from model.backends.channel import Channel
 from model.backends.opencode import commands, errors, history, policy
 from model.backends.opencode import prompt as opencode_prompt
 from model.backends.opencode.agents import CustomAgents
+from model.backends.opencode.discovery import discover
 from model.backends.opencode.edits import EDIT_TOOLS, Edits
 from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.inbox import EventsMissed, InboxItem, ServerLost, TurnAborted
-from model.backends.opencode.introduction import discover
 from model.backends.opencode.models import Models
 from model.backends.opencode.requests import PendingRequests
 from model.backends.opencode.rules import Rules
