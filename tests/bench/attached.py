@@ -37,9 +37,9 @@ def _add_starts(table: Table, home: Path, runs: int) -> None:
     with _without_a_screen(home):
         for _ in range(runs + 1):
             with terminal([_BARE], home) as screen:
-                bare.append(screen.wait_for(start.TAIL))
+                bare.append(screen.wait_for(start.TREE))
             with terminal([_SPINNEY], home) as screen:
-                screens.append((screen.wait_for(start.TAIL), screen.wait_for(start.SERVING)))
+                screens.append((screen.wait_for(start.TREE), screen.wait_for(start.SERVING)))
     # For the first one the other side imports what answers.
     first, *others = screens
     frame, live = (min(times) for times in zip(*others, strict=True))
