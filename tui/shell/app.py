@@ -29,7 +29,6 @@ from themes.terminal import theme_colors
 from tui.keys.keymap import BY_ID, clashes, is_bound, strangers
 from tui.shell import failure
 from tui.shell.interrupt import Interrupt
-from tui.shell.leave import Ending
 from tui.shell.main_screen import MainScreen
 from tui.shell.startup_snapshot import file_of
 from tui.shell.type_ahead import TypeAhead
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from model.preferences.schema import Preferences
     from tui.composer.draft_store import Drafts
     from tui.shell.connection import Connection
+    from tui.shell.leave import Ending
     from tui.store.mirror import Mirror
     from tui.terminal.supervisor import Leash
 

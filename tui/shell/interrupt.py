@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from textual.widgets import Input, TextArea
-
 from tui.composer.widget import MessageArea
-from tui.screens.dialog import Dialog
 from tui.shell.selection import Selection
 
 AGAIN: Final = 3.0
@@ -23,6 +20,8 @@ class Interrupt:
 
     def press(self) -> None:
         """Do the least that there is to do."""
+        from tui.screens.dialog import Dialog  # not before the first frame
+
         main, app = self._main, self._main.app
         screen = app.screen
         if _emptied(app.focused):
@@ -46,6 +45,8 @@ class Interrupt:
 
 def _emptied(box: object) -> bool:
     """Whether there was any text to remove; undo, or ↑ in the message box, brings it back."""
+    from textual.widgets import Input, TextArea
+
     if isinstance(box, MessageArea):
         return box.empty()
     if isinstance(box, Input | TextArea) and (box.value if isinstance(box, Input) else box.text):
