@@ -170,7 +170,7 @@ class Canvas(FullScreen):
         """Name the keys that are of use now."""
         own = (("enter", "open"), ("tab", "mark"), ("letters", "filter"))
         without = frozenset() if self._asks() is not None else frozenset({"canvas_answer"})
-        self.name_keys(FOOTER, first=own, without=without)
+        self.update_key_hints(FOOTER, first=own, without=without)
 
     def _agent(self, cell: Cell) -> str:
         return self.desk.agents.labels(cell.session)[0]

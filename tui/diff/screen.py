@@ -356,7 +356,7 @@ class Diff(FullScreen):
 
     def show_keys(self) -> None:
         """Name the keys that are of use now."""
-        self.name_keys(FOOTER, first=own_keys(self), without=useless(self))
+        self.update_key_hints(FOOTER, first=own_keys(self), without=useless(self))
 
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""

@@ -103,7 +103,7 @@ class FullScreen(Closing[None], Screen[None]):
     def _follow_preferences(self) -> None:
         self.set_class(not self.desk.state.preferences.show_keybinding_hints, "no-hints")
 
-    def name_keys(
+    def update_key_hints(
         self,
         actions: Iterable[str],
         *,

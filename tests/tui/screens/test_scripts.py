@@ -234,7 +234,7 @@ async def test_a_setup_is_stopped_in_the_empty_chat_of_its_worktree(start: Start
     async with start(client) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))
         await until(pilot, lambda: "setup script" in app.main.chat.welcome.step.sentence)
-        assert ("esc", "stop the setup") in app.main.chat.welcome.step.more
+        assert ("esc", "stop setup") in app.main.chat.welcome.step.more
         await pilot.press(*"go", "escape")
         await until(pilot, lambda: client.called("stop_worktree_script"))
         assert app.main.chat.composer.text == "go"

@@ -404,7 +404,7 @@ async def test_a_worktree_made_by_hand_is_chosen_from_a_list_and_opened(start: S
     client = offers(FakeClient(a_state(a_project())))
     async with start(client) as (app, pilot):
         app.main.open_place(Place("project", "p1"))
-        await until(pilot, lambda: "No worktree here" in app.main.chat.welcome.step.sentence)
+        await until(pilot, lambda: "No worktrees yet" in app.main.chat.welcome.step.sentence)
         await pilot.press("ctrl+p", *"adopt", "enter")
         await until(pilot, lambda: isinstance(app.screen, Choose))
         assert [choice.label for choice in app.screen.choices] == ["/else/loose", "/else/mine"]

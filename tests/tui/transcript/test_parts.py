@@ -279,15 +279,15 @@ def test_a_worktree_whose_first_message_is_on_its_way_does_not_ask_for_one() -> 
     state, place = a_state(a_project(), a_worktree()), Place("worktree", "w1")
     asks = next_step(state, place, key_of=str)
     sends = next_step(state, place, is_sending=True, key_of=str)
-    assert "No session yet" in asks.sentence
+    assert "No sessions yet" in asks.sentence
     assert "on its way" in sends.sentence and "Write below" not in sends.sentence
 
 
 def test_a_worktree_that_has_sessions_does_not_say_that_it_has_none() -> None:
     state = a_state(a_project(), a_worktree(), a_session())
     step = next_step(state, Place("worktree", "w1"), key_of=str)
-    assert "No session yet" not in step.sentence
-    assert "Choose a session on the left, or write below" in step.sentence
+    assert "No sessions yet" not in step.sentence
+    assert "Choose a session on the left, or describe a task" in step.sentence
 
 
 async def test_the_open_session_has_all_the_room_that_its_title_line_has(start: Start) -> None:
