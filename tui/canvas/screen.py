@@ -131,7 +131,7 @@ class Canvas(FullScreen):
         if not self.desk.mirror.is_loaded:
             self.view.empty = "Loading …"
         elif words:
-            self.view.empty = f"No session holds “{self.filter}”. Backspace takes letters back."
+            self.view.empty = f"No session holds '{self.filter}'. Backspace takes letters back."
         else:
             self.view.empty = (
                 "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
@@ -336,4 +336,4 @@ CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
 
 
 def _named(chosen: list[Cell]) -> str:
-    return f"“{chosen[0].name}”" if len(chosen) == 1 else f"{len(chosen)} sessions"
+    return f"'{chosen[0].name}'" if len(chosen) == 1 else f"{len(chosen)} sessions"

@@ -208,7 +208,7 @@ class Diff(FullScreen):
         self._wanted = None
         if seeks and not has:
             if path is not None:
-                self.desk.say(f"“{path}” has no changes any more.")
+                self.desk.say(f"'{path}' has no changes any more.")
             if self.side != SIDES[0] and not self.files.files:
                 self._look_at(SIDES[0])
                 return True

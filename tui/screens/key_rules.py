@@ -63,7 +63,7 @@ def clash(action_id: str, key: str, overrides: Mapping[str, str]) -> str | None:
         has_it = key in keys_of(action.id, overrides).split(",")
         if action.id != action_id and has_it and any(action.id in told for told in new):
             return (
-                f"{spelled(key)} is the key of “{action.title}”. Give that one another key first, "
+                f"{spelled(key)} is the key of '{action.title}'. Give that one another key first, "
                 "or press another key."
             )
     return None

@@ -187,7 +187,7 @@ class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=Fa
     def compose(self) -> ComposeResult:
         """What is asked, and why a key was not taken."""
         box = Vertical(
-            Static(f"Press the new key of “{self._action.title}”.", markup=False),
+            Static(f"Press the new key of '{self._action.title}'.", markup=False),
             Static(classes="problem", markup=False),
             Static(keys_line(("esc", "leave it as it was")), classes="keys"),
             classes="dialog",

@@ -95,7 +95,7 @@ class Pick(Dialog[Choice]):
         self.shown = found[:MOST]
         typed = self._typed.strip()
         if self._own and typed and all(entry.value != typed for entry in found):
-            self.shown.append(Choice(typed, f"{self._own} “{typed}”"))
+            self.shown.append(Choice(typed, f"{self._own} '{typed}'"))
         self._list.clear_options()
         self._list.add_options([Option(entry.row(self.present)) for entry in self.shown])
         values = [entry.value for entry in self.shown]

@@ -95,7 +95,7 @@ class ProfilesScreen(Dialog[None]):
             self.run_worker(self._remove(self._profiles[index].name), exclusive=True)
 
     async def _remove(self, name: str) -> None:
-        sentence = f"Remove “{name}” with its settings? They cannot be brought back."
+        sentence = f"Remove '{name}' with its settings? They cannot be brought back."
         dialog = Confirm("Remove the profile", sentence, "remove")
         if not await self.app.push_screen_wait(dialog):
             return

@@ -139,7 +139,7 @@ class EditProject(Dialog[ProjectSettings]):
 
     @on(SelectionList.SelectionToggled)
     def _toggled(self, event: "SelectionList.SelectionToggled[str]") -> None:
-        """“As the preferences say” and servers by name exclude each other."""
+        """'As the preferences say' and servers by name exclude each other."""
         event.stop()
         servers = event.selection_list
         if event.selection.value == "":

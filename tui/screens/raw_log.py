@@ -310,7 +310,7 @@ class RawLog(Dialog[None]):
         while not view.find(self._words, step):
             if step > 0 or not view.pieces or view.pieces[0].is_first:
                 older = "newer" if step > 0 else "older"
-                words = f"Nothing {older} holds “{self._words}”."
+                words = f"Nothing {older} holds '{self._words}'."
                 self.app.notify(words, markup=False, timeout=3)
                 return
             await self._read_older()

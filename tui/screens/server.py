@@ -254,7 +254,7 @@ class ServerScreen(Dialog[None]):
                 return
             if given.isascii() and given.isdigit() and int(given) <= HIGHEST_PORT:
                 break
-            present, problem = given, f"“{given}” is no port: a number from 0 to {HIGHEST_PORT}."
+            present, problem = given, f"'{given}' is no port: a number from 0 to {HIGHEST_PORT}."
         await self._change({"http_server_port": int(given)}, f"Moving to port {given} …")
 
     def action_require_token(self) -> None:

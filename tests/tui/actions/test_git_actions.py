@@ -208,7 +208,7 @@ async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: 
         act(app, "abort_merge")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
-        await until(pilot, lambda: "The merge is given up." in toasts(app))
+        await until(pilot, lambda: "The merge was aborted." in toasts(app))
 
 
 async def test_what_keeps_a_push_from_starting_is_said_in_place(start: Start) -> None:

@@ -407,9 +407,9 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
 @pytest.mark.parametrize(
     ("memories", "words"),
     [
-        ({}, "gets a summary of this one"),
+        ({}, "includes a summary of this one"),
         ({"backend_b": AgentMemory(messages=2)}, "a summary of what happened since"),
-        ({"backend_b": AgentMemory(messages=4)}, "in which nothing is missing"),
+        ({"backend_b": AgentMemory(messages=4)}, "which is up to date"),
     ],
 )
 async def test_a_change_of_agent_says_what_the_new_one_will_know(
@@ -459,7 +459,7 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
         assert shown == [
             ("Default (Opus 9)", "effort low max"),
             ("Opus 9", "effort low max"),
-            ("another one…", "by its name"),
+            ("other …", "by its name"),
         ]
         assert app.screen.present == "opus"
         await pilot.press("home", "enter")

@@ -90,7 +90,7 @@ async def test_what_is_folded_is_found_and_opened(start: Start) -> None:
 async def test_what_is_not_there_is_said(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await opened(app, pilot)
-        told = "Nothing older holds “[/] nowhere”."
+        told = "No older match for '[/] nowhere'."
         await sought(app, pilot, "[/] nowhere")
         await until(
             pilot,

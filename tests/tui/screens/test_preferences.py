@@ -358,7 +358,7 @@ async def test_a_new_key_works_at_once(start: Start) -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("ctrl+t", "ctrl+t is the key of “New session”."),
+        ("ctrl+t", "ctrl+t is the key of 'New session'."),
         ("ctrl+m", "cannot tell ctrl+m from enter"),
         ("ctrl+i", "cannot tell ctrl+i from tab"),
         ("ctrl+h", "cannot tell ctrl+h from backspace"),

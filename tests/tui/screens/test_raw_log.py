@@ -89,7 +89,7 @@ async def test_words_are_found_in_what_was_not_read_yet(start: Start) -> None:
         await until(pilot, lambda: "000042 said" in shown(view))
         await pilot.press("N")
         await until(pilot, lambda: len(app._notifications) == 1)
-        assert [n.message for n in app._notifications] == ["Nothing older holds “00042 SAID”."]
+        assert [n.message for n in app._notifications] == ["No older match for '00042 SAID'."]
 
 
 async def test_who_finds_nothing_is_told_how_to_switch_it_on_and_can(start: Start) -> None:

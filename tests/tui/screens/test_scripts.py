@@ -226,7 +226,7 @@ async def test_in_a_row_where_nothing_runs_there_is_nothing_to_stop(start: Start
         app.main.projects.focus()
         await pilot.press("ctrl+x")
         await until(pilot, lambda: [n.message for n in app._notifications])
-        assert [n.message for n in app._notifications] == ["Nothing runs in this row."]
+        assert [n.message for n in app._notifications] == ["Nothing is running in this row."]
 
 
 async def test_a_setup_is_stopped_in_the_empty_chat_of_its_worktree(start: Start) -> None:

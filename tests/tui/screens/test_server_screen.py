@@ -235,7 +235,7 @@ async def test_what_is_no_port_is_asked_for_again(start: Start) -> None:
     async with start(client) as (app, pilot):
         await opened(app, pilot)
         await give_port(app, pilot, "70000")
-        await until(pilot, lambda: "“70000” is no port" in words_of(app))
+        await until(pilot, lambda: "'70000' is no port" in words_of(app))
         assert app.screen.query_one(Input).value == "70000"
         await pilot.press("backspace", "enter")
         await until(pilot, lambda: "would take port 7000," in told(app))

@@ -104,7 +104,7 @@ VIEWS = {
     "an empty archive": (at_work, "show_archive", "", "The archive is empty."),
     "no hit in the archive": (at_work, "show_archive", "zz", "Nothing fits; backspace widens."),
     "an empty canvas": (without_sessions, "canvas", "", "ctrl+n there makes a worktree"),
-    "no hit on the canvas": (at_work, "canvas", "zz", "No session holds “zz”. Backspace"),
+    "no hit on the canvas": (at_work, "canvas", "zz", "No session holds 'zz'. Backspace"),
     "no hit in the search": (at_work, "search", "zz", "No messages match"),
     "no changes": (at_work, "open_diff", "", "v shows the other sides"),
     "no hit in the settings": (at_work, "preferences", "zzz", "Backspace takes them back"),
