@@ -96,8 +96,8 @@ async def test_who_finds_nothing_is_told_how_to_switch_it_on_and_can(start: Star
     log = a_log(0)
     async with start(log.client) as (app, pilot):
         await opened(app, pilot)
-        await until(pilot, lambda: "Debug mode is off: nothing is written down" in state(app))
-        assert "debug_mode_enabled in the preferences" in state(app)
+        await until(pilot, lambda: "Debug mode is off, nothing is being recorded" in state(app))
+        assert "or in the preferences" in state(app)
         await pilot.press("d")
         await until(pilot, lambda: "Debug mode is on" in state(app))
         await pilot.press("d")

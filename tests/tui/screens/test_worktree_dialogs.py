@@ -282,7 +282,10 @@ async def test_what_runs_is_named_and_stopped_first(start: Start) -> None:
 
     client.answers["stop_generation"] = stop
     async with start(client) as (app, pilot):
-        assert "These sessions are running and will be stopped: Fix the parser." in await ask_to_delete(app, pilot)
+        assert (
+            "These sessions are running and will be stopped: Fix the parser."
+            in await ask_to_delete(app, pilot)
+        )
         await pilot.press("y")
         await until(pilot, lambda: client.called("remove_worktree"))
         names = [name for name, _ in client.calls]

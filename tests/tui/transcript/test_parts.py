@@ -21,7 +21,7 @@ from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_w
 from tui.draw.status_icons import Mark, git_counts, in_need, mark_of
 from tui.keys import keymap, names
 from tui.screens import preferences_rows
-from tui.screens.about import Found, rows
+from tui.screens.about import InstallationReport, rows
 from tui.screens.archive import counted
 from tui.shell.onboarding import next_step
 from tui.store import mirror
@@ -315,7 +315,7 @@ def test_what_is_cut_in_a_list_ends_with_an_ellipsis() -> None:
 
 def test_the_rest_of_a_remedy_stands_below_its_beginning() -> None:
     remedy = "Only for pull requests: install GitHub's gh, then run: gh auth login, and try again"
-    found = Found(
+    found = InstallationReport(
         Installation(version="1", log="", findings=[Finding("gh", None, "not found", remedy)]),
         [],
         [],
