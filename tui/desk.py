@@ -1,7 +1,7 @@
-"""What actions, dialogs and full screens may know of the program: interfaces, no code.
+"""The interfaces through which actions, dialogs and full screens use the program; no code.
 
-The main screen is the `Desk`. It hands itself out once a client is connected, so nothing here is
-optional for want of a connection. Tests of actions use a small fake.
+The main screen implements `Desk` and passes itself to actions once a client is connected, so
+nothing here is optional because of a missing connection. Tests of actions use a small fake.
 """
 
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 ServerStatus = tuple[dict[str, Any], str]
-"""The HTTP server's status, and why it is not as requested, or ''."""
+"""The HTTP server's status, and why it differs from what was requested, or ''."""
 
 
 class Host(Protocol):
     """The application around the main screen."""
 
     attached: bool
-    """Whether the model is in another process, which outlives this terminal."""
+    """Whether the model runs in another process, which outlives this terminal."""
     remote_address: str
-    """The address of a Spinney on another machine, whose files are there; '' for a local one."""
+    """The address of the Spinney on another machine that has the files; '' for a local one."""
     preferences_changed: "Signal[Preferences]"
     server_changed: "Signal[ServerStatus]"
 
@@ -51,10 +51,10 @@ class Host(Protocol):
         """Show a theme without changing the preferences."""
 
     def toggle_mouse(self) -> bool:
-        """Leave the mouse to the terminal, or capture it again; whether it is the terminal's."""
+        """Release the mouse to the terminal, or capture it again; return whether it is released."""
 
     def leave(self) -> None:
-        """Quit; ask first if that would interrupt a run."""
+        """Quit; ask for confirmation if that would interrupt a run."""
 
 
 class Outbox(Protocol):
@@ -64,7 +64,7 @@ class Outbox(Protocol):
         """Send a message, or queue it behind the run. Raises `SpinneyError`."""
 
     async def send_draft(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
-        """Send the draft of a session, or of a worktree, which gets a session for it."""
+        """Send the draft of a session, or of a worktree, for which a session is created."""
 
     async def decide(self, chosen: "RequestPanel.Chosen") -> None:
         """Approve a plan, or decide on a permission."""
@@ -80,14 +80,14 @@ class Conversation(Protocol):
     """The open conversation's messages."""
 
     async def read_older(self) -> None:
-        """Read the page before the first message that is loaded."""
+        """Read the page before the first loaded message."""
 
     async def reveal(self, session_id: str, message_id: str) -> None:
-        """Scroll to a message of the session that was just opened, reading what is between."""
+        """Scroll to a message of the session just opened, reading the pages before it."""
 
 
 class Desk(Protocol):
-    """What is selected, what is known, and the ways to ask, tell and act."""
+    """The selection, the state, and the means to ask, notify and act."""
 
     started_in: Path | None
     offered: Path | None
@@ -149,7 +149,7 @@ class Desk(Protocol):
 
     @property
     def place(self) -> "Place | None":
-        """What is open."""
+        """The open session, worktree or project."""
 
     @property
     def session(self) -> "Session | None":
@@ -157,11 +157,11 @@ class Desk(Protocol):
 
     @property
     def worktree(self) -> "Worktree | None":
-        """The worktree that actions are about."""
+        """The worktree that actions apply to."""
 
     @property
     def project(self) -> "Project | None":
-        """The project that actions are about."""
+        """The project that actions apply to."""
 
     def key_of(self, action_id: str) -> str:
         """The keys of an action, as displayed."""
@@ -191,7 +191,7 @@ class Desk(Protocol):
         """Open a session and read its newest messages."""
 
     def point_to(self, place: "Place") -> None:
-        """Make this place the one that actions are about; the focus stays."""
+        """Make this the place that actions apply to, without moving the focus."""
 
     def focus_chat(self) -> None:
         """Focus the message box, or the next step."""
@@ -200,17 +200,17 @@ class Desk(Protocol):
         """Draw the open session again."""
 
     async def open_targets(self, targets: "Sequence[Target]") -> None:
-        """Open a file or page that a message names; ask which if there are several."""
+        """Open a file or page named in a message; ask which if there are several."""
 
     def step_back(self) -> bool:
-        """What escape does before it stops a run; whether there was anything to do."""
+        """Do what escape does before it stops a run; return whether there was anything to do."""
 
     def show_server(self, status: dict[str, Any], problem: str = "") -> None:
-        """Show the HTTP server's status everywhere."""
+        """Show the HTTP server's status on every screen that displays it."""
 
     def set_agents(self, reports: "list[BackendReport]") -> None:
-        """Use what was found of the agents' programs."""
+        """Update the first step with which agent programs are installed."""
 
 
 Action = Callable[[Desk], Coroutine[Any, Any, None]]
-"""What a key or an entry of the command palette runs."""
+"""The function behind a key or an entry of the command palette."""

@@ -38,6 +38,11 @@ class PreferenceField:
     """The entries that have an effect, for an object with a fixed set of entries."""
 
     @property
+    def label(self) -> str:
+        """The name that settings pages show in place of the key."""
+        return label_of(self.key)
+
+    @property
     def requirement(self) -> str:
         """The requirement for a value, worded to follow 'must'."""
         text = self.form or self._kind_requirement()
@@ -58,6 +63,57 @@ class PreferenceField:
                 return "a list of texts"
             case "object":
                 return "an object of texts"
+
+
+_LABELS: Final = {
+    "agent_limit": "Maximum running agents",
+    "ai_language": "Response language",
+    "allow_web_tools_in_plan_mode": "Allow web tools in plan mode",
+    "archive_retention_days": "Archive retention (days)",
+    "build_backend": "Build agent",
+    "chrome_enabled": "Chrome for Claude Code",
+    "close_original_on_clear_context": "Archive original on new context",
+    "codex_max_agent_threads": "Codex agent threads",
+    "codex_multi_agent_enabled": "Codex multi-agent mode",
+    "confirm_session_close": "Confirm archiving a session",
+    "custom_cli_profiles": "Provider profiles",
+    "debug_mode_enabled": "Debug mode",
+    "default_backend": "Default agent",
+    "default_enabled_mcp_servers": "Default MCP servers",
+    "default_provider": "Default provider profile",
+    "git_poll_interval": "Git poll interval (seconds)",
+    "has_seen_feature_tour": "Feature tour seen",
+    "http_server_auto_start": "Start server with Spinney",
+    "http_server_enabled": "Server",
+    "http_server_localhost_only": "Local connections only",
+    "http_server_port": "Server port",
+    "http_server_token": "Server token",
+    "http_server_token_required": "Require token",
+    "keybindings": "Key bindings",
+    "magic_prompt_backends": "Magic prompt agents",
+    "open_in": "Open worktrees in",
+    "parallel_execution_prompt_enabled": "Parallel execution prompt",
+    "remote_poll_interval": "Remote poll interval (seconds)",
+    "selected_codex_model": "Codex model",
+    "selected_model": "Claude Code model",
+    "selected_opencode_model": "OpenCode model",
+    "session_recap_enabled": "Session recap",
+    "show_keybinding_hints": "Show key hints",
+    "syntax_theme_dark": "Syntax theme (dark)",
+    "syntax_theme_light": "Syntax theme (light)",
+    "yolo_backend": "Yolo agent",
+}
+"""Labels that cannot be derived from the key."""
+
+_ACRONYMS: Final = {"mcp": "MCP", "pr": "PR", "ui": "UI"}
+
+
+def label_of(key: str) -> str:
+    """The label of a setting, or of an entry of one: `zoom_level` is 'Zoom level'."""
+    if key in _LABELS:
+        return _LABELS[key]
+    words = " ".join(_ACRONYMS.get(word, word) for word in key.split("_"))
+    return words[:1].upper() + words[1:]
 
 
 _ENTRIES: Final = {

@@ -89,7 +89,7 @@ class TerminalJourney(WorkSteps):
 
     def next_waiting(self, words: str = "") -> None:
         """Go to a session that needs somebody, and write on in the same burst."""
-        nobody = ("Nobody needs you", "Only this session")
+        nobody = ("No session needs you", "Only this session")
         says_so = lambda view: any(said in "\n".join(view.rows) for said in nobody)  # noqa: E731
         before, here = self.place.view, self.shown
         if says_so(before):

@@ -23,7 +23,7 @@ def begin(tmux: Tmux) -> None:
     tmux.command(DEMO)
     tmux.shows("orchard", "first-steps", "Message Demo agent")
     tmux.press("C-n")
-    tmux.shows("New worktree of orchard")
+    tmux.shows("New worktree in orchard")
     tmux.type(FOREVER)
     tmux.press("Tab")
     tmux.type("calm-test")

@@ -19,7 +19,7 @@ def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path
         terminal.write(b"start, and")
         terminal.shows("show its address")
         terminal.write(b"\r")
-        terminal.shows("stop   l let this network in")
+        terminal.shows("stop   l allow network")
         [found] = spinney.temporary.glob("spinney-demo-*/data/server.json")
         server = json.loads(found.read_text())
 

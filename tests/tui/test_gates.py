@@ -26,7 +26,7 @@ from tests.tui.fake_client import (
 )
 from tests.tui.transcript_app import TranscriptApp, delta, history_of, running, started
 from tui.shell.app import SpinneyApp
-from tui.shell.startup import EVERY
+from tui.shell.startup import SAVE_INTERVAL
 from tui.tree.index import MOST_FOUND
 from tui.tree.widget import ProjectTree
 
@@ -291,7 +291,7 @@ async def test_nothing_wakes_a_screen_of_sessions_that_wait_or_work_often(
         running = [t for t in timers if t._active.is_set() and t._interval and t._repeat is None]
         # But for the clock of a run that one looks at, nothing moves.
         clock = 1.0 if status == "running" else 0.0
-        assert sum(1 / timer._interval for timer in running) <= clock + 1 / EVERY
+        assert sum(1 / timer._interval for timer in running) <= clock + 1 / SAVE_INTERVAL
 
 
 async def test_a_piece_of_text_costs_the_same_in_a_long_message_as_in_a_short_one() -> None:

@@ -1,28 +1,28 @@
-"""Actions that tell of this installation."""
+"""Actions that show information about this installation."""
 
 from model.api.preferences import update_preferences
 from tui.desk import Desk
 
 
 async def about(desk: Desk) -> None:
-    """Version, programs, folders, problems."""
+    """Show version, programs, folders and problems."""
     from tui.screens.about import AboutScreen
 
     await desk.ask(AboutScreen(desk))
 
 
 async def check_agents(desk: Desk) -> None:
-    """Which programs are there, and the command that mends what is missing."""
+    """Show which programs are installed, and the command that installs each missing one."""
     from tui.screens.first_run import FirstRun
 
     await desk.ask(FirstRun(desk, welcome=False))
 
 
 async def welcome(desk: Desk) -> None:
-    """What a new installation has and lacks; shown once."""
+    """Show what a new installation has and lacks; once."""
     from tui.screens.first_run import FirstRun
 
-    wanted = await desk.ask(FirstRun(desk, welcome=True))
+    action_id = await desk.ask(FirstRun(desk, welcome=True))
     await desk.client.call(update_preferences, changes={"has_seen_feature_tour": True})
-    if wanted is not None:
-        desk.perform(wanted)
+    if action_id is not None:
+        desk.perform(action_id)

@@ -1,4 +1,4 @@
-"""The action that takes up worktrees which were made outside Spinney."""
+"""The action that adopts worktrees created outside Spinney."""
 
 from model.api import worktrees as commands
 from tui.desk import Desk
@@ -7,14 +7,14 @@ from tui.store.places import Place
 
 
 async def adopt_worktree(desk: Desk) -> None:
-    """Choose one of those that git knows and Spinney does not, and open it."""
+    """Choose a worktree that git knows and Spinney does not, adopt it and open it."""
     project = desk.project
     if project is None or project.is_folder:
-        desk.say("Open or point at a project first.")
+        desk.say("Select a project first.")
         return
     found = await desk.client.call(commands.list_outside_worktrees, project_id=project.id)
     if not found:
-        desk.say(f"Every worktree of “{project.name}” is here already.")
+        desk.say(f"Every worktree of '{project.name}' is already in Spinney.")
         return
     choices = [Choice(one.path, one.path, one.branch or "no branch") for one in found]
     path = await desk.ask(Choose("Adopt which worktree?", choices))

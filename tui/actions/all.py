@@ -1,4 +1,4 @@
-"""Every action by its id. Imported after the first frame: it brings in the model's commands."""
+"""Every action by its id. Imported after the first frame: it imports the model's commands."""
 
 from collections.abc import Mapping
 

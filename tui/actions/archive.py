@@ -1,4 +1,4 @@
-"""Actions that put worktrees away, remove them, and bring back what was put away."""
+"""Actions that archive, remove and delete worktrees, and restore what is archived."""
 
 from typing import TYPE_CHECKING
 
@@ -16,51 +16,53 @@ if TYPE_CHECKING:
     from model.api.worktrees import RemovalLosses
     from model.domain.resources import Session, Worktree
 
-_NAMED = 5
-"""How many files a question names."""
+_MAX_NAMED_FILES = 5
+"""Most files that a confirmation names."""
 _STOP_LIMIT = 10.0
-"""Seconds for sessions to stop; one that does not obey is let go after two."""
+"""Seconds for sessions to stop; the model detaches one that does not respond after two."""
 
 
 async def archive_worktree(desk: Desk) -> None:
-    """Put the worktree away."""
+    """Archive the worktree."""
     worktree = pointed_worktree(desk)
-    if worktree is None or not await _settled(desk, worktree, "Archive the worktree"):
+    if worktree is None or not await _stop_after_confirmation(
+        desk, worktree, "Archive the worktree"
+    ):
         return
     await desk.client.call(commands.archive_worktree, worktree_id=worktree.id)
-    desk.say(f"“{worktree.name}” is archived; its files stay.")
+    desk.say(f"'{worktree.name}' was archived. Its files are kept.")
 
 
 async def remove_worktree(desk: Desk) -> None:
-    """Remove the worktree; what would be lost is named before anything is."""
+    """Archive or delete the worktree, by preference, after confirmation."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
     if desk.state.preferences.removal_behavior == "delete":
         await _delete(desk, worktree)
         return
-    sentence = f"Remove the worktree “{worktree.name}”?\nIt goes to the archive; its files stay."
+    sentence = f"Archive the worktree '{worktree.name}'?\nIts files are kept."
     if not await desk.ask(Confirm("Remove the worktree", sentence, "remove")):
         return
-    if await _settled(desk, worktree, "Remove the worktree"):
+    if await _stop_after_confirmation(desk, worktree, "Remove the worktree"):
         await desk.client.call(commands.remove_worktree, worktree_id=worktree.id)
-        desk.say(f"“{worktree.name}” is archived; its files stay.")
+        desk.say(f"'{worktree.name}' was archived. Its files are kept.")
 
 
 async def delete_worktree(desk: Desk) -> None:
-    """Delete the worktree for good, whatever the preference says."""
+    """Permanently delete the worktree, whatever the preference says."""
     worktree = pointed_worktree(desk)
     if worktree is not None:
         await _delete(desk, worktree)
 
 
 async def _delete(desk: Desk, worktree: "Worktree") -> bool:
-    """Ask with everything that would go, then delete; whether it is gone."""
-    title = "Take the worktree out" if worktree.adopted else "Delete the worktree"
+    """Confirm with a list of what would be lost, then delete; return whether it was deleted."""
+    title = "Remove the worktree from Spinney" if worktree.adopted else "Delete the worktree"
     losses = await desk.client.call(commands.get_removal_losses, worktree_id=worktree.id)
     lost = losses.files or losses.commits
-    sentence = _what_goes(worktree, losses)
-    agree = "take out" if worktree.adopted else "delete anyway" if lost else "delete"
+    sentence = _deletion_question(worktree, losses)
+    agree = "remove" if worktree.adopted else "delete anyway" if lost else "delete"
     if losses.running:
         agree = f"stop and {agree.removesuffix(' anyway')}"
     dialog = Confirm(title, sentence, agree)
@@ -76,56 +78,58 @@ async def _delete(desk: Desk, worktree: "Worktree") -> bool:
     try:
         await remove(force=bool(lost))
     except SpinneyError as error:
-        # What came meanwhile, or a teardown that failed; nothing was deleted.
+        # New changes since, or a failed teardown; nothing was deleted.
         if error.error_type not in ("conflict", "forbidden"):
             raise
         again = Confirm(title, error.message, "delete anyway")
         if not await desk.ask(again):
             return False
         await remove(force=True)
-    ended = "not shown any more" if worktree.adopted else "deleted"
-    desk.say(f"“{worktree.name}” is {ended}.")
+    result = "removed from Spinney" if worktree.adopted else "deleted"
+    desk.say(f"'{worktree.name}' was {result}.")
     return True
 
 
-def _what_goes(worktree: "Worktree", losses: "RemovalLosses") -> str:
-    """The question, with all that would go: what nobody else has comes first."""
+def _deletion_question(worktree: "Worktree", losses: "RemovalLosses") -> str:
+    """Return the confirmation's text with everything that would be lost, unsaved work first."""
     name = clean_line(worktree.name)
     if worktree.session_type == "base":
-        lines = [f"Show the project's own directory “{name}” no more? Its files stay."]
+        lines = [f"Remove the project's own directory '{name}' from the list? Its files are kept."]
     elif worktree.adopted:
         lines = [
-            f"Take “{name}” out of Spinney? It was made outside: its folder and its branch stay."
+            f"Remove '{name}' from Spinney? It was created outside Spinney, so its directory and "
+            "branch are kept."
         ]
     else:
-        lines = [f"Delete “{name}” for good: its directory and its branch?"]
+        lines = [f"Permanently delete '{name}' with its directory and branch?"]
     if losses.running:
-        lines.append(f"At work, and stopped first: {', '.join(map(clean_line, losses.running))}.")
+        names = ", ".join(map(clean_line, losses.running))
+        lines.append(f"These sessions are running and will be stopped: {names}.")
     if losses.files:
-        more = ", …" if len(losses.files) > _NAMED else ""
-        names = ", ".join(map(clean_line, losses.files[:_NAMED]))
-        lines.append(f"Lost: {_count(len(losses.files), 'uncommitted file')} ({names}{more}).")
+        more = ", …" if len(losses.files) > _MAX_NAMED_FILES else ""
+        names = ", ".join(map(clean_line, losses.files[:_MAX_NAMED_FILES]))
+        lines.append(f"This loses {_count(len(losses.files), 'uncommitted file')} ({names}{more}).")
     if losses.commits:
         lines.append(
-            f"Lost: {_count(losses.commits, 'commit')} on no other branch and on no remote."
+            f"This loses {_count(losses.commits, 'commit')} that no other branch or remote has."
         )
     if losses.sessions:
-        lines.append(f"{_count(losses.sessions, 'session')} with all messages.")
-    goes = worktree.session_type != "base" and not worktree.adopted
-    if goes and not losses.files and not losses.commits:
-        lines.append("What is in it is committed, and on another branch or a remote, too.")
-    if goes:
-        lines.append("Files that git ignores (such as .env) are not looked at, and go with it.")
+        lines.append(f"This deletes {_count(losses.sessions, 'session')} with all messages.")
+    deletes_files = worktree.session_type != "base" and not worktree.adopted
+    if deletes_files and not losses.files and not losses.commits:
+        lines.append("All changes are committed, and all commits are on another branch or remote.")
+    if deletes_files:
+        lines.append("Files ignored by git (such as .env) are not checked and are deleted, too.")
     return "\n".join(lines)
 
 
-async def _settled(desk: Desk, worktree: "Worktree", title: str) -> bool:
-    """Whether nothing works in the worktree, or a person let it be stopped."""
+async def _stop_after_confirmation(desk: Desk, worktree: "Worktree", title: str) -> bool:
+    """Stop running sessions after confirmation; return whether none is running now."""
     running = [clean_line(session.name) for session in _running(desk, worktree)]
     if not running:
         return True
-    sentence = f"At work in it: {', '.join(running)}. Stop that and go on?"
-    if not await desk.ask(Confirm(title, sentence, "stop and go on")):
+    sentence = f"Running in this worktree: {', '.join(running)}. Stop and continue?"
+    if not await desk.ask(Confirm(title, sentence, "stop and continue")):
         return False
     await _stop_sessions(desk, worktree)
     return True
@@ -145,7 +149,7 @@ def _running(desk: Desk, worktree: "Worktree") -> list["Session"]:
 
 
 async def show_archive(desk: Desk) -> None:
-    """Look at what was put away; bring it back or delete it, one after the other."""
+    """Show the archive, from which items can be restored or deleted."""
     while True:
         wanted = await desk.ask(Archive(desk.state))
         if not isinstance(wanted, FromArchive):
@@ -159,7 +163,7 @@ async def show_archive(desk: Desk) -> None:
 
 
 async def restore(desk: Desk, place: Place) -> None:
-    """Bring an archived worktree or session back, with the worktree that holds it."""
+    """Restore an archived worktree, or a session together with its worktree."""
     state = desk.state
     session = state.sessions.get(place.id)
     worktree = state.worktrees.get(session.worktree_id if session is not None else place.id)
@@ -179,8 +183,8 @@ async def _delete_archived(desk: Desk, place: Place) -> None:
     session = desk.state.sessions.get(place.id)
     if session is None:
         return
-    words = _count(session.message_count, "message")
-    sentence = f"Delete “{clean_line(session.name)}” and its {words} for good?"
+    messages = _count(session.message_count, "message")
+    sentence = f"Permanently delete '{clean_line(session.name)}' and its {messages}?"
     dialog = Confirm("Delete the session", sentence, "delete")
     if await desk.ask(dialog):
         await desk.client.call(session_commands.delete_session, session_id=session.id)

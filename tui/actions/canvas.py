@@ -4,7 +4,7 @@ from tui.desk import Desk
 
 
 async def canvas(desk: Desk) -> None:
-    """Every session on one screen."""
+    """Show every session on one screen."""
     from tui.canvas.screen import Canvas
 
     desk.show(Canvas(desk))

@@ -1,4 +1,4 @@
-"""Actions about what is being written, and what was written and waits."""
+"""Actions on the message box and on queued messages."""
 
 import asyncio
 import os
@@ -18,50 +18,50 @@ from tui.terminal.open_commands import at_line, text_editor
 if TYPE_CHECKING:
     from model.domain.resources import Message
 
-_LARGEST = 8_000_000
-"""Bytes that are read back from an editor."""
+_MAX_BYTES = 8_000_000
+"""Most bytes that are read back from an editor."""
 
 
 async def take_back(desk: Desk) -> None:
-    """Take the newest waiting message out of the queue, back into the message box."""
+    """Move the newest queued message back into the message box."""
     waiting = desk.state.queued.get(desk.chat.session_id or "", ())
     await _edit(desk, waiting[-1] if waiting else None)
 
 
 async def send_queued(desk: Desk) -> None:
-    """Send what waits after a stop, or after a failure."""
+    """Send the messages that are still queued after a stop or a failure."""
     if desk.session is not None and desk.chat.queue.is_stopped:
         await desk.client.call(commands.send_queued_messages, session_id=desk.session.id)
     else:
-        desk.say("No message waits here for a run that is over.")
+        desk.say("There are no queued messages to send.")
 
 
 async def edit_queued(desk: Desk) -> None:
-    """The same with the message that is marked."""
+    """Move the selected queued message back into the message box."""
     await _edit(desk, desk.chat.queue.chosen)
 
 
 async def remove_queued(desk: Desk) -> None:
-    """Take a waiting message out of the queue. Earlier messages of the box have it still."""
+    """Remove the selected message from the queue; it stays in the message box's history."""
     message = desk.chat.queue.chosen
     if message is None:
-        desk.say("No message waits here.")
+        desk.say("There are no queued messages.")
     else:
-        await _take_out(desk, message)
+        await _dequeue(desk, message)
 
 
 async def _edit(desk: Desk, message: "Message | None") -> None:
     if message is None:
-        desk.say("No message waits here.")
+        desk.say("There are no queued messages.")
         return
-    await _take_out(desk, message)
+    await _dequeue(desk, message)
     images = [block.path for block in message.content if isinstance(block, ImageBlock)]
     desk.chat.give_back(message.session_id, message.text, images)
     desk.focus_chat()
 
 
-async def _take_out(desk: Desk, message: "Message") -> None:
-    # It may have been written elsewhere, and then no other place here has it.
+async def _dequeue(desk: Desk, message: "Message") -> None:
+    # A message written on another client is not in this message box's history yet.
     desk.chat.remember(message.text)
     await desk.client.call(
         commands.remove_queued_message, session_id=message.session_id, message_id=message.id
@@ -69,27 +69,27 @@ async def _take_out(desk: Desk, message: "Message") -> None:
 
 
 async def external_editor(desk: Desk) -> None:
-    """Write the message in an editor; what it saves comes back into the box."""
+    """Edit the message in an external editor, and read back what it saves."""
     if not desk.chat.key:
         desk.say("Open a session first.")
         return
     box, key = desk.chat.composer, desk.chat.key
     draft = box.draft
     command = text_editor(os.environ)
-    path = await asyncio.to_thread(_written, draft.whole())
+    path = await asyncio.to_thread(_write_draft, draft.whole())
     try:
         last = draft.text.count("\n") + 1 if not draft.pastes else 0
-        words = (*command, *at_line(command[0], path, last))
-        code = await in_terminal(desk.app, words, path.parent, os.environ)
+        arguments = (*command, *at_line(command[0], path, last))
+        code = await in_terminal(desk.app, arguments, path.parent, os.environ)
         text = await asyncio.to_thread(_read, path)
     except SpinneyError:
         await asyncio.to_thread(_remove, path)
         raise
     if code:
-        # What was saved may be half of a message: it is kept beside the one in the box.
+        # The file may be incomplete: keep it, and leave the message box alone.
         raise SpinneyError(
-            f"{command[0]} ended with exit code {code}, so the message stays as it was. "
-            f"What the editor saved is in {path}."
+            f"{command[0]} failed with exit code {code}, so the message is unchanged. "
+            f"The file it saved is {path}."
         )
     await asyncio.to_thread(_remove, path)
     if desk.chat.key == key and text != draft.whole():
@@ -97,8 +97,8 @@ async def external_editor(desk: Desk) -> None:
     desk.focus_chat()
 
 
-def _written(text: str) -> Path:
-    """A file of this user's own, in a folder where the editor's other files are private, too."""
+def _write_draft(text: str) -> Path:
+    """Write the draft to a file in a private folder, which also protects the editor's own files."""
     path = Path(tempfile.mkdtemp(prefix="spinney-")) / "message.md"
     path.write_text(text, encoding="utf-8")
     return path
@@ -107,19 +107,19 @@ def _written(text: str) -> Path:
 def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
+            data = file.read(_MAX_BYTES + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpinneyError(
-            f"What the editor saved could not be read: {reason}. The message stays as it was."
+            f"Could not read the file that the editor saved: {reason}. The message is unchanged."
         ) from error
-    if len(data) > _LARGEST:
-        raise SpinneyError(f"What the editor saved is longer than any message may be: {path}.")
-    # Editors end the last line; the message box does not.
+    if len(data) > _MAX_BYTES:
+        raise SpinneyError(f"The file that the editor saved is too long for a message: {path}.")
+    # Editors add a newline at the end of the file; the message box has none.
     return make_visible(data.decode(errors="replace")).removesuffix("\n")
 
 
 def _remove(path: Path) -> None:
-    for left in path.parent.iterdir():
-        left.unlink(missing_ok=True)
+    for file in path.parent.iterdir():
+        file.unlink(missing_ok=True)
     path.parent.rmdir()

@@ -1,4 +1,4 @@
-"""Actions that leave Spinney's screen: editors, shells, folders and pages in a browser."""
+"""Actions that open editors, shells, folders and web pages."""
 
 import asyncio
 import os
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from model.preferences.schema import Preferences
     from tui.transcript.targets import Target
 
-    How = Callable[[Preferences, Mapping[str, str], Path], Opener]
+    OpenerFactory = Callable[[Preferences, Mapping[str, str], Path], Opener]
 
-_SEARCHED = 5_000_000
-"""Bytes of a file in which an edit's place is looked for."""
+_MAX_SEARCH_BYTES = 5_000_000
+"""Bytes of a file that are searched for the position of an edit."""
 
 
 async def open_worktree(desk: Desk) -> None:
-    """Where the preference `open_in` says."""
+    """Open the worktree in the program chosen by the preference `open_in`."""
     match desk.state.preferences.open_in:
         case "editor":
             await open_editor(desk)
@@ -41,34 +41,34 @@ async def open_worktree(desk: Desk) -> None:
 
 
 async def open_editor(desk: Desk) -> None:
-    """The worktree's folder in the editor."""
+    """Open the worktree's folder in the editor."""
     await _open_folder(desk, open_commands.editor)
 
 
 async def open_shell(desk: Desk) -> None:
-    """A shell in the worktree, on this screen."""
+    """Run a shell in the worktree, in this terminal."""
     folder = await _folder(desk)
     if folder is not None:
         await _open(desk, open_commands.shell(os.environ), folder)
 
 
 async def open_file(desk: Desk, name: str, line: int = 0, having: str = "") -> None:
-    """A file of the worktree in the editor, at a line or at the first place that has a text."""
+    """Open a file of the worktree in the editor, at a line or where the text `having` begins."""
     folder = await _folder(desk)
     if folder is None:
         return
     path = folder / name
     if not await asyncio.to_thread(path.is_file):
-        raise SpinneyError(f"There is no file {clean_line(str(path))} any more.", "not_found")
+        raise SpinneyError(f"The file {clean_line(str(path))} no longer exists.", "not_found")
     if having and not line:
         line = await asyncio.to_thread(_line_of, path, having)
     await _open(desk, open_commands.editor(desk.state.preferences, os.environ, path, line), folder)
 
 
 async def open_one(desk: Desk, targets: "Sequence[Target]") -> None:
-    """One of the files and pages that a message speaks of; people choose among several."""
+    """Open one of the files and pages named in a message; ask which if there are several."""
     if not targets:
-        desk.say("Nothing here names a file with its line, or a page.")
+        desk.say("This message names no file with a line number and no web page.")
         return
     at: str | None = "0"
     if len(targets) > 1:
@@ -86,15 +86,15 @@ async def open_one(desk: Desk, targets: "Sequence[Target]") -> None:
 
 
 def _inside(desk: Desk, path: str) -> str:
-    """The path as git calls it in the worktree."""
+    """Return the path relative to the worktree, as git writes it."""
     root = desk.worktree.path.rstrip("/") if desk.worktree is not None else ""
     return path.removeprefix(f"{root}/").removeprefix("./")
 
 
-async def _open_folder(desk: Desk, how: "How") -> None:
+async def _open_folder(desk: Desk, opener_of: "OpenerFactory") -> None:
     folder = await _folder(desk)
     if folder is not None:
-        await _open(desk, how(desk.state.preferences, os.environ, folder), folder)
+        await _open(desk, opener_of(desk.state.preferences, os.environ, folder), folder)
 
 
 async def _file_manager(desk: Desk) -> None:
@@ -104,8 +104,8 @@ async def _file_manager(desk: Desk) -> None:
     program = open_commands.desktop_opener(os.environ)
     if program is None:
         raise SpinneyError(
-            "There is no desktop here that could show a folder. "
-            "“Open a shell in the worktree” works without one."
+            "There is no desktop on this machine to show a folder. "
+            "Use 'Open a shell in the worktree' instead."
         )
     await in_window((program, str(folder)), folder, os.environ)
 
@@ -117,20 +117,20 @@ async def _hosting(desk: Desk) -> None:
     if not worktree.pr_url:
         raise SpinneyError(
             "This worktree has no pull request yet, so there is no page to open. "
-            "“Open the worktree in the editor” goes to its files."
+            "Use 'Open the worktree in the editor' to see its files."
         )
     await open_link(desk, worktree.pr_url)
 
 
 async def _open(desk: Desk, opener: Opener, folder: Path) -> None:
     if opener.in_window:
-        desk.say(f"{Path(opener.command[0]).name} opens it.")
+        desk.say(f"Opening in {Path(opener.command[0]).name}.")
         await in_window(opener.command, folder, os.environ)
         return
     code = await in_terminal(desk.app, opener.command, folder, os.environ)
-    # A shell ends with whatever its last command ended with.
+    # A shell's exit code is that of its last command.
     if code and opener != open_commands.shell(os.environ):
-        desk.say(f"{opener.command[0]} ended with exit code {code}.", bad=True)
+        desk.say(f"{opener.command[0]} failed with exit code {code}.", bad=True)
 
 
 def _worktree(desk: Desk) -> "Worktree | None":
@@ -140,30 +140,30 @@ def _worktree(desk: Desk) -> "Worktree | None":
 
 
 async def _folder(desk: Desk) -> Path | None:
-    """The worktree's folder, if it is on this machine. Raises `SpinneyError` where it is not."""
+    """Return the worktree's folder. Raises `SpinneyError` if it is not on this machine."""
     worktree = _worktree(desk)
     if worktree is None:
         return None
     if desk.host.remote_address:
         raise SpinneyError(
-            f"The files are on the machine of {desk.host.remote_address}, not on this one. "
-            f"There they are in {clean_line(worktree.path)}."
+            f"The files are not on this machine. They are on {desk.host.remote_address} in "
+            f"{clean_line(worktree.path)}."
         )
     folder = Path(worktree.path)
     if not await asyncio.to_thread(folder.is_dir):
         raise SpinneyError(
             f"The folder {clean_line(worktree.path)} does not exist. "
-            "Put it back, or recreate or archive the worktree.",
+            "Restore it, or recreate or archive the worktree.",
             "not_found",
         )
     return folder
 
 
 def _line_of(path: Path, text: str) -> int:
-    """The line, counted from 1, at which `text` begins; 0 where it is not found."""
+    """Return the line, counted from 1, in which `text` begins; 0 if it is not found."""
     try:
         with path.open("rb") as file:
-            content = file.read(_SEARCHED)
+            content = file.read(_MAX_SEARCH_BYTES)
     except OSError:
         return 0
     at = content.find(text.encode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Actions on the tree of projects itself: folders, what lies in them, and in which order."""
+"""Actions on the project tree: folders, their contents and the order of rows."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from model.domain.resources import Project
     from model.state import State
 
-_TOP = Choice("", "(top)", "in no folder")
+_TOP = Choice("", "(top)", "not in a folder")
 
 
 async def new_folder(desk: Desk) -> None:
-    """A folder, in the one that the cursor is in."""
+    """Create a folder inside the selected one."""
     parent_id = _folder_at(desk)
 
     async def make(name: str) -> None:
@@ -32,15 +32,15 @@ async def new_folder(desk: Desk) -> None:
         desk.projects.point_at(Place("project", folder.id))
 
     parent = desk.state.projects.get(parent_id or "")
-    where = f"In “{clean_line(parent.name)}”." if parent else ""
+    where = f"In '{clean_line(parent.name)}'." if parent else ""
     await _ask_until(desk, "New folder", "", where, make)
 
 
 async def rename_folder(desk: Desk) -> None:
-    """Give the folder another name."""
+    """Rename the folder."""
     folder = desk.project
     if folder is None or not folder.is_folder:
-        desk.say("Point at a folder first.")
+        desk.say("Select a folder first.")
         return
 
     async def rename(name: str) -> None:
@@ -56,35 +56,35 @@ async def _ask_until(
     sentence: str,
     work: Callable[[str], Awaitable[None]],
 ) -> None:
-    """Ask for a name until it can be had, or nobody wants it any more."""
+    """Ask for a name until `work` accepts it or the user cancels."""
     while True:
-        given = await desk.ask(AskText(title, value, sentence=sentence))
-        if given is None or given == value:
+        name = await desk.ask(AskText(title, value, sentence=sentence))
+        if name is None or name == value:
             return
         try:
-            await work(given)
+            await work(name)
             return
         except SpinneyError as error:
-            value, sentence = given, error.message
+            value, sentence = name, error.message
 
 
 async def delete_folder(desk: Desk, folder: "Project") -> None:
     """Remove an empty folder."""
     if list_children(desk.state, folder.id):
-        desk.say(f"“{clean_line(folder.name)}” is not empty: move what is in it first.")
+        desk.say(f"'{clean_line(folder.name)}' is not empty. Move its contents first.")
         return
-    dialog = Confirm("Remove the folder", f"Remove “{clean_line(folder.name)}”?", "remove")
+    dialog = Confirm("Remove the folder", f"Remove '{clean_line(folder.name)}'?", "remove")
     if await desk.ask(dialog):
         await desk.client.call(commands.delete_folder, folder_id=folder.id)
 
 
 async def move_project(desk: Desk) -> None:
-    """Put the project or folder into another folder."""
+    """Move the project or folder into another folder."""
     item = desk.project
     if item is None:
-        desk.say("Point at a project or a folder first.")
+        desk.say("Select a project or a folder first.")
         return
-    title = f"Move “{clean_line(item.name)}” to"
+    title = f"Move '{clean_line(item.name)}' to"
     chosen = await desk.ask(Pick(title, _targets(desk.state, item), item.parent_id or ""))
     if chosen is not None and chosen.value != (item.parent_id or ""):
         await desk.client.call(
@@ -93,22 +93,22 @@ async def move_project(desk: Desk) -> None:
 
 
 def _targets(state: "State", item: "Project") -> list[Choice]:
-    """Every folder but the item and those in it, by its whole path."""
-    found: list[Choice] = []
+    """List every folder except the item and those inside it, by full path."""
+    choices: list[Choice] = []
 
-    def look(parent_id: str | None, path: str) -> None:
+    def collect(parent_id: str | None, path: str) -> None:
         for folder in list_children(state, parent_id):
             if folder.is_folder and folder.id != item.id:
                 label = f"{path}{clean_line(folder.name)}"
-                found.append(Choice(folder.id, label))
-                look(folder.id, f"{label} / ")
+                choices.append(Choice(folder.id, label))
+                collect(folder.id, f"{label} / ")
 
-    look(None, "")
-    return [_TOP, *found]
+    collect(None, "")
+    return [_TOP, *choices]
 
 
 def _folder_at(desk: Desk) -> str | None:
-    """The folder that the cursor is on or in."""
+    """Return the folder that is selected, or that contains the selection."""
     item = desk.project
     if item is None:
         return None
@@ -119,34 +119,34 @@ def _folder_at(desk: Desk) -> str | None:
 
 
 async def move_up(desk: Desk) -> None:
-    """Change places with the row above of the same kind."""
+    """Swap the row with the one of the same kind above."""
     await _step(desk, -1)
 
 
 async def move_down(desk: Desk) -> None:
-    """Change places with the row below of the same kind."""
+    """Swap the row with the one of the same kind below."""
     await _step(desk, +1)
 
 
 async def _step(desk: Desk, step: int) -> None:
-    # Presses may be quicker than their events: each begins where the one before ended.
+    # Keys can be pressed faster than events arrive, so handle one press after the other.
     async with desk.pending.reordering:
         place = desk.projects.place
         if place is None or place.kind == "root":
             return
-        ids = _beside(desk.state, place)
+        ids = _siblings(desk.state, place)
         at = ids.index(place.id) + step if place.id in ids else -1
         if not 0 <= at < len(ids):
             return
         ids.remove(place.id)
         ids.insert(at, place.id)
         await _reorder(desk, place, ids)
-        await desk.mirror.until(lambda state: _beside(state, place) == ids)
+        await desk.mirror.until(lambda state: _siblings(state, place) == ids)
         desk.projects.point_at(place)
 
 
-def _beside(state: "State", place: Place) -> list[str]:
-    """The rows of one kind that stand below the same one, from top to bottom."""
+def _siblings(state: "State", place: Place) -> list[str]:
+    """Return the ids of the place's siblings of the same kind, itself included, in order."""
     match place.kind:
         case "session":
             session = state.sessions.get(place.id)

@@ -1,4 +1,4 @@
-"""Actions that let git work in a worktree: its changes, commit, push, pull, pull request."""
+"""Actions that use git in a worktree: changes, commit, push, pull, pull request."""
 
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 async def open_diff(desk: Desk, path: str | None = None) -> None:
-    """What the worktree changes, on a screen of its own."""
-    worktree = _here(desk)
+    """Show the worktree's changes on a full screen."""
+    worktree = _selected_worktree(desk)
     if worktree is None:
         return
     from tui.diff.actions import DIFF
@@ -39,7 +39,7 @@ async def open_diff(desk: Desk, path: str | None = None) -> None:
 
 
 def _and_reload(action: Action) -> "DiffAction":
-    """The action on the diff screen, which shows what it changed."""
+    """Wrap an action for the diff screen, which reloads afterwards."""
 
     async def act(screen: "Diff") -> None:
         try:
@@ -52,8 +52,8 @@ def _and_reload(action: Action) -> "DiffAction":
 
 
 async def commit(desk: Desk) -> None:
-    """Commit what is staged, or everything."""
-    worktree = _here(desk)
+    """Commit the staged changes, or all."""
+    worktree = _selected_worktree(desk)
     if worktree is None:
         return
     from tui.screens.commit import Commit, CommitDraft
@@ -65,51 +65,51 @@ async def commit(desk: Desk) -> None:
         desk.say("There is nothing to commit.")
         return
 
-    async def made(message: str, stage_all: bool) -> str:
+    async def make_commit(message: str, stage_all: bool) -> str:
         desk.pending.reported.add(("commit", worktree.id))
-        done = await call(
+        result = await call(
             commands.commit_changes, worktree_id=worktree.id, message=message, stage_all=stage_all
         )
-        return done.commit_sha
+        return result.commit_sha
 
-    async def written(stage_all: bool) -> str:
-        done = await call(write_commit_message, worktree_id=worktree.id, stage_all=stage_all)
-        return done.message
+    async def write_message(stage_all: bool) -> str:
+        result = await call(write_commit_message, worktree_id=worktree.id, stage_all=stage_all)
+        return result.message
 
     draft = desk.drafts.of(CommitDraft, worktree.id)
     draft.message = draft.message or unstaged.message
-    every = {file.path for file in (*unstaged.files, *staged.files)}
-    counts = len(unstaged.files), len(staged.files), len(every)
+    paths = {file.path for file in (*unstaged.files, *staged.files)}
+    counts = len(unstaged.files), len(staged.files), len(paths)
     cancel = _cancel(desk, worktree)
-    sha = await desk.ask(Commit(draft, counts, made, written, cancel))
+    sha = await desk.ask(Commit(draft, counts, make_commit, write_message, cancel))
     if sha:
         desk.drafts.drop(CommitDraft, worktree.id)
         desk.say(f"Committed as {sha[:10]}.")
 
 
 async def push(desk: Desk) -> None:
-    """Push the branch; its first push makes the remote's branch its upstream."""
-    worktree = _here(desk)
+    """Push the branch; the first push sets its upstream."""
+    worktree = _selected_worktree(desk)
     if worktree is None:
         return
-    done = await _exchanged(desk, worktree, "Push", f"Pushing “{worktree.branch}” …", "push")
-    if done is None:
+    result = await _exchange(desk, worktree, "Push", f"Pushing '{worktree.branch}' …", "push")
+    if result is None:
         return
-    if done.success:
-        desk.say(f"Pushed.\n{done.output}"[:500])
+    if result.success:
+        desk.say(f"Pushed.\n{result.output}"[:500])
         return
-    words = Content(done.output or "Git gave no reason.")
-    rejected = "[rejected]" in done.output or "fetch first" in done.output
-    keys = [("p", "pull it first, then push again")] if rejected else []
-    if await desk.ask(Report("The push failed", words, *keys)) == "p":
+    output = Content(result.output or "Git printed no reason.")
+    is_rejected = "[rejected]" in result.output or "fetch first" in result.output
+    keys = [("p", "pull, then push again")] if is_rejected else []
+    if await desk.ask(Report("Push failed", output, *keys)) == "p":
         pulled = await _pull(desk, worktree, worktree.branch)
         if pulled:
             await push(desk)
 
 
 async def pull_base(desk: Desk) -> None:
-    """Bring what is new on the base branch into the worktree."""
-    worktree = _here(desk)
+    """Pull the base branch into the worktree."""
+    worktree = _selected_worktree(desk)
     if worktree is not None:
         project = desk.state.projects[worktree.project_id]
         base = worktree.base_branch or project.default_branch
@@ -117,25 +117,25 @@ async def pull_base(desk: Desk) -> None:
 
 
 async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
-    words = f"Pulling “{branch}” …"
-    done = await _exchanged(desk, worktree, "Pull", words, "pull", branch)
-    if done is None:
+    message = f"Pulling '{branch}' …"
+    result = await _exchange(desk, worktree, "Pull", message, "pull", branch)
+    if result is None:
         return False
-    if done.success:
-        desk.say(f"Pulled “{branch}”.\n{done.output}"[:500])
+    if result.success:
+        desk.say(f"Pulled '{branch}'.\n{result.output}"[:500])
         return True
     changes = await desk.client.call(list_changed_files, worktree_id=worktree.id)
     keys = []
     if changes.operation is not None:
-        keys = [("r", "let a session resolve it"), ("a", f"abort the {changes.operation}")]
+        keys = [("r", "resolve with a session"), ("a", f"abort the {changes.operation}")]
     conflicts = [clean_line(f.path) for f in changes.files if f.status == "conflicted"]
-    title = "The pull stopped at a conflict" if keys else "The pull failed"
-    said = Content(done.output or "Git gave no reason.")
+    title = "Pull stopped with conflicts" if keys else "Pull failed"
+    output = Content(result.output or "Git printed no reason.")
     if keys and conflicts:
         number = "1 conflict" if len(conflicts) == 1 else f"{len(conflicts)} conflicts"
         files = Content("\n".join(f"  {path}" for path in conflicts))
-        said = Content.assemble((f"{number}:\n", "bold"), files, "\n\n", said)
-    match await desk.ask(Report(title, said, *keys)):
+        output = Content.assemble((f"{number}:\n", "bold"), files, "\n\n", output)
+    match await desk.ask(Report(title, output, *keys)):
         case "r":
             await resolve_conflicts(desk)
         case "a":
@@ -144,8 +144,8 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
 
 
 async def pull_request(desk: Desk) -> None:
-    """Push the branch and propose it."""
-    worktree = _here(desk)
+    """Push the branch and open a pull request, or show the existing one."""
+    worktree = _selected_worktree(desk)
     if worktree is None:
         return
     from tui.screens.pull_request import PullRequest, PullRequestDraft
@@ -154,15 +154,15 @@ async def pull_request(desk: Desk) -> None:
         await _show_pull_request(desk, worktree.id, worktree.pr_number or 0, worktree.pr_url)
         return
     installed = await desk.client.call(get_installation)
-    if any(found.name == "gh" and not found.ok for found in installed.findings):
+    if any(finding.name == "gh" and not finding.ok for finding in installed.findings):
         desk.say(
-            "Pull requests are opened by GitHub's program gh, which is not installed. Install it "
-            "(https://cli.github.com), run “gh auth login” in a terminal, then try again.",
+            "Opening a pull request needs the GitHub CLI, gh, which is not installed. Install it "
+            "(https://cli.github.com), run 'gh auth login' in a terminal, then try again.",
             bad=True,
         )
         return
 
-    async def proposed(draft: "PullRequestDraft") -> OpenedPullRequest:
+    async def open_request(draft: "PullRequestDraft") -> OpenedPullRequest:
         return await desk.client.call(
             open_pull_request,
             worktree_id=worktree.id,
@@ -174,14 +174,14 @@ async def pull_request(desk: Desk) -> None:
     project = desk.state.projects[worktree.project_id]
     branches = worktree.branch, worktree.base_branch or project.default_branch
     draft = desk.drafts.of(PullRequestDraft, worktree.id)
-    made = await desk.ask(PullRequest(draft, branches, proposed))
-    if made is not None:
+    opened = await desk.ask(PullRequest(draft, branches, open_request))
+    if opened is not None:
         desk.drafts.drop(PullRequestDraft, worktree.id)
-        await _show_pull_request(desk, worktree.id, made.pr_number, made.pr_url)
+        await _show_pull_request(desk, worktree.id, opened.pr_number, opened.pr_url)
 
 
 async def _show_pull_request(desk: Desk, worktree_id: str, number: int, url: str) -> None:
-    keys = (("c", "copy the address"), ("o", "open it in a browser"))
+    keys = (("c", "copy URL"), ("o", "open in browser"))
     lines = [url]
     if (worktree := desk.state.worktrees.get(worktree_id)) is not None:
         status, checks = pull_request_status(worktree), worktree.cached_check_status
@@ -196,8 +196,8 @@ async def _show_pull_request(desk: Desk, worktree_id: str, number: int, url: str
 
 
 async def resolve_conflicts(desk: Desk) -> None:
-    """Ask a session to resolve what a merge or a rebase stopped at."""
-    worktree = _here(desk)
+    """Ask a session to resolve the conflicts of a merge or rebase."""
+    worktree = _selected_worktree(desk)
     if worktree is None:
         return
     task = await desk.client.call(write_conflict_task, worktree_id=worktree.id)
@@ -206,44 +206,44 @@ async def resolve_conflicts(desk: Desk) -> None:
         return
     await desk.outbox.send(session.id, task.message)
     number = "the conflict" if len(task.files) == 1 else f"the conflicts in {len(task.files)} files"
-    desk.say(f"“{session.name}” is asked to resolve {number}.")
+    desk.say(f"Asked '{session.name}' to resolve {number}.")
 
 
 async def abort_merge(desk: Desk) -> None:
-    """Give up the merge or rebase that stopped; asked first, for what was solved goes with it."""
-    worktree = _here(desk)
+    """Abort the stopped merge or rebase after confirmation: resolved conflicts are lost."""
+    worktree = _selected_worktree(desk)
     if worktree is None:
         return
     changes = await desk.client.call(list_changed_files, worktree_id=worktree.id)
     if changes.operation is None:
-        desk.say("Neither a merge nor a rebase has stopped here.")
+        desk.say("No merge or rebase is in progress.")
         return
     sentence = (
-        f"Give up the {changes.operation}? Branch and files become as they were before it; "
-        "conflicts that were solved already are lost."
+        f"Abort the {changes.operation}? This restores the branch and files as they were before "
+        "it. Conflicts already resolved are lost."
     )
     title = f"Abort the {changes.operation}"
     if await desk.ask(Confirm(title, sentence, "abort")):
         try:
-            done = await desk.client.call(abort_merge_command, worktree_id=worktree.id)
+            result = await desk.client.call(abort_merge_command, worktree_id=worktree.id)
         except SpinneyError as error:
             title = f"The {changes.operation} was not aborted"
             await desk.ask(Report(title, Content(error.message)))
         else:
-            desk.say(f"The {done} is given up.")
+            desk.say(f"The {result} was aborted.")
 
 
-async def _exchanged(
+async def _exchange(
     desk: Desk,
     worktree: "Worktree",
     title: str,
-    words: str,
+    message: str,
     task: str,
     branch: str = "",
 ) -> "ExchangeResult | None":
     from tui.screens.working import Progress
 
-    async def exchange() -> "ExchangeResult":
+    async def transfer() -> "ExchangeResult":
         desk.pending.reported.add((task, worktree.id))
         call, path = desk.client.call, worktree.path
         if task == "pull":
@@ -251,7 +251,7 @@ async def _exchanged(
         return await call(commands.git_push, worktree_path=path)
 
     cancel = _cancel(desk, worktree)
-    return await desk.ask(Progress(title, words, exchange, cancel))
+    return await desk.ask(Progress(title, message, transfer, cancel))
 
 
 def _cancel(desk: Desk, worktree: "Worktree") -> "Cancel":
@@ -261,9 +261,9 @@ def _cancel(desk: Desk, worktree: "Worktree") -> "Cancel":
     return cancel
 
 
-def _here(desk: Desk) -> "Worktree | None":
+def _selected_worktree(desk: Desk) -> "Worktree | None":
     if desk.worktree is None:
-        desk.say("Open or point at a worktree first.")
+        desk.say("Select a worktree first.")
     return desk.worktree
 
 

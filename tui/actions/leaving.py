@@ -6,14 +6,14 @@ from tui.screens.dialog import Confirm
 
 
 async def stop_spinney(desk: Desk) -> None:
-    """End it for everybody, also from a screen that is only attached; asks first."""
+    """Stop Spinney for every client, even from an attached screen, after confirmation."""
     if not desk.host.attached:
         desk.host.leave()
         return
-    sentence = "It ends for every screen."
+    sentence = "This stops Spinney for every terminal and browser."
     if runs := len(desk.state.interruptible_sessions()):
-        cut = "One run is" if runs == 1 else f"{runs} runs are"
-        sentence += f" {cut} interrupted; what has arrived is kept."
-    if await desk.ask(Confirm("Stop Spinney", sentence, "stop it")):
+        subject = "1 run is" if runs == 1 else f"{runs} runs are"
+        sentence += f" {subject} interrupted. Messages received so far are kept."
+    if await desk.ask(Confirm("Stop Spinney", sentence, "stop")):
         await desk.client.call(end_program)
         desk.app.exit()

@@ -1,4 +1,4 @@
-"""Opens web pages that messages and pull requests name."""
+"""Opens web pages named in messages and pull requests."""
 
 import os
 from pathlib import Path
@@ -12,17 +12,17 @@ from tui.terminal.external_programs import in_window
 
 
 async def open_link(desk: Desk, href: str) -> None:
-    """A page in the browser, after a look at its whole address; it is a stranger's."""
+    """Open a page in the browser after confirming its full address, which is untrusted."""
     address = make_visible(href)
     if urlsplit(address).scheme not in ("http", "https"):
         desk.host.copy(address)
-        desk.say("Only http and https links are opened; its address was copied.")
+        desk.say("Only http and https links can be opened. The address was copied.")
         return
     program = open_commands.desktop_opener(os.environ)
     if program is None:
         desk.host.copy(address)
-        desk.say("There is no browser on this side; the link's address was copied.")
+        desk.say("No browser was found on this machine. The address was copied.")
         return
-    dialog = Confirm("Open in the browser", address, "open it", harmless=True)
+    dialog = Confirm("Open in the browser", address, "open", harmless=True)
     if await desk.ask(dialog):
         await in_window((program, address), Path.home(), os.environ)

@@ -1,4 +1,4 @@
-"""Actions about projects, and about the agents of this machine."""
+"""Actions on projects: add, clone, remove, settings."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 async def add_project(desk: Desk) -> None:
-    """Ask for a path or a URL until one can be added, or nobody wants to any more."""
+    """Ask for a path or a URL until one can be added or the user cancels."""
 
     async def complete(path: str) -> Sequence[Directory]:
         return await desk.client.call(list_directories, path=path)
@@ -35,7 +35,7 @@ async def add_project(desk: Desk) -> None:
     given = WantedProject("" if is_known else str(desk.offered or ""))
     problem = ""
     while True:
-        dialog = AddProject(complete, _where_clones_go(desk), given, problem)
+        dialog = AddProject(complete, _default_clone_folder(desk), given, problem)
         wanted = await desk.ask(dialog)
         if wanted is None:
             return
@@ -49,26 +49,26 @@ async def add_project(desk: Desk) -> None:
             given, problem = wanted, error.message
 
 
-def _where_clones_go(desk: Desk) -> str:
-    """Beside the project that was added last."""
+def _default_clone_folder(desk: Desk) -> str:
+    """Return the parent folder of the project that was added last."""
     projects = [p for p in desk.state.projects.values() if not p.is_folder]
     newest = max(projects, key=lambda project: project.added_at, default=None)
     return str(Path(newest.path).parent) if newest is not None else "~"
 
 
 async def _clone(desk: Desk, wanted: WantedProject) -> None:
-    """Clone, which can be cancelled, or left to go on while one does something else."""
-    into = _without_tilde(wanted.into)
+    """Clone a repository; the user can cancel, or continue in the background."""
+    into = _expand_home(wanted.into)
     call = desk.client.call
     running = asyncio.ensure_future(call(cloning.clone_project, url=wanted.path, path=into))
 
-    async def look() -> str:
+    async def read_progress() -> str:
         return (await call(cloning.get_clone_progress, path=into)).words
 
-    end = await desk.ask(Cloning(wanted.path, running, look))
+    end = await desk.ask(Cloning(wanted.path, running, read_progress))
     if end == "behind":
-        # Work of its own: meanwhile another project can be added.
-        desk.start(_clone_behind(desk, wanted.path, running))
+        # Start it as separate work, so that another project can be added meanwhile.
+        desk.start(_clone_in_background(desk, wanted.path, running))
         return
     if end is None:
         await call(cloning.cancel_clone, path=into)
@@ -77,14 +77,14 @@ async def _clone(desk: Desk, wanted: WantedProject) -> None:
     desk.open_place(Place("project", project.id))
 
 
-async def _clone_behind(desk: Desk, url: str, running: "asyncio.Future[Project]") -> None:
+async def _clone_in_background(desk: Desk, url: str, running: "asyncio.Future[Project]") -> None:
     try:
         project = await running
     except SpinneyError as error:
-        desk.say(f"{url} was not cloned: {error.message}", bad=True)
+        desk.say(f"Could not clone {url}: {error.message}", bad=True)
         return
     await desk.mirror.until(lambda state: project.id in state.projects)
-    desk.say(f"“{project.name}” is cloned.")
+    desk.say(f"Cloned '{project.name}'.")
 
 
 async def add_offered(desk: Desk) -> None:
@@ -94,38 +94,38 @@ async def add_offered(desk: Desk) -> None:
 
 
 async def _add(desk: Desk, path: str) -> None:
-    project = await desk.client.call(add_project_command, path=_without_tilde(path))
+    project = await desk.client.call(add_project_command, path=_expand_home(path))
     await desk.mirror.until(lambda state: project.id in state.projects)
     desk.open_place(Place("project", project.id))
 
 
-def _without_tilde(path: str) -> str:
-    # What else a path leaves open is for the model, which may be on another machine.
+def _expand_home(path: str) -> str:
+    # The model, which may be on another machine, resolves everything else.
     return str(Path(path).expanduser()) if path.startswith("~") else path
 
 
 async def remove_project(desk: Desk) -> None:
-    """Take a project, or an empty folder, out of the list."""
+    """Remove a project, or an empty folder, from the list after confirmation."""
     project = desk.project
     if project is None:
-        desk.say("Open or point at a project first.")
+        desk.say("Select a project first.")
         return
     if project.is_folder:
         await delete_folder(desk, project)
         return
     sentence = (
-        f"Show “{project.name}” no more? Its sessions and their messages go; "
-        "no file and no branch is deleted."
+        f"Remove '{project.name}' from Spinney? This deletes its sessions and their messages. "
+        "Files and branches are kept."
     )
     if await desk.ask(Confirm("Remove the project", sentence, "remove")):
         await desk.client.call(remove_project_command, project_id=project.id)
 
 
 async def project_settings(desk: Desk) -> None:
-    """Change what holds for this project alone."""
+    """Edit the settings of this project."""
     project = desk.project
     if project is None or project.is_folder:
-        desk.say("Open or point at a project first.")
+        desk.say("Select a project first.")
         return
     agents = [Choice(row.name, row.label, row.program) for row in desk.agents.catalog.backends]
     preferences = desk.state.preferences
@@ -153,19 +153,19 @@ async def project_settings(desk: Desk) -> None:
 async def _save_settings(
     desk: Desk, project_id: str, before: ProjectSettings, wanted: ProjectSettings
 ) -> None:
-    """Only what is different, so that nobody else's change is undone."""
+    """Save only the differences, so that changes by other clients are kept."""
 
-    def changed(now: str, was: str) -> str | None:
+    def if_changed(now: str, was: str) -> str | None:
         return now if now != was else None
 
     await desk.client.call(
         update_project_settings,
         project_id=project_id,
-        default_backend=changed(wanted.backend, before.backend),
-        default_provider=changed(wanted.provider, before.provider),
-        default_branch=changed(wanted.branch, before.branch),
-        worktrees_dir=changed(wanted.directory, before.directory),
-        custom_system_prompt=changed(wanted.prompt, before.prompt),
+        default_backend=if_changed(wanted.backend, before.backend),
+        default_provider=if_changed(wanted.provider, before.provider),
+        default_branch=if_changed(wanted.branch, before.branch),
+        worktrees_dir=if_changed(wanted.directory, before.directory),
+        custom_system_prompt=if_changed(wanted.prompt, before.prompt),
     )
     if wanted.servers != before.servers:
         servers = None if wanted.servers is None else list(wanted.servers)

@@ -1,4 +1,4 @@
-"""The action about a session's raw log."""
+"""The action that shows a session's raw log."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def show_raw_log(desk: Desk) -> None:
-    """Look at what the session's program was sent and said."""
+    """Show the input and output of the session's agent program."""
     from tui.screens.raw_log import PAGE_SIZE, RawLog, RawLogWork
 
     session = desk.session

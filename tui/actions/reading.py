@@ -1,4 +1,4 @@
-"""Actions about reading: finding words, the whole of a long output, panes by letter, the mouse."""
+"""Actions for reading: find, the full output of a tool, jumping to panes, the mouse."""
 
 from model.api.sessions import get_tool_output
 from model.domain.resources import ToolUseBlock
@@ -7,12 +7,12 @@ from tui.screens.dialog import AskText
 
 
 async def find(desk: Desk) -> None:
-    """Ask for words, and go to the newest message that holds them."""
+    """Ask for a text, and go to the newest message that contains it."""
     transcript = desk.chat.transcript
     if transcript is None or desk.session is None:
         desk.say("Open a session first.")
         return
-    sentence = "Words of this session; then n goes on to newer finds and N to older ones."
+    sentence = "Searches this session. n goes to the next newer match, N to the next older one."
     dialog = AskText("Find", transcript.finder.text, sentence=sentence)
     text = await desk.ask(dialog)
     if text:
@@ -22,14 +22,14 @@ async def find(desk: Desk) -> None:
 
 
 async def find_next(desk: Desk) -> None:
-    """The next find, towards the newest message."""
+    """Go to the next newer match."""
     transcript = desk.chat.transcript
     if transcript is not None and not transcript.find(1):
-        desk.say(f"Nothing newer holds “{transcript.finder.text}”.")
+        desk.say(f"No newer match for '{transcript.finder.text}'.")
 
 
 async def find_previous(desk: Desk) -> None:
-    """The find before, towards the oldest; older pages are read for it."""
+    """Go to the next older match, reading older pages as needed."""
     transcript = desk.chat.transcript
     if transcript is None or transcript.window is None:
         return
@@ -37,24 +37,24 @@ async def find_previous(desk: Desk) -> None:
     while not transcript.find(-1):
         loaded = len(history.messages)
         if history.older and transcript.finder.text == text:
-            desk.chat.status.heard(f"looking through {history.older} older messages …")
+            desk.chat.status.heard(f"searching {history.older} older messages …")
             await desk.conversation.read_older()
         if transcript.window.rows.history is not history or transcript.finder.text != text:
-            return  # Somebody looks elsewhere, or for something else, by now.
+            return  # The user switched sessions or started another search meanwhile.
         if len(history.messages) == loaded:
-            desk.say(f"Nothing older holds “{text}”.")
+            desk.say(f"No older match for '{text}'.")
             return
 
 
 async def whole_output(desk: Desk) -> None:
-    """All that the tool under the cursor gave back."""
+    """Show the full output of the tool under the cursor."""
     from tui.screens.tool_output import PAGE_SIZE, Output, Page
 
     session, transcript = desk.session, desk.chat.transcript
     found = transcript.cursor.found(transcript.window) if transcript is not None else None
     block = found[1].block if found is not None else None
     if session is None or not isinstance(block, ToolUseBlock):
-        desk.say("Put the cursor on a tool first: ctrl+up, then v.")
+        desk.say("Move the cursor to a tool first: ctrl+up, then v.")
         return
     session_id, tool_use_id = session.id, block.id
 
@@ -68,12 +68,12 @@ async def whole_output(desk: Desk) -> None:
         )
         return Page(page.content, page.next_offset, page.size)
 
-    title = f"What {block.name} gave back"
+    title = f"Output of {block.name}"
     await desk.ask(Output(title, lambda: desk.palette, read))
 
 
 async def jump(desk: Desk) -> None:
-    """A letter on each pane; it takes the keys there."""
+    """Show a letter on each pane, and focus the one that is typed."""
     from tui.screens.jump import Jump, panes_of
 
     panes = panes_of(desk)
@@ -83,11 +83,11 @@ async def jump(desk: Desk) -> None:
 
 
 async def mouse(desk: Desk) -> None:
-    """Leave the mouse to the terminal, whose own selection works then; or take it back."""
-    is_free = desk.host.toggle_mouse()
+    """Release the mouse to the terminal, whose own text selection then works, or capture it."""
+    is_released = desk.host.toggle_mouse()
     desk.say(
-        f"The mouse is the terminal's: it selects and copies by itself. "
-        f"{desk.key_of('mouse')} takes it back."
-        if is_free
-        else "The mouse works in Spinney again."
+        f"Mouse released: select and copy text with the terminal. "
+        f"{desk.key_of('mouse')} captures it again."
+        if is_released
+        else "Mouse captured."
     )

@@ -1,4 +1,4 @@
-"""Actions about a repository's own scripts: seen, edited, trusted, run, followed."""
+"""Actions on a repository's own scripts: show, edit, trust, run, follow."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 async def show_scripts(desk: Desk) -> None:
-    """Look at the scripts, and at what they print."""
+    """Show the scripts and their output."""
     worktree = pointed_worktree(desk)
     if worktree is not None:
         running = worktree.running_scripts
-        told: ScriptName = "setup" if worktree.setup_hold else "run"
-        first: ScriptName = running[0] if running else told
+        default: ScriptName = "setup" if worktree.setup_hold else "run"
+        first: ScriptName = running[0] if running else default
         await desk.ask(Scripts(worktree.name, _work(desk, worktree), first))
 
 
 async def run_script(desk: Desk) -> None:
-    """Start the `run` script and follow it; one that waits to be trusted is shown first."""
+    """Start the `run` script and follow it; an untrusted one is only shown."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
@@ -41,16 +41,16 @@ async def run_script(desk: Desk) -> None:
 
 
 async def stop_script(desk: Desk) -> None:
-    """End the scripts that run in the worktree."""
+    """Stop the scripts that run in the worktree."""
     worktree = pointed_worktree(desk)
     if worktree is not None and not worktree.running_scripts:
-        desk.say("No script runs here.")
+        desk.say("No script is running in this worktree.")
     elif worktree is not None:
         await stop_scripts(desk, worktree)
 
 
 async def stop_scripts(desk: Desk, worktree: "Worktree") -> None:
-    """End all scripts that run in a worktree."""
+    """Stop all scripts that run in a worktree."""
     for name in worktree.running_scripts:
         await _stop(desk, worktree.id, name)
         key = desk.key_of("show_scripts")
@@ -58,7 +58,7 @@ async def stop_scripts(desk: Desk, worktree: "Worktree") -> None:
 
 
 async def _stop(desk: Desk, worktree_id: str, name: ScriptName) -> None:
-    """End a script; where its end is seen it is not told once more."""
+    """Stop a script, without a notification of its end."""
     known = desk.state.worktrees.get(worktree_id)
     if known is not None and name in known.running_scripts:
         desk.pending.reported.add((name, worktree_id))
@@ -73,7 +73,7 @@ def _work(desk: Desk, worktree: "Worktree") -> ScriptWork:
             commands.get_project_scripts, project_id=project_id, worktree_id=worktree_id
         )
 
-    async def look(name: ScriptName) -> ScriptRun | None:
+    async def read_output(name: ScriptName) -> ScriptRun | None:
         try:
             return await call(commands.get_script_output, worktree_id=worktree_id, script=name)
         except SpinneyError as error:
@@ -94,4 +94,4 @@ def _work(desk: Desk, worktree: "Worktree") -> ScriptWork:
         texts = commands.ScriptTexts.model_validate({name: text or None})
         await call(commands.save_project_scripts, project_id=project_id, scripts=texts)
 
-    return ScriptWork(read, look, run, stop, trust, save)
+    return ScriptWork(read, read_output, run, stop, trust, save)

@@ -1,4 +1,4 @@
-"""The search over all messages, and the way to the one that was found."""
+"""The action that searches all messages and opens the one that is chosen."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from tui.store.places import Place, is_shown
 
 
 async def search(desk: Desk) -> None:
-    """Find what was said, and go there."""
+    """Search all messages, and open the chosen one."""
 
-    async def find(words: str, project_id: str | None, limit: int) -> Sequence[SearchHit]:
+    async def find(query: str, project_id: str | None, limit: int) -> Sequence[SearchHit]:
         return await desk.client.call(
-            search_messages, query=words, project_id=project_id, limit=limit
+            search_messages, query=query, project_id=project_id, limit=limit
         )
 
     project = desk.project
@@ -26,8 +26,8 @@ async def search(desk: Desk) -> None:
     place = Place("session", hit.session.id)
     worktree = Place("worktree", hit.session.worktree_id)
     if not is_shown(place, desk.state) or not is_shown(worktree, desk.state):
-        sentence = f"“{hit.session.name}” is in the archive. Bring it back and open it?"
-        dialog = Confirm("Archived", sentence, "bring it back", harmless=True)
+        sentence = f"'{hit.session.name}' is archived. Restore and open it?"
+        dialog = Confirm("Archived", sentence, "restore", harmless=True)
         if not await desk.ask(dialog):
             return
         await restore(desk, place)

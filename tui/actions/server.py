@@ -1,11 +1,11 @@
-"""Actions about the server that lets a browser or another Spinney in."""
+"""Actions on the HTTP server, through which browsers and other Spinneys connect."""
 
 from model.api import server as commands
 from tui.desk import Desk
 
 
 async def server(desk: Desk) -> None:
-    """What it is now, and all that can be done with it."""
+    """Show the server's status and controls."""
     from tui.screens.server import ServerScreen, token_of
 
     status = await desk.client.call(commands.get_http_server_status)
@@ -14,7 +14,7 @@ async def server(desk: Desk) -> None:
 
 
 async def start_server(desk: Desk) -> None:
-    """Start it if it does not run, and show where it answers."""
+    """Start the server if it is not running, and show its address."""
     status = await desk.client.call(commands.get_http_server_status)
     if not status.get("running"):
         await desk.client.call(commands.start_http_server)
@@ -22,6 +22,6 @@ async def start_server(desk: Desk) -> None:
 
 
 async def stop_server(desk: Desk) -> None:
-    """Let nobody in any more."""
+    """Stop the server."""
     desk.show_server(await desk.client.call(commands.stop_http_server))
-    desk.say("The server is stopped.")
+    desk.say("Server stopped.")

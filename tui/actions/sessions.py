@@ -1,4 +1,4 @@
-"""Actions about sessions."""
+"""Actions on sessions."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 MODES: tuple[ExecutionMode, ...] = get_args(ExecutionMode)
 NOTICE_AFTER = 0.5
-"""Seconds of waiting after which a notification says what for."""
+"""Seconds of waiting after which a notification explains the delay."""
 _OTHER_MODEL = "…"
 _ARCHIVE = "Archive the session"
 _THINKING = {
-    "off": "answers at once",
-    "think": "thinks a little",
-    "megathink": "thinks longer",
-    "ultrathink": "thinks as long as it needs",
+    "off": "no extended thinking",
+    "think": "short",
+    "megathink": "longer",
+    "ultrathink": "as long as needed",
 }
 
 
 async def new_session(desk: Desk) -> None:
-    """Another conversation in this worktree."""
+    """Create a session in this worktree."""
     worktree = desk.worktree
     if worktree is None:
-        desk.say("Open a worktree first; ctrl+n makes one.")
+        desk.say("Open a worktree first. ctrl+n creates one.")
         return
     session = await desk.client.call(commands.create_session, worktree_id=worktree.id)
     await desk.mirror.until(lambda state: session.id in state.sessions)
@@ -41,11 +41,11 @@ async def new_session(desk: Desk) -> None:
 
 
 async def begin_afresh(desk: Desk) -> None:
-    """Another conversation in this worktree, with the agent and the settings of the open one."""
-    session = _opened(desk)
+    """Create a session with the agent and the settings of the open one."""
+    session = _open_session(desk)
     if session is None:
         return
-    made = await desk.client.call(
+    created = await desk.client.call(
         commands.create_session,
         worktree_id=session.worktree_id,
         backend=session.backend,
@@ -53,16 +53,16 @@ async def begin_afresh(desk: Desk) -> None:
         execution_mode=session.execution_mode,
         thinking_level=session.thinking_level,
     )
-    await desk.mirror.until(lambda state: made.id in state.sessions)
-    desk.open_session(made.id)
+    await desk.mirror.until(lambda state: created.id in state.sessions)
+    desk.open_session(created.id)
 
 
 async def cycle_mode(desk: Desk) -> None:
-    """From plan to build to yolo, and round again."""
-    session = _opened(desk)
+    """Switch to the next mode: plan, build, yolo, plan …"""
+    session = _open_session(desk)
     if session is None:
         return
-    # Presses may be quicker than their events.
+    # Keys can be pressed faster than events arrive.
     present = desk.pending.modes.get(session.id, session.execution_mode)
     mode = MODES[(MODES.index(present) + 1) % len(MODES)]
     desk.pending.modes[session.id] = mode
@@ -81,14 +81,14 @@ async def cycle_mode(desk: Desk) -> None:
 
 
 async def stop(desk: Desk) -> None:
-    """Stop what runs here; without a run, escape closes what covers the chat."""
+    """Do what escape does: close what covers the chat, else stop the run."""
     if desk.step_back():
         return
     await stop_run(desk)
 
 
 async def stop_run(desk: Desk) -> None:
-    """Stop what runs here, whatever has the focus."""
+    """Stop the session's run, the worktree's creation or its setup, whatever has the focus."""
     session, worktree = desk.session, desk.worktree
     if session is not None and session.is_active:
         is_plan = session.waiting_for == "plan"
@@ -97,8 +97,8 @@ async def stop_run(desk: Desk) -> None:
             await desk.client.call(commands.stop_generation, session_id=session.id)
         finally:
             desk.chat.status.show_stopping("")
-        words = "The plan is set aside. /approve takes it up again." if is_plan else "Stopped."
-        desk.say(words)
+        message = "Plan set aside. /approve shows it again." if is_plan else "Stopped."
+        desk.say(message)
     elif session is None and worktree is not None and worktree.status == "creating":
         desk.perform("cancel_git")
     elif desk.chat.key and worktree is not None and worktree.running_scripts == ["setup"]:
@@ -106,12 +106,12 @@ async def stop_run(desk: Desk) -> None:
 
 
 async def review_plan(desk: Desk) -> None:
-    """Ask again for the decision on the plan that was set aside."""
+    """Show the plan that was set aside, to decide on it."""
     session = desk.session
     if session is None or session.set_aside_plan is None:
-        desk.say("No plan was set aside here.")
+        desk.say("This session has no plan that was set aside.")
     elif session.is_active:
-        desk.say("The session is at work; take the plan up again when it has ended.")
+        desk.say("The session is running. Review the plan when it has finished.")
     else:
         desk.chat.reviewing = session.set_aside_plan.id
         desk.follow_session()
@@ -119,7 +119,7 @@ async def review_plan(desk: Desk) -> None:
 
 
 async def stop_here(desk: Desk) -> None:
-    """Stop what runs in the row that the tree's cursor is on."""
+    """Stop what runs in the tree's selected row."""
     place, state = desk.projects.place, desk.state
     if place is not None and place.kind == "session" and place.id in state.sessions:
         if state.sessions[place.id].is_active:
@@ -135,12 +135,12 @@ async def stop_here(desk: Desk) -> None:
             desk.point_to(place)
             desk.perform("cancel_git")
             return
-    desk.say("Nothing runs in this row.")
+    desk.say("Nothing is running in this row.")
 
 
 async def rename_session(desk: Desk) -> None:
-    """Give the session a name."""
-    session = _opened(desk)
+    """Rename the session."""
+    session = _open_session(desk)
     if session is None:
         return
     name = await desk.ask(AskText("Rename the session", session.name))
@@ -149,12 +149,12 @@ async def rename_session(desk: Desk) -> None:
 
 
 async def previous_session(desk: Desk) -> None:
-    """The session before this one in its worktree."""
+    """Open the previous session of the worktree."""
     _step(desk, -1)
 
 
 async def next_session(desk: Desk) -> None:
-    """The session after this one in its worktree."""
+    """Open the next session of the worktree."""
     _step(desk, +1)
 
 
@@ -168,36 +168,36 @@ def _step(desk: Desk, step: int) -> None:
 
 
 async def archive_session(desk: Desk) -> None:
-    """Put the session away."""
-    session = _opened(desk)
+    """Archive the session, after confirmation if it is running or the preferences want it."""
+    session = _open_session(desk)
     if session is None:
         return
     question = None
     if session.is_active:
-        question = Confirm(_ARCHIVE, "It is at work. Stop it and put it away?", "archive")
+        question = Confirm(_ARCHIVE, "The session is running. Stop and archive it?", "archive")
     elif desk.state.preferences.confirm_session_close:
-        sentence = f"Put “{clean_line(session.name)}” away? The archive keeps it."
+        sentence = f"Archive '{clean_line(session.name)}'? You can restore it from the archive."
         question = Confirm(_ARCHIVE, sentence, "archive", harmless=True)
     if question is not None and not await desk.ask(question):
         return
     await desk.client.call(commands.archive_session, session_id=session.id)
-    desk.say(f"“{session.name}” is archived; {desk.key_of('show_archive')} brings it back.")
+    desk.say(f"'{session.name}' was archived. {desk.key_of('show_archive')} restores it.")
 
 
 async def delete_session(desk: Desk) -> None:
-    """Delete the session and its messages."""
-    session = _opened(desk)
+    """Permanently delete the session and its messages, after confirmation."""
+    session = _open_session(desk)
     if session is None:
         return
-    sentence = f"Delete “{session.name}” and its {session.message_count} messages for good?"
+    sentence = f"Permanently delete '{session.name}' and its {session.message_count} messages?"
     dialog = Confirm("Delete the session", sentence, "delete")
     if await desk.ask(dialog):
         await desk.client.call(commands.delete_session, session_id=session.id)
 
 
 async def choose_model(desk: Desk) -> None:
-    """One of the agent's models, or any other that its program knows."""
-    session = _opened(desk)
+    """Choose one of the agent's models, or enter the name of another one."""
+    session = _open_session(desk)
     if session is None:
         return
     catalog = await _with_models(desk, session)
@@ -206,17 +206,17 @@ async def choose_model(desk: Desk) -> None:
     choices = [Choice(m.name, m.label, _about(m)) for m in catalog.models(session.backend)]
     if present and present not in {choice.value for choice in choices}:
         choices.append(Choice(present, present))
-    choices.append(Choice(_OTHER_MODEL, "another one…", "by its name"))
+    choices.append(Choice(_OTHER_MODEL, "other …", "enter a name"))
     model = await desk.ask(Choose("Model", choices, present))
     if model == _OTHER_MODEL:
-        sentence = f"The model's name as {agent} knows it."
+        sentence = f"The name of the model, as {agent} calls it."
         model = await desk.ask(AskText("Model", sentence=sentence)) or None
     if model is not None:
         await desk.client.call(commands.update_session, session_id=session.id, model=model)
 
 
 async def _with_models(desk: Desk, session: "Session") -> "Catalog":
-    """The catalog with the models of the session's agent, whose program may have to be asked."""
+    """Return the catalog with the models of the session's agent, starting its program if needed."""
     backend, project_id = session.backend, desk.state.worktrees[session.worktree_id].project_id
     notice = f"Asking {desk.agents.catalog.label(backend)} for its models …"
     slow = asyncio.get_running_loop().call_later(NOTICE_AFTER, desk.say, notice)
@@ -227,15 +227,15 @@ async def _with_models(desk: Desk, session: "Session") -> "Catalog":
 
 
 def _about(model: "ModelRow") -> str:
-    """What it is good for, and how hard it can be told to work."""
-    known = model.description or ("" if model.passed == model.name else model.passed)
+    """Return the model's description and effort levels."""
+    description = model.description or ("" if model.passed == model.name else model.passed)
     efforts = " ".join(model.efforts)
-    return " · ".join(part for part in (known, efforts and f"effort {efforts}") if part)
+    return " · ".join(part for part in (description, efforts and f"effort {efforts}") if part)
 
 
 async def choose_agent(desk: Desk) -> None:
-    """One of the agents."""
-    session = _opened(desk)
+    """Choose the session's agent."""
+    session = _open_session(desk)
     if session is None:
         return
     rows = _catalog(desk).backends
@@ -244,32 +244,32 @@ async def choose_agent(desk: Desk) -> None:
     if not backend or backend == session.backend:
         return
     if session.message_count:
-        sentence = _change_of_agent(session, backend, {row.name: row.label for row in rows})
+        sentence = _agent_change_notice(session, backend, {row.name: row.label for row in rows})
         dialog = Confirm("Change the agent", sentence, "change", harmless=True)
         if not await desk.ask(dialog):
             return
     await desk.client.call(commands.update_session, session_id=session.id, backend=backend)
 
 
-def _change_of_agent(session: "Session", backend: str, labels: Mapping[str, str]) -> str:
-    """What another agent will know of the conversation."""
+def _agent_change_notice(session: "Session", backend: str, labels: Mapping[str, str]) -> str:
+    """Return what another agent will know of the conversation."""
     new, old = (labels.get(name, name) for name in (backend, session.backend))
     if (memory := session.memories.get(backend)) is None or not memory.messages:
         return (
-            f"{new} begins a conversation of its own. With your next message it gets a summary of "
-            f"this one, which you can read here. {old} keeps its own, should you go back to it."
+            f"{new} starts a new conversation. Your next message includes a summary of this one, "
+            f"which you can read here. {old} keeps its conversation in case you switch back."
         )
     if memory.messages >= session.message_count:
-        return f"{new} goes on with its own conversation, in which nothing is missing."
+        return f"{new} continues its earlier conversation, which is up to date."
     return (
-        f"{new} goes on with its own conversation of before. With your next message it gets a "
-        "summary of what happened since, which you can read here."
+        f"{new} continues its earlier conversation. Your next message includes a summary of what "
+        "happened since, which you can read here."
     )
 
 
 async def choose_thinking(desk: Desk) -> None:
-    """How much it thinks."""
-    session = _opened(desk)
+    """Choose how much the agent thinks."""
+    session = _open_session(desk)
     if session is None:
         return
     levels: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
@@ -280,7 +280,7 @@ async def choose_thinking(desk: Desk) -> None:
         await desk.client.call(commands.update_session, session_id=session.id, thinking_level=level)
 
 
-def _opened(desk: Desk) -> "Session | None":
+def _open_session(desk: Desk) -> "Session | None":
     if desk.session is None:
         desk.say("Open a session first.")
     return desk.session

@@ -1,4 +1,4 @@
-"""Actions that change what is seen."""
+"""Actions that change what is shown."""
 
 from model.api.preferences import update_preferences
 from tui.desk import Desk
@@ -6,27 +6,29 @@ from tui.draw.status_icons import in_need
 
 
 async def next_waiting(desk: Desk) -> None:
-    """Open the next session that needs a person; after those, one that has news."""
+    """Open the next session that needs the user, then those with unread messages."""
     waiting = [session.id for session in in_need(desk.state)]
     here = desk.session.id if desk.session is not None else ""
     if not waiting or waiting == [here]:
-        desk.say("Nobody needs you right now." if not waiting else "No other session needs you.")
+        desk.say(
+            "No session needs you right now." if not waiting else "No other session needs you."
+        )
         return
-    # Through all of them in turn, from where one is.
+    # Cycle through all of them, starting at the open one.
     position = waiting.index(here) + 1 if here in waiting else 0
     desk.open_session(waiting[position % len(waiting)])
 
 
 async def theme_dark(desk: Desk) -> None:
-    """Dark, from now on."""
+    """Use the dark theme."""
     await desk.client.call(update_preferences, changes={"theme": "dark"})
 
 
 async def theme_light(desk: Desk) -> None:
-    """Light, from now on."""
+    """Use the light theme."""
     await desk.client.call(update_preferences, changes={"theme": "light"})
 
 
 async def theme_system(desk: Desk) -> None:
-    """As the terminal says."""
+    """Follow the terminal's background."""
     await desk.client.call(update_preferences, changes={"theme": "system"})

@@ -1,4 +1,4 @@
-"""Actions about worktrees: made, named, labelled, brought back, looked at."""
+"""Actions on worktrees: create, rename, label, recreate, refresh."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from model.domain.resources import Project, Worktree
 
 CREATION_LIMIT: Final = 1200.0
-"""Seconds that making a worktree may take: a fetch, and a checkout of minutes where it is large."""
+"""Seconds that creating a worktree may take: a fetch, and minutes for a large checkout."""
 
-_PALETTE: Final = {
+_LABEL_COLORS: Final = {
     "#e5534b": "red",
     "#e0823d": "orange",
     "#d4a72c": "yellow",
@@ -38,18 +38,18 @@ _PALETTE: Final = {
     "#39c5cf": "cyan",
     "#539bf5": "blue",
     "#b083f0": "purple",
-    "#768390": "grey",
+    "#768390": "gray",
 }
-"""Colours of labels that can be read on dark and on light ground."""
+"""Label colors that are readable on dark and light backgrounds."""
 
 
 async def new_worktree(desk: Desk) -> None:
-    """Ask what is wanted, make it, and begin its first session."""
+    """Ask for the details, create a worktree and start its first session."""
     project = desk.project
     if project is None or project.is_folder:
         project = next((p for p in desk.state.projects.values() if not p.is_folder), None)
     if project is None:
-        desk.say("Add a project first: press ctrl+p and choose “Add a project”.")
+        desk.say("Add a project first: press ctrl+p and choose 'Add a project'.")
         return
     unmade = desk.drafts.of(UnmadeWorktree)
     wanted, problem = unmade.wanted, unmade.problem
@@ -62,12 +62,12 @@ async def new_worktree(desk: Desk) -> None:
         if given is None:
             return
         try:
-            worktree = await _announced(desk, project, given)
+            worktree = await _request_worktree(desk, project, given)
             break
         except SpinneyError as error:
             wanted, problem = given, error.message
-    # Work of its own: while git makes this one, another can be asked for.
-    desk.start(_begin(desk, worktree, given))
+    # Start it as separate work, so that another worktree can be requested while git creates this.
+    desk.start(_start_session(desk, worktree, given))
 
 
 def _offers(desk: Desk, project: "Project") -> Offers:
@@ -93,19 +93,19 @@ def _offers(desk: Desk, project: "Project") -> Offers:
 
     catalog = desk.agents.catalog
     agents = [Choice(row.name, row.label, row.program) for row in catalog.backends]
-    usual = Choice("", f"default ({catalog.label(_usual_agent(desk, project, catalog))})")
-    return Offers(branches, issues, pull_requests, [usual, *agents])
+    default = Choice("", f"default ({catalog.label(_default_agent(desk, project, catalog))})")
+    return Offers(branches, issues, pull_requests, [default, *agents])
 
 
-def _usual_agent(desk: Desk, project: "Project", catalog: "Catalog") -> str:
-    """Who works where nobody is chosen."""
+def _default_agent(desk: Desk, project: "Project", catalog: "Catalog") -> str:
+    """Return the agent that is used if none is chosen."""
     preferred = "demo" if desk.demo else desk.state.preferences.default_backend
     named = (project.default_backend, preferred)
     known = (name for name in named if name and catalog.backend(name) is not None)
     return next(known, "backend_a")
 
 
-async def _announced(desk: Desk, project: "Project", wanted: WantedWorktree) -> "Worktree":
+async def _request_worktree(desk: Desk, project: "Project", wanted: WantedWorktree) -> "Worktree":
     worktree = await desk.client.call(
         commands.create_worktree,
         project_id=project.id,
@@ -118,10 +118,10 @@ async def _announced(desk: Desk, project: "Project", wanted: WantedWorktree) -> 
     return worktree
 
 
-async def _begin(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> None:
-    """A session and its first message as soon as the worktree is there.
+async def _start_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> None:
+    """Create a session and send the first message once the worktree exists.
 
-    Until then the message is on the disk: whatever ends meanwhile, it is a draft of the worktree.
+    Until then the message is saved as a draft of the worktree, so that it survives a crash.
     """
     chat, session_id = desk.chat, ""
     if wanted.message:
@@ -129,8 +129,8 @@ async def _begin(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> No
     chat.hand_over(worktree.id, wanted.message)
     desk.open_place(Place("worktree", worktree.id))
     try:
-        if await _is_made(desk, worktree, wanted):
-            session_id = await _first_session(desk, worktree, wanted)
+        if await _wait_for_creation(desk, worktree, wanted):
+            session_id = await _create_session(desk, worktree, wanted)
             if wanted.message:
                 await desk.outbox.send(session_id, wanted.message)
     except (SpinneyError, TimeoutError):
@@ -139,8 +139,8 @@ async def _begin(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> No
     chat.arrived(worktree.id, wanted.message)
 
 
-async def _is_made(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> bool:
-    """Wait until it is. Where it cannot be, all that was filled in is there for the next try."""
+async def _wait_for_creation(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> bool:
+    """Return whether the creation succeeded; if not, keep the dialog's input for the next try."""
     state = await desk.mirror.until(
         lambda state: (
             worktree.id not in state.worktrees or state.worktrees[worktree.id].status != "creating"
@@ -150,13 +150,13 @@ async def _is_made(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> 
     if worktree.id in state.worktrees:
         desk.drafts.drop(UnmadeWorktree)
         return True
-    why = desk.pending.failed_worktrees.pop(worktree.id, "change something.")
-    problem = f"“{worktree.name}” could not be made: {why}"
+    reason = desk.pending.failed_worktrees.pop(worktree.id, "unknown error.")
+    problem = f"Could not create '{worktree.name}': {reason}"
     desk.drafts.keep(UnmadeWorktree(wanted, problem))
     return False
 
 
-async def _first_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> str:
+async def _create_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> str:
     session = await desk.client.call(
         create_session,
         worktree_id=worktree.id,
@@ -164,30 +164,30 @@ async def _first_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktre
         execution_mode=wanted.mode,
     )
     await desk.mirror.until(lambda state: session.id in state.sessions)
-    # Somebody may have gone elsewhere while a large checkout went on; they are left there.
+    # The user may have moved on during a large checkout; do not pull them back.
     if desk.place == Place("worktree", worktree.id):
         desk.open_session(session.id)
     return session.id
 
 
 async def cancel_git(desk: Desk) -> None:
-    """End the creation, commit, pull or push that runs in the worktree."""
+    """Cancel the creation, commit, pull or push that runs in the worktree."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
     if worktree.status == "creating":
-        sentence = f"Stop making “{worktree.name}”? Nothing of it stays."
-        dialog = Confirm("Cancel the creation", sentence, "stop it", cancel="go on making it")
+        sentence = f"Stop creating '{worktree.name}'? Everything created so far is removed."
+        dialog = Confirm("Cancel creation", sentence, "stop", cancel="continue")
         if not await desk.ask(dialog):
             return
     await desk.client.call(git_commands.cancel_git, worktree_id=worktree.id)
 
 
 async def open_base(desk: Desk) -> None:
-    """Sessions in the project's own directory."""
+    """Open the project's own directory for sessions."""
     project = desk.project
     if project is None or project.is_folder:
-        desk.say("Open or point at a project first.")
+        desk.say("Select a project first.")
         return
     worktree = await desk.client.call(commands.open_base_worktree, project_id=project.id)
     await desk.mirror.until(lambda state: worktree.id in state.worktrees)
@@ -195,7 +195,7 @@ async def open_base(desk: Desk) -> None:
 
 
 async def rename_worktree(desk: Desk) -> None:
-    """Give the worktree and its branch another name; asked again where that cannot be."""
+    """Rename the worktree and its branch; ask again if the name is rejected."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
@@ -216,14 +216,14 @@ async def rename_worktree(desk: Desk) -> None:
 
 
 async def label_worktree(desk: Desk) -> None:
-    """A coloured word; an empty one takes it away."""
+    """Set the worktree's colored label; an empty name removes it."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
-    label, problem = worktree.label, "A word that stands by its name, such as “review”."
+    label, problem = worktree.label, "A short text shown next to its name, such as 'review'."
     name = label.name if label else ""
     while True:
-        dialog = AskText("Label", name, sentence=problem, empty="take the label away")
+        dialog = AskText("Label", name, sentence=problem, empty="remove the label")
         given = await desk.ask(dialog)
         if given is None:
             return
@@ -237,9 +237,9 @@ async def label_worktree(desk: Desk) -> None:
 async def _label(desk: Desk, worktree: "Worktree", name: str) -> None:
     label = None
     if name:
-        choices = [Choice(color, f"██ {word}", color=color) for color, word in _PALETTE.items()]
+        choices = [Choice(color, f"██ {hue}", color=color) for color, hue in _LABEL_COLORS.items()]
         present = worktree.label.color if worktree.label else ""
-        color = await desk.ask(Choose("Colour of the label", choices, present))
+        color = await desk.ask(Choose("Color of the label", choices, present))
         if color is None:
             return
         label = Label(name=name, color=color)
@@ -247,32 +247,32 @@ async def _label(desk: Desk, worktree: "Worktree", name: str) -> None:
 
 
 async def recreate_worktree(desk: Desk) -> None:
-    """Check the branch out again whose directory is gone."""
+    """Check the branch out again if its directory no longer exists."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
     if worktree.status != "missing":
-        desk.say(f"The directory of “{worktree.name}” is there.")
+        desk.say(f"The directory of '{worktree.name}' exists.")
         return
     desk.say(f"Checking out {worktree.branch} again …")
     await desk.client.call(commands.recreate_worktree, worktree_id=worktree.id)
 
 
 async def refresh_git(desk: Desk) -> None:
-    """Ask git about all worktrees of the project."""
+    """Refresh the git status of all worktrees of the project."""
     if desk.project is not None:
         await desk.client.call(git_commands.fetch_worktrees_status, project_id=desk.project.id)
 
 
 async def copy_path(desk: Desk) -> None:
-    """Copy where the worktree is."""
+    """Copy the worktree's path."""
     worktree = pointed_worktree(desk)
     if worktree is not None:
         desk.host.copy(worktree.path)
 
 
 def pointed_worktree(desk: Desk) -> "Worktree | None":
-    """The worktree that actions are about; says so where there is none."""
+    """Return the worktree that actions apply to; notify if there is none."""
     if desk.worktree is None:
-        desk.say("Open or point at a worktree first.")
+        desk.say("Select a worktree first.")
     return desk.worktree

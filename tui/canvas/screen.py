@@ -131,7 +131,7 @@ class Canvas(FullScreen):
         if not self.desk.mirror.is_loaded:
             self.view.empty = "Loading …"
         elif words:
-            self.view.empty = f"No session holds “{self.filter}”. Backspace takes letters back."
+            self.view.empty = f"No session holds '{self.filter}'. Backspace takes letters back."
         else:
             self.view.empty = (
                 "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
@@ -170,7 +170,7 @@ class Canvas(FullScreen):
         """Name the keys that are of use now."""
         own = (("enter", "open"), ("tab", "mark"), ("letters", "filter"))
         without = frozenset() if self._asks() is not None else frozenset({"canvas_answer"})
-        self.name_keys(FOOTER, first=own, without=without)
+        self.update_key_hints(FOOTER, first=own, without=without)
 
     def _agent(self, cell: Cell) -> str:
         return self.desk.agents.labels(cell.session)[0]
@@ -336,4 +336,4 @@ CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
 
 
 def _named(chosen: list[Cell]) -> str:
-    return f"“{chosen[0].name}”" if len(chosen) == 1 else f"{len(chosen)} sessions"
+    return f"'{chosen[0].name}'" if len(chosen) == 1 else f"{len(chosen)} sessions"

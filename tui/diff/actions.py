@@ -49,7 +49,7 @@ async def discard(screen: Diff) -> None:
         if await _change(screen, discard_changes):
             what = "A hunk of" if is_hunk else "What was changed in"
             key = screen.desk.key_of("diff_undo")
-            screen.desk.say(f"{what} “{path}” is discarded; {key} brings it back.")
+            screen.desk.say(f"{what} '{path}' is discarded; {key} brings it back.")
 
 
 async def undo(screen: Diff) -> None:
@@ -59,7 +59,7 @@ async def undo(screen: Diff) -> None:
     finally:
         await screen.read()
     screen.files.go_to(done.path)
-    screen.desk.say(f"“{done.path}” is as it was before the discard.")
+    screen.desk.say(f"'{done.path}' is as it was before the discard.")
 
 
 async def _change(screen: Diff, command: Any) -> bool:

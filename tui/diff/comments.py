@@ -98,4 +98,4 @@ async def _send(screen: Diff) -> None:
         comment for comment in screen.comments if not any(map(comment.is_same, found))
     ]
     screen.keep_comments()
-    screen.desk.say(f"Sent to “{session.name}”.")
+    screen.desk.say(f"Sent to '{session.name}'.")

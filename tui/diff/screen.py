@@ -214,7 +214,7 @@ class Diff(FullScreen):
         self._wanted = None
         if seeks and not has:
             if path is not None:
-                self.desk.say(f"“{path}” has no changes any more.")
+                self.desk.say(f"'{path}' has no changes any more.")
             if self.side != SIDES[0] and not self.files.files:
                 self._look_at(SIDES[0])
                 return True
@@ -362,7 +362,7 @@ class Diff(FullScreen):
 
     def show_keys(self) -> None:
         """Name the keys that are of use now."""
-        self.name_keys(FOOTER, first=own_keys(self), without=useless(self))
+        self.update_key_hints(FOOTER, first=own_keys(self), without=useless(self))
 
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""

@@ -1,4 +1,4 @@
-"""What this Spinney is and what it has: version, programs, folders, problems, the log."""
+"""The about screen: version, programs, folders, log and problems of this installation."""
 
 import asyncio
 import platform
@@ -22,35 +22,35 @@ from tui.widgets.key_line import keys_line
 
 NAME_WIDTH = 14
 REMEDY_WIDTH = 56
-"""Cells of a remedy in a row; in a terminal of 80 columns there are no more."""
+"""Cells of a remedy per row, which fit into a terminal of 80 columns."""
 _MARKS = {True: ("✓ ", "$success"), False: ("✗ ", "$error"), None: ("· ", "$text-muted")}
 Part = str | tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """All that was found of an installation."""
+class InstallationReport:
+    """The checks of an installation."""
 
     installation: Installation
     agents: list[BackendReport]
     problems: list[str]
 
 
-async def look(desk: Desk) -> Found:
-    """Look at programs and folders; takes some seconds at most. Raises `SpinneyError`."""
+async def check_installation(desk: Desk) -> InstallationReport:
+    """Check programs and folders, which takes at most some seconds. Raises `SpinneyError`."""
     installation, agents, problems = await asyncio.gather(
         desk.client.call(get_installation),
         desk.client.call(list_backends_command),
         desk.client.call(get_problems),
     )
     desk.set_agents(agents)
-    return Found(installation, agents, problems)
+    return InstallationReport(installation, agents, problems)
 
 
-def rows(found: Found, *, brief: bool = False) -> list[Part]:
-    """A line for each program and folder, and below it the one command that mends it.
+def rows(found: InstallationReport, *, brief: bool = False) -> list[Part]:
+    """Return a line for each program and folder, with the command that fixes it below.
 
-    `brief` leaves out where programs are, and folders that are in order.
+    `brief` omits the paths of programs, and folders without a problem.
     """
     parts: list[Part] = []
     machine = found.installation.findings
@@ -59,19 +59,19 @@ def rows(found: Found, *, brief: bool = False) -> list[Part]:
         parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
     for agent in found.agents:
         ok = agent.problem is None or (None if agent.program is None else False)
-        parts += _row(ok, agent.label, _told(agent, brief), agent.fix, agent.problem or "")
+        parts += _row(ok, agent.label, _agent_status(agent, brief), agent.fix, agent.problem or "")
     for finding in machine:
         if finding not in programs and not (brief and finding.ok):
             parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
     return parts
 
 
-def _told(agent: BackendReport, brief: bool) -> str:
+def _agent_status(agent: BackendReport, brief: bool) -> str:
     if agent.program is None:
         return "not installed"
-    words = [agent.version or "version unknown"]
-    words += ["not signed in"] if agent.signed_in is False else []
-    return ", ".join(words) if brief else f"{', '.join(words)}  {agent.program}"
+    status = [agent.version or "version unknown"]
+    status += ["not signed in"] if agent.signed_in is False else []
+    return ", ".join(status) if brief else f"{', '.join(status)}  {agent.program}"
 
 
 def _row(ok: bool | None, name: str, found: str, fix: str | None, remedy: str) -> list[Part]:
@@ -82,15 +82,15 @@ def _row(ok: bool | None, name: str, found: str, fix: str | None, remedy: str) -
     if ok is not True and fix:
         parts += [below, (f"{clean_line(fix)}\n", "$accent")]
     elif ok is not True and remedy:
-        # Wrapped here, so that it stays below the name also where a row ends.
+        # Wrapped here, so that continuation lines are indented, too.
         parts += [f"{below}{line}\n" for line in wrap(clean_line(remedy), REMEDY_WIDTH)]
     return parts
 
 
 class Findings(Dialog[R]):
-    """A page of what is found, looked at anew as often as one likes."""
+    """A page of findings that can be refreshed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "look", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "refresh_findings", show=False)]
 
     def __init__(self, desk: Desk, title: str) -> None:
         super().__init__(title)
@@ -98,41 +98,41 @@ class Findings(Dialog[R]):
         self.content = Content("")
 
     def page(self, *keys: tuple[str, str]) -> list[Widget]:
-        """What was found, and keys."""
+        """The findings and the keys."""
         return [
             VerticalScroll(Static(self.content, id="found", markup=False), classes="page"),
             Static(keys_line(*keys), classes="keys"),
         ]
 
-    def told(self, found: Found) -> list[Part]:
-        """What stands on the page."""
+    def format_report(self, found: InstallationReport) -> list[Part]:
+        """Return the page's content."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        """Look."""
-        self.show([("Looking at programs and folders …\n", "$text-muted")])
-        self.action_look()
+        """Run the checks."""
+        self.show([("Checking programs and folders …\n", "$text-muted")])
+        self.action_refresh_findings()
 
-    def action_look(self) -> None:
-        """Look anew, after something was installed."""
-        self.run_worker(self._look(), exclusive=True)
+    def action_refresh_findings(self) -> None:
+        """Check again, for example after something was installed."""
+        self.run_worker(self._refresh_findings(), exclusive=True)
 
-    async def _look(self) -> None:
+    async def _refresh_findings(self) -> None:
         try:
-            found = await look(self._desk)
+            found = await check_installation(self._desk)
         except SpinneyError as error:
             self.show([error.message, "\n"])
         else:
-            self.show(self.told(found))
+            self.show(self.format_report(found))
 
     def show(self, parts: list[Part]) -> None:
-        """Put this on the page."""
+        """Display this content."""
         self.content = Content.assemble(*parts)
         self.query_one("#found", Static).update(self.content)
 
 
 class AboutScreen(Findings[None]):
-    """The lines of `spinney doctor`, and what a report of a fault needs."""
+    """The lines of `spinney doctor`, and everything else that a bug report needs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
     CSS = "AboutScreen > .dialog { width: 100; }"
@@ -141,19 +141,19 @@ class AboutScreen(Findings[None]):
         super().__init__(desk, "About Spinney")
 
     def body(self) -> list[Widget]:
-        """What was found, and keys."""
-        return self.page(("↑ ↓", "scroll"), ("c", "copy"), ("r", "look again"), ("esc", "close"))
+        """The findings and the keys."""
+        return self.page(("↑ ↓", "scroll"), ("c", "copy"), ("r", "check again"), ("esc", "close"))
 
-    def told(self, found: Found) -> list[Part]:
-        """Version, programs, folders, the log and problems."""
+    def format_report(self, found: InstallationReport) -> list[Part]:
+        """Return version, programs, folders, log and problems."""
         return [*_head(found), *rows(found), *_foot(found)]
 
     def action_copy(self) -> None:
-        """Copy it all as text."""
+        """Copy the page as text."""
         self._desk.host.copy(self.content.plain)
 
 
-def _head(found: Found) -> list[Part]:
+def _head(found: InstallationReport) -> list[Part]:
     from importlib.metadata import version
 
     python = f"Python {platform.python_version()}, Textual {version('textual')}"
@@ -164,9 +164,9 @@ def _head(found: Found) -> list[Part]:
     ]
 
 
-def _foot(found: Found) -> list[Part]:
+def _foot(found: InstallationReport) -> list[Part]:
     parts: list[Part] = ["\n", ("Log  ", "bold"), clean_line(found.installation.log)]
-    parts += [("\n\nNo problem is known.", "$text-muted")] if not found.problems else []
+    parts += [("\n\nNo known problems.", "$text-muted")] if not found.problems else []
     for number, problem in enumerate(found.problems):
         parts += [("\n\nProblems\n" if number == 0 else "\n", "bold"), f"• {clean_line(problem)}"]
     return parts

@@ -1,4 +1,4 @@
-"""The dialog that adds a project: a path that is completed as one types, or a URL to be cloned."""
+"""The dialog that adds a project: a path with completion, or a URL to clone."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
 
     from model.api.directories import Directory
 
-SENTENCE: Final = "The path of a git repository on this machine, or the URL of one to clone."
+SENTENCE: Final = "Enter the path of a git repository on this machine, or the URL of one to clone."
 _URL: Final = re.compile(r"(?:https?|ssh|git|file)://|[\w.-]+@[\w.-]+:")
 
 Complete = Callable[[str], Awaitable["Sequence[Directory]"]]
-"""The directories whose paths begin so."""
+"""Returns the directories whose paths begin with a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedProject:
-    """What was filled in."""
+    """The dialog's input."""
 
     path: str = ""
-    """A directory; or a URL, as `is_url` tells."""
+    """A directory, or a URL if `is_url`."""
     into: str = ""
-    """Where a URL is cloned to."""
+    """The directory to clone a URL into."""
 
 
 def is_url(text: str) -> bool:
-    """Whether this is to be cloned."""
+    """Whether the text is the URL of a repository to clone."""
     return bool(_URL.match(text))
 
 
 class AddProject(Dialog[WantedProject]):
-    """Type a path, tab completes it, enter adds it; for a URL a second field says where to.
+    """Asks for a path, which tab completes; for a URL also for the directory to clone into.
 
     Args:
-        complete: Asks for directories.
-        clones: The directory where clones go as usual, without a slash at its end.
-        filled_in: What stands there at first.
-        problem: Why it could not be added.
+        complete: Lists directories.
+        clones: The default parent directory of clones, without a trailing slash.
+        filled_in: The initial input.
+        problem: Why the input could not be added.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,7 +74,7 @@ class AddProject(Dialog[WantedProject]):
         self._into_is_typed = bool(filled_in.into)
 
     def body(self) -> list[Widget]:
-        """Path, directories, where to, keys."""
+        """Path, directories, target directory, keys."""
         given = self._filled_in
         classes = "problem" if self._problem else "words"
         self._path = TextField(
@@ -93,7 +93,7 @@ class AddProject(Dialog[WantedProject]):
         return [sentence, self._path, self._list, self._into_label, self._into, self._keys]
 
     def on_mount(self) -> None:
-        """Begin with the path."""
+        """Focus the path."""
         self._path.focus()
         self._path.cursor_position = len(self._path.value)
         self._follow(self._path.value)
@@ -107,19 +107,19 @@ class AddProject(Dialog[WantedProject]):
             self._into_is_typed = True
 
     def _follow(self, text: str) -> None:
-        """Show what fits this text."""
+        """Show completions for a path, or the second field for a URL."""
         clones = is_url(text)
         self._into_label.display = self._into.display = clones
         if clones:
             if not self._into_is_typed:
-                self._into.value = f"{self._clones}/{_name_in(text)}"
+                self._into.value = f"{self._clones}/{_directory_name(text)}"
             self._show(())
         else:
-            read = partial(self._read, text)  # is never begun where another follows at once
+            read = partial(self._read, text)  # not started if another one follows at once
             self.run_worker(
                 cast("WorkType[None]", read), exclusive=True, group="read", exit_on_error=False
             )
-        enter = "clone it" if clones else "add it"
+        enter = "clone" if clones else "add"
         tab = "next field" if clones else "complete"
         self._keys.update(keys_line(("enter", enter), ("tab", tab), ("esc", "cancel")))
 
@@ -139,27 +139,27 @@ class AddProject(Dialog[WantedProject]):
             self._list.highlighted = 0
 
     def action_move(self, rows: int) -> None:
-        """Mark another directory."""
+        """Select another directory."""
         if self._found:
             at = (self._list.highlighted or 0) + rows
             self._list.highlighted = min(max(at, 0), len(self._found) - 1)
 
     def action_complete(self) -> None:
-        """Take over the marked directory, or go to the other field."""
+        """Complete the selected directory, or switch fields."""
         if self._into.display:
             (self._path if self._into.has_focus else self._into).focus()
         elif self._found:
-            self._take(self._found[self._list.highlighted or 0])
+            self._fill_in(self._found[self._list.highlighted or 0])
 
-    def _take(self, directory: "Directory") -> None:
-        # A repository is what is sought; in other directories one goes on.
+    def _fill_in(self, directory: "Directory") -> None:
+        # A repository ends the search; in other directories completion continues.
         self._path.value = directory.path if directory.holds else f"{directory.path}/"
         self._path.cursor_position = len(self._path.value)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._take(self._found[event.option_index])
+        self._fill_in(self._found[event.option_index])
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -174,6 +174,6 @@ def _row(directory: "Directory") -> Content:
     return Content.assemble(f"  {name}/", (f"  {directory.holds}", "$text-muted"))
 
 
-def _name_in(url: str) -> str:
-    """What git would call the directory."""
+def _directory_name(url: str) -> str:
+    """Return the directory name that git would use."""
     return re.split(r"[/:]", url.strip().rstrip("/").removesuffix(".git"))[-1]

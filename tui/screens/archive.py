@@ -1,4 +1,4 @@
-"""The archive: worktrees and sessions that were put away, to be brought back or deleted."""
+"""The archive: archived worktrees and sessions, to restore or delete."""
 
 import time
 from collections.abc import Iterator
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FromArchive(Choice):
-    """What is wanted of an archived thing."""
+    """An archived item, and whether to delete or restore it."""
 
     place: Place = ROOT
     deletes: bool = False
 
 
 class Archive(Pick):
-    """Type to narrow, enter to bring back, delete to be rid of it for good."""
+    """Filter by typing, enter restores, delete deletes permanently."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("delete", "delete_marked", show=False, priority=True)
     ]
 
     def __init__(self, state: "State") -> None:
-        found = sorted(_archived(state), key=lambda entry: -entry[0])
-        super().__init__("Archive", [entry for _, entry in found])
+        entries = sorted(_archived(state), key=lambda entry: -entry[0])
+        super().__init__("Archive", [entry for _, entry in entries])
 
     def body(self) -> list[Widget]:
-        """The list with keys of its own."""
+        """The list with its own keys."""
         *rest, _ = super().body()
-        keys = keys_line(("enter", "bring back"), ("del", "delete for good"), ("esc", "close"))
+        keys = keys_line(("enter", "restore"), ("del", "delete"), ("esc", "close"))
         return [*rest, Static(keys, classes="keys")]
 
     def empty(self) -> str:
-        """What an empty archive says."""
+        """The text of an empty archive."""
         if self._typed:
             return super().empty()
-        return "The archive is empty. What is archived (del on a row) can be found here."
+        return "The archive is empty. Press del on a row to archive it."
 
     def action_delete_marked(self) -> None:
-        """Delete the marked one; asked first."""
+        """Delete the selected item; the caller asks for confirmation."""
         marked = self.marked
         if isinstance(marked, FromArchive):
             self.dismiss(
@@ -62,24 +62,24 @@ class Archive(Pick):
 
 
 def _archived(state: "State") -> Iterator[tuple[float, FromArchive]]:
-    """When each was put away, and its entry; sessions of archived worktrees stay with them."""
+    """Yield each item with the time it was archived; not sessions of archived worktrees."""
     for worktree in state.worktrees.values():
         if worktree.archived_at is None:
             continue
         project = state.projects.get(worktree.project_id)
         count = len(state.sessions_of(worktree.id, archived=True))
         where = clean_line(project.name) if project else ""
-        words = f"worktree of {where} · {counted(count, 'session')} · {_ago(worktree.archived_at)}"
+        about = f"worktree of {where} · {counted(count, 'session')} · {_ago(worktree.archived_at)}"
         place = Place("worktree", worktree.id)
-        yield worktree.archived_at, FromArchive(worktree.id, worktree.name, words, place=place)
+        yield worktree.archived_at, FromArchive(worktree.id, worktree.name, about, place=place)
     for session in state.sessions.values():
         worktree_of = state.worktrees.get(session.worktree_id)
         if session.archived_at is None or worktree_of is None or worktree_of.archived_at:
             continue
-        said, ago = counted(session.message_count, "message"), _ago(session.archived_at)
-        words = f"session in {worktree_of.name} · {said} · {ago}"
+        messages, ago = counted(session.message_count, "message"), _ago(session.archived_at)
+        about = f"session in {worktree_of.name} · {messages} · {ago}"
         place = Place("session", session.id)
-        yield session.archived_at, FromArchive(session.id, session.name, words, place=place)
+        yield session.archived_at, FromArchive(session.id, session.name, about, place=place)
 
 
 def counted(count: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""A list to choose one of."""
+"""A dialog with a list of choices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from tui.widgets.key_line import keys_line
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An entry: what is given back, and what is shown."""
+    """An entry: the value it returns, and how it is shown."""
 
     value: str
     label: str
     description: str = ""
     color: str = ""
-    """What the label is drawn in; empty: as text is."""
+    """The label's color; '' for the color of text."""
 
     def row(self, present: str) -> Content:
-        """How a list shows it; `present`: the value that is marked."""
+        """Return the entry as a row; `present`: the value that is marked."""
         mark = "● " if self.value == present else "  "
         parts = [(mark, "$text-accent"), (clean_line(self.label), self.color)]
         if self.description:
@@ -34,7 +34,7 @@ class Choice:
 
 
 class Choose(Dialog[str]):
-    """Choose one; the present one is marked."""
+    """A list to choose one entry from; the present value is marked."""
 
     def __init__(self, title: str, choices: Sequence[Choice], present: str = "") -> None:
         super().__init__(title)
@@ -52,7 +52,7 @@ class Choose(Dialog[str]):
         ]
 
     def on_mount(self) -> None:
-        """Begin at the present one."""
+        """Move the cursor to the present value."""
         values = [choice.value for choice in self.choices]
         options = self.query_one(OptionList)
         options.highlighted = values.index(self.present) if self.present in values else 0

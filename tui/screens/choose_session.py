@@ -1,4 +1,4 @@
-"""Which session of a worktree to write to."""
+"""Asks which session of a worktree to write to."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def session_for(desk: Desk, worktree: "Worktree") -> "Session | None":
-    """The only session, the one that the user chooses, or a new one; `None` if they cancel."""
+    """Return the only session, the chosen one, or a new one; `None` if the user cancels."""
     sessions = desk.state.sessions_of(worktree.id)
     if len(sessions) == 1:
         return sessions[0]

@@ -1,4 +1,4 @@
-"""A clone as it goes on: how far it is, cancelled by escape, or left to go on behind."""
+"""The progress of a clone, which can be canceled or continued in the background."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,48 +12,48 @@ from model.base.errors import SpinneyError
 from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line
 
-LOOK_EVERY: Final = 0.5
-"""Seconds between two looks at how far it is."""
+POLL_INTERVAL: Final = 0.5
+"""Seconds between reads of the progress."""
 
 
 class Cloning(Dialog[Literal["done", "behind"]]):
-    """Closes when the clone ends.
+    """Shows progress until the clone ends.
 
     Args:
-        url: What is cloned.
-        running: The clone itself.
-        look: Git's newest word on it.
+        url: The cloned URL.
+        running: The clone.
+        read_progress: Returns git's latest progress message.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("b", "go_on_behind", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("b", "continue_in_background", show=False)]
 
     def __init__(
-        self, url: str, running: "asyncio.Future[Any]", look: Callable[[], Awaitable[str]]
+        self, url: str, running: "asyncio.Future[Any]", read_progress: Callable[[], Awaitable[str]]
     ) -> None:
         super().__init__("Clone")
         self._url = url
         self._clone = running
-        self._look = look
+        self._read_progress = read_progress
 
     def body(self) -> list[Widget]:
-        """What, how far, and keys."""
-        self._words = Static("Connecting …", markup=False, classes="words")
-        keys = keys_line(("b", "go on behind"), ("esc", "cancel"))
-        return [Static(self._url, markup=False), self._words, Static(keys, classes="keys")]
+        """URL, progress and keys."""
+        self._progress = Static("Connecting …", markup=False, classes="words")
+        keys = keys_line(("b", "run in background"), ("esc", "cancel"))
+        return [Static(self._url, markup=False), self._progress, Static(keys, classes="keys")]
 
     def on_mount(self) -> None:
-        """Follow it."""
+        """Follow the progress."""
         self.run_worker(self._follow(), exit_on_error=False)
 
     async def _follow(self) -> None:
         while not self._clone.done():
-            await asyncio.wait({self._clone}, timeout=LOOK_EVERY)
+            await asyncio.wait({self._clone}, timeout=POLL_INTERVAL)
             try:
-                self._words.update(await self._look() or "Connecting …")
+                self._progress.update(await self._read_progress() or "Connecting …")
             except SpinneyError:
                 continue
         self.dismiss("done")
 
-    def action_go_on_behind(self) -> None:
-        """Close, and let it go on."""
+    def action_continue_in_background(self) -> None:
+        """Close the dialog and keep cloning."""
         self.dismiss("behind")

@@ -1,4 +1,4 @@
-"""The dialog that commits: the message, what goes in, and an agent that writes it if one likes."""
+"""The commit dialog: scope and message, which an agent can write."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from tui.widgets.key_line import keys_line
 
 @dataclass
 class CommitDraft:
-    """What was filled in; it outlives the dialog until the commit is made."""
+    """The dialog's input, kept until the commit is made."""
 
     message: str = ""
     stage_all: bool | None = None
-    """Everything, or only what is staged; None: nobody chose yet."""
+    """All changes, or only the staged ones; `None` until chosen."""
 
 
 class Commit(Working[str]):
-    """Gives the commit's id."""
+    """The commit dialog. Returns the commit's id."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "toggle_all", "All or staged", priority=True, show=False),
@@ -40,39 +40,39 @@ class Commit(Working[str]):
         write: Callable[[bool], Coroutine[Any, Any, str]],
         cancel: Cancel,
     ) -> None:
-        """`counts`: files that are not staged, that are, and that are either."""
+        """`counts`: unstaged files, staged files, and files in either."""
         super().__init__("Commit", cancel)
         self._draft = draft
-        self._unstaged, self._staged, self._every = counts
+        self._unstaged, self._staged, self._all = counts
         if draft.stage_all is None or not self._staged:
             draft.stage_all = not self._staged
         self._commit = commit
         self._write = write
 
     def body(self) -> list[Widget]:
-        """What goes in, the message, and the keys."""
-        keys = [("enter", "commit"), ("^j", "line"), ("^g", "let the agent write")]
+        """Scope, message and keys."""
+        keys = [("enter", "commit"), ("^j", "line"), ("^g", "write with agent")]
         if self._staged and self._unstaged:
             keys.append(("^t", "all / staged"))
         return [
-            Label(self._what(), id="what"),
-            MessageArea(id="message", placeholder="What the commit does", sends_nothing=True),
+            Label(self._scope(), id="what"),
+            MessageArea(id="message", placeholder="Commit message", sends_nothing=True),
             self.status(),
             Static(keys_line(*keys, ("esc", "cancel")), classes="keys"),
         ]
 
     def on_mount(self) -> None:
-        """Write on where it was left."""
+        """Restore the draft and focus its end."""
         area = self.query_one("#message", MessageArea)
         area.text = self._draft.message
         area.move_cursor(area.document.end)
         area.focus()
 
-    def _what(self) -> Content:
+    def _scope(self) -> Content:
         if self._draft.stage_all:
-            return Content(f"All changes: {_files(self._every)}")
+            return Content(f"All changes: {_files(self._all)}")
         rest = f"; {_files(self._unstaged)} not staged" if self._unstaged else ""
-        return Content(f"What is staged: {_files(self._staged)}{rest}")
+        return Content(f"Staged changes: {_files(self._staged)}{rest}")
 
     @property
     def _message(self) -> str:
@@ -86,21 +86,21 @@ class Commit(Working[str]):
     def _submitted(self, event: MessageArea.Submitted) -> None:
         event.stop()
         if not self._message:
-            self.say("Write what the commit does first, or let the agent write it (ctrl+g).")
+            self.say("Enter a commit message, or let the agent write one (ctrl+g).")
             return
         self.work("Committing …", self._commit(self._message, bool(self._draft.stage_all)))
 
     def action_toggle_all(self) -> None:
-        """All changes, or only what is staged."""
+        """Switch between all changes and the staged ones."""
         if self._staged and self._unstaged and not self.is_busy:
             self._draft.stage_all = not self._draft.stage_all
-            self.query_one("#what", Label).update(self._what())
+            self.query_one("#what", Label).update(self._scope())
 
     def action_write(self) -> None:
         """Let the agent write the message."""
-        self.work("The agent reads the changes and writes …", self._written())
+        self.work("Writing a commit message …", self._fill_in_message())
 
-    async def _written(self) -> None:
+    async def _fill_in_message(self) -> None:
         message = await self._write(bool(self._draft.stage_all))
         area = self.query_one("#message", MessageArea)
         area.text = message

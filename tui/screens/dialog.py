@@ -1,4 +1,4 @@
-"""Small dialogs: a question with two answers, one line of text, a page to read."""
+"""Small dialogs: a confirmation, a line of text, a page to read."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -28,30 +28,30 @@ R = TypeVar("R")
 
 
 class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
-    """A box in the middle; escape leaves it and changes nothing."""
+    """A centered box; escape closes it without changes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # At once, and not after the field that has the focus: what was typed on, and came with the
-        # key in one piece over a slow line, would be written into a field that was left already.
+        # With priority over the focused field: text that arrived together with the key over a slow
+        # line would otherwise be written into a field that is already closed.
         Binding("escape", "leave", "Cancel", show=False, priority=True),
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
-        Binding("ctrl+c", "app.help_quit", show=False),  # of the app's keys it has none else
+        Binding("ctrl+c", "app.help_quit", show=False),  # the only one of the app's keys
     ]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-high")]  # noqa: RUF012 (as Textual has it)
 
-    def palette_entries(self, words: str, style: Style) -> "Iterable[Entry]":
-        """What the command palette shows here."""
+    def palette_entries(self, query: str, style: Style) -> "Iterable[Entry]":
+        """The command palette's entries for this dialog."""
         from tui.screens.palette_entries import dialog_entries
 
-        return dialog_entries(self, self.press, words, style)
+        return dialog_entries(self, self.press, query, style)
 
     def __init__(self, title: str) -> None:
         super().__init__()
         self.box_title = title
 
     def compose(self) -> ComposeResult:
-        """The box with its title around what `body` gives."""
+        """The box with its title around the widgets of `body`."""
         box = Vertical(*self.body(), classes="dialog")
         box.border_title = Content(self.box_title)
         yield box
@@ -59,35 +59,35 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
             yield Announcements()
 
     def body(self) -> list[Widget]:
-        """What stands in the box."""
+        """Return the widgets in the box."""
         raise NotImplementedError
 
     def action_leave(self) -> None:
-        """Change nothing."""
+        """Close without changes."""
         self.dismiss(None)
 
     def press(self, name: str) -> None:
-        """Press a key that the foot names."""
+        """Simulate a key that the footer names."""
         if (key := pressed(name)) is not None:
             self.app.post_message(key.set_sender(self.app))
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key that was clicked at the foot."""
+        """Press the key that was clicked in the footer."""
         if isinstance(name := event.style.meta.get("press"), str):
             self.press(name)
 
 
 class Confirm(Dialog[bool]):
-    """A question and its two answers, side by side. Enter takes the one that has the focus.
+    """A question with two buttons. Enter presses the focused one, `y` agrees, `n` cancels.
 
-    That is the one that changes nothing, unless agreeing is harmless. `y` agrees, `n` does not.
+    Cancel has the focus at first, unless agreeing is harmless.
 
     Args:
-        title: What it is about.
+        title: The dialog's title.
         sentence: The question.
-        agree: What agreeing does.
-        cancel: What the other answer does.
-        harmless: Nothing is deleted, stopped or opened to others by agreeing.
+        agree: Label of the button that agrees.
+        cancel: Label of the button that cancels.
+        harmless: Whether agreeing deletes, stops and exposes nothing.
     """
 
     AUTO_FOCUS = "DialogButton"
@@ -114,27 +114,27 @@ class Confirm(Dialog[bool]):
         self._harmless = harmless
 
     def body(self) -> list[Widget]:
-        """The question, scrolled where it is long, and the answers, which are always seen."""
+        """The question, which can scroll, and the buttons, which are always visible."""
         agree = DialogButton(self._agree, "y", "agree")
         cancel = DialogButton(self._cancel, "esc", "leave")
-        answers = (agree, cancel) if self._harmless else (cancel, agree)
+        buttons = (agree, cancel) if self._harmless else (cancel, agree)
         sentence = Static(self.sentence, markup=False)
         return [
             VerticalScroll(sentence, classes="page", can_focus=False),
-            button_row(*answers),
+            button_row(*buttons),
         ]
 
     def action_agree(self) -> None:
-        """Do it."""
+        """Close with agreement."""
         self.dismiss(True)
 
     def action_scroll_sentence(self, rows: int) -> None:
-        """Show what else a long question says."""
+        """Scroll a long question."""
         self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
 
 
 class AskText(Dialog[str]):
-    """One line of text. An empty one changes nothing, unless `empty` says what it does."""
+    """One line of text. Empty input cancels, unless `empty` describes its effect."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class AskText(Dialog[str]):
         self._empty = empty
 
     def body(self) -> list[Widget]:
-        """Sentence, line and keys."""
+        """Sentence, text field and keys."""
         empty = (("empty", self._empty),) if self._empty else ()
         return [
             *([Static(self._sentence, markup=False, classes="words")] if self._sentence else []),
@@ -165,12 +165,12 @@ class AskText(Dialog[str]):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        words = event.value.strip()
-        self.dismiss(words if words or self._empty else None)
+        text = event.value.strip()
+        self.dismiss(text if text or self._empty else None)
 
 
 class Report(Dialog[str]):
-    """Something to read, with keys that do more; the result is the key that was pressed."""
+    """A text with additional keys; the result is the key that was pressed."""
 
     def __init__(self, title: str, text: Content, *keys: tuple[str, str]) -> None:
         super().__init__(title)
@@ -178,14 +178,14 @@ class Report(Dialog[str]):
         self._keys = keys
 
     def body(self) -> list[Widget]:
-        """The text, scrolled with the usual keys."""
+        """The scrollable text and the keys."""
         return [
             VerticalScroll(Static(self.content, markup=False), classes="page"),
             Static(keys_line(*self._keys, ("esc", "close")), classes="keys"),
         ]
 
     def on_key(self, event: events.Key) -> None:
-        """Close with one of the keys."""
+        """Close with the key, if it is one of the additional keys."""
         if any(event.key == known for known, _ in self._keys):
             event.stop()
             self.dismiss(event.key)

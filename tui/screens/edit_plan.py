@@ -1,4 +1,4 @@
-"""A proposed plan in a text box: changed, and then carried out."""
+"""The dialog that edits a proposed plan before it is approved."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -13,14 +13,14 @@ from tui.widgets.key_line import keys_line
 
 @dataclass(frozen=True, slots=True)
 class EditedPlan:
-    """The plan as it should be carried out."""
+    """The plan to execute, and the mode to execute it in."""
 
     text: str
     mode: Literal["build", "yolo"]
 
 
 class EditPlan(Dialog[EditedPlan]):
-    """Edit, then build or yolo."""
+    """A text box with the plan; approve it with ctrl+g or ctrl+y."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "build", "Build", priority=True, show=False),
@@ -36,18 +36,18 @@ class EditPlan(Dialog[EditedPlan]):
         return [
             TextArea(self._plan, id="plan", compact=True, highlight_cursor_line=False),
             Static(
-                keys_line(("^g", "build it"), ("^y", "yolo"), ("esc", "leave it as it was")),
+                keys_line(("^g", "build"), ("^y", "yolo"), ("esc", "cancel")),
                 classes="keys",
             ),
         ]
 
     def action_build(self) -> None:
-        """Carry it out, asking before commands."""
-        self._take("build")
+        """Approve the plan in build mode, which asks before commands."""
+        self._approve("build")
 
     def action_yolo(self) -> None:
-        """Carry it out without asking."""
-        self._take("yolo")
+        """Approve the plan in yolo mode, which asks for nothing."""
+        self._approve("yolo")
 
-    def _take(self, mode: Literal["build", "yolo"]) -> None:
+    def _approve(self, mode: Literal["build", "yolo"]) -> None:
         self.dismiss(EditedPlan(self.query_one("#plan", TextArea).text, mode))

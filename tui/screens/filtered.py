@@ -1,4 +1,4 @@
-"""A dialog with a list that letters filter, without a field of its own for them."""
+"""A dialog with a list that is filtered by typing, without an input field."""
 
 from typing import ClassVar
 
@@ -11,22 +11,22 @@ from tui.screens.dialog import Dialog
 
 
 class Filtered(Dialog[None]):
-    """Letters narrow, backspace and escape widen again; escape without a filter leaves.
+    """Letters extend the filter, backspace shortens it, escape clears it or closes the dialog.
 
-    What is filtered follows `words`: `fill` shows it. The words stand in the widget `#filter`.
+    `fill` shows the entries that match `query_text`, which is displayed in the widget `#filter`.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("backspace", "shorten", show=False)]
     NO_LETTERS: ClassVar[str] = ""
-    """Characters that do something else."""
+    """Characters that are bound to something else."""
 
-    def __init__(self, title: str, words: str = "") -> None:
+    def __init__(self, title: str, query: str = "") -> None:
         super().__init__(title)
-        self.words = words
-        """What is sought; empty: everything is shown."""
+        self.query_text = query
+        """The filter; '' shows everything."""
 
     def fill(self) -> None:
-        """Show what has the words."""
+        """Show the entries that match the filter."""
         raise NotImplementedError
 
     @property
@@ -36,33 +36,33 @@ class Filtered(Dialog[None]):
 
     @property
     def takes_bursts(self) -> bool:
-        """Whether letters that come together do, too."""
+        """Whether several letters that arrive together filter, too."""
         return self.takes_letters and not self.NO_LETTERS
 
-    def tell_filter(self, count: str) -> None:
-        """Show the words, and how much they leave."""
-        words = (self.words, "bold") if self.words else ("type to filter", "$text-muted")
-        line = Content.assemble(("❯ ", "$accent"), words, (f"  {count}", "$text-muted"))
+    def show_filter(self, count: str) -> None:
+        """Show the filter and the number of matches."""
+        text = (self.query_text, "bold") if self.query_text else ("type to filter", "$text-muted")
+        line = Content.assemble(("❯ ", "$accent"), text, (f"  {count}", "$text-muted"))
         self.query_one("#filter", Static).update(line)
 
     def on_key(self, event: events.Key) -> None:
-        """Letters filter."""
+        """Add a letter to the filter."""
         character = event.character if event.is_printable else None
         if character is not None and self.takes_letters and character not in self.NO_LETTERS:
             event.stop()
-            self._narrow(self.words + character)
+            self._narrow(self.query_text + character)
 
     def action_shorten(self) -> None:
-        """Take back a letter of the filter."""
-        self._narrow(self.words[:-1])
+        """Remove the last letter of the filter."""
+        self._narrow(self.query_text[:-1])
 
     def action_leave(self) -> None:
-        """End the filter, then the screen."""
-        if self.words:
+        """Clear the filter, or close the dialog if there is none."""
+        if self.query_text:
             self._narrow("")
         else:
             self.dismiss(None)
 
-    def _narrow(self, words: str) -> None:
-        self.words = words.lstrip()
+    def _narrow(self, query: str) -> None:
+        self.query_text = query.lstrip()
         self.fill()

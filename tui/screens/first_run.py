@@ -1,4 +1,4 @@
-"""The first screen of a new installation: what is there, what is missing, what to do first."""
+"""The first screen of a new installation: installed and missing programs, first steps."""
 
 from typing import ClassVar
 
@@ -7,11 +7,11 @@ from textual.widget import Widget
 
 from model.base.text import clean_line
 from tui.desk import Desk
-from tui.screens.about import Findings, Found, Part, rows
+from tui.screens.about import Findings, InstallationReport, Part, rows
 
 
 class FirstRun(Findings[str]):
-    """What was found. The result is the action that is wanted next; none: to look around."""
+    """The findings. The result is the id of the next action, or `None`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "add", show=False),
@@ -24,47 +24,47 @@ class FirstRun(Findings[str]):
         self._welcome = welcome
 
     def body(self) -> list[Widget]:
-        """What was found, and keys."""
+        """The findings and the keys."""
         add = ("enter", "add it" if self._offers else "add a project")
         keys = [add] if self._welcome else []
-        keys += [("r", "look again"), ("esc", "look around" if self._welcome else "close")]
+        keys += [("r", "check again"), ("esc", "skip" if self._welcome else "close")]
         return self.page(*keys)
 
     @property
     def _offers(self) -> bool:
         return self._desk.offered is not None and not self._desk.state.projects
 
-    def told(self, found: Found) -> list[Part]:
-        """Programs, and what to do about those that are missing."""
+    def format_report(self, found: InstallationReport) -> list[Part]:
+        """Return the programs, and what to do if no agent is installed."""
         return [*rows(found, brief=True), *self._advice(found)]
 
     def show(self, parts: list[Part]) -> None:
-        """Put this on the page, between a greeting and the way without any program."""
+        """Display this content between the greeting and the hint at the demo."""
         demo = ("spinney demo", "bold $accent")
-        trying: list[Part] = ["\nTo try it without any of these, leave and run: ", demo]
+        trying: list[Part] = ["\nTo try Spinney without any of these, quit and run: ", demo]
         super().show([*self._greeting(), *parts, *trying])
 
     def _greeting(self) -> list[Part]:
         if not self._welcome:
             return []
         words = (
-            "Agents work here side by side, each in a worktree of its own: a directory with a "
-            "branch, so that none is in another's way. "
+            "Run coding agents in parallel. Each works in its own git worktree, a separate "
+            "directory and branch, so they don't get in each other's way. "
         )
         if self._offers:
             path = clean_line(str(self._desk.offered))
-            return [words, "You are in a repository: ", (path, "bold"), "\n\n"]
-        return [words, "It begins with a git repository.\n\n"]
+            return [words, "You are in the repository ", (path, "bold"), ".\n\n"]
+        return [words, "Start by adding a git repository.\n\n"]
 
-    def _advice(self, found: Found) -> list[Part]:
+    def _advice(self, found: InstallationReport) -> list[Part]:
         if any(agent.problem is None for agent in found.agents):
             return []
         return [
-            ("\nNo agent can be used yet. ", "$warning"),
-            "One is enough: run the command below its name, then press r.\n",
+            ("\nNo agent is ready to use. ", "$warning"),
+            "You need one: run the command below its name, then press r.\n",
         ]
 
     def action_add(self) -> None:
-        """Add the repository at hand, or one by its path."""
+        """Add the current repository, or ask for a path."""
         if self._welcome:
             self.dismiss("add_offered" if self._offers else "add_project")

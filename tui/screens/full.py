@@ -1,4 +1,4 @@
-"""What the full screens over the main one share: their bars, its keys, its colours, its mirror."""
+"""The base class of full screens over the main one: bars, shared keys, colors, mirror."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
@@ -24,23 +24,23 @@ _SHARED = ("commands", "help", "next_waiting", "quit")
 
 
 def bindings(where: keymap.Where, *shared: str) -> list[Binding]:
-    """The keys of a full screen, and those of the main one that work on it as well."""
-    everywhere = (bound for bound in keymap.bindings() if bound.id in (*_SHARED, *shared))
-    return [*keymap.bindings(where), *everywhere]
+    """Return the keys of a full screen, and those of the main screen that work on it, too."""
+    global_keys = (bound for bound in keymap.bindings() if bound.id in (*_SHARED, *shared))
+    return [*keymap.bindings(where), *global_keys]
 
 
 class FullScreen(Closing[None], Screen[None]):
-    """A title, a body and the keys, all kept true; the main screen stays below it."""
+    """A title, a body and key hints that follow the mirror; the main screen stays below."""
 
     LAST: ClassVar[tuple[str, ...]] = ("help",)
-    """The actions whose keys stand at the right of the foot, however little room there is."""
+    """The actions whose keys are always shown at the right of the footer."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()
         self.desk = desk
 
     def compose(self) -> ComposeResult:
-        """Title, body, what is told in passing, and keys."""
+        """Title, body, announcements and key hints."""
         yield Line(id="top")
         yield from self.body(self.desk.palette)
         if plain.is_on():
@@ -48,11 +48,11 @@ class FullScreen(Closing[None], Screen[None]):
         yield KeyHints(id="keys")
 
     def body(self, palette: "Palette") -> Iterable[Widget]:
-        """What stands between the bars."""
+        """Return the widgets between the bars."""
         raise NotImplementedError
 
     def recolor(self, palette: "Palette") -> None:
-        """Draw the body in other colours."""
+        """Redraw the body in other colors."""
         raise NotImplementedError
 
     def follow(self, change: "Change") -> None:
@@ -60,31 +60,31 @@ class FullScreen(Closing[None], Screen[None]):
         raise NotImplementedError
 
     def show_keys(self) -> None:
-        """Name the keys that are of use now."""
+        """Show the keys that are useful now."""
         raise NotImplementedError
 
     def do(self, action_id: str) -> None:
-        """Do an action that is this screen's own."""
+        """Run an action of this screen."""
         raise NotImplementedError
 
     @property
     def key_overrides(self) -> Mapping[str, str]:
-        """Keys of a person's own."""
+        """The user's own keys."""
         return self.desk.key_overrides
 
     def on_mount(self) -> None:
-        """Follow the mirror, and the colours of the terminal, from now on."""
+        """Follow the mirror and the theme."""
         self._follow_preferences()
         self.desk.mirror.followers.append(self._follow)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._recolor())
 
     def on_unmount(self) -> None:
-        """Follow no more."""
+        """Stop following the mirror."""
         self.desk.mirror.followers.remove(self._follow)
 
     @property
     def _is_open(self) -> bool:
-        """What stands in a screen that closes goes before the screen is told that it goes."""
+        """Whether the screen is open; a closing one loses its widgets before it is unmounted."""
         return self in self.app.screen_stack
 
     def _recolor(self) -> None:
@@ -103,20 +103,20 @@ class FullScreen(Closing[None], Screen[None]):
     def _follow_preferences(self) -> None:
         self.set_class(not self.desk.state.preferences.show_keybinding_hints, "no-hints")
 
-    def name_keys(
+    def update_key_hints(
         self,
         actions: Iterable[str],
         *,
         first: Iterable[tuple[str, str]] = (),
         without: frozenset[str] = frozenset(),
     ) -> None:
-        """Name the keys at the foot, those that are wanted most first, as `KeyHints` takes them."""
+        """Show key hints, the most useful first, with the arguments of `KeyHints.follow`."""
         self.query_one(KeyHints).follow(
             self.key_overrides, actions, first=first, last=self.LAST, without=without
         )
 
     def action_do(self, action_id: str) -> None:
-        """Do an action of the key map: one of this screen, or one that is shared."""
+        """Run an action of the key map: one of this screen, or a shared one."""
         match action_id:
             case "commands":
                 self.app.action_command_palette()

@@ -1,6 +1,6 @@
-"""The help: every key and mark, made from the tables that also bind and draw them.
+"""The help page: every key and mark, generated from the tables that bind and draw them.
 
-The page on the terminal has its keys from `areas`, too.
+The documentation of the terminal takes its keys from `areas`, too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 Part = str | tuple[str, str]
 Row = tuple[str, str]
 KEYS_WIDTH = 16
-WORDS_WIDTH = 56
+TEXT_WIDTH = 56
 GIT_MARKS = (
-    ("+12 −3", "lines that are not committed"),
-    ("↑2 ↓1", "commits that are not pushed, and not pulled"),
-    ("PR 12 ✓", "pull request; its checks passed (✓), failed (✗) or run (…)"),
+    ("+12 −3", "uncommitted lines"),
+    ("↑2 ↓1", "commits to push and to pull"),
+    ("PR 12 ✓", "pull request; checks passed (✓), failed (✗) or running (…)"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A part of the screen with keys of its own."""
+    """A part of the screen with its own keys."""
 
     title: str
     where: Where | None
-    """Where the actions of the key map are bound that belong to it."""
+    """The key map's name for the area."""
     own: Sequence[Row] = ()
     """Keys that are not in the key map."""
     widgets: tuple[str, ...] = ()
-    """The ids of the widgets that have the focus there."""
+    """The ids of the area's focusable widgets."""
 
 
 AREAS = (
@@ -63,7 +63,7 @@ AREAS = (
 
 
 def areas(overrides: Mapping[str, str]) -> Iterator[tuple[Area, list[Row]]]:
-    """Each area with its keys as they are here, and what they do."""
+    """Yield each area with its keys, including the user's own, and what they do."""
     for area in AREAS:
         yield area, [*area.own, *_actions(area.where, overrides)]
 
@@ -71,13 +71,13 @@ def areas(overrides: Mapping[str, str]) -> Iterator[tuple[Area, list[Row]]]:
 def help_page(
     overrides: Mapping[str, str], columns: int, focused: "Widget | None" = None
 ) -> Report:
-    """The page for a screen of so many columns; the keys of what has the focus come first."""
-    # The frame, its padding and the scroll bar take ten, and the box leaves a sixteenth free.
-    width = max(20, min(WORDS_WIDTH, columns * 15 // 16 - KEYS_WIDTH - 2 - 10))
+    """Return the page for a screen of so many columns, with the focused area's keys first."""
+    # Border, padding and scroll bar take ten columns, and the box leaves a sixteenth free.
+    width = max(20, min(TEXT_WIDTH, columns * 15 // 16 - KEYS_WIDTH - 2 - 10))
     here = focused.id if focused is not None else None
     parts: list[Part] = []
-    for area, rows in sorted(areas(overrides), key=lambda found: not _is_at(found[0], here)):
-        title = f"{area.title}, where you are" if _is_at(area, here) else area.title
+    for area, rows in sorted(areas(overrides), key=lambda item: not _is_at(item[0], here)):
+        title = f"{area.title} (focused)" if _is_at(area, here) else area.title
         parts += _table(title, rows, width)
     parts.append(("Marks\n", "bold $accent"))
     for mark, meaning in MEANINGS:
@@ -87,7 +87,7 @@ def help_page(
     parts += [
         ("\nEverything else", "bold $accent"),
         f" is in the command palette ({commands}). Hold shift to select text with the mouse.\n",
-        "To give an action another key, press k here.",
+        "To change the key of an action, press k.",
     ]
     return Report("Help", Content.assemble(*parts), ("↑ ↓", "scroll"), ("k", "change keys"))
 
@@ -108,8 +108,8 @@ def _table(title: str, rows: Iterable[Row], width: int) -> list[Part]:
 
 def _rows(rows: Iterable[Row], width: int) -> list[Part]:
     parts: list[Part] = []
-    for keys, words in rows:
-        first, *rest = wrap(spoken(words), width)
+    for keys, text in rows:
+        first, *rest = wrap(spoken(text), width)
         parts += [(f"{spoken(keys):>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
         parts += [f"{'':{KEYS_WIDTH}}  {line}\n" for line in rest]
     return parts

@@ -1,4 +1,4 @@
-"""A letter on every pane; pressing it goes there."""
+"""Labels every pane with a letter that focuses it."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -18,39 +18,39 @@ if TYPE_CHECKING:
 
 
 def panes_of(desk: Desk) -> "dict[str, Widget]":
-    """The panes that are seen, by their letters."""
+    """Return the visible panes by their letters."""
     chat = desk.chat
-    every = {
+    panes = {
         "p": desk.projects,
         "w": chat.welcome,
         "c": chat.transcript,
         "r": chat.request,
         "m": chat.composer,
     }
-    return {key: pane for key, pane in every.items() if pane is not None and pane.region.area}
+    return {key: pane for key, pane in panes.items() if pane is not None and pane.region.area}
 
 
 class Jump(Closing[str | None], ModalScreen[str | None]):
-    """Letters over the screen; any other key leaves."""
+    """Letters over the screen; any other key cancels."""
 
-    def __init__(self, places: Mapping[str, Region]) -> None:
+    def __init__(self, regions: Mapping[str, Region]) -> None:
         super().__init__()
-        self._places = places
+        self._regions = regions
 
     def compose(self) -> ComposeResult:
         """A letter at the corner of each pane."""
-        for key, region in self._places.items():
+        for key, region in self._regions.items():
             label = Static(Content(f" {key} "), classes="jump", markup=False)
             label.absolute_offset = region.offset
             yield label
 
     def on_key(self, event: events.Key) -> None:
-        """Go to the pane of this letter."""
+        """Return the letter, if it is that of a pane."""
         event.stop()
         event.prevent_default()
-        self.dismiss(event.character if event.character in self._places else None)
+        self.dismiss(event.character if event.character in self._regions else None)
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the pane that is clicked."""
+        """Return the letter of the clicked pane."""
         at = (event.screen_x, event.screen_y)
-        self.dismiss(next((k for k, r in self._places.items() if r.contains(*at)), None))
+        self.dismiss(next((k for k, r in self._regions.items() if r.contains(*at)), None))

@@ -1,11 +1,11 @@
-"""Which keys can be given to an action, and why the others cannot."""
+"""Rules for which keys can be assigned to an action, with the reasons for the others."""
 
 from collections.abc import Mapping
 
 from tui.keys.keymap import ACTIONS, clashes, keys_of
 from tui.keys.names import shown
 
-_THE_SAME = {
+_ALIASES = {
     "ctrl+m": "enter",
     "ctrl+i": "tab",
     "ctrl+h": "backspace",
@@ -18,57 +18,54 @@ _THE_SAME = {
     "shift+escape": "esc",
 }
 """Keys that many terminals send as another one."""
-_TAKEN = {
-    "ctrl+s": "terminals stop their output at it",
-    "ctrl+z": "it goes to the shell, as everywhere",
-    "ctrl+c": "it copies what is selected",
-    "ctrl+backslash": "terminals end a program with it",
-    "ctrl+j": "it breaks the line in the message box",
-    "ctrl+a": "screen, and many a tmux, take it for themselves",
+_RESERVED = {
+    "ctrl+s": "it pauses the output of terminals",
+    "ctrl+z": "it suspends to the shell",
+    "ctrl+c": "it copies the selection",
+    "ctrl+backslash": "it ends programs in terminals",
+    "ctrl+j": "it inserts a new line in the message box",
+    "ctrl+a": "screen and tmux often use it",
 }
-_MOVES = frozenset(
+_EDITING = frozenset(
     {"enter", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "backspace"}
     | {"space"}
 )
 _FREE_LETTERS = frozenset({"ctrl+space", "ctrl+@"})
 
 
-def refusal(
-    key: str, character: str | None = None, *, letters_are_free: bool = False
-) -> str | None:
-    """Why the key, as Textual names it, cannot be given to an action; `None`: it can.
+def refusal(key: str, character: str | None = None, *, allow_letters: bool = False) -> str | None:
+    """Return why the key, as Textual names it, cannot be assigned; `None` if it can.
 
-    `character` is what it writes, where it writes something; `letters_are_free` where nothing is
-    written.
+    `character` is the text that the key writes, if any; `allow_letters` where no text is entered.
     """
-    named = spelled(key)
-    if key in _THE_SAME:
-        return f"Many terminals cannot tell {named} from {_THE_SAME[key]}. Press another key."
-    if key in _TAKEN:
-        return f"{named} is not free: {_TAKEN[key]}. Press another key."
-    if key in _MOVES or (character and character.isprintable() and not letters_are_free):
-        return f"{named} writes, moves or chooses: it is needed for that. Press another key."
+    name = spell_key(key)
+    if key in _ALIASES:
+        return f"Many terminals send {name} as {_ALIASES[key]}. Press another key."
+    if key in _RESERVED:
+        return f"{name} is reserved: {_RESERVED[key]}. Press another key."
+    if key in _EDITING or (character and character.isprintable() and not allow_letters):
+        return f"{name} is needed for typing, moving or choosing. Press another key."
     if "super+" in key or "hyper+" in key or "meta+" in key:
-        return f"Most terminals keep {named} to themselves. Press another key."
+        return f"Most terminals do not pass on {name}. Press another key."
     if key not in _FREE_LETTERS and key.startswith("ctrl+shift+"):
-        plain = spelled(key.replace("shift+", ""))
-        return f"Many terminals cannot tell {named} from {plain}. Press another key."
+        plain = spell_key(key.replace("shift+", ""))
+        return f"Many terminals send {name} as {plain}. Press another key."
     return None
 
 
 def clash(action_id: str, key: str, overrides: Mapping[str, str]) -> str | None:
-    """Which other action has the key already, as a sentence."""
+    """Return a message if another action already has the key, otherwise `None`."""
     new = set(clashes({**overrides, action_id: key})) - set(clashes(overrides))
     for action in ACTIONS:
         has_it = key in keys_of(action.id, overrides).split(",")
-        if action.id != action_id and has_it and any(action.id in told for told in new):
+        if action.id != action_id and has_it and any(action.id in message for message in new):
             return (
-                f"{spelled(key)} is the key of “{action.title}”. Give that one another key first, "
-                "or press another key."
+                f"{spell_key(key)} is the key of '{action.title}'. Change that first, or press "
+                "another key."
             )
     return None
 
 
-def spelled(key: str) -> str:
-    """A key as people name it."""
+def spell_key(key: str) -> str:
+    """Return a key's displayed name, written out: `ctrl+t`."""
     return shown(key).replace("^", "ctrl+").replace("⇧", "shift+") or key

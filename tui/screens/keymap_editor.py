@@ -1,4 +1,4 @@
-"""The key map, changed by pressing keys: they work at once, for every terminal of this person."""
+"""The key editor: changes take effect at once, in every terminal of the user."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -31,7 +31,7 @@ TITLE_WIDTH = 42
 
 
 class KeysScreen(Filtered):
-    """Every action with its keys; letters filter."""
+    """All actions with their keys, filtered by typing."""
 
     CSS = """
     KeysScreen > .dialog { width: 92; height: 94%; max-height: 94%; padding: 0 1; }
@@ -53,7 +53,7 @@ class KeysScreen(Filtered):
         self._desk = desk
 
     def body(self) -> list[Widget]:
-        """Filter, actions, the name of the one under the cursor, keys."""
+        """Filter, actions, details of the one under the cursor, keys."""
         return [
             Static(id="filter", markup=False),
             OptionList(markup=False, compact=True),
@@ -61,9 +61,9 @@ class KeysScreen(Filtered):
             Static(
                 keys_line(
                     ("enter", "new key"),
-                    ("+", "one more"),
-                    ("del", "built-in"),
-                    ("^r", "all built-in"),
+                    ("+", "add key"),
+                    ("del", "reset"),
+                    ("^r", "reset all"),
                     ("esc", "close"),
                 ),
                 classes="keys",
@@ -71,7 +71,7 @@ class KeysScreen(Filtered):
         ]
 
     def on_mount(self) -> None:
-        """Show all, and follow what any client changes."""
+        """Show all actions, and follow changes by any client."""
         self._desk.host.preferences_changed.subscribe(self, lambda _: self.fill())
         self._list.focus()
         self.fill()
@@ -91,19 +91,19 @@ class KeysScreen(Filtered):
         return BY_ID.get(option.id or "") if option is not None else None
 
     def fill(self) -> None:
-        """The actions that the filter leaves."""
+        """List the actions that match the filter."""
         present = self.action.id if self.action is not None else ""
-        found = [action for action in ACTIONS if self._is_found(action)]
+        found = [action for action in ACTIONS if self._matches(action)]
         self._list.set_options([Option(self._row(action), id=action.id) for action in found])
         ids = [action.id for action in found]
         self._list.highlighted = ids.index(present) if present in ids else 0 if ids else None
-        self.tell_filter(f"{len(found)} of {len(ACTIONS)}")
+        self.show_filter(f"{len(found)} of {len(ACTIONS)}")
         self._show_about()
 
-    def _is_found(self, action: Action) -> bool:
+    def _matches(self, action: Action) -> bool:
         keys = all_shown(keys_of(action.id, self._overrides))
         text = f"{action.id} {action.title} {keys}".lower()
-        return all(word in text for word in self.words.lower().split())
+        return all(word in text for word in self.query_text.lower().split())
 
     def _row(self, action: Action) -> Content:
         own = action.id in self._overrides
@@ -116,11 +116,11 @@ class KeysScreen(Filtered):
     @on(OptionList.OptionHighlighted)
     def _show_about(self) -> None:
         action = self.action
-        about = "No action has these words. Backspace takes them back."
+        about = "No action matches. Press backspace to change the filter."
         if action is not None:
             builtin = all_shown(action.keys) or "none"
             where = "" if action.where == "everywhere" else f" Works in: {action.where}."
-            about = f"Setting: keybindings.{action.id}. Built-in key: {builtin}.{where}"
+            about = f"Built-in key: {builtin}.{where}"
         self.query_one("#about", Static).update(about)
 
     # Changing -----------------------------------------------------------------------------------
@@ -129,14 +129,14 @@ class KeysScreen(Filtered):
     def _change(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if self.action is not None:
-            self.run_worker(self._give(self.action, more=False), exclusive=True)
+            self.run_worker(self._assign_key(self.action, more=False), exclusive=True)
 
     def action_add(self) -> None:
-        """One more key, beside those that the action has."""
+        """Add another key to the action."""
         if self.action is not None:
-            self.run_worker(self._give(self.action, more=True), exclusive=True)
+            self.run_worker(self._assign_key(self.action, more=True), exclusive=True)
 
-    async def _give(self, action: Action, *, more: bool) -> None:
+    async def _assign_key(self, action: Action, *, more: bool) -> None:
         key = await self.app.push_screen_wait(PressKey(action, self._overrides))
         if key is None:
             return
@@ -145,24 +145,25 @@ class KeysScreen(Filtered):
         await self._save({action.id: ",".join(dict.fromkeys(keys))})
 
     def action_reset(self) -> None:
-        """The built-in key of the action under the cursor."""
+        """Restore the built-in key of the action under the cursor."""
         if self.action is not None and self.action.id in self._overrides:
             self.run_worker(self._save({self.action.id: ""}), exclusive=True)
 
     def action_reset_all(self) -> None:
-        """All built-in keys, asked first."""
+        """Restore all built-in keys, after confirmation."""
         self.run_worker(self._reset_all(), exclusive=True)
 
     async def _reset_all(self) -> None:
         if not self._overrides:
             return
-        sentence = f"Give {len(self._overrides)} of your own keys up for the built-in ones?"
-        dialog = Confirm("All built-in keys", sentence, "reset")
+        count = len(self._overrides)
+        keys = "1 changed key" if count == 1 else f"{count} changed keys"
+        dialog = Confirm("Reset all keys", f"Reset {keys} to the built-in ones?", "reset")
         if await self.app.push_screen_wait(dialog):
             await self._save(dict.fromkeys(self._overrides, ""))
 
     async def _save(self, keys: "Mapping[str, str]") -> None:
-        """Change these; an empty text is the built-in key. Those of other screens stay."""
+        """Save these keys and keep the others; '' restores the built-in key."""
         present = {**self._desk.state.preferences.keybindings, **keys}
         wanted = {action: key for action, key in present.items() if key}
         try:
@@ -172,7 +173,7 @@ class KeysScreen(Filtered):
 
 
 class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=False):
-    """Takes the next key that can be given to an action; says why another one cannot."""
+    """Returns the next assignable key; shows why others are refused."""
 
     CSS = """
     PressKey { align: center middle; background: $background 60%; }
@@ -185,27 +186,27 @@ class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=Fa
         self._overrides = overrides
 
     def compose(self) -> ComposeResult:
-        """What is asked, and why a key was not taken."""
+        """The request, and why a key was refused."""
         box = Vertical(
-            Static(f"Press the new key of “{self._action.title}”.", markup=False),
+            Static(f"Press the new key for '{self._action.title}'.", markup=False),
             Static(classes="problem", markup=False),
-            Static(keys_line(("esc", "leave it as it was")), classes="keys"),
+            Static(keys_line(("esc", "cancel")), classes="keys"),
             classes="dialog",
         )
         box.border_title = Content("New key")
         yield box
 
     def on_key(self, event: events.Key) -> None:
-        """Take it, or say why not."""
+        """Return the key, or show why it is refused."""
         event.stop()
         event.prevent_default()
         if event.key == "escape":
             self.dismiss(None)
             return
         character = event.character if event.is_printable else None
-        why = refusal(event.key, character, letters_are_free=self._action.where == "diff")
-        why = why or clash(self._action.id, event.key, self._overrides)
-        if why is None:
+        reason = refusal(event.key, character, allow_letters=self._action.where == "diff")
+        reason = reason or clash(self._action.id, event.key, self._overrides)
+        if reason is None:
             self.dismiss(event.key)
         else:
-            self.query_one(".problem", Static).update(why)
+            self.query_one(".problem", Static).update(reason)

@@ -1,4 +1,4 @@
-"""The dialog that makes a worktree, and gives its agent something to do at once."""
+"""The dialog that creates a worktree with a first message for its agent."""
 
 import re
 from collections.abc import Sequence
@@ -21,21 +21,21 @@ from tui.widgets.text_field import TextField
 
 NONE: Final = Choice("", "none")
 _MODES: Final[dict[ExecutionMode, str]] = {
-    "plan": "proposes, and changes nothing",
-    "build": "edits, and asks before commands",
+    "plan": "proposes a plan, changes nothing",
+    "build": "edits files, asks before commands",
     "yolo": "does everything without asking",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class WantedWorktree:
-    """What was filled in; empty means: as usual."""
+    """The dialog's input; empty fields use the defaults."""
 
     message: str = ""
     name: str = ""
     base: str = ""
     issue: Choice = NONE
-    """`12`, its number, or `12 Its title` as it was typed."""
+    """The issue; its value is `12` or, if typed, `12 Its title`."""
     pull_request: Choice = NONE
     backend: str = ""
     mode: ExecutionMode = "plan"
@@ -43,7 +43,7 @@ class WantedWorktree:
 
 @dataclass(frozen=True, slots=True)
 class UnmadeWorktree:
-    """What was filled in for a worktree that could not be created, and why it could not."""
+    """The input for a worktree that could not be created, and the reason."""
 
     wanted: WantedWorktree = WantedWorktree()
     problem: str = ""
@@ -51,24 +51,24 @@ class UnmadeWorktree:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What can be chosen; lists are read when they are opened."""
+    """The available choices; lists are loaded when they are opened."""
 
     branches: Load
     issues: Load
     pull_requests: Load
     agents: Sequence[Choice]
-    """The usual one first."""
+    """The default one first."""
 
 
 class NewWorktree(Dialog[WantedWorktree]):
-    """First message, name, what it begins from, agent and mode; none of them is required.
+    """First message, name, base, agent and mode; all optional.
 
     Args:
         project: The project's name.
-        default_branch: What it branches off as usual.
-        offers: What can be chosen.
-        filled_in: What was written before, when it could not be made.
-        problem: Why not; shown at the field that it is about.
+        default_branch: The default base branch.
+        offers: The available choices.
+        filled_in: The input of an attempt that failed.
+        problem: Why it failed; shown at the field that caused it.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class NewWorktree(Dialog[WantedWorktree]):
         filled_in: WantedWorktree | None = None,
         problem: str = "",
     ) -> None:
-        super().__init__(f"New worktree of {project}")
+        super().__init__(f"New worktree in {project}")
         self._default_branch = default_branch
         self._offers = offers
         self._filled_in = filled_in or WantedWorktree()
@@ -87,7 +87,7 @@ class NewWorktree(Dialog[WantedWorktree]):
         self._problem_at = _field_of(problem) if problem else ""
 
     def body(self) -> list[Widget]:
-        """The fields in the order in which they are wanted."""
+        """The fields, the most important first."""
         given, offers = self._filled_in, self._offers
         base = Choice(given.base, given.base or self._default_branch)
         return [
@@ -95,13 +95,13 @@ class NewWorktree(Dialog[WantedWorktree]):
             Label("What should the agent do?"),
             MessageArea(
                 id="message",
-                placeholder="First message; leave it empty to begin later",
+                placeholder="First message; leave empty to start later",
                 sends_nothing=True,
             ),
             Label("Name"),
-            TextField(given.name, id="name", placeholder="a name is found for you", compact=True),
+            TextField(given.name, id="name", placeholder="generated if empty", compact=True),
             *self._problem_of("name"),
-            PickField("Branch off", base, self._branches, id="base"),
+            PickField("Base branch", base, self._branches, id="base"),
             *self._problem_of("base"),
             PickField("Issue", given.issue, self._issues, id="issue"),
             PickField("Pull request", given.pull_request, self._pull_requests, id="pull-request"),
@@ -122,11 +122,11 @@ class NewWorktree(Dialog[WantedWorktree]):
     def _problem_of(self, field: str) -> list[Widget]:
         if not self._problem or self._problem_at != field:
             return []
-        words = re.sub(r"^Invalid field '\w+': ", "", self._problem)
-        return [Static(words[:1].upper() + words[1:], markup=False, classes="problem")]
+        text = re.sub(r"^Invalid field '\w+': ", "", self._problem)
+        return [Static(text[:1].upper() + text[1:], markup=False, classes="problem")]
 
     def on_mount(self) -> None:
-        """Begin with the message, or where something is wrong."""
+        """Focus the message, or the field with the problem."""
         area = self.query_one("#message", MessageArea)
         area.text = self._filled_in.message
         self.query_one(f"#{self._problem_at or 'message'}").focus()
@@ -135,14 +135,14 @@ class NewWorktree(Dialog[WantedWorktree]):
 
     def _branches(self, present: str, typed: str) -> Pick:
         present = present or self._default_branch
-        return Pick("Branch off", self._offers.branches, present, typed=typed, own="begin from")
+        return Pick("Base branch", self._offers.branches, present, typed=typed, own="use")
 
     def _issues(self, present: str, typed: str) -> Pick:
-        return Pick("Issue", _with_none(self._offers.issues), present, typed=typed, own="issue")
+        return Pick("Issue", _with_none(self._offers.issues), present, typed=typed, own="use issue")
 
     def _pull_requests(self, present: str, typed: str) -> Pick:
         load = _with_none(self._offers.pull_requests)
-        return Pick("Pull request", load, present, typed=typed, own="pull request")
+        return Pick("Pull request", load, present, typed=typed, own="use pull request")
 
     def _agents(self, present: str, typed: str) -> Pick:
         return Pick("Agent", self._offers.agents, present, typed=typed)
@@ -157,21 +157,24 @@ class NewWorktree(Dialog[WantedWorktree]):
 
     @on(PickField.Changed)
     def _changed(self, event: PickField.Changed) -> None:
-        """A number that was typed must be one; an issue's words begin the first message."""
+        """Check a typed issue or pull request number; start the message with the issue's title."""
         event.stop()
         field = event.field
         if field.id not in ("issue", "pull-request") or not field.choice.value:
             return
         number = number_in(field.choice.value)
         if number is None:
-            field.take(NONE)
-            self.notify("That is no number; type it as it stands, such as 12.", markup=False)
+            field.set_choice(NONE)
+            self.notify(
+                "Not a number. Enter the number of the issue or pull request, such as 12.",
+                markup=False,
+            )
             return
         if "\n" not in field.choice.value:
-            words = _title(field.choice)
-            field.take(Choice(field.choice.value, f"#{number} {words}".rstrip()))
+            title = _title(field.choice)
+            field.set_choice(Choice(field.choice.value, f"#{number} {title}".rstrip()))
         other = "pull-request" if field.id == "issue" else "issue"
-        self.query_one(f"#{other}", PickField).take(NONE)
+        self.query_one(f"#{other}", PickField).set_choice(NONE)
         area = self.query_one("#message", MessageArea)
         if field.id == "issue" and not area.text.strip():
             area.text = f"Resolve issue {field.choice.label}"
@@ -203,13 +206,13 @@ class NewWorktree(Dialog[WantedWorktree]):
 
 
 def number_in(value: str) -> int | None:
-    """The number that an issue or pull request was chosen or typed by: `12`, `#12 Its title`."""
+    """Return the number of an issue or pull request: 12 for `12` and `#12 Its title`."""
     found = re.match(r"#?(\d{1,9})(?:\s|$)", value)
     return int(found[1]) if found and int(found[1]) > 0 else None
 
 
 def issue_context(choice: Choice) -> IssueContext | None:
-    """The issue that was chosen."""
+    """Return the chosen issue."""
     number = number_in(choice.value)
     if number is None:
         return None
@@ -217,7 +220,7 @@ def issue_context(choice: Choice) -> IssueContext | None:
 
 
 def pull_request_context(choice: Choice, default_branch: str) -> PullRequestContext | None:
-    """The pull request that was chosen; of one that was typed, only its number is known."""
+    """Return the chosen pull request; only the number is known of a typed one."""
     number = number_in(choice.value)
     if number is None:
         return None
@@ -232,15 +235,15 @@ def pull_request_context(choice: Choice, default_branch: str) -> PullRequestCont
 
 
 def _title(choice: Choice) -> str:
-    """The words after the number."""
+    """Return the text after the number."""
     return re.sub(r"^#?\d+\s*", "", choice.label if "\n" in choice.value else choice.value).strip()
 
 
 def _with_none(load: Load) -> Load:
-    async def loaded() -> Sequence[Choice]:
+    async def load_with_none() -> Sequence[Choice]:
         return [NONE, *await load()]
 
-    return loaded
+    return load_with_none
 
 
 def _chosen(value: str, offers: Sequence[Choice]) -> Choice:
@@ -248,8 +251,8 @@ def _chosen(value: str, offers: Sequence[Choice]) -> Choice:
 
 
 def _field_of(problem: str) -> str:
-    """The field that a refusal is about."""
+    """Return the field that an error message is about."""
     if "'baseBranch'" in problem:
         return "base"
     names = ("'customName'", "Worktree name already", "Branch already", "Worktree path already")
-    return "name" if any(words in problem for words in names) else ""
+    return "name" if any(phrase in problem for phrase in names) else ""

@@ -1,7 +1,7 @@
-"""The command palette: words narrow what can be done here, enter does it.
+"""The command palette: typing filters the available commands, enter runs one.
 
-Not Textual's own, which searches in a worker that outlives its screen, and takes with enter the row
-that is marked at that moment: it may still belong to fewer letters.
+It replaces Textual's own, which searches in a worker that outlives its screen, and on enter takes
+the row selected at that moment, which can belong to an earlier query.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ MOST: Final = 200
 
 
 class Entry(NamedTuple):
-    """Something that can be done."""
+    """A command."""
 
     label: Content
     run: Callable[[], object]
@@ -34,15 +34,15 @@ class Entry(NamedTuple):
 
 
 Find = Callable[[str, Style], Iterable[Entry]]
-"""The entries for these words, what was found marked in this style; for no words all of them."""
+"""Returns the entries for a query with matches highlighted in a style; all for an empty query."""
 
 
 class Palette(Closing[None], ModalScreen[None]):
-    """A field and what its words find, best first."""
+    """A text field and the matching entries, best first."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"palette--found"}
     BINDINGS: ClassVar[list[BindingType]] = [
-        # At once, so that what is typed on is written into what lies below.
+        # With priority, so that text typed afterwards goes to the screen below.
         Binding("escape", "leave", show=False, priority=True),
         Binding("up", "move('cursor_up')", show=False, priority=True),
         Binding("down", "move('cursor_down')", show=False, priority=True),
@@ -55,7 +55,7 @@ class Palette(Closing[None], ModalScreen[None]):
     def __init__(self, find: Find) -> None:
         super().__init__()
         self._find = find
-        self._words: str | None = None
+        self._query: str | None = None
         self._entries: list[Entry] = []
 
     def compose(self) -> ComposeResult:
@@ -68,7 +68,7 @@ class Palette(Closing[None], ModalScreen[None]):
             yield Static("No matches found", id="none", markup=False)
 
     def on_mount(self) -> None:
-        """Show all that there is."""
+        """Show all entries."""
         self._fill("")
 
     @on(Input.Changed)
@@ -79,43 +79,43 @@ class Palette(Closing[None], ModalScreen[None]):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self._fill(event.value)  # The field tells of its enter before it tells of the last letter.
-        self._take(self._list.highlighted)
+        self._fill(event.value)  # The field posts Submitted before the last Changed.
+        self._run(self._list.highlighted)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._take(event.option_index)
+        self._run(event.option_index)
 
-    def action_move(self, how: str) -> None:
-        """Mark another entry."""
-        getattr(self._list, f"action_{how}")()
+    def action_move(self, direction: str) -> None:
+        """Select another entry."""
+        getattr(self._list, f"action_{direction}")()
 
     def action_leave(self) -> None:
-        """Close, and do nothing."""
+        """Close without running anything."""
         self.dismiss(None)
 
-    def _fill(self, words: str) -> None:
-        words = words.strip()
-        if words == self._words or not self.is_active:
+    def _fill(self, query: str) -> None:
+        query = query.strip()
+        if query == self._query or not self.is_active:
             return
-        self._words = words
+        self._query = query
         style = self.get_visual_style("palette--found", partial=True)
-        found = sorted(self._find(words, style), key=lambda entry: -entry.score)
-        self._entries = found[:MOST]
+        entries = sorted(self._find(query, style), key=lambda entry: -entry.score)
+        self._entries = entries[:MOST]
         self._list.clear_options()
-        self._list.add_options([Option(_told(entry)) for entry in self._entries])
+        self._list.add_options([Option(_prompt(entry)) for entry in self._entries])
         self._list.highlighted = 0 if self._entries else None
         self._list.display = bool(self._entries)
         self.query_one("#none").display = not self._entries
 
-    def _take(self, index: int | None) -> None:
-        if index is not None and self.is_active:  # An enter before this one took one already.
+    def _run(self, index: int | None) -> None:
+        if index is not None and self.is_active:  # not after an earlier enter
             self.dismiss(None)
             self.app.call_later(self._entries[index].run)
 
 
-def _told(entry: Entry) -> Content:
+def _prompt(entry: Entry) -> Content:
     if not entry.help:
         return entry.label
     return Content.assemble(entry.label, "\n", (entry.help, "$text-muted"))

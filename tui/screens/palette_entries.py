@@ -1,4 +1,4 @@
-"""Entries of the command palette that any screen can have: actions, and the keys of a dialog."""
+"""The command palette's entries for actions and for the keys of a dialog."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -29,13 +29,13 @@ class ActingScreen(Protocol):
 
 
 def action_entries(
-    actions: Iterable[Action], screen: ActingScreen, words: str, style: Style
+    actions: Iterable[Action], screen: ActingScreen, query: str, style: Style
 ) -> Iterator[Entry]:
-    """The actions whose title has the words, with their keys; without words all of them."""
-    matcher = WordMatch(words, style)
+    """Yield the actions whose titles match, with their keys; all for an empty query."""
+    matcher = WordMatch(query, style)
     for action in actions:
         score = matcher.match(action.title)
-        if score > 0 or not words:
+        if score > 0 or not query:
             key = shown(keys_of(action.id, screen.key_overrides))
             label = Content.assemble(
                 matcher.highlight(action.title), (f"  {key}" if key else "", "$text-muted")
@@ -44,13 +44,13 @@ def action_entries(
 
 
 def dialog_entries(
-    dialog: "Screen[Any]", press: Callable[[str], None], words: str, style: Style
+    dialog: "Screen[Any]", press: Callable[[str], None], query: str, style: Style
 ) -> Iterator[Entry]:
-    """The keys that a dialog names at its foot, in their order; `press` presses one."""
-    matcher = WordMatch(words, style)
+    """Yield the matching keys of a dialog's footer, in order; `press` simulates one."""
+    matcher = WordMatch(query, style)
     for key, label in keys_told(dialog):
         title = label[:1].upper() + label[1:]
         score = matcher.match(title)
-        if score > 0 or not words:
+        if score > 0 or not query:
             shown_label = Content.assemble(matcher.highlight(title), (f"  {key}", "$text-muted"))
             yield Entry(shown_label, partial(press, key), score=score)

@@ -1,4 +1,4 @@
-"""A list to choose one of, narrowed by what one types; it may still be on its way."""
+"""A dialog with a list that is filtered by typing, and may load its entries."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar, Final
@@ -16,21 +16,21 @@ from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 Load = Callable[[], Awaitable[Sequence[Choice]]]
-"""Reads the entries; what it raises as `SpinneyError` is shown in their place."""
+"""Loads the entries; the message of a `SpinneyError` is shown in their place."""
 
 MOST: Final = 200
 """Entries shown at once; a repository may have thousands of branches."""
 
 
 class Pick(Dialog[Choice]):
-    """Type to narrow, enter to take the marked entry.
+    """Filter by typing, enter chooses the selected entry.
 
     Args:
-        title: The box's title.
-        entries: What there is to choose, or how to read it.
-        present: The value of the entry that is marked at first.
-        typed: What stands in the filter at first.
-        own: What taking the typed words themselves is called; empty: only entries can be taken.
+        title: The dialog's title.
+        entries: The entries, or how to load them.
+        present: The value of the entry that is selected at first.
+        typed: The initial filter.
+        own: The label for choosing the typed text itself; '' allows only entries.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,18 +65,18 @@ class Pick(Dialog[Choice]):
         self._list.can_focus = False
         self._note = Static("", markup=False, classes="note")
         filter_ = TextField(
-            self._typed, placeholder="type to narrow", select_on_focus=False, compact=True
+            self._typed, placeholder="type to filter", select_on_focus=False, compact=True
         )
         keys = keys_line(("↑ ↓", "move"), ("enter", "choose"), ("esc", "cancel"))
         return [filter_, self._note, self._list, Static(keys, classes="keys")]
 
     def on_mount(self) -> None:
-        """Show what is there, or read it."""
+        """Show the entries, or load them."""
         self._fill()
         if self._load is not None:
-            self.run_worker(self._read(self._load), exit_on_error=False)
+            self.run_worker(self._load_entries(self._load), exit_on_error=False)
 
-    async def _read(self, load: Load) -> None:
+    async def _load_entries(self, load: Load) -> None:
         try:
             self._entries = await load()
         except SpinneyError as error:
@@ -90,41 +90,41 @@ class Pick(Dialog[Choice]):
         self._fill()
 
     def _fill(self) -> None:
-        words = self._typed.casefold().split()
-        found = [entry for entry in self._entries or () if _holds(entry, words)]
-        self.shown = found[:MOST]
+        query = self._typed.casefold().split()
+        matching = [entry for entry in self._entries or () if _matches(entry, query)]
+        self.shown = matching[:MOST]
         typed = self._typed.strip()
-        if self._own and typed and all(entry.value != typed for entry in found):
-            self.shown.append(Choice(typed, f"{self._own} “{typed}”"))
+        if self._own and typed and all(entry.value != typed for entry in matching):
+            self.shown.append(Choice(typed, f"{self._own} '{typed}'"))
         self._list.clear_options()
         self._list.add_options([Option(entry.row(self.present)) for entry in self.shown])
         values = [entry.value for entry in self.shown]
         if self.shown:
-            at = values.index(self.present) if not words and self.present in values else 0
+            at = values.index(self.present) if not query and self.present in values else 0
             self._list.highlighted = at
-        self._note.update(self._told(len(found)))
+        self._note.update(self._status(len(matching)))
         self._note.display = bool(self._note.content)
 
-    def _told(self, count: int) -> str:
+    def _status(self, count: int) -> str:
         if self._entries is None:
-            return "Reading …"
+            return "Loading …"
         if self._problem:
             return self._problem
         if count > MOST:
-            return f"{count - MOST} more; type to narrow."
+            return f"{count - MOST} more. Type to filter."
         return "" if self.shown else self.empty()
 
     def empty(self) -> str:
-        """What stands in place of an empty list."""
-        return "Nothing fits; backspace widens." if self._typed else "There is nothing to choose."
+        """The text in place of an empty list."""
+        return "No matches." if self._typed else "The list is empty."
 
     @property
     def marked(self) -> Choice | None:
-        """The entry that enter takes."""
+        """The selected entry."""
         return self.shown[self._list.highlighted or 0] if self.shown else None
 
     def action_move(self, rows: int) -> None:
-        """Mark another entry."""
+        """Select another entry."""
         if self.shown:
             at = (self._list.highlighted or 0) + rows
             self._list.highlighted = min(max(at, 0), len(self.shown) - 1)
@@ -141,6 +141,6 @@ class Pick(Dialog[Choice]):
         self.dismiss(self.shown[event.option_index])
 
 
-def _holds(entry: Choice, words: Sequence[str]) -> bool:
+def _matches(entry: Choice, words: Sequence[str]) -> bool:
     text = f"{entry.label} {entry.description}".casefold()
     return all(word in text for word in words)

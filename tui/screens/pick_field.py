@@ -1,4 +1,4 @@
-"""A field of a dialog whose value is chosen from a list: `Branch off   main ▾`."""
+"""A field of a dialog whose value is chosen from a list: `Base branch   main ▾`."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -14,16 +14,16 @@ from tui.screens.choose import Choice
 from tui.screens.pick import Pick
 
 LABEL_WIDTH: Final = 14
-"""Cells for the words before the value."""
+"""Cells for the label before the value."""
 
 
 class PickField(Static, can_focus=True):
-    """Space, ↓, a click or a letter opens its list; enter is the dialog's own.
+    """Space, ↓, a click or a letter opens the list; enter submits the dialog.
 
     Args:
-        label: What is chosen.
-        choice: What is chosen at first.
-        ask: Makes the list, narrowed to what was typed, with the present value marked.
+        label: The field's label.
+        choice: The initial value.
+        ask: Creates the list, given the present value and a typed filter.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -34,10 +34,10 @@ class PickField(Static, can_focus=True):
     takes_bursts = True
 
     class Submitted(Message):
-        """Enter was pressed."""
+        """Posted when enter was pressed."""
 
     class Changed(Message):
-        """Another value was chosen."""
+        """Posted when another value was chosen."""
 
         def __init__(self, field: "PickField") -> None:
             super().__init__()
@@ -52,14 +52,14 @@ class PickField(Static, can_focus=True):
         self._ask = ask
 
     def render(self) -> Content:
-        """Label, value, and the mark of a list."""
+        """Return label, value, and the mark of a list."""
         value = clean_line(self.choice.label)
         return Content.assemble(
             (f"{self._label:<{LABEL_WIDTH}}", "$text-muted"), value, (" ▾", "$text-muted")
         )
 
     def on_key(self, event: events.Key) -> None:
-        """Letters open the list with themselves in its filter."""
+        """Open the list, filtered by the typed letter."""
         if event.is_printable and event.character and event.character != " ":
             event.stop()
             self.action_choose(event.character)
@@ -70,18 +70,18 @@ class PickField(Static, can_focus=True):
 
     def action_choose(self, typed: str = "") -> None:
         """Open the list."""
-        self.app.push_screen(self._ask(self.choice.value, typed), self._taken)
+        self.app.push_screen(self._ask(self.choice.value, typed), self._on_picked)
 
     def action_submit(self) -> None:
-        """Let the dialog do its work."""
+        """Submit the dialog."""
         self.post_message(self.Submitted())
 
-    def _taken(self, choice: Choice | None) -> None:
+    def _on_picked(self, choice: Choice | None) -> None:
         if choice is not None:
-            self.take(choice)
+            self.set_choice(choice)
             self.post_message(self.Changed(self))
 
-    def take(self, choice: Choice) -> None:
-        """Show this value."""
+    def set_choice(self, choice: Choice) -> None:
+        """Set and show the value."""
         self.choice = choice
         self.refresh()

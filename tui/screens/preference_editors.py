@@ -1,4 +1,4 @@
-"""Editors of settings that are more than a word: choices with a preview, lists, entries, texts."""
+"""Editors of settings that need more than a row: choices with a preview, lists, entries, texts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.preferences.choices import accepts_null
+from model.preferences.choices import accepts_null, choice_label
 from model.preferences.fields import PreferenceField
 from model.richtext.highlight import highlight_code
 from tui.composer.draft import Draft
@@ -41,17 +41,17 @@ class Basket:
 
 
 def chooser(desk: Desk, field: PreferenceField, offered: Sequence[Choice], present: Any) -> Choose:
-    """The list of a setting's values; themes are shown while one chooses."""
+    """Return the list of a setting's values; the one for themes shows a preview."""
     value = rows.NOTHING if present is None else str(present)
     if field.key == "theme":
-        return ChooseTheme(field.key, offered, value, desk.host.use_theme)
+        return ChooseTheme(field.label, offered, value, desk.host.use_theme)
     if field.key.startswith("syntax_theme"):
-        return ChooseSyntax(field.key, offered, value)
-    return Choose(field.key, offered, value)
+        return ChooseSyntax(field.label, offered, value)
+    return Choose(field.label, offered, value)
 
 
 class ChooseTheme(Choose):
-    """The whole screen shows the theme under the cursor; escape takes it back."""
+    """Shows the theme under the cursor on the whole screen; escape reverts it."""
 
     def __init__(
         self, title: str, choices: Sequence[Choice], present: str, show: Callable[[Any], None]
@@ -65,7 +65,7 @@ class ChooseTheme(Choose):
 
 
 class ChooseSyntax(Choose):
-    """Code in the colours of the theme under the cursor stands beside the list."""
+    """Shows a code sample in the theme under the cursor beside the list."""
 
     CSS = """
     ChooseSyntax > .dialog { width: 84; }
@@ -82,11 +82,11 @@ class ChooseSyntax(Choose):
     @on(OptionList.OptionHighlighted)
     def _preview(self, event: OptionList.OptionHighlighted) -> None:
         sample = self.query_one("#sample", Static)
-        colours = palette("dark", str(event.option.id))
-        sample.styles.background = colours.code.bgcolor.name if colours.code.bgcolor else None
+        colors = palette("dark", str(event.option.id))
+        sample.styles.background = colors.code.bgcolor.name if colors.code.bgcolor else None
         parts: list[str | tuple[str, Any]] = []
         for line in highlight_code(SAMPLE, "python"):
-            parts += [(token.text, _style(colours.tokens[token.kind])) for token in line]
+            parts += [(token.text, _style(colors.tokens[token.kind])) for token in line]
             parts.append("\n")
         sample.update(Content.assemble(*parts))
 
@@ -98,7 +98,7 @@ def _style(style: Any) -> Any:
 
 
 class EditText(Dialog[str]):
-    """A text of several lines; `check` takes it, or says what is wrong with it."""
+    """A text of several lines; `save` stores it, or raises `SpinneyError` if it is invalid."""
 
     CSS = """
     EditText .dialog MessageArea { max-height: 50vh; }
@@ -106,26 +106,26 @@ class EditText(Dialog[str]):
     EditText.objected .dialog .problem { display: block; }
     """
 
-    def __init__(self, title: str, sentence: str, text: str, check: "Callable[[str], Any]") -> None:
+    def __init__(self, title: str, sentence: str, text: str, save: "Callable[[str], Any]") -> None:
         super().__init__(title)
         self._sentence = sentence
         self._text = text
-        self._check = check
+        self._save = save
 
     def body(self) -> list[Widget]:
-        """Sentence, text, objection and keys."""
+        """Sentence, text, error and keys."""
         return [
             Static(self._sentence, markup=False, classes="words"),
             MessageArea(sends_nothing=True),
             Static(classes="problem", markup=False),
             Static(
-                keys_line(("enter", "save"), ("^j", "new line"), ("esc", "leave it as it was")),
+                keys_line(("enter", "save"), ("^j", "new line"), ("esc", "cancel")),
                 classes="keys",
             ),
         ]
 
     def on_mount(self) -> None:
-        """Begin at the end of the text."""
+        """Focus the end of the text."""
         area = self.query_one(MessageArea)
         area.draft = Draft(self._text)
         area.focus()
@@ -134,21 +134,22 @@ class EditText(Dialog[str]):
     async def _submitted(self, event: MessageArea.Submitted) -> None:
         event.stop()
         try:
-            await self._check(event.text)
+            await self._save(event.text)
         except SpinneyError as error:
             self.add_class("objected")
-            self.query_one(".problem", Static).update(error.message)
+            message = rows.explain_refusal(error.message)
+            self.query_one(".problem", Static).update(message)
         else:
             self.dismiss(event.text)
 
 
 class EditEntries(Dialog[None]):
-    """The entries of one setting, each changed on its own."""
+    """The entries of an object setting, edited one by one."""
 
     BINDINGS = [("delete", "reset", "Default")]  # noqa: RUF012 (as Textual has it)
 
     def __init__(self, desk: Desk, field: PreferenceField) -> None:
-        super().__init__(field.key)
+        super().__init__(field.label)
         self._desk = desk
         self._field = field
 
@@ -187,10 +188,15 @@ class EditEntries(Dialog[None]):
 
     def _row(self, key: str) -> Content:
         value, default = self._values[key], self._field.default.get(key)
-        shown = clean_line(str(value).replace("\n", " ")) if value is not None else "as usual"
+        text = (
+            choice_label(self._field.key, str(value), self._catalog)
+            if value is not None
+            else "default"
+        )
+        shown = clean_line(text.replace("\n", " "))
         return Content.assemble(
             ("● " if value != default else "  ", "$warning"),
-            f"{key:<36}",
+            f"{rows.entry_label(self._field, key):<36}",
             (shown[:60], "bold" if value != default else "$text-muted"),
         )
 
@@ -201,42 +207,44 @@ class EditEntries(Dialog[None]):
             self.run_worker(self._edit(event.option.id), exclusive=True)
 
     async def _edit(self, key: str) -> None:
-        preferences, catalog = self._desk.state.preferences, self._link_catalog()
+        preferences, catalog = self._desk.state.preferences, self._catalog
+        name = rows.entry_label(self._field, key)
         offered = rows.choices(
             self._field, preferences, catalog, nullable=accepts_null(self._field)
         )
         value = self._values[key]
         if self._field.key == "magic_prompts":
-            sentence = "Your own text of this prompt; empty is the built-in one."
-            edit = EditText(key, sentence, value or "", lambda text: self._set(key, text or None))
+            sentence = "Your own text for this prompt. Leave it empty for the built-in text."
+            edit = EditText(name, sentence, value or "", lambda text: self._set(key, text or None))
             await self.app.push_screen_wait(edit)
             return
         present = rows.NOTHING if value is None else value
-        chosen = await self.app.push_screen_wait(Choose(key, offered, present))
+        chosen = await self.app.push_screen_wait(Choose(name, offered, present))
         if chosen is not None:
-            await self._set_or_tell(key, rows.given(chosen))
+            await self._set_or_notify(key, rows.parse_choice(chosen))
 
-    def _link_catalog(self) -> Any:
+    @property
+    def _catalog(self) -> Any:
         return self._desk.agents.catalog
 
     async def _set(self, key: str, value: Any) -> None:
         changes = {self._field.key: {key: value}}
         await self._desk.client.call(update_preferences, changes=changes)
 
-    async def _set_or_tell(self, key: str, value: Any) -> None:
+    async def _set_or_notify(self, key: str, value: Any) -> None:
         try:
             await self._set(key, value)
         except SpinneyError as error:
-            self._desk.say(error.message, bad=True)
+            self._desk.say(rows.explain_refusal(error.message), bad=True)
 
     def action_reset(self) -> None:
-        """The default of the entry under the cursor."""
+        """Reset the entry under the cursor to its default."""
         if (key := self._entry) is not None:
-            self.run_worker(self._set_or_tell(key, self._field.default.get(key)))
+            self.run_worker(self._set_or_notify(key, self._field.default.get(key)))
 
 
 async def open_editor(desk: Desk, field: PreferenceField) -> None:
-    """The editor of a list or of an object, until it is left."""
+    """Show the editor of a list or an object until it is closed."""
     if field.key == "keybindings":
         from tui.screens.keymap_editor import KeysScreen
 
@@ -252,9 +260,9 @@ async def open_editor(desk: Desk, field: PreferenceField) -> None:
 
 
 def _list_editor(desk: Desk, field: PreferenceField) -> EditText:
-    async def take(text: str) -> None:
+    async def save(text: str) -> None:
         items = [line.strip() for line in text.splitlines() if line.strip()]
         await desk.client.call(update_preferences, changes={field.key: items})
 
     present: list[str] = getattr(desk.state.preferences, field.key)
-    return EditText(field.key, f"{field.help}, one a line.", "\n".join(present), take)
+    return EditText(field.label, f"{field.help}, one per line.", "\n".join(present), save)

@@ -1,4 +1,4 @@
-"""Every setting on one screen: found as one types, changed in its row, followed by all clients."""
+"""The preferences screen: filter settings by typing, change them in their rows."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,12 +24,12 @@ from tui.widgets.text_field import TextField
 if TYPE_CHECKING:
     from model.preferences.schema import Preferences
 
-_TELLS_TOO_MUCH = ("list", "object")
-"""Kinds that hold more than one can write again by heart: asked about before they are reset."""
+_CONFIRM_RESET = ("list", "object")
+"""Kinds whose reset needs confirmation, because their values are laborious to enter again."""
 
 
 class PreferencesScreen(Filtered):
-    """The settings in groups; letters filter, the keys at the foot change."""
+    """The settings in groups; letters filter, other keys change values."""
 
     CSS = """
     PreferencesScreen > .dialog { width: 132; height: 94%; max-height: 94%; padding: 0 1; }
@@ -49,14 +49,14 @@ class PreferencesScreen(Filtered):
         Binding("delete", "reset", show=False),
     ]
 
-    def __init__(self, desk: Desk, words: str = "") -> None:
-        super().__init__("Preferences", words)
+    def __init__(self, desk: Desk, query: str = "") -> None:
+        super().__init__("Preferences", query)
         self._desk = desk
         self._wanted: dict[str, Any] = {}
-        """Values that were asked for and are not confirmed yet: presses may be quicker."""
+        """Requested values that are not confirmed yet: keys can be pressed faster."""
 
     def body(self) -> list[Widget]:
-        """Filter, settings, what is known of the one under the cursor, its editor, keys."""
+        """Filter, settings, details of the one under the cursor, its editor, keys."""
         return [
             Static(id="filter", markup=False),
             OptionList(markup=False, compact=True),
@@ -70,12 +70,12 @@ class PreferencesScreen(Filtered):
         ]
 
     def on_mount(self) -> None:
-        """Show all, and follow what any client changes."""
+        """Show all settings, and follow changes by any client."""
         self._desk.host.preferences_changed.subscribe(self, self._follow)
         self._list.focus()
         self.call_after_refresh(self.fill)
 
-    # What is shown ------------------------------------------------------------------------------
+    # Display ------------------------------------------------------------------------------------
 
     @property
     def _list(self) -> OptionList:
@@ -95,11 +95,11 @@ class PreferencesScreen(Filtered):
         return self._wanted.get(key, getattr(self._preferences, key))
 
     def fill(self) -> None:
-        """The settings that the filter leaves, under their groups."""
+        """List the settings that match the filter, under their groups."""
         present = self.field.key if self.field is not None else ""
         options: list[Option] = []
         group = ""
-        for field in self._found():
+        for field in self._matching():
             if field.group != group:
                 group = field.group
                 options.append(Option(Content.styled(group, "bold $accent"), disabled=True))
@@ -113,19 +113,22 @@ class PreferencesScreen(Filtered):
         self._show_filter()
         self._show_details()
 
-    def _narrow(self, words: str) -> None:
-        super()._narrow(words)
-        # A setting's own name also stands in what others say of it.
-        named = self.words.strip().replace(" ", "_")
-        if any(field.key == named for field in self._found()):
-            self._list.highlighted = self._list.get_option_index(named)
+    def _narrow(self, query: str) -> None:
+        super()._narrow(query)
+        # A setting's name can also occur in the help of others, so select an exact match.
+        name = self.query_text.strip().lower()
+        for field in self._matching():
+            if name in (field.key, field.key.replace("_", " "), field.label.lower()):
+                self._list.highlighted = self._list.get_option_index(field.key)
 
-    def _found(self) -> list[PreferenceField]:
+    def _matching(self) -> list[PreferenceField]:
         catalog = self._catalog
         return [
             field
             for field in shown_fields().values()
-            if rows.found(self.words, field, rows.in_words(field, self._value(field.key), catalog))
+            if rows.matches(
+                self.query_text, field, rows.format_value(field, self._value(field.key), catalog)
+            )
         ]
 
     @property
@@ -139,22 +142,22 @@ class PreferencesScreen(Filtered):
     def _show_filter(self) -> None:
         every = shown_fields().values()
         changed = sum(rows.is_changed(field, self._preferences) for field in every)
-        self.tell_filter(f"{len(self._found())} of {len(every)}, {changed} changed")
+        self.show_filter(f"{len(self._matching())} of {len(every)}, {changed} changed")
 
     @on(OptionList.OptionHighlighted)
     def _show_details(self) -> None:
         field = self.field
-        self._object("")
+        self._show_error("")
         about = self.query_one("#details", Static)
         if field is None:
-            about.update(Content("No setting has these words. Backspace takes them back."))
+            about.update(Content("No setting matches. Press backspace to change the filter."))
         else:
             about.update(rows.details(field, self._preferences, self._catalog))
         self._show_keys()
 
     def _show_keys(self) -> None:
         if self.has_class("editing"):
-            keys = [("enter", "save"), ("esc", "leave it as it was")]
+            keys = [("enter", "save"), ("esc", "cancel")]
         else:
             keys = [("enter", "change"), ("del", "default"), ("esc", "close")]
             if self.field is not None and self._has_steps(self.field):
@@ -162,10 +165,10 @@ class PreferencesScreen(Filtered):
         self.query_one(".keys", Static).update(keys_line(*keys))
 
     def _has_steps(self, field: PreferenceField) -> bool:
-        in_a_row = field.kind in ("switch", "number", "whole")
-        return in_a_row or (field.kind not in ("list", "object") and bool(self._choices(field)))
+        is_ordered = field.kind in ("switch", "number", "whole")
+        return is_ordered or (field.kind not in ("list", "object") and bool(self._choices(field)))
 
-    def _object(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self.set_class(bool(sentence), "objected")
         self.query_one(".problem", Static).update(sentence)
 
@@ -180,17 +183,17 @@ class PreferencesScreen(Filtered):
             about.update(rows.details(self.field, self._preferences, self._catalog))
 
     def on_resize(self) -> None:
-        """The columns follow the width."""
+        """Fit the columns to the new width."""
         if self.is_mounted and self._list.options:
             self.call_after_refresh(self.fill)
 
     @property
     def takes_letters(self) -> bool:
-        """Not while a value is written."""
+        """Whether letters filter: not while a value is edited."""
         return not self.has_class("editing")
 
     def action_leave(self) -> None:
-        """End the editing, then the filter, then the screen."""
+        """Stop editing, then clear the filter, then close the screen."""
         if self.has_class("editing"):
             self._stop_editing()
         else:
@@ -217,13 +220,13 @@ class PreferencesScreen(Filtered):
         return rows.choices(field, self._preferences, self._catalog, nullable=field.nullable)
 
     def action_step(self, step: int) -> None:
-        """The next value, where there are values in a row."""
+        """Switch to the next or previous value, if the values have an order."""
         field = self.field
         if field is None or self.has_class("editing") or not self._has_steps(field):
             return
         value = self._value(field.key)
-        can, wanted = rows.stepped(field, value, self._choices(field), step)
-        if can:
+        exists, wanted = rows.step_value(field, value, self._choices(field), step)
+        if exists:
             self._wanted[field.key] = wanted
             self.run_worker(self._step_to(field.key, wanted))
 
@@ -243,21 +246,21 @@ class PreferencesScreen(Filtered):
         present = self._value(field.key)
         dialog = editors.chooser(self._desk, field, offered, present)
         chosen = await self.app.push_screen_wait(dialog)
-        if chosen is None or not await self._apply(field.key, rows.given(chosen)):
+        if chosen is None or not await self._apply(field.key, rows.parse_choice(chosen)):
             self._desk.host.use_theme(self._preferences.theme)
 
     async def _apply(self, key: str, value: Any) -> bool:
-        """Change it for everybody; what the model objects to is told at the field."""
+        """Change the value for all clients, or show why the model refused it."""
         try:
             await self._desk.client.call(update_preferences, changes={key: value})
         except SpinneyError as error:
-            self._object(error.message)
+            self._show_error(rows.explain_refusal(error.message))
             return False
-        self._object("")
+        self._show_error("")
         return True
 
     def action_reset(self) -> None:
-        """Back to the default; asked first where much would be lost."""
+        """Reset to the default; ask for confirmation if much would be lost."""
         field = self.field
         if field is not None and not self.has_class("editing"):
             self.run_worker(self._reset(field), exclusive=True)
@@ -265,11 +268,9 @@ class PreferencesScreen(Filtered):
     async def _reset(self, field: PreferenceField) -> None:
         if not rows.is_changed(field, self._preferences):
             return
-        if field.kind in _TELLS_TOO_MUCH or field.secret:
-            sentence = f"Give up what is set in {field.key}? It cannot be brought back."
-            if not await self.app.push_screen_wait(
-                Confirm("Back to the default", sentence, "reset")
-            ):
+        if field.kind in _CONFIRM_RESET or field.secret:
+            sentence = f"Reset '{field.label}' to its default? The present value will be lost."
+            if not await self.app.push_screen_wait(Confirm("Reset", sentence, "reset")):
                 return
         await self._apply(field.key, field.default)
 
@@ -277,19 +278,19 @@ class PreferencesScreen(Filtered):
 
     def _edit(self, field: PreferenceField) -> None:
         editor = self.query_one("#editor", Input)
-        self._object("")
+        self._show_error("")
         self.add_class("editing")
         editor.password = field.secret
         value = self._value(field.key)
-        editor.value = "" if field.secret else rows.written(value)
-        editor.placeholder = "a new value; empty: none" if field.nullable else ""
+        editor.value = "" if field.secret else rows.format_text(value)
+        editor.placeholder = "a new value; leave empty for none" if field.nullable else ""
         editor.focus()
         editor.action_end()
         self._show_keys()
 
     def _stop_editing(self) -> None:
         self.remove_class("editing")
-        self._object("")
+        self._show_error("")
         self._list.focus()
         self._show_keys()
 
@@ -297,5 +298,5 @@ class PreferencesScreen(Filtered):
     async def _edited(self, event: Input.Submitted) -> None:
         event.stop()
         field = self.field
-        if field is not None and await self._apply(field.key, rows.parsed(field, event.value)):
+        if field is not None and await self._apply(field.key, rows.parse_text(field, event.value)):
             self._stop_editing()

@@ -1,5 +1,6 @@
-"""What the preferences screen says of a setting: its row, its value in words, what it may be."""
+"""How the preferences screen shows a setting: its row, its value, its choices, its details."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,30 +11,30 @@ from model.base.text import clean_line
 from model.preferences import choices as preferences_choices
 from model.preferences.apply import REDACTED
 from model.preferences.choices import choice_label
-from model.preferences.fields import PreferenceField
+from model.preferences.fields import PreferenceField, label_of
 from model.preferences.schema import CliProfile, Preferences
 from tui.screens.choose import Choice
 
 NOTHING = "\0null"
-"""Stands for null in a list of choices."""
-KEY_WIDTH = 34
+"""The value that represents null in a list of choices."""
+LABEL_WIDTH = 34
 VALUE_WIDTH = 26
 
 
 def is_changed(field: PreferenceField, preferences: Preferences) -> bool:
-    """Whether the value is not the default."""
+    """Whether the value differs from the default."""
     return bool(getattr(preferences, field.key) != field.default)
 
 
-def in_words(field: PreferenceField, value: Any, catalog: Catalog) -> str:
-    """The value as one line; secrets are never in it."""
+def format_value(field: PreferenceField, value: Any, catalog: Catalog) -> str:
+    """Return the value as one line, without secrets."""
     match value:
         case None:
             return "not set"
         case bool():
             return "on" if value else "off"
         case dict():
-            return _entries_in_words(field, value)
+            return _format_entries(field, value)
         case list():
             names = [item.name if isinstance(item, CliProfile) else str(item) for item in value]
             return clean_line(", ".join(names)) or "none"
@@ -41,43 +42,43 @@ def in_words(field: PreferenceField, value: Any, catalog: Catalog) -> str:
             return "empty"
         case str() if field.secret:
             return "••••••••"
-    return clean_line(_labelled(field.key, str(value), catalog))
+    return clean_line(choice_label(field.key, str(value), catalog))
 
 
-def _entries_in_words(field: PreferenceField, value: Mapping[str, Any]) -> str:
-    known = field.entries or value
-    own = sum(value.get(key) != field.default.get(key) for key in known)
-    return f"{own} of your own" if own else "all as built in"
+def _format_entries(field: PreferenceField, value: Mapping[str, Any]) -> str:
+    entries = field.entries or value
+    changed = sum(value.get(key) != field.default.get(key) for key in entries)
+    return f"{changed} changed" if changed else "all default"
 
 
-def _labelled(key: str, value: str, catalog: Catalog) -> str:
-    called = choice_label(key, value, catalog)
-    return called if called == value else f"{value} · {called}"
+def entry_label(field: PreferenceField, entry: str) -> str:
+    """The choice_label of an entry of an object setting, without a suffix such as `_model`."""
+    return label_of(re.sub("_(model|provider|backend)$", "", entry))
 
 
 def choices(
     field: PreferenceField, preferences: Preferences, catalog: Catalog, *, nullable: bool
 ) -> list[Choice]:
-    """What can be chosen; empty where the value is written freely."""
-    found = [
-        Choice(value, value, "" if called == value else clean_line(called))
-        for value, called in preferences_choices.list_choices(field, preferences, catalog)
+    """Return the values to choose from, with their labels; empty if any value is allowed."""
+    offered = [
+        Choice(value, clean_line(name))
+        for value, name in preferences_choices.list_choices(field, preferences, catalog)
     ]
-    takes_choices = found or field.key in preferences_choices.PROFILES
-    none = [Choice(NOTHING, "not set", "as usual")] if nullable and takes_choices else []
-    return none + found
+    takes_choices = offered or field.key in preferences_choices.PROFILES
+    none = [Choice(NOTHING, "default")] if nullable and takes_choices else []
+    return none + offered
 
 
 def row(field: PreferenceField, preferences: Preferences, catalog: Catalog, width: int) -> Content:
-    """Mark, key, value; and what the setting does, where there is room."""
+    """Return mark, label and value; on a wide screen also the help text."""
     changed = is_changed(field, preferences)
-    value = in_words(field, getattr(preferences, field.key), catalog)
-    help_width = width - KEY_WIDTH - VALUE_WIDTH - 3
-    room = VALUE_WIDTH if help_width >= 20 else max(8, width - KEY_WIDTH - 3)
+    value = format_value(field, getattr(preferences, field.key), catalog)
+    help_width = width - LABEL_WIDTH - VALUE_WIDTH - 3
+    value_width = VALUE_WIDTH if help_width >= 20 else max(8, width - LABEL_WIDTH - 3)
     parts: list[str | Content | tuple[str, str]] = [
         ("● " if changed else "  ", "$warning"),
-        _cell(field.key, KEY_WIDTH),
-        _cell(value, room).stylize("bold" if changed else "$text-muted"),
+        _cell(field.label, LABEL_WIDTH),
+        _cell(value, value_width).stylize("bold" if changed else "$text-muted"),
     ]
     if help_width >= 20:
         help = Content(f" {field.help}").truncate(help_width, ellipsis=True)
@@ -90,34 +91,46 @@ def _cell(text: str, width: int) -> Content:
     return Content.assemble(content, " " * (width - content.cell_length))
 
 
-def found(words: str, field: PreferenceField, value: str) -> bool:
-    """Whether all words are in what is known of the setting."""
-    parts = (field.key, field.key.replace("_", " "), field.group, field.help, field.more, value)
-    text = " ".join(parts).lower()
-    return all(word in text for word in words.lower().split())
+def matches(query: str, field: PreferenceField, value: str) -> bool:
+    """Whether every word of the query is in the setting's key, label, group, help or value."""
+    parts = (field.key, field.label, field.group, field.help, field.more, value)
+    text = " ".join((*parts, field.key.replace("_", " "))).lower()
+    return all(word in text for word in query.lower().split())
 
 
 def details(field: PreferenceField, preferences: Preferences, catalog: Catalog) -> Content:
-    """What the setting does, what it may be, its default, and whether it was changed."""
-    must = field.requirement.removeprefix("be ")
-    if len(must) > 90:
-        must = f"one of {len(field.choices)}"
+    """Return help, allowed values, default, and whether the setting was changed."""
+    must = _requirement(field, preferences, catalog)
     changed = is_changed(field, preferences)
-    default = in_words(field, field.default, catalog)
+    default = format_value(field, field.default, catalog)
     more = f" {field.more}" if field.more else ""
-    here = " Hidden from other machines." if field.secret else ""
+    hidden = " Hidden from other machines." if field.secret else ""
     return Content.assemble(
-        (field.key, "bold $accent"),
-        f"  {field.help}.{more}{here}\n",
+        (field.label, "bold $accent"),
+        f"  {field.help}.{more}{hidden}\n",
         (f"{must[0].upper()}{must[1:]}. Default: {default}. ", "$text-muted"),
-        ("Changed." if changed else "As by default.", "$warning" if changed else "$text-muted"),
+        ("Changed." if changed else "Not changed.", "$warning" if changed else "$text-muted"),
     )
 
 
-def stepped(
+def _requirement(field: PreferenceField, preferences: Preferences, catalog: Catalog) -> str:
+    if not field.choices:
+        return field.requirement.removeprefix("be ").replace(" or null", ", or not set")
+    names = [name for _, name in preferences_choices.list_choices(field, preferences, catalog)]
+    text = f"one of {', '.join(map(clean_line, names))}"
+    return text if len(text) <= 90 else f"one of {len(names)}"
+
+
+def explain_refusal(message: str) -> str:
+    """The model's message about a value, without the key that it begins with."""
+    text = re.sub(r"^Invalid field '\w+': ", "", message)
+    return text[:1].upper() + text[1:]
+
+
+def step_value(
     field: PreferenceField, value: Any, offered: list[Choice], step: int
 ) -> tuple[bool, Any]:
-    """The next value of a switch, a choice or a number; first whether there is one."""
+    """Return the next value of a switch, a choice or a number, preceded by whether it exists."""
     if field.kind == "switch":
         return True, not value
     if field.kind in ("number", "whole"):
@@ -129,16 +142,16 @@ def stepped(
         return False, value
     present = NOTHING if value is None else value
     position = names.index(present) + step if present in names else 0
-    return True, given(names[position % len(names)])
+    return True, parse_choice(names[position % len(names)])
 
 
-def given(choice: str) -> str | None:
-    """The value that a choice stands for."""
+def parse_choice(choice: str) -> str | None:
+    """Return the value that a choice represents."""
     return None if choice == NOTHING else choice
 
 
-def parsed(field: PreferenceField, text: str) -> Any:
-    """What was written, as a value; the model judges it."""
+def parse_text(field: PreferenceField, text: str) -> Any:
+    """Convert text input to a value; the model validates it."""
     text = text.strip()
     if field.nullable and not text:
         return None
@@ -154,6 +167,6 @@ def parsed(field: PreferenceField, text: str) -> Any:
     return text
 
 
-def written(value: Any) -> str:
-    """The value as one writes it; a secret begins empty."""
+def format_text(value: Any) -> str:
+    """Return the value as text to edit; '' for a secret."""
     return "" if value is None or value == REDACTED else str(value)

@@ -1,4 +1,4 @@
-"""The editor of provider profiles: settings of an agent program under a name."""
+"""The editor of provider profiles, which are named settings of an agent program."""
 
 from typing import Any, ClassVar
 
@@ -12,23 +12,25 @@ from textual.widgets.option_list import Option
 from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
+from model.preferences.fields import label_of
 from model.preferences.schema import CliProfile
 from tui.composer.draft import Draft
 from tui.composer.widget import MessageArea
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Dialog
+from tui.screens.preferences_rows import explain_refusal
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 _THINKS = (
-    Choice("yes", "as the session says"),
-    Choice("no", "off", "its models cannot"),
+    Choice("yes", "as set in the session"),
+    Choice("no", "off", "not supported by its models"),
 )
 
 
 class ProfilesScreen(Dialog[None]):
-    """The profiles by name; add, change, remove."""
+    """The list of profiles: add, change, remove."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "add", show=False),
@@ -43,9 +45,9 @@ class ProfilesScreen(Dialog[None]):
         """Sentence, names and keys."""
         return [
             Static(
-                "Settings of an agent program under a name, to switch between accounts and "
-                "endpoints. They may hold keys: only this machine sees them. default_provider and "
-                "magic_prompt_providers choose one.",
+                "Named settings of an agent program, to switch between accounts and endpoints. "
+                "They can contain keys and are visible on this machine only. Select one under "
+                f"'{label_of('default_provider')}' or '{label_of('magic_prompt_providers')}'.",
                 classes="words",
             ),
             OptionList(markup=False, compact=True),
@@ -56,7 +58,7 @@ class ProfilesScreen(Dialog[None]):
         ]
 
     def on_mount(self) -> None:
-        """Show them, and follow what any client changes."""
+        """Show the profiles, and follow changes by any client."""
         self._desk.host.preferences_changed.subscribe(self, lambda _: self._fill())
         self._fill()
         self.query_one(OptionList).focus()
@@ -76,7 +78,7 @@ class ProfilesScreen(Dialog[None]):
             )
             for profile in self._profiles
         ]
-        names.set_options(options or [Option("No profile yet: press a", disabled=True)])
+        names.set_options(options or [Option("No profiles. Press a to add one.", disabled=True)])
         names.highlighted = min(present, len(options) - 1) if options else None
 
     @on(OptionList.OptionSelected)
@@ -85,17 +87,17 @@ class ProfilesScreen(Dialog[None]):
         self.app.push_screen(EditProfile(self._desk, event.option_index))
 
     def action_add(self) -> None:
-        """A new one."""
+        """Add a profile."""
         self.app.push_screen(EditProfile(self._desk, None))
 
     def action_remove(self) -> None:
-        """The one under the cursor, asked first."""
+        """Remove the profile under the cursor, after confirmation."""
         index = self.query_one(OptionList).highlighted
         if index is not None and index < len(self._profiles):
             self.run_worker(self._remove(self._profiles[index].name), exclusive=True)
 
     async def _remove(self, name: str) -> None:
-        sentence = f"Remove “{name}” with its settings? They cannot be brought back."
+        sentence = f"Remove '{name}' with its settings? This cannot be undone."
         dialog = Confirm("Remove the profile", sentence, "remove")
         if not await self.app.push_screen_wait(dialog):
             return
@@ -107,7 +109,7 @@ class ProfilesScreen(Dialog[None]):
 
 
 class EditProfile(Dialog[None]):
-    """One profile. Its settings stay hidden until they are asked for."""
+    """The editor of one profile, whose settings are hidden until revealed."""
 
     CSS = """
     EditProfile .dialog MessageArea { min-height: 2; max-height: 30vh; }
@@ -128,21 +130,21 @@ class EditProfile(Dialog[None]):
         self._thinks = self._old.supports_thinking if self._old else None
 
     def body(self) -> list[Widget]:
-        """The fields in the order in which they are wanted."""
+        """The fields and keys."""
         old = self._old
-        kept = "hidden; what you write here replaces them" if old else '{"env": {…}}'
+        placeholder = "hidden; text entered here replaces them" if old else '{"env": {…}}'
         return [
             Label("Name"),
-            _line("name", old.name if old else "", "name"),
-            Label("Settings, as JSON in the program's own format"),
-            MessageArea(id="settings", placeholder=kept, sends_nothing=True),
-            Label("File that holds them, read at each start (optional)"),
-            _line("file", (old.file_path or "") if old else "", "whole path, JSON or TOML"),
+            _text_field("name", old.name if old else "", "name"),
+            Label("Settings, as JSON in the program's format"),
+            MessageArea(id="settings", placeholder=placeholder, sends_nothing=True),
+            Label("Settings file, read at each start (optional)"),
+            _text_field("file", (old.file_path or "") if old else "", "full path, JSON or TOML"),
             Static(id="thinks", markup=False),
             Static(classes="problem", markup=False),
             Static(
                 keys_line(
-                    ("enter", "take it"), ("tab", "next"), ("^j", "line"),
+                    ("enter", "save"), ("tab", "next"), ("^j", "line"),
                     ("^r", "show"), ("^t", "thinking"), ("esc", "cancel"),
                 ),
                 classes="keys",
@@ -150,22 +152,22 @@ class EditProfile(Dialog[None]):
         ]  # fmt: skip
 
     def on_mount(self) -> None:
-        """Begin with the name."""
+        """Focus the name."""
         self.query_one("#name", Input).focus()
         self._show_thinking()
 
     def _show_thinking(self) -> None:
-        words = "off, its models cannot" if self._thinks is False else "as the session says"
-        self.query_one("#thinks", Static).update(f"Thinking: {words}")
+        text = "off" if self._thinks is False else "as set in the session"
+        self.query_one("#thinks", Static).update(f"Thinking: {text}")
 
     def action_reveal(self) -> None:
-        """Show the settings, and edit them."""
+        """Show the settings for editing."""
         from model.preferences.apply import REDACTED
 
         if self._old is None:
             return
         if self._old.settings_json == REDACTED:
-            self._object("They are on another machine, which shows them to nobody else.")
+            self._show_error("The settings are on another machine, which does not reveal them.")
             return
         area = self.query_one("#settings", MessageArea)
         if not area.text:
@@ -173,7 +175,7 @@ class EditProfile(Dialog[None]):
         area.focus()
 
     def action_thinking(self) -> None:
-        """Say whether its models can think."""
+        """Choose whether the profile's models support thinking."""
         self.run_worker(self._choose_thinking(), exclusive=True)
 
     async def _choose_thinking(self) -> None:
@@ -183,7 +185,7 @@ class EditProfile(Dialog[None]):
             self._thinks = False if chosen == "no" else None
             self._show_thinking()
 
-    def _object(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self.set_class(bool(sentence), "objected")
         self.query_one(".problem", Static).update(sentence)
 
@@ -210,10 +212,10 @@ class EditProfile(Dialog[None]):
                 changes={"custom_cli_profiles": profiles + ([] if self._old else [profile])},
             )
         except SpinneyError as error:
-            self._object(error.message)
+            self._show_error(explain_refusal(error.message))
         else:
             self.dismiss(None)
 
 
-def _line(id: str, value: str, placeholder: str) -> Input:
+def _text_field(id: str, value: str, placeholder: str) -> Input:
     return TextField(value, id=id, placeholder=placeholder, compact=True, select_on_focus=False)

@@ -1,4 +1,4 @@
-"""A project's own settings; what is left empty is as usual."""
+"""The dialog with a project's settings; empty fields use the preferences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from tui.widgets.text_field import TextField
 if TYPE_CHECKING:
     from model.domain.resources import Project
 
-AS_USUAL: Final = Choice("", "as the preferences say")
+FROM_PREFERENCES: Final = Choice("", "as in the preferences")
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectSettings:
-    """All of them, as they should be; empty gives up the project's own value."""
+    """All settings of a project; an empty value removes the project's own."""
 
     backend: str
     provider: str
@@ -34,11 +34,11 @@ class ProjectSettings:
     directory: str
     prompt: str
     servers: tuple[str, ...] | None
-    """MCP servers that are on; `None`: those that the preferences name."""
+    """The enabled MCP servers; `None` for those of the preferences."""
 
 
 def settings_of(project: "Project") -> ProjectSettings:
-    """As they are now."""
+    """Return the present settings of a project."""
     servers = project.enabled_mcp_servers
     return ProjectSettings(
         project.default_backend or "",
@@ -51,7 +51,7 @@ def settings_of(project: "Project") -> ProjectSettings:
 
 
 class EditProject(Dialog[ProjectSettings]):
-    """Agent and its account, branch, directory of worktrees, instructions, MCP servers."""
+    """Agent, provider profile, branch, worktree directory, instructions, MCP servers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "save", show=False, priority=True),
@@ -68,8 +68,8 @@ class EditProject(Dialog[ProjectSettings]):
         problem: str = "",
     ) -> None:
         super().__init__(f"Settings of {clean_line(project.name)}")
-        self._agents = [AS_USUAL, *agents]
-        self._profiles = [AS_USUAL, *profiles]
+        self._agents = [FROM_PREFERENCES, *agents]
+        self._profiles = [FROM_PREFERENCES, *profiles]
         self._branches = branches
         self._servers = servers
         self._given = filled_in
@@ -85,13 +85,11 @@ class EditProject(Dialog[ProjectSettings]):
             PickField("Agent", agent, self._pick_agent, id="agent"),
             *self._provider_field(),
             PickField(
-                "Branch off", Choice(given.branch, given.branch), self._pick_branch, id="branch"
+                "Base branch", Choice(given.branch, given.branch), self._pick_branch, id="branch"
             ),
-            Label("Directory of its worktrees"),
-            TextField(
-                given.directory, id="directory", placeholder="one in ~/spinney", compact=True
-            ),
-            Label("Instructions that every agent gets here"),
+            Label("Worktree directory"),
+            TextField(given.directory, id="directory", placeholder="in ~/spinney", compact=True),
+            Label("Instructions for all agents in this project"),
             TextArea(given.prompt, id="prompt", compact=True, highlight_cursor_line=False),
             *self._server_list(),
             Static(
@@ -106,11 +104,11 @@ class EditProject(Dialog[ProjectSettings]):
         ]
 
     def _provider_field(self) -> list[Widget]:
-        """The account of its agents, where there is another than each program's own."""
+        """The provider profile, if any profile exists."""
         present = self._given.provider
         if len(self._profiles) == 1 and not present:
             return []
-        gone = Choice(present, clean_line(present), "is not there any more")
+        gone = Choice(present, clean_line(present), "no longer exists")
         chosen = next((each for each in self._profiles if each.value == present), gone)
         return [PickField("Provider profile", chosen, self._pick_profile, id="provider")]
 
@@ -119,13 +117,13 @@ class EditProject(Dialog[ProjectSettings]):
             return []
         chosen = self._given.servers
         entries = [
-            Selection(AS_USUAL.label, "", chosen is None),
+            Selection(FROM_PREFERENCES.label, "", chosen is None),
             *(Selection(clean_line(name), name, name in (chosen or ())) for name in self._servers),
         ]
         return [Label("MCP servers"), SelectionList[str](*entries, id="servers", compact=True)]
 
     def on_mount(self) -> None:
-        """Begin at the first field."""
+        """Focus the first field."""
         self.query_one("#agent").focus()
 
     def _pick_agent(self, present: str, typed: str) -> Pick:
@@ -135,11 +133,11 @@ class EditProject(Dialog[ProjectSettings]):
         return Pick("Provider profile", self._profiles, present, typed=typed)
 
     def _pick_branch(self, present: str, typed: str) -> Pick:
-        return Pick("Branch off", self._branches, present, typed=typed)
+        return Pick("Base branch", self._branches, present, typed=typed)
 
     @on(SelectionList.SelectionToggled)
     def _toggled(self, event: "SelectionList.SelectionToggled[str]") -> None:
-        """“As the preferences say” and servers by name exclude each other."""
+        """Keep "as in the preferences" and named servers mutually exclusive."""
         event.stop()
         servers = event.selection_list
         if event.selection.value == "":
@@ -155,7 +153,7 @@ class EditProject(Dialog[ProjectSettings]):
         self.action_save()
 
     def action_save(self) -> None:
-        """Take all of it."""
+        """Close with the settings."""
         servers = self._given.servers
         for found in self.query("#servers").results(SelectionList):
             chosen = list(found.selected)

@@ -1,4 +1,4 @@
-"""The dialog that proposes a branch: title and description, or an agent that writes them."""
+"""The dialog that opens a pull request; an agent writes title and description if empty."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class PullRequestDraft:
-    """What was filled in; empty parts are written for one."""
+    """The dialog's input; an agent writes empty parts."""
 
     title: str = ""
     body: str = ""
@@ -28,7 +28,7 @@ class PullRequestDraft:
 
 
 class PullRequest(Working["OpenedPullRequest"]):
-    """Gives the pull request."""
+    """The pull request dialog. Returns the opened pull request."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "toggle_draft", "Draft or ready", priority=True, show=False),
@@ -38,26 +38,26 @@ class PullRequest(Working["OpenedPullRequest"]):
         self,
         draft: PullRequestDraft,
         branches: tuple[str, str],
-        propose: Callable[[PullRequestDraft], "Coroutine[Any, Any, OpenedPullRequest]"],
+        open_request: Callable[[PullRequestDraft], "Coroutine[Any, Any, OpenedPullRequest]"],
     ) -> None:
         super().__init__("Pull request")
         self._draft = draft
         self._branch, self._base = branches
-        self._propose = propose
+        self._open_request = open_request
 
     def body(self) -> list[Widget]:
-        """From where to where, the fields, and the keys."""
+        """The branches, the fields and the keys."""
         return [
-            Label(self._what(), id="what", markup=False),
+            Label(self._summary(), id="what", markup=False),
             TextField(
                 self._draft.title,
                 id="title",
-                placeholder="Title; left empty, it is written for you",
+                placeholder="Title; generated if empty",
                 compact=True,
             ),
             MessageArea(
                 id="message",
-                placeholder="Description; left empty, it is written for you",
+                placeholder="Description; generated if empty",
                 sends_nothing=True,
             ),
             self.status(),
@@ -71,13 +71,13 @@ class PullRequest(Working["OpenedPullRequest"]):
         ]  # fmt: skip
 
     def on_mount(self) -> None:
-        """Begin with the title."""
+        """Focus the title."""
         self.query_one("#message", MessageArea).text = self._draft.body
         self.query_one("#title", Input).focus()
 
-    def _what(self) -> str:
-        how = "as a draft" if self._draft.is_draft else "ready for review"
-        return f"{self._branch} → {self._base}, {how}"
+    def _summary(self) -> str:
+        state = "as a draft" if self._draft.is_draft else "ready for review"
+        return f"{self._branch} → {self._base}, {state}"
 
     @on(Input.Changed)
     @on(MessageArea.Changed)
@@ -90,10 +90,12 @@ class PullRequest(Working["OpenedPullRequest"]):
     def _submitted(self, event: Input.Submitted | MessageArea.Submitted) -> None:
         event.stop()
         self._keep()
-        self.work("Pushing the branch and opening the pull request …", self._propose(self._draft))
+        self.work(
+            "Pushing the branch and opening the pull request …", self._open_request(self._draft)
+        )
 
     def action_toggle_draft(self) -> None:
-        """As a draft, or ready for review."""
+        """Switch between draft and ready for review."""
         if not self.is_busy:
             self._draft.is_draft = not self._draft.is_draft
-            self.query_one("#what", Label).update(self._what())
+            self.query_one("#what", Label).update(self._summary())

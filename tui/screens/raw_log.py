@@ -1,4 +1,4 @@
-"""A session's raw log: what its agent's program was sent and said, from the newest line back."""
+"""The dialog with a session's raw log: the input and output of its agent program."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -23,12 +23,12 @@ from tui.widgets.key_line import keys_line
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-LOOK_EVERY: Final = 1.0
-"""Seconds between two looks at what was said since."""
+POLL_INTERVAL: Final = 1.0
+"""Seconds between reads of new lines."""
 PAGE_SIZE: Final = 64 * 1024
 """Bytes that are read at once."""
-_MOST: Final = 32
-"""Pieces that stay while one follows; older ones are read again where one goes back to them."""
+_MAX_PIECES: Final = 32
+"""Pieces kept while following the end; older ones are read again on scrolling back."""
 
 
 class Piece(Protocol):
@@ -52,18 +52,18 @@ class Piece(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RawLogWork:
-    """What can be done with the log of one session."""
+    """The operations on the log of one session."""
 
     read: Callable[[int | None, int | None], Awaitable[Piece]]
-    """Reads what stands before a place, or after one; else the end."""
+    """Reads the piece before or after a byte offset; the end without either."""
     switch: Callable[[bool], Awaitable[None]]
-    """Has what is said from now on written down, or not."""
+    """Turns recording on or off."""
     copy: Callable[[str], None]
 
 
 @dataclass(slots=True)
 class _Shown:
-    """A piece that is shown."""
+    """A displayed piece."""
 
     text: str
     start: int
@@ -72,47 +72,47 @@ class _Shown:
 
 
 class RawLogView(OutputView):
-    """Rows that grow at both ends."""
+    """A list of rows that grows at both ends."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
         self.pieces: deque[_Shown] = deque()
         self.found: int | None = None
-        """The row that was looked for."""
+        """The row of the current match."""
         self._follows = True
-        """Whether the newest line stays in sight."""
+        """Whether the view scrolls with new lines."""
 
     def append(self, piece: _Shown) -> None:
-        """Put the newest at the end; who reads there stays there, and the oldest rows go."""
+        """Append the newest piece; while following, scroll to it and drop the oldest rows."""
         self.pieces.append(piece)
-        while self._follows and len(self.pieces) > _MOST:
-            gone = self.pieces.popleft().rows
-            del self._rows[:gone]
-            self._move_found(-gone)
+        while self._follows and len(self.pieces) > _MAX_PIECES:
+            removed = self.pieces.popleft().rows
+            del self._rows[:removed]
+            self._move_found(-removed)
         rows = self._rows_of(piece)
         self._rows += rows
-        self._laid_out()
+        self._update_size()
         self._follow()
 
     def prepend(self, piece: _Shown) -> None:
-        """Put older lines above; what is in sight stays there."""
+        """Insert older lines at the top without moving the visible ones."""
         self.pieces.appendleft(piece)
         rows = self._rows_of(piece)
         self._rows[:0] = rows
-        self._laid_out()
+        self._update_size()
         self._move_found(len(rows))
         self.scroll_to(y=self.scroll_offset.y + len(rows), animate=False, immediate=True)
 
     def empty(self) -> None:
-        """Show nothing."""
+        """Remove all rows."""
         self.pieces.clear()
         self._rows.clear()
         self.found = None
-        self._laid_out()
+        self._update_size()
 
-    def find(self, words: str, step: int) -> bool:
-        """Go to the next row below (1) or above (-1) that holds the words, whatever their case."""
-        at, wanted = self.found, words.casefold()
+    def find(self, text: str, step: int) -> bool:
+        """Go to the next row below (1) or above (-1) that contains the text, ignoring case."""
+        at, wanted = self.found, text.casefold()
         if at is None:
             at = len(self._rows)
         for row in range(at + 1, len(self._rows)) if step > 0 else range(at)[::-1]:
@@ -125,18 +125,18 @@ class RawLogView(OutputView):
         return False
 
     def render_line(self, y: int) -> Strip:
-        """A row of the window; the one that was looked for stands out."""
+        """Render a row; the current match is reversed."""
         strip = super().render_line(y)
         is_found = self.found is not None and y + self.scroll_offset.y == self.found
         return strip.apply_style(Style(reverse=True)) if is_found else strip
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Who scrolls away from the newest line follows no more."""
+        """Stop following when the user scrolls away from the end."""
         super().watch_scroll_y(old_value, new_value)
         self._follows = new_value >= self.max_scroll_y
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines anew where the width is another."""
+        """Wrap the lines again if the width has changed."""
         super().on_resize(event)
         self._follow()
 
@@ -148,10 +148,10 @@ class RawLogView(OutputView):
         if self.found is not None:
             self.found = self.found + rows if self.found + rows >= 0 else None
 
-    def _again(self) -> None:
-        """Break and draw all of it anew."""
+    def _rewrap(self) -> None:
+        """Wrap and draw all rows again."""
         self._rows = [row for piece in self.pieces for row in self._rows_of(piece)]
-        self._laid_out()
+        self._update_size()
 
     def _rows_of(self, piece: _Shown) -> list[Strip]:
         rows = self.strips(piece.text) if piece.text else []
@@ -160,7 +160,7 @@ class RawLogView(OutputView):
 
 
 class RawLog(Dialog[None]):
-    """The log in a window of its own; older pieces come while one scrolls back."""
+    """The log, which loads older pieces on scrolling back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", show=False),
@@ -174,7 +174,7 @@ class RawLog(Dialog[None]):
         super().__init__(f"Raw log of {session}")
         self._palette = palette
         self._work = work
-        self._words = ""
+        self._query = ""
         self._newest: Piece | None = None
         self._problem = ""
 
@@ -186,30 +186,30 @@ class RawLog(Dialog[None]):
         return [self._state, self._view, self._keys]
 
     def on_mount(self) -> None:
-        """Read the end, and follow what comes."""
+        """Read the end, and follow new lines."""
         view = self._view
         view.focus()
         self._draw()
         self.app.theme_changed_signal.subscribe(self, lambda _: view.set_palette(self._palette()))
         self.watch(view, "scroll_y", self._scrolled, init=False)
-        self._look()
-        self.set_interval(LOOK_EVERY, self._look)
+        self._poll()
+        self.set_interval(POLL_INTERVAL, self._poll)
 
     # Reading ------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.app.screen is self:
-            self._work_on(self._read_newer, "newer")
+            self._run_once(self._read_newer, "newer")
 
     def _scrolled(self) -> None:
         if self._view.scroll_offset.y < self._view.size.height and self._view.pieces:
-            self._work_on(self._read_older, "older")
+            self._run_once(self._read_older, "older")
 
-    def _work_on(self, work: Callable[[], Awaitable[None]], group: str) -> None:
+    def _run_once(self, work: Callable[[], Awaitable[None]], group: str) -> None:
         if any(each.group == group and not each.is_finished for each in self.workers):
             return
 
-        async def guarded() -> None:
+        async def run() -> None:
             try:
                 await work()
                 self._problem = ""
@@ -217,15 +217,15 @@ class RawLog(Dialog[None]):
                 self._problem = make_visible(error.message)
             self._draw()
 
-        self.run_worker(cast("WorkType[None]", guarded), group=group, exit_on_error=False)
+        self.run_worker(cast("WorkType[None]", run), group=group, exit_on_error=False)
 
     async def _read_newer(self) -> None:
-        """What was said since; where that is more than is kept, the end."""
+        """Read the lines since the last read; only the end if there are too many."""
         while True:
             before = self._newest
             piece = await self._work.read(None, before.end if before else None)
             if self._newest is not before:
-                return  # somebody else has read it meanwhile
+                return  # another worker read it meanwhile
             self._newest = piece
             if before is not None and piece.start != before.end:
                 self._view.empty()
@@ -254,11 +254,10 @@ class RawLog(Dialog[None]):
         if self._problem:
             parts.append((self._problem, "$error"))
         elif newest is not None and not is_on:
-            more = "nothing more" if newest.size else "nothing"
-            parts.append((f"Debug mode is off: {more} is written down. ", "bold $warning"))
-            parts.append(("d turns it on, and so does debug_mode_enabled in the preferences.", ""))
+            parts.append(("Debug mode is off, nothing is being recorded. ", "bold $warning"))
+            parts.append(("Turn it on with d, or in the preferences.", ""))
         elif newest is not None and not newest.size:
-            parts.append(("Debug mode is on. What the agent is sent and says stands here.", ""))
+            parts.append(("Debug mode is on. The agent's input and output will appear here.", ""))
         self._state.update(Content.assemble(*parts))
         self._state.display = bool(parts)
         if newest is not None and newest.path:
@@ -266,20 +265,20 @@ class RawLog(Dialog[None]):
                 f"{make_visible(newest.path)} · {newest.size:,} bytes"
             )
         keys = [("↑ ↓", "scroll"), ("end", "follow"), ("/", "find")]
-        keys += [("n", "newer"), ("N", "older")] if self._words else []
+        keys += [("n", "newer"), ("N", "older")] if self._query else []
         keys += [("c", "copy path")] if newest is not None and newest.path else []
         keys += [("d", f"debug mode {'off' if is_on else 'on'}"), ("esc", "close")]
         self._keys.update(keys_line(*keys))
 
-    # Doing --------------------------------------------------------------------------------------
+    # Actions ------------------------------------------------------------------------------------
 
     def action_copy(self) -> None:
-        """Copy where the newest file is."""
+        """Copy the path of the newest file."""
         if self._newest is not None and self._newest.path:
             self._work.copy(self._newest.path)
 
     def action_switch(self) -> None:
-        """Write down what is said from now on, or not."""
+        """Turn recording on or off."""
         newest = self._newest
 
         async def switch() -> None:
@@ -287,30 +286,30 @@ class RawLog(Dialog[None]):
                 await self._work.switch(not newest.recording)
                 await self._read_newer()
 
-        self._work_on(switch, "switch")
+        self._run_once(switch, "switch")
 
     def action_find(self) -> None:
-        """Ask for words, and go to the newest row that holds them."""
+        """Ask for a text, and go to the newest row that contains it."""
 
-        def asked(words: str | None) -> None:
-            if words:
-                self._words, self._view.found = words, None
+        def start(text: str | None) -> None:
+            if text:
+                self._query, self._view.found = text, None
                 self.action_find_next(-1)
 
-        sentence = "Words of this log; then n goes on to newer finds and N to older ones."
-        self.app.push_screen(AskText("Find", self._words, sentence=sentence), asked)
+        sentence = "Searches this log. n goes to the next newer match, N to the next older one."
+        self.app.push_screen(AskText("Find", self._query, sentence=sentence), start)
 
     def action_find_next(self, step: int) -> None:
-        """Go to the find after (1) or before (-1) the one that was found last."""
-        if self._words:
-            self._work_on(lambda: self._seek(step), "find")
+        """Go to the next (1) or previous (-1) match."""
+        if self._query:
+            self._run_once(lambda: self._seek(step), "find")
 
     async def _seek(self, step: int) -> None:
         view = self._view
-        while not view.find(self._words, step):
+        while not view.find(self._query, step):
             if step > 0 or not view.pieces or view.pieces[0].is_first:
                 older = "newer" if step > 0 else "older"
-                words = f"Nothing {older} holds “{self._words}”."
-                self.app.notify(words, markup=False, timeout=3)
+                message = f"No {older} match for '{self._query}'."
+                self.app.notify(message, markup=False, timeout=3)
                 return
             await self._read_older()

@@ -1,4 +1,4 @@
-"""A worktree's scripts: what they are, whether they are trusted, how they run, what they print."""
+"""The dialog with a worktree's scripts: text, trust, state and output."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from model.domain.scripts import ScriptRun
 
 NAMES: Final[tuple[ScriptName, ...]] = get_args(ScriptName)
-LOOK_EVERY: Final = 0.7
-"""Seconds between two looks at what a script printed."""
-_SHOWN: Final = 400
-"""Lines of output on the screen; the newest."""
+POLL_INTERVAL: Final = 0.7
+"""Seconds between reads of a script's output."""
+_MAX_LINES: Final = 400
+"""Most lines of output that are shown; the newest."""
 
 _WHEN: Final[dict[ScriptName, str]] = {
     "setup": "runs in each new worktree",
-    "run": "runs when you say so, until you stop it",
+    "run": "runs on demand until you stop it",
     "teardown": "runs before a worktree is deleted",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptWork:
-    """What can be done with the scripts of one worktree."""
+    """The operations on the scripts of one worktree."""
 
     read: Callable[[], Awaitable[Sequence[Script]]]
-    look: Callable[[ScriptName], Awaitable["ScriptRun | None"]]
-    """How it runs or ran last; `None` if it never did."""
+    read_run: Callable[[ScriptName], Awaitable["ScriptRun | None"]]
+    """Returns the current or last run; `None` if the script never ran."""
     run: Callable[[ScriptName], Awaitable[None]]
     stop: Callable[[ScriptName], Awaitable[None]]
     trust: Callable[[Script], Awaitable[None]]
@@ -49,7 +49,7 @@ class ScriptWork:
 
 
 class Scripts(Dialog[None]):
-    """One script at a time: its text, its state, its output as it comes."""
+    """One script at a time, with its text, state and live output."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,shift+tab", "step(-1)", show=False, priority=True),
@@ -64,9 +64,9 @@ class Scripts(Dialog[None]):
         super().__init__(f"Scripts of {worktree}")
         self._work = work
         self.script: ScriptName = name
-        """The one that is shown."""
+        """The displayed script."""
         self._scripts: dict[str, Script] = {}
-        self._ran: ScriptRun | None = None
+        self._run: ScriptRun | None = None
         self._problem = ""
 
     def body(self) -> list[Widget]:
@@ -79,11 +79,11 @@ class Scripts(Dialog[None]):
         return [self._names, self._state, self._page, self._keys]
 
     def on_mount(self) -> None:
-        """Read them, and follow what runs."""
+        """Read the scripts, and follow the running one."""
         self._page.focus()
         self._draw()
         self._start(self._read())
-        self.set_interval(LOOK_EVERY, self._look_again)
+        self.set_interval(POLL_INTERVAL, self._poll)
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -100,26 +100,26 @@ class Scripts(Dialog[None]):
     async def _read(self) -> None:
         self._problem = ""
         self._scripts = {script.name: script for script in await self._work.read()}
-        await self._look()
+        await self._read_run()
 
-    def _look_again(self) -> None:
+    def _poll(self) -> None:
         if self.app.screen is self:
             self.run_worker(
-                cast("WorkType[None]", self._look),
+                cast("WorkType[None]", self._read_run),
                 group="look",
                 exclusive=True,
                 exit_on_error=False,
             )
 
-    async def _look(self) -> None:
+    async def _read_run(self) -> None:
         name = self.script
         try:
-            ran = await self._work.look(name)
+            run = await self._work.read_run(name)
         except SpinneyError as error:
             self._problem = error.message
-            ran = None
+            run = None
         if name == self.script:
-            self._ran = ran
+            self._run = run
             self._draw()
 
     # Showing ------------------------------------------------------------------------------------
@@ -130,83 +130,83 @@ class Scripts(Dialog[None]):
             for name in NAMES
             for part in ((f" {name} ", "bold reverse" if name == self.script else ""), "  ")
         ]
-        script, ran = self._scripts.get(self.script), self._ran
+        script, run = self._scripts.get(self.script), self._run
         self._names.update(Content.assemble(*names, (_WHEN[self.script], "$text-muted")))
-        self._state.update(self._state_of(script, ran))
+        self._state.update(self._state_of(script, run))
         follows = self._page.scroll_offset.y >= self._page.max_scroll_y
-        content = _page(script, ran)
+        content = _page(script, run)
         if content != self._text.content:
             self._text.update(content)
-            if follows and ran is not None:
+            if follows and run is not None:
                 self._page.scroll_end(animate=False)
-        self._keys.update(keys_line(*self._what_can_be_done(script, ran)))
+        self._keys.update(keys_line(*self._available_keys(script, run)))
 
-    def _state_of(self, script: Script | None, ran: "ScriptRun | None") -> Content:
+    def _state_of(self, script: Script | None, run: "ScriptRun | None") -> Content:
         parts: list[tuple[str, str]] = []
         if script is not None and script.hidden is not None:
-            parts.append((f"Cannot be trusted: {script.hidden}. Take it out.  ", "bold $error"))
+            parts.append((f"Cannot be trusted: {script.hidden}. Remove it.  ", "bold $error"))
         elif script is not None and not script.trusted:
-            parts.append(("Not trusted: read it; only then let it run.  ", "bold $warning"))
-        if ran is not None:
-            parts.append(_how(ran))
+            parts.append(("Not trusted. Review it before you run it.  ", "bold $warning"))
+        if run is not None:
+            parts.append(_format_state(run))
         if self._problem:
             parts.append((f"\n{make_visible(self._problem)}", "$error"))
         return Content.assemble(*parts)
 
-    def _what_can_be_done(
-        self, script: Script | None, ran: "ScriptRun | None"
+    def _available_keys(
+        self, script: Script | None, run: "ScriptRun | None"
     ) -> list[tuple[str, str]]:
-        runs = ran is not None and ran.status == "running"
+        is_running = run is not None and run.status == "running"
         keys = [("← →", "other script")]
-        if runs:
+        if is_running:
             keys.append(("s", "stop"))
         elif script is not None and script.trusted:
             keys.append(("r", "run"))
         if script is not None and not script.trusted and script.hidden is None:
-            keys.append(("t", "trust this text"))
+            keys.append(("t", "trust"))
         return [*keys, ("e", "edit"), ("esc", "close")]
 
-    # Doing --------------------------------------------------------------------------------------
+    # Actions ------------------------------------------------------------------------------------
 
     def action_step(self, step: int) -> None:
-        """Show the script beside."""
+        """Show the next or previous script."""
         self.script = NAMES[(NAMES.index(self.script) + step) % len(NAMES)]
-        self._ran, self._problem = None, ""
+        self._run, self._problem = None, ""
         self._draw()
-        self._look_again()
+        self._poll()
 
     def action_run(self) -> None:
-        """Start it."""
-        self._start(self._then(self._work.run(self.script)))
+        """Run the script."""
+        self._start(self._run_and_reload(self._work.run(self.script)))
 
     def action_stop(self) -> None:
-        """End it and all that it started."""
-        self._start(self._then(self._work.stop(self.script)))
+        """Stop the script and all processes that it started."""
+        self._start(self._run_and_reload(self._work.stop(self.script)))
 
     def action_trust(self) -> None:
-        """Trust the very text that is on the screen."""
+        """Trust exactly the displayed text."""
         script = self._scripts.get(self.script)
         if script is not None and not script.trusted:
-            self._start(self._then(self._work.trust(script)))
+            self._start(self._run_and_reload(self._work.trust(script)))
 
     def action_edit(self) -> None:
-        """Change the text."""
+        """Edit the script."""
         script = self._scripts.get(self.script)
         name = self.script
 
-        def changed(text: str | None) -> None:
+        def save(text: str | None) -> None:
             if text is not None:
-                self._start(self._then(self._work.save(name, text)))
+                self._start(self._run_and_reload(self._work.save(name, text)))
 
-        self.app.push_screen(EditScript(name, script.text if script else ""), changed)
+        self.app.push_screen(EditScript(name, script.text if script else ""), save)
 
-    async def _then(self, work: Awaitable[None]) -> None:
+    async def _run_and_reload(self, work: Awaitable[None]) -> None:
         await work
         await self._read()
 
 
 class EditScript(Dialog[str]):
-    """The text of a script; an empty one takes the script away."""
+    """The text of a script; an empty text removes the script."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "save", "Save", priority=True, show=False)
@@ -222,39 +222,37 @@ class EditScript(Dialog[str]):
         return [
             TextArea(self._text, id="plan", compact=True, highlight_cursor_line=False),
             self._problem,
-            Static(
-                keys_line(("^g", "save and trust"), ("esc", "leave it as it was")), classes="keys"
-            ),
+            Static(keys_line(("^g", "save and trust"), ("esc", "cancel")), classes="keys"),
         ]
 
     def action_save(self) -> None:
-        """Write it to the repository's `spinney.json`; what hides something stays to be changed."""
+        """Save to the repository's `spinney.json`; refuse a text with hidden characters."""
         text = self.query_one("#plan", TextArea).text.strip()
         if (hidden := find_hidden(text)) is not None:
-            self._problem.update(Content.styled(f"Not saved: {hidden}. Take it out.", "$error"))
+            self._problem.update(Content.styled(f"Not saved: {hidden}. Remove it.", "$error"))
             return
         self.dismiss(text)
 
 
-def _page(script: Script | None, ran: "ScriptRun | None") -> Content:
-    """The text, and under it what was printed."""
+def _page(script: Script | None, run: "ScriptRun | None") -> Content:
+    """Return the script's text with its output below."""
     parts: list[tuple[str, str]] = []
     if script is None:
-        parts.append(("There is no such script in spinney.json; press e to write one.", "italic"))
+        parts.append(("spinney.json has no such script. Press e to write one.", "italic"))
     else:
         parts += [(f"{script.file}\n", "$text-muted"), (script.shown, "")]
-    if ran is not None:
-        lines = make_visible(ran.output).rstrip().splitlines()
-        cut = f" (the last {_SHOWN} lines)" if len(lines) > _SHOWN else ""
+    if run is not None:
+        lines = make_visible(run.output).rstrip().splitlines()
+        cut = f" (the last {_MAX_LINES} lines)" if len(lines) > _MAX_LINES else ""
         parts.append((f"\n\nOutput{cut}\n", "$text-muted"))
-        parts.append(("\n".join(lines[-_SHOWN:]) or "Nothing was printed yet.", ""))
+        parts.append(("\n".join(lines[-_MAX_LINES:]) or "No output yet.", ""))
     return Content.assemble(*parts)
 
 
-def _how(ran: "ScriptRun") -> tuple[str, str]:
-    """How it runs or ran."""
-    took = f" after {duration(int(ran.ended_at - ran.started_at))}" if ran.ended_at else ""
-    match ran.status:
+def _format_state(run: "ScriptRun") -> tuple[str, str]:
+    """Return the state of a run with its style."""
+    took = f" after {duration(int(run.ended_at - run.started_at))}" if run.ended_at else ""
+    match run.status:
         case "running":
             return "Running", "bold $accent"
         case "completed":
@@ -262,5 +260,5 @@ def _how(ran: "ScriptRun") -> tuple[str, str]:
         case "stopped":
             return f"Stopped{took}", "$text-muted"
         case _:
-            why = make_visible(ran.error) if ran.error else f"exit code {ran.exit_code}"
-            return f"Failed{took}: {why}", "$error"
+            reason = make_visible(run.error) if run.error else f"exit code {run.exit_code}"
+            return f"Failed{took}: {reason}", "$error"

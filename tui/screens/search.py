@@ -1,4 +1,4 @@
-"""The search in all that was said: quick as one types, newest first, as far back as one scrolls."""
+"""The search dialog for all messages: live results, newest first, more on scrolling."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from model.api.search import SearchHit
     from model.state import State
 
-PAUSE: Final = 0.12
-"""Seconds without a key until the search begins."""
+DEBOUNCE: Final = 0.12
+"""Seconds without a key until the search starts."""
 PAGE: Final = 40
 LIMIT: Final = 500
-"""Hits at most; who looks for more finds it sooner with another word."""
+"""Most hits; a more specific query finds older ones."""
 
 Find = Callable[[str, str | None, int], Awaitable["Sequence[SearchHit]"]]
-"""Searches: the words, the project (or `None` for all), how many at most."""
+"""Searches for a query in a project (`None` for all) and returns at most so many hits."""
 
 
 class Search(Dialog["SearchHit"]):
-    """Type words, enter opens the message; tab searches this project alone or all of them.
+    """Enter opens the message; tab switches between this project and all.
 
     Args:
-        find: Asks for messages.
-        state: Where the names of worktrees and projects are read.
-        project_id: The project that one is in.
-        words: What is searched at first.
+        find: Searches messages.
+        state: Returns the state with the names of worktrees and projects.
+        project_id: The current project.
+        query: The initial query.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -56,72 +56,72 @@ class Search(Dialog["SearchHit"]):
     ]
 
     def __init__(
-        self, find: Find, state: "Callable[[], State]", project_id: str | None, words: str = ""
+        self, find: Find, state: "Callable[[], State]", project_id: str | None, query: str = ""
     ) -> None:
         super().__init__("Search")
         self._find = find
         self._state = state
         self._project_id = project_id
-        self._is_narrow = False
-        self._words = words
-        self._pause: Timer | None = None
-        self._asked = PAGE
+        self._in_project = False
+        self._query = query
+        self._debounce: Timer | None = None
+        self._limit = PAGE
         self.hits: Sequence[SearchHit] = ()
-        """What was found, newest first."""
+        """The results, newest first."""
 
     def body(self) -> list[Widget]:
-        """Words, what was found, and keys."""
+        """Query, results and keys."""
         self._note = Static("", markup=False, classes="note")
         self._list = OptionList(markup=False, compact=True, id="hits")
         self._list.can_focus = False
         self._keys = Static(classes="keys")
-        words = TextField(
-            self._words, placeholder="words that were said", select_on_focus=False, compact=True
+        field = TextField(
+            self._query, placeholder="Search messages", select_on_focus=False, compact=True
         )
-        return [words, self._note, self._list, self._keys]
+        return [field, self._note, self._list, self._keys]
 
     def on_mount(self) -> None:
-        """Begin with what was searched before."""
-        self.query_one(Input).cursor_position = len(self._words)
-        self._tell("")
-        if self._words:
+        """Run the initial query, if any."""
+        self.query_one(Input).cursor_position = len(self._query)
+        self._show_status("")
+        if self._query:
             self._search(PAGE)
 
-    # Asking -------------------------------------------------------------------------------------
+    # Searching ----------------------------------------------------------------------------------
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.value == self._words:
+        if event.value == self._query:
             return
-        self._words = event.value
-        if self._pause is not None:
-            self._pause.stop()
-        self._pause = self.set_timer(PAUSE, lambda: self._search(PAGE))
+        self._query = event.value
+        if self._debounce is not None:
+            self._debounce.stop()
+        self._debounce = self.set_timer(DEBOUNCE, lambda: self._search(PAGE))
 
     def action_change_scope(self) -> None:
-        """This project alone, or all."""
+        """Switch between this project and all."""
         if self._project_id is not None:
-            self._is_narrow = not self._is_narrow
+            self._in_project = not self._in_project
             self._search(PAGE)
 
     def _search(self, limit: int) -> None:
-        """Ask; what was asked before is given up."""
-        self._asked = limit
-        self._tell("Searching …" if self._words.strip() else "")
-        answered = partial(self._answered, limit)  # is never begun where another follows at once
+        """Start a search, replacing an earlier one."""
+        self._limit = limit
+        self._show_status("Searching …" if self._query.strip() else "")
+        search = partial(self._run_search, limit)  # not started if another one follows at once
         self.run_worker(
-            cast("WorkType[None]", answered), exclusive=True, group="search", exit_on_error=False
+            cast("WorkType[None]", search), exclusive=True, group="search", exit_on_error=False
         )
 
-    async def _answered(self, limit: int) -> None:
-        words = self._words.strip()
+    async def _run_search(self, limit: int) -> None:
+        query = self._query.strip()
         problem = ""
         hits: Sequence[SearchHit] = ()
-        if words:
+        if query:
             try:
-                project = self._project_id if self._is_narrow else None
-                hits = await self._find(words, project, limit)
+                project = self._project_id if self._in_project else None
+                hits = await self._find(query, project, limit)
             except SpinneyError as error:
                 problem = error.message
         at = self._list.highlighted or 0 if limit > PAGE else 0
@@ -130,20 +130,20 @@ class Search(Dialog["SearchHit"]):
         self._list.add_options([Option(self._row(hit)) for hit in hits])
         if hits:
             self._list.highlighted = min(at, len(hits) - 1)
-        self._tell(problem)
+        self._show_status(problem)
 
-    # Showing ------------------------------------------------------------------------------------
+    # Display ------------------------------------------------------------------------------------
 
-    def _tell(self, words: str) -> None:
+    def _show_status(self, status: str) -> None:
         state = self._state()
         project = state.projects.get(self._project_id or "")
-        everywhere = "all projects" if not self._is_narrow or project is None else project.name
-        if not words and self._words.strip():
-            more = len(self.hits) >= self._asked
-            words = f"{len(self.hits)}{' or more' if more else ''} found" if self.hits else ""
-            words = words or "No messages match"
-        self._note.update(f"{words or 'Search'} in {clean_line(everywhere)}")
-        scope = "all projects" if self._is_narrow else "this project only"
+        scope_name = "all projects" if not self._in_project or project is None else project.name
+        if not status and self._query.strip():
+            more = len(self.hits) >= self._limit
+            status = f"{len(self.hits)}{' or more' if more else ''} found" if self.hits else ""
+            status = status or "No messages match"
+        self._note.update(f"{status or 'Search'} in {clean_line(scope_name)}")
+        scope = "all projects" if self._in_project else "this project only"
         tab = (("tab", scope),) if project is not None else ()
         self._keys.update(keys_line(("↑ ↓", "move"), ("enter", "open"), *tab, ("esc", "close")))
 
@@ -165,7 +165,7 @@ class Search(Dialog["SearchHit"]):
 
     def _snippet(self, text: str) -> Content:
         content = Content(f"  {text}")
-        for word in self._words.split():
+        for word in self._query.split():
             for first, last in occurrences(word, text):
                 content = content.stylize("bold $accent", first + 2, last + 2)
         return content
@@ -173,13 +173,13 @@ class Search(Dialog["SearchHit"]):
     # Choosing -----------------------------------------------------------------------------------
 
     def action_move(self, rows: int) -> None:
-        """Mark another hit; near the last one, more are asked for."""
+        """Select another hit; request more at the last one."""
         if not self.hits:
             return
         at = min(max((self._list.highlighted or 0) + rows, 0), len(self.hits) - 1)
         self._list.highlighted = at
-        if rows > 0 and at == len(self.hits) - 1 and self._asked <= len(self.hits) < LIMIT:
-            self._search(min(self._asked + PAGE, LIMIT))
+        if rows > 0 and at == len(self.hits) - 1 and self._limit <= len(self.hits) < LIMIT:
+            self._search(min(self._limit + PAGE, LIMIT))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

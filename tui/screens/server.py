@@ -1,4 +1,4 @@
-"""The server that lets browsers and other terminals in: its address, its token, who reaches it."""
+"""The server dialog: status, address, token and network access of the HTTP server."""
 
 import asyncio
 import getpass
@@ -21,14 +21,14 @@ from tui.screens.dialog import AskText, Confirm, Dialog
 from tui.widgets.key_line import keys_line
 
 Part = str | tuple[str, str]
-_TOLD: Final = ("http_server", None)
-HIGHEST_PORT: Final = 65535
-LONGEST_MOVE: Final = 10.0
-"""Seconds until a server that moves must have said how it went."""
+_SERVER_TASK: Final = ("http_server", None)
+MAX_PORT: Final = 65535
+RESTART_TIMEOUT: Final = 10.0
+"""Seconds to wait for a server that changes its address."""
 
 
 class ServerScreen(Dialog[None]):
-    """What the server is now, and the keys that change it."""
+    """The server's status, and the keys that change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "start_or_stop", show=False),
@@ -56,13 +56,13 @@ class ServerScreen(Dialog[None]):
         self._token = token
         self._shows_token = False
         self._moving = ""
-        """What the server is about to do, while it does."""
-        self._heard = asyncio.Event()
-        """Set when the server has done, or refused, what the settings say."""
+        """The change in progress, as text; '' if there is none."""
+        self._updated = asyncio.Event()
+        """Set when the server has applied or refused the settings."""
         self._problem = ""
 
     def body(self) -> list[Widget]:
-        """What it is, an objection, keys."""
+        """Status, error and keys."""
         return [
             VerticalScroll(Static(id="state", markup=False), classes="page"),
             Static(classes="problem", markup=False),
@@ -70,65 +70,65 @@ class ServerScreen(Dialog[None]):
         ]
 
     def on_mount(self) -> None:
-        """Follow what any client does to the server."""
+        """Follow changes to the server by any client."""
         self._desk.host.server_changed.subscribe(self, self.follow)
         self._desk.host.preferences_changed.subscribe(self, lambda _: self._show())
-        self._told_here.add(_TOLD)
+        self._reported.add(_SERVER_TASK)
         self._show()
 
     def on_unmount(self) -> None:
-        """What goes wrong is told where it is seen again."""
-        self._told_here.discard(_TOLD)
+        """Let errors appear as notifications again."""
+        self._reported.discard(_SERVER_TASK)
 
     @property
-    def _told_here(self) -> set[tuple[str, str | None]]:
+    def _reported(self) -> set[tuple[str, str | None]]:
         return self._desk.pending.reported
 
-    async def follow(self, told: tuple[dict[str, Any], str]) -> None:
-        """Show what it is now, and why it is not as somebody wanted it."""
-        self.status, self._problem = told
+    async def follow(self, update: tuple[dict[str, Any], str]) -> None:
+        """Show a new status, and why it is not as requested."""
+        self.status, self._problem = update
         self._token = await token_of(self._desk)
-        self._heard.set()
+        self._updated.set()
         self._show()
         if self._problem:
-            self._object(self._problem)
+            self._show_error(self._problem)
 
-    # What is shown ------------------------------------------------------------------------------
+    # Display ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         runs = bool(self.status.get("running"))
         local = bool(self.status.get("localhost_only", True))
-        parts = self._told_running() if runs else self._told_stopped()
+        parts = self._running_text() if runs else self._stopped_text()
         self.query_one("#state", Static).update(Content.assemble(*parts))
         first = [("s", "stop" if runs else "start")]
-        first += [("l", "let this network in" if local else "this machine only"), ("p", "port")]
-        second = [("t", "hide the token" if self._shows_token else "show the token")]
+        first += [("l", "allow network" if local else "this machine only"), ("p", "port")]
+        second = [("t", "hide token" if self._shows_token else "show token")]
         second = second if self._token else []
         second += [("g", "new token")]
-        second += [("r", "ask for no token" if self._requires_token else "ask for the token")]
-        third = [("c", "copy the address"), ("q", "QR code")] if runs else []
-        third += [("a", "start by hand" if self._starts_with_spinney else "start with Spinney")]
+        second += [("r", "don't require token" if self._requires_token else "require token")]
+        third = [("c", "copy URL"), ("q", "QR code")] if runs else []
+        third += [("a", "start manually" if self._starts_with_spinney else "start with Spinney")]
         lines = (first, second, [*third, ("esc", "close")])
         keys = Content("\n").join([keys_line(*line) for line in lines])
         self.query_one(".keys", Static).update(keys)
 
-    def _told_stopped(self) -> list[Part]:
+    def _stopped_text(self) -> list[Part]:
         return [
             ("○ The server is stopped.", "bold"),
-            f"  It would take port {self.status.get('port')}, reachable from {self._reach}."
-            f"{self._start_told}\n\n",
-            "While it runs, a browser or another Spinney can join: they see and do what you "
-            "see and do here.",
+            f"  It will use port {self.status.get('port')}, reachable from {self._reach}."
+            f"{self._start_text}\n\n",
+            "While it runs, a browser or another Spinney can connect. They can see and do "
+            "everything that you can.",
         ]
 
-    def _told_running(self) -> list[Part]:
+    def _running_text(self) -> list[Part]:
         clients = int(self.status.get("clients", 0))
         others = "" if not clients else f" {clients} connected."
         parts: list[Part] = [
             *([("◐ ", "$accent")] if self._moving else [("● ", "$success")]),
-            (self._moving or "The server runs", "bold"),
+            (self._moving or "The server is running", "bold"),
             "" if self._moving else f", reachable from {self._reach}.",
-            f"{others}{self._start_told}\n\n",
+            f"{others}{self._start_text}\n\n",
             ("Address  ", "$text-muted"),
             (f"{self.status.get('base_url')}\n", "bold $accent"),
             ("Token    ", "$text-muted"),
@@ -137,21 +137,21 @@ class ServerScreen(Dialog[None]):
         if self.status.get("localhost_only", True):
             port = self.status.get("port")
             parts += [
-                "\n\nFrom another machine, this carries it over and keeps it closed to others:\n",
+                "\n\nTo connect from another machine, forward the port over SSH:\n",
                 (f"ssh -L {port}:127.0.0.1:{port} {_this_machine()}", "bold"),
-                "\nOpen the address there then.",
+                "\nThen open the address there.",
             ]
         else:
-            parts.append("\n\nOn a phone: q draws the address as a QR code that signs it in.")
+            parts.append("\n\nTo connect a phone, press q for a QR code that signs it in.")
         if self._requires_token:
-            parts.append("\nWhoever has address and token can do all that you can do here.")
+            parts.append("\nAnyone with the address and the token has full access.")
         return parts
 
     def _token_line(self) -> list[Part]:
         if not self._requires_token:
-            return [("none is asked for", "$warning")]
+            return [("not required", "$warning")]
         if not self._token:
-            return [("only the machine that it runs on shows it", "$text-muted")]
+            return [("shown only on the server's machine", "$text-muted")]
         return [self._token if self._shows_token else "••••••••"]
 
     @property
@@ -163,31 +163,31 @@ class ServerScreen(Dialog[None]):
         return self._desk.state.preferences.http_server_auto_start
 
     @property
-    def _start_told(self) -> str:
+    def _start_text(self) -> str:
         return " It starts with Spinney." if self._starts_with_spinney else ""
 
     @property
     def _reach(self) -> str:
         return "this machine only" if self.status.get("localhost_only", True) else "this network"
 
-    # What is done -------------------------------------------------------------------------------
+    # Actions ------------------------------------------------------------------------------------
 
     def _try(self, work: Callable[[], Awaitable[None]]) -> None:
-        async def tried() -> None:
-            self._object("")
+        async def run() -> None:
+            self._show_error("")
             try:
                 await work()
             except SpinneyError as error:
-                self._object(error.message)
+                self._show_error(error.message)
 
-        self.run_worker(tried(), exclusive=True)
+        self.run_worker(run(), exclusive=True)
 
-    def _object(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self.set_class(bool(sentence), "objected")
         self.query_one(".problem", Static).update(sentence)
 
     def action_start_or_stop(self) -> None:
-        """Let others in, or nobody any more."""
+        """Start or stop the server."""
         self._try(self._start_or_stop)
 
     async def _start_or_stop(self) -> None:
@@ -196,83 +196,88 @@ class ServerScreen(Dialog[None]):
         self._desk.show_server(await self._desk.client.call(command))
 
     def action_reach(self) -> None:
-        """Between this machine and this network."""
+        """Switch between local and network access."""
         self._try(self._change_reach)
 
     async def _change_reach(self) -> None:
         local = bool(self.status.get("localhost_only", True))
         sentence = (
-            "Everybody on this network could reach the server then; the token keeps them out. "
-            "What is sent is not encrypted."
+            "Anyone on this network will be able to reach the server; only the token keeps them "
+            "out. Traffic is not encrypted."
         )
         if local and not await self.app.push_screen_wait(
-            Confirm("Let this network in", sentence, "let it in")
+            Confirm("Allow network access", sentence, "allow")
         ):
             return
         where = "this network" if local else "this machine only"
-        await self._change({"http_server_localhost_only": not local}, f"Moving to {where} …")
+        await self._change({"http_server_localhost_only": not local}, f"Restarting for {where} …")
 
     async def _change(self, changes: dict[str, Any], moving: str) -> None:
-        """Save settings that a running server follows; what it cannot follow is taken back."""
+        """Save settings, wait for a running server to apply them, and revert them if it cannot."""
         call, preferences = self._desk.client.call, self._desk.state.preferences
         before = {key: getattr(preferences, key) for key in changes}
         if changes == before:
-            self._object("That is set already: stop the server and start it again.")
+            self._show_error("This is already set. Stop and start the server to apply it.")
             return
         self._moving = moving if self.status.get("running") else ""
         self._problem = ""
-        self._heard.clear()
+        self._updated.clear()
         self._show()
         try:
             await call(update_preferences, changes=changes)
             if self._moving:
-                async with asyncio.timeout(LONGEST_MOVE):
-                    await self._heard.wait()
+                async with asyncio.timeout(RESTART_TIMEOUT):
+                    await self._updated.wait()
             if self._problem:
                 await call(update_preferences, changes=before)
         except TimeoutError:
-            self._object("The server has not said yet whether it moved; look again in a moment.")
+            self._show_error("The server has not restarted yet. Check again in a moment.")
         finally:
             self._moving = ""
         status = await call(commands.get_http_server_status)
         self._desk.show_server(status, self._problem)
 
     def action_port(self) -> None:
-        """Another port, asked for."""
+        """Ask for another port, and use it."""
         self._try(self._change_port)
 
     async def _change_port(self) -> None:
         present, problem = str(self.status.get("port") or ""), ""
         while True:
-            sentence = problem or "A number up to 65535; 0 takes any that is free."
+            sentence = problem or "A number up to 65535; 0 selects any free port."
             if self._desk.host.remote_address:
-                sentence += " Attach by the new one next time: this terminal knows the one of now."
+                sentence += (
+                    " This terminal keeps using the present port; attach to the new one next time."
+                )
             given = await self.app.push_screen_wait(
                 AskText("Port of the server", present, sentence=sentence)
             )
             if given is None or given == str(self.status.get("port")):
                 return
-            if given.isascii() and given.isdigit() and int(given) <= HIGHEST_PORT:
+            if given.isascii() and given.isdigit() and int(given) <= MAX_PORT:
                 break
-            present, problem = given, f"“{given}” is no port: a number from 0 to {HIGHEST_PORT}."
+            present, problem = (
+                given,
+                f"'{given}' is not a port. Enter a number from 0 to {MAX_PORT}.",
+            )
         await self._change({"http_server_port": int(given)}, f"Moving to port {given} …")
 
     def action_require_token(self) -> None:
-        """Whether the token is asked for; asked first before it is not."""
+        """Turn the token requirement on, or off after confirmation."""
         self._try(self._change_token_required)
 
     async def _change_token_required(self) -> None:
         required = self._requires_token
-        sentence = "Every program and every user of this machine could run agents as you then."
+        sentence = "Every program and user on this machine will be able to run agents as you."
         if required and not await self.app.push_screen_wait(
-            Confirm("Ask for no token", sentence, "ask for none")
+            Confirm("Don't require token", sentence, "don't require")
         ):
             return
-        words = "Taking the token away …" if required else "Asking for the token …"
-        await self._change({"http_server_token_required": not required}, words)
+        message = "Removing the token requirement …" if required else "Requiring the token …"
+        await self._change({"http_server_token_required": not required}, message)
 
     def action_start_with_spinney(self) -> None:
-        """Whether the server starts whenever Spinney does."""
+        """Switch whether the server starts with Spinney."""
         self._try(self._change_start)
 
     async def _change_start(self) -> None:
@@ -280,17 +285,17 @@ class ServerScreen(Dialog[None]):
         await self._desk.client.call(update_preferences, changes=changes)
 
     def action_token(self) -> None:
-        """Show the token, or hide it again."""
+        """Show or hide the token."""
         self._shows_token = not self._shows_token and bool(self._token)
         self._show()
 
     def action_regenerate(self) -> None:
-        """Make a new token, asked first."""
+        """Generate a new token, after confirmation."""
         self._try(self._regenerate)
 
     async def _regenerate(self) -> None:
-        sentence = "Make a new token? Whoever is connected with the old one has to sign in again."
-        if await self.app.push_screen_wait(Confirm("New token", sentence, "make a new one")):
+        sentence = "Generate a new token? All connected clients have to sign in again."
+        if await self.app.push_screen_wait(Confirm("New token", sentence, "generate")):
             await self.follow((await self._desk.client.call(commands.regenerate_http_token), ""))
 
     def action_copy(self) -> None:
@@ -299,13 +304,13 @@ class ServerScreen(Dialog[None]):
             self._desk.host.copy(self.link)
 
     def action_qr_code(self) -> None:
-        """The address with the token as a picture."""
+        """Show the address with the token as a QR code."""
         if not self.status.get("running"):
             return
         if self.status.get("localhost_only", True):
-            self._object(
-                f"A phone cannot open {self.status.get('base_url')}: only this machine can. "
-                "Press l to let this network in."
+            self._show_error(
+                f"A phone cannot open {self.status.get('base_url')}, which is local to this "
+                "machine. Press l to allow network access."
             )
             return
         from tui.screens.server_qr import QrScreen
@@ -314,7 +319,7 @@ class ServerScreen(Dialog[None]):
 
     @property
     def link(self) -> str:
-        """The address that opens the page signed in: the token never reaches a server's log."""
+        """The address that opens the page signed in; the fragment keeps the token out of logs."""
         base = str(self.status.get("base_url", "")).rstrip("/")
         return (
             f"{base}/#token={self._token}" if self._token and self._requires_token else f"{base}/"
@@ -322,7 +327,7 @@ class ServerScreen(Dialog[None]):
 
 
 async def token_of(desk: Desk) -> str:
-    """The token; empty where this client may not know it."""
+    """Return the token; '' if this client may not know it."""
     try:
         return await desk.client.call(commands.get_http_server_token)
     except SpinneyError:
@@ -330,7 +335,7 @@ async def token_of(desk: Desk) -> str:
 
 
 def _this_machine() -> str:
-    """`user@host`, as one reached it over SSH, or else by its name."""
+    """Return `user@host` with the address used over SSH, or else the host name."""
     reached = os.environ.get("SSH_CONNECTION", "").split()
     host = reached[2] if len(reached) > 2 else socket.gethostname()
     try:

@@ -1,4 +1,4 @@
-"""The whole of a tool's long result, of which the conversation shows the ends: read in pages."""
+"""The dialog with a tool's full result, read in pages; the conversation shows only its ends."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ class Page:
 
     content: str
     next_offset: int | None
-    """Where the next piece begins; `None` at the end."""
+    """The offset of the next piece; `None` at the end."""
     size: int
-    """Of the whole."""
+    """The size of the whole text."""
 
 
 Read = Callable[[int], Awaitable[Page]]
@@ -39,10 +39,10 @@ PAGE_SIZE: Final = 64 * 1024
 
 
 class OutputView(ScrollView, can_focus=True):
-    """Rows of text; more are asked for when the last ones come near."""
+    """Rows of text; requests more before the end is reached."""
 
     class MoreWanted(TextualMessage):
-        """The end of what is there comes near."""
+        """Posted when the end of the loaded rows is near."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(id="output")
@@ -52,59 +52,59 @@ class OutputView(ScrollView, can_focus=True):
 
     @property
     def _width(self) -> int:
-        """Cells of a row: the room beside the scrollbar, which is kept free for it."""
+        """Cells per row, without the space reserved for the scrollbar."""
         return max(self.scrollable_content_region.width, 8)
 
     def add(self, text: str) -> None:
-        """Put more at the end."""
+        """Append text."""
         self._text += text
         self._wrap(text)
 
     def set_palette(self, palette: Palette) -> None:
-        """Draw in other colours."""
+        """Redraw in other colors."""
         self._palette = palette
-        self._again()
+        self._rewrap()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines anew where the width is another."""
+        """Wrap the lines again if the width has changed."""
         if self._rows and self._rows[0].cell_length != self._width:
-            self._again()
+            self._rewrap()
 
-    def _again(self) -> None:
-        """Break and draw all of it anew."""
+    def _rewrap(self) -> None:
+        """Wrap and draw all rows again."""
         self._rows = []
         self._wrap(self._text)
 
     def _wrap(self, text: str) -> None:
         self._rows += self.strips(text)
-        self._laid_out()
+        self._update_size()
 
     def strips(self, text: str) -> list[Strip]:
-        """The rows of a text, as wide as the window."""
+        """Return a text as rows of the view's width."""
         width, kind = self._width, self._palette.kind
         lines = output_rows(text, width, self._palette.text)
         return [strip_of(line, width, kind) for line in lines]
 
-    def _laid_out(self) -> None:
+    def _update_size(self) -> None:
         self.virtual_size = Size(self._width, len(self._rows))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """A row of the window."""
+        """Render a row."""
         row = y + self.scroll_offset.y
         if row < len(self._rows):
             return self._rows[row]
         return strip_of([], self._width, self._palette.kind)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Ask for more in time."""
+        """Request more rows before the end is reached."""
         super().watch_scroll_y(old_value, new_value)
         if new_value + 2 * self.size.height >= len(self._rows):
             self.post_message(self.MoreWanted())
 
 
 class Output(Dialog[None]):
-    """The text in a window of its own; pages come while one scrolls."""
+    """The text, which loads further pages on scrolling."""
 
     def __init__(self, title: str, palette: Callable[[], Palette], read: Read) -> None:
         super().__init__(title)
@@ -115,7 +115,7 @@ class Output(Dialog[None]):
 
     def body(self) -> list[Widget]:
         """The text and its keys."""
-        keys = (("↑ ↓ pgup pgdn", "scroll"), ("end", "on and on"), ("esc", "close"))
+        keys = (("↑ ↓ pgup pgdn", "scroll"), ("end", "load more"), ("esc", "close"))
         return [OutputView(self._palette()), Static(keys_line(*keys), classes="keys")]
 
     def on_mount(self) -> None:
@@ -123,10 +123,10 @@ class Output(Dialog[None]):
         view = self.query_one(OutputView)
         view.focus()
         self.app.theme_changed_signal.subscribe(self, lambda _: view.set_palette(self._palette()))
-        self._more()
+        self._load_more()
 
     @on(OutputView.MoreWanted)
-    def _more(self) -> None:
+    def _load_more(self) -> None:
         if self._next is not None and not self._is_reading:
             self._is_reading = True
             self.run_worker(self._read_page(self._next), exit_on_error=False)

@@ -1,4 +1,4 @@
-"""A dialog that stays while what it started goes on: it says what, can end it, and says why not."""
+"""A dialog that stays open while it works: shows progress and errors, and can cancel."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ Cancel = Callable[[], Awaitable[None]]
 
 
 class Working(Dialog[R]):
-    """Escape ends what goes on, and only then closes the dialog."""
+    """Escape cancels the work in progress, and closes the dialog if there is none."""
 
     def __init__(self, title: str, cancel: Cancel | None = None) -> None:
         super().__init__(title)
@@ -25,27 +25,27 @@ class Working(Dialog[R]):
         self.is_busy = False
 
     def status(self) -> Widget:
-        """Where it is said how things stand; for `body`."""
+        """Return the status widget, for `body`."""
         return VerticalScroll(Static(id="words", markup=False), classes="page status")
 
-    def say(self, words: str, *, bad: bool = False) -> None:
-        """Show how things stand; nowhere, once the dialog has closed."""
+    def say(self, message: str, *, bad: bool = False) -> None:
+        """Show a status message; does nothing once the dialog has closed."""
         for line in self.query("#words").results(Static):
             line.set_class(bad, "problem")
-            line.update(words)
+            line.update(message)
 
-    def work(self, words: str, doing: Coroutine[Any, Any, R | None]) -> None:
-        """Do it; a result closes the dialog, a failure is said in it."""
+    def work(self, message: str, task: Coroutine[Any, Any, R | None]) -> None:
+        """Run the work; a result closes the dialog, an error is shown in it."""
         if self.is_busy:
-            doing.close()
+            task.close()
             return
         self.is_busy = True
-        self.say(f"{words}  (esc cancels)")
-        self.run_worker(self._work(doing), exit_on_error=False)
+        self.say(f"{message}  (esc to cancel)")
+        self.run_worker(self._work(task), exit_on_error=False)
 
-    async def _work(self, doing: Coroutine[Any, Any, R | None]) -> None:
+    async def _work(self, task: Coroutine[Any, Any, R | None]) -> None:
         try:
-            result = await doing
+            result = await task
         except SpinneyError as error:
             self.say(error.message, bad=True)
             return
@@ -55,14 +55,14 @@ class Working(Dialog[R]):
             self.dismiss(result)
 
     def action_leave(self) -> None:
-        """End what goes on, or else close."""
+        """Cancel the work in progress, or close."""
         if self.is_busy and self._cancel is not None:
-            self.say("Cancelling …")
-            self.run_worker(self._end(self._cancel), exit_on_error=False)
+            self.say("Canceling …")
+            self.run_worker(self._run_cancel(self._cancel), exit_on_error=False)
         else:
             self.dismiss(None)
 
-    async def _end(self, cancel: Cancel) -> None:
+    async def _run_cancel(self, cancel: Cancel) -> None:
         try:
             await cancel()
         except SpinneyError as error:
@@ -70,25 +70,25 @@ class Working(Dialog[R]):
 
 
 class Progress(Working[R]):
-    """Nothing but what goes on."""
+    """A dialog that shows only progress."""
 
     def __init__(
-        self, title: str, words: str, doing: Callable[[], Coroutine[Any, Any, R]], cancel: Cancel
+        self, title: str, message: str, task: Callable[[], Coroutine[Any, Any, R]], cancel: Cancel
     ) -> None:
         super().__init__(title, cancel)
-        self._words = words
-        self._doing = doing
+        self._message = message
+        self._start_task = task
 
     def body(self) -> list[Widget]:
-        """The words and the key."""
+        """The status and the key."""
         return [self.status(), Static(keys_line(("esc", "cancel")), classes="keys")]
 
-    async def _work(self, doing: Coroutine[Any, Any, R | None]) -> None:
-        await super()._work(doing)
+    async def _work(self, task: Coroutine[Any, Any, R | None]) -> None:
+        await super()._work(task)
         for line in self.query(".keys").results(Static):
             line.update(keys_line(("esc", "close")))
 
     def on_mount(self) -> None:
-        """Begin, unless it was closed before it was there."""
+        """Start, unless the dialog was already closed."""
         if self in self.app.screen_stack:
-            self.work(self._words, self._doing())
+            self.work(self._message, self._start_task())

@@ -1,1 +1,1 @@
-"""The application, the main screen, start and exit, the command palette, notifications."""
+"""The application, the main screen, startup and exit, the command palette, notifications."""

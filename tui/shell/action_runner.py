@@ -1,4 +1,4 @@
-"""Runs actions and other work that the user started, and reports what went wrong."""
+"""Runs actions and other work that the user started, and reports errors."""
 
 from collections.abc import Awaitable, Coroutine, Hashable
 from typing import Any, Final
@@ -13,7 +13,7 @@ REPEATABLE: Final = frozenset(
         "diff_mark", "diff_next_side", "diff_layout", "diff_next_hunk", "diff_previous_hunk",
     }
 )  # fmt: skip
-"""Actions of which every key press counts, also while an earlier one is still running."""
+"""Actions for which every key press counts, even while an earlier one is still running."""
 
 
 class ActionRunner:
@@ -22,7 +22,7 @@ class ActionRunner:
     def __init__(self, screen: Selection) -> None:
         self._screen = screen
         self._running: set[tuple[str, Hashable]] = set()
-        """Actions that have not ended, with what they are about."""
+        """Actions in progress, each with its subject."""
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Run in the background; errors become notifications."""
@@ -31,7 +31,7 @@ class ActionRunner:
     def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
         """Run an action, unless it is still running for the same subject.
 
-        A key that is held, or pressed twice in one burst over a slow line, does its work once.
+        A key that is held down, or pressed twice in one burst over a slow line, counts once.
         """
         if (action_id, subject) in self._running and action_id not in REPEATABLE:
             work.close()
@@ -45,7 +45,7 @@ class ActionRunner:
             await work
         finally:
             self._running.discard((action_id, subject))
-            self._screen.application.type_ahead.ended(action_id)
+            self._screen.application.type_ahead.action_ended(action_id)
 
     async def _guard(self, work: Awaitable[None]) -> None:
         try:
@@ -53,6 +53,6 @@ class ActionRunner:
         except SpinneyError as error:
             self._screen.say(error.message, bad=True)
         except TimeoutError:
-            self._screen.say("That took too long; look again in a moment.", bad=True)
+            self._screen.say("That took too long. Check again in a moment.", bad=True)
         except Exception as error:
             self._screen.say(as_user_error(error, "an action").message, bad=True)

@@ -1,4 +1,4 @@
-"""The terminal program: paints its first frame, then fetches the client and follows it."""
+"""The terminal application: paints its first frame, then connects and follows the state."""
 
 import asyncio
 import gc
@@ -30,7 +30,7 @@ from tui.keys.keymap import BY_ID, clashes, is_bound, strangers
 from tui.shell import failure
 from tui.shell.interrupt import Interrupt
 from tui.shell.main_screen import MainScreen
-from tui.shell.startup_snapshot import file_of
+from tui.shell.startup_snapshot import snapshot_path
 from tui.shell.type_ahead import TypeAhead
 from tui.terminal import plain
 from tui.terminal.background import TerminalDriver
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _HARMLESS = Harmless()
 _DIALOGS = Path(__file__).with_name("dialogs.tcss")
-"""How the screens look that nobody opens before the first frame."""
+"""Styles of the screens that cannot open before the first frame."""
 _MOUSE = "\x1b[?1000{0}\x1b[?1003{0}\x1b[?1015{0}\x1b[?1006{0}"
 """Switches mouse reporting on (`h`) or off (`l`)."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
@@ -64,12 +64,13 @@ Connect = Callable[[], "Client | Awaitable[Client]"]
 class SpinneyApp(PaintedApp):
     """Spinney in a terminal.
 
-    `connect` gives the client. It is called in a thread once the first frame stands (or awaited,
-    if it is a coroutine function); a `SpinneyError` of it becomes a full screen with its sentence.
-    `offer_path` is where Spinney was started; `demo` lets people choose the demo agent. `attached`
-    says that the client's Spinney lives elsewhere and goes on whatever happens here, `outlived`
-    that it lives here and can go on without this screen; `leash` holds the process in front of this
-    one, which gives the terminal back to the shell. Below `data` is kept what people write.
+    `connect` returns the client. It is called in a thread once the first frame is painted (or
+    awaited, if it is a coroutine function); if it raises `SpinneyError`, a full screen shows the
+    message. `offer_path` is the directory in which Spinney was started; `demo` offers the demo
+    agent. `attached`: the client's Spinney runs in another process and continues whatever happens
+    here; `outlived`: it runs in this one and can continue without this screen. `leash` controls
+    the process in front of this one, which returns the terminal to the shell. Drafts are saved
+    below `data`.
     """
 
     CSS_PATH = "style.tcss"
@@ -77,7 +78,7 @@ class SpinneyApp(PaintedApp):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[
         list[BindingType]
-    ] = [  # All keys are those of the key map. One of them is nobody else's, on any screen.
+    ] = [  # All keys are in the key map. This one has priority on every screen.
         Binding(BY_ID["to_shell"].keys, "to_shell", show=False, priority=True, id="to_shell"),
     ]
 
@@ -99,14 +100,14 @@ class SpinneyApp(PaintedApp):
         self.outlived = outlived
         self.leash = leash
         self.ending: Ending = "quit"
-        """What the program does once this screen has closed."""
+        """What the program does after this screen has closed."""
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         plain.switch(self.terminal.plain)
-        self.set_class(self.terminal.plain, "for-ears")
+        self.set_class(self.terminal.plain, "-screen-reader")
         use_compositor(RowCompositor)
-        self._mouse_is_free = False
+        self._mouse_is_released = False
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
-        self._told_of_keys: list[str] = []
+        self._key_warnings: list[str] = []
         self._key_overrides: Mapping[str, str] = {}
         self._copied = ""
         term = os.environ.get("TERM", "")
@@ -117,85 +118,85 @@ class SpinneyApp(PaintedApp):
             color_system=self.color_system,
         )
         self.animation_level = "none"
-        snapshot = file_of(data, elsewhere) if data is not None else None
+        snapshot = snapshot_path(data, elsewhere) if data is not None else None
         self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo, snapshot=snapshot)
         self.remote_address = elsewhere
-        """The address of a Spinney on another machine, whose files are there."""
-        self.type_ahead = TypeAhead(self, self.main, self.take)
+        """The address of the Spinney on another machine that has the files."""
+        self.type_ahead = TypeAhead(self, self.main, self.deliver_key)
         self.interrupt = Interrupt(self.main, self.leave)
         self._screen_of_key: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
-        """The screen that each key was for which is still on its way."""
+        """The target screen of each key that is still being delivered."""
         self._connect = connect
         self._data = data
         self.preferences_changed: Signal[Preferences] = Signal(self, "preferences changed")
-        """For screens that show preferences; whoever changed them."""
+        """For screens that show preferences, whichever client changed them."""
         self.server_changed: Signal[tuple[dict[str, Any], str]] = Signal(self, "server changed")
-        """For screens that show the server: its new status, and why it is not as was wanted."""
+        """For screens that show the server: its new status, and why it is not as requested."""
         self.use_theme(self.main.startup.last.theme)
 
     def get_default_screen(self) -> MainScreen:
-        """The main screen is the ground: one under it would be styled and laid out for nothing."""
+        """Use the main screen: a default one below it would be styled and laid out for nothing."""
         return self.main
 
     def on_mount(self) -> None:
-        """The rest follows once the frame is painted."""
+        """Set up signals and the driver; the rest follows once the frame is painted."""
         if isinstance(self.driver, TerminalDriver):
             self.driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
         if not self.is_headless:
-            exit_on_hang_up(self._told_to_end, self.exit, self.leash)
+            exit_on_hang_up(self._on_end_signal, self.exit, self.leash)
             self._stop_by_signal()
             if self.terminal.plain:
                 self.write(plain.SHOW_CURSOR)
 
     def failed(self, error: Exception | None) -> bool:
-        """Say it in a sentence; the traceback is for the log, where there is one."""
-        if (sentence := failure.log(error, self._data)) is not None:
-            self.panic(sentence)
-        return sentence is not None
+        """Show one message; the traceback goes to the log, if there is one."""
+        if (message := failure.log(error, self._data)) is not None:
+            self.panic(message)
+        return message is not None
 
     async def on_event(self, event: events.Event) -> None:
-        """Let no key overtake those that wait, and none act below the screen that it was for."""
+        """Keep keys in order, and never apply one to a screen below its target."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            if not self.main.startup.holds_back(event) and not self.type_ahead.holds(event):
-                await self.take(event)
-        # What closes its screen comes up here all the same, and the screen below has keys of the
-        # same name.
+            if not self.main.startup.hold_early(event) and not self.type_ahead.hold(event):
+                await self.deliver_key(event)
+        # A key that closed its screen still bubbles up to here, and the screen below has bindings
+        # of the same name.
         elif (
             not isinstance(event, events.Key)
             or self._screen_of_key.get(event, self.screen) is self.screen
         ):
             await super().on_event(event)
 
-    async def take(self, event: events.Key | events.Paste) -> None:
-        """Give a key to what has the focus; of a burst that is divided the first, others wait."""
+    async def deliver_key(self, event: events.Key | events.Paste) -> None:
+        """Send a key to the focused widget; of a divided burst only the first, the rest wait."""
         target = self.focused or self.screen
         if isinstance(event, events.Key):
             event, *rest = divided(event, target)
             self.type_ahead.put_first(rest)
             self._screen_of_key[event] = self.screen
         await super().on_event(event)
-        self.type_ahead.sent(event, target)
+        self.type_ahead.key_sent(event, target)
 
     def screen_painted(self, screen: Screen[Any]) -> None:
-        """A screen was painted for the first time: keys that waited for it go on."""
-        self.type_ahead.opened(self.drawn_at.get(screen, inf))
+        """Release the keys that waited for a screen; called after its first paint."""
+        self.type_ahead.screen_opened(self.drawn_at.get(screen, inf))
 
     def screen_closing(self) -> None:
-        """A screen is about to close: keys that waited behind it go on."""
-        self.type_ahead.look()
+        """Release the keys that waited behind a screen; called before it closes."""
+        self.type_ahead.release()
 
     def first_frame_painted(self) -> None:
-        """Fetch the client; called once, by the main screen."""
+        """Start connecting; called once, by the main screen."""
         self.stylesheet.read(_DIALOGS)
         self.stylesheet.parse()
-        # What stands by now stays to the end. The front door may have switched collecting off
-        # while it imported, which saves a tenth of the time to the first frame.
+        # Objects created so far live until exit. The entry point may have disabled the garbage
+        # collector during imports, which saves a tenth of the time to the first frame.
         gc.freeze()
         gc.enable()
         self.run_worker(self._run(), exit_on_error=True)
 
     async def _run(self) -> None:
-        """Fetch the client, then follow it until the end."""
+        """Connect, then follow the client's updates until exit."""
         try:
             client = await self._client()
             connection = await asyncio.to_thread(_import_connection)
@@ -204,7 +205,7 @@ class SpinneyApp(PaintedApp):
             self._show_problem(error.message)
             return
         self.main.connect(client, connection)
-        self.main.start(self.main.first_look())
+        self.main.start(self.main.run_startup_checks())
         self.run_worker(self._settle(self.main.mirror))
         try:
             await self.main.mirror.run()
@@ -212,22 +213,22 @@ class SpinneyApp(PaintedApp):
             await client.close()
 
     async def _settle(self, mirror: "Mirror") -> None:
-        """Load what the first conversation needs, and let the collector of garbage pass by it.
+        """Load what the first conversation needs, and exclude it from garbage collection.
 
-        All that Spinney has imported and knows by then stays to the end. A full collection that
-        looks at it holds screen and core, which is 40 ms in the middle of a stream.
+        Everything imported and loaded by then lives until exit. A full collection that scans it
+        blocks screen and core for 40 ms in the middle of a stream.
         """
         from tui.shell.preload import warm_up
 
         await asyncio.to_thread(warm_up)
         if not self.is_running:
-            return  # it closed meanwhile, and takes nothing any more
+            return  # closed meanwhile: nothing can be mounted any more
         self.main.chat.made_transcript()
         with suppress(TimeoutError):
             await mirror.until(lambda _: True)
             gc.collect(1)
             gc.freeze()
-            # The rows of a stream would have it done every few seconds.
+            # Streamed rows would otherwise trigger a full collection every few seconds.
             gc.set_threshold(*gc.get_threshold()[:2], 50)
 
     async def _client(self) -> "Client":
@@ -235,31 +236,31 @@ class SpinneyApp(PaintedApp):
             return cast("Client", await self._connect())
         return await asyncio.to_thread(cast("Callable[[], Client]", self._connect))
 
-    def _show_problem(self, sentence: str) -> None:
+    def _show_problem(self, message: str) -> None:
         from tui.screens.problem import Problem
 
-        self.push_screen(Problem(sentence))
+        self.push_screen(Problem(message))
 
-    # What the main screen asks for --------------------------------------------------------------
+    # Called by the main screen ------------------------------------------------------------------
 
     def follow_preferences(
         self, preferences: "Preferences", key_overrides: Mapping[str, str]
     ) -> None:
-        """Take up colours, keys and what is shown."""
+        """Apply theme, keys and hints."""
         self.use_theme(preferences.theme)
         self.main.set_class(not preferences.show_keybinding_hints, "no-hints")
         if key_overrides != self._key_overrides:
             self._key_overrides = dict(key_overrides)
             self.set_keymap(key_overrides)
-        wrong = [*clashes(key_overrides), *strangers(preferences.keybindings)]
-        for sentence in wrong:
-            if sentence not in self._told_of_keys:
-                self.notify(sentence, severity="warning", markup=False)
-        self._told_of_keys = wrong
+        warnings = [*clashes(key_overrides), *strangers(preferences.keybindings)]
+        for message in warnings:
+            if message not in self._key_warnings:
+                self.notify(message, severity="warning", markup=False)
+        self._key_warnings = warnings
         self.preferences_changed.publish(preferences)
 
     def use_theme(self, wanted: Literal["system", "light", "dark"]) -> None:
-        """Show these colours; what the preferences say is not changed."""
+        """Show a theme without changing the preferences."""
         self._wanted_theme = wanted
         is_dark = self.terminal.dark if wanted == "system" else wanted == "dark"
         colors = load_chrome("dark" if is_dark else "light")
@@ -270,38 +271,38 @@ class SpinneyApp(PaintedApp):
             self.main.recolor()
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Have everything follow the colours. The first ones have nothing yet that they change."""
+        """Restyle everything; before the first screen, only set the variables."""
         if self.screen_stack:
             super().refresh_css(animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
     def on_background_told(self, event: BackgroundTold) -> None:
-        """Follow the terminal, where nothing else is wanted."""
+        """Follow the terminal's background if the theme is "system"."""
         self.terminal = replace(self.terminal, dark=event.dark)
         self.use_theme(self._wanted_theme)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What is changed in every row that is drawn."""
+        """The filters applied to every drawn row."""
         return [_HARMLESS, *super().get_line_filters(), *self._output_filters]
 
     def on_descendant_focus(self) -> None:
-        """Nothing blinks: each blink is sent over the line, and would be read out for ears."""
-        widget = self.focused if self.screen_stack else None  # it may be told when all have closed
+        """Stop cursor blinking: every blink is sent to the terminal and read by screen readers."""
+        widget = self.focused if self.screen_stack else None  # can arrive after all have closed
         if widget is not None and hasattr(widget, "cursor_blink"):
             widget.cursor_blink = False
 
     @property
     def cursor_position(self) -> Offset:
-        """Where the terminal's cursor stands: with whoever listens, always where the keys go."""
-        place = None
+        """The hardware cursor position; in screen-reader mode it always follows the focus."""
+        position = None
         if plain.is_on() and self.is_running and self.screen_stack:
-            place = plain.cursor_of(self.focused or plain.dialog_of(self.screen))
-        return place or self._cursor_position
+            position = plain.cursor_of(self.focused or plain.dialog_of(self.screen))
+        return position or self._cursor_position
 
     @cursor_position.setter
-    def cursor_position(self, place: Offset) -> None:
-        self._cursor_position = place
+    def cursor_position(self, position: Offset) -> None:
+        self._cursor_position = position
 
     def notify(
         self,
@@ -312,26 +313,26 @@ class SpinneyApp(PaintedApp):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Tell something in passing; for ears at the bottom, where it stays."""
-        places = plain.announcements(self.screen_stack) if self.terminal.plain else []
-        for place in places:
-            place.tell(message if severity == "information" else f"{severity}: {message}")
-        if not places:
+        """Show a notification; in screen-reader mode as a permanent line at the bottom."""
+        lists = plain.announcements(self.screen_stack) if self.terminal.plain else []
+        for announcements in lists:
+            announcements.tell(message if severity == "information" else f"{severity}: {message}")
+        if not lists:
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     @property
     def is_dark(self) -> bool:
-        """Whether the dark colours are on."""
+        """Whether a dark theme is on."""
         return self.current_theme.dark
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """No palette opens that would be empty: its key is the screen's then."""
+        """Disable the command palette on screens without entries, which may use its key."""
         if action == "command_palette" and not hasattr(self.screen, "palette_entries"):
             return False
         return super().check_action(action, parameters)
 
     def copy(self, text: str) -> None:
-        """Copy through the terminal, and say what was copied."""
+        """Copy to the clipboard through the terminal, and confirm it."""
         sequence = copy_sequence(text, self.terminal)
         if sequence is None:
             self.notify(too_long(text), severity="warning", markup=False)
@@ -340,56 +341,56 @@ class SpinneyApp(PaintedApp):
         self.notify(copied(text), markup=False, timeout=2)
 
     def toggle_mouse(self) -> bool:
-        """Leave the mouse to the terminal, or capture it again; whether it is the terminal's."""
-        self._mouse_is_free = not self._mouse_is_free
-        self.write(_MOUSE.format("l" if self._mouse_is_free else "h"))
-        return self._mouse_is_free
+        """Release the mouse to the terminal, or capture it again; return whether it is released."""
+        self._mouse_is_released = not self._mouse_is_released
+        self.write(_MOUSE.format("l" if self._mouse_is_released else "h"))
+        return self._mouse_is_released
 
     def copy_to_clipboard(self, text: str) -> None:
-        """What Textual's own widgets copy goes the same way."""
+        """Copy for Textual's own widgets."""
         self._copied = text
         self.copy(text)
 
     @property
     def clipboard(self) -> str:
-        """What was copied last, which Textual's own widgets paste."""
+        """The text copied last, which Textual's own widgets paste."""
         return self._copied
 
     def leave(self) -> None:
-        """Close the screen; asks first if that would interrupt something.
+        """Close the screen; ask for confirmation if that would interrupt a run.
 
-        A screen that is attached leaves the work alone.
+        An attached screen interrupts nothing.
         """
-        at_work = len(self.main.state.interruptible_sessions()) if self.main.is_connected else 0
-        if not at_work or self.attached:
+        active_runs = len(self.main.state.interruptible_sessions()) if self.main.is_connected else 0
+        if not active_runs or self.attached:
             self.exit()
         else:
-            self.run_worker(self._leave_at_work(at_work), group="leaving", exclusive=True)
+            self.run_worker(self._confirm_leave(active_runs), group="leaving", exclusive=True)
 
-    async def _leave_at_work(self, at_work: int) -> None:
+    async def _confirm_leave(self, active_runs: int) -> None:
         from tui.shell.leave import Leave
 
-        chosen = await self.push_screen_wait(Leave(at_work, can_leave=self.outlived))
+        chosen = await self.push_screen_wait(Leave(active_runs, can_leave=self.outlived))
         if chosen is not None:
             self.ending = chosen
             self.exit()
 
     def leave_running(self) -> None:
-        """Close the screen; whatever runs goes on."""
+        """Close the screen and keep the agents running."""
         if not (self.outlived or self.attached):
-            self.main.say("This Spinney ends with its screen.", bad=True)
+            self.main.say("Spinney cannot keep running without this screen.", bad=True)
             return
         self.ending = "leave"
         self.exit()
 
-    def _told_to_end(self, number: int) -> None:
-        """Heard in the middle of anything: by the terminal (SIGHUP), or by a person (SIGTERM)."""
+    def _on_end_signal(self, number: int) -> None:
+        """Handle SIGHUP from the terminal or SIGTERM from a person; can interrupt anything."""
         self.ending = "leave" if number == signal.SIGHUP and self.outlived else "quit"
         if self.leash is not None:
             self.leash.go_on()
 
     def _stop_by_signal(self) -> None:
-        """SIGTSTP gives the terminal to the shell and stops nothing else, as ctrl+z does."""
+        """Make SIGTSTP suspend to the shell and stop nothing else, as ctrl+z does."""
         loop = asyncio.get_running_loop()
 
         def handle(_number: int, _frame: object) -> None:
@@ -398,40 +399,40 @@ class SpinneyApp(PaintedApp):
         signal.signal(signal.SIGTSTP, handle)
 
     def action_to_shell(self) -> None:
-        """Give the terminal back to the shell until it says `fg`; agents go on meanwhile."""
+        """Suspend to the shell until `fg`; agents keep running."""
         if self.leash is None:
-            self.main.say("There is no shell to go back to here.", bad=True)
+            self.main.say("There is no shell to return to.", bad=True)
             return
         with self.suspend():
             self.leash.stop()
 
     def action_command_palette(self) -> None:
-        """Show the palette; what it is made of is loaded now."""
+        """Show the command palette, which is imported only now."""
         from tui.screens.palette import Palette
 
         find = getattr(self.screen, "palette_entries", None)
         if find is not None:
             self.push_screen(Palette(find))
 
-    def exit(self, *given: Any, **named: Any) -> None:
-        """End; what was written in the last moment is kept first, and what is on the screen."""
+    def exit(self, *args: Any, **kwargs: Any) -> None:
+        """Exit, after saving unsent text and the state of the screen."""
         try:
             if self.main.is_connected:  # else there was nothing to write to
                 self.main.chat.put_down()
-            self.main.startup.keep_at_once()
+            self.main.startup.save_now()
         finally:
-            # Whatever cannot be kept: nobody is left who could end it otherwise.
-            super().exit(*given, **named)
-            # From now on a widget refuses what is mounted in it: who works behind the screen and
-            # went on would fail, and a farewell be a traceback.
+            # Exit even if saving failed: nothing else could end the program.
+            super().exit(*args, **kwargs)
+            # From now on widgets refuse to mount children: a worker that continued would fail and
+            # the exit would end in a traceback.
             self.workers.cancel_all()
 
     def action_help_quit(self) -> None:
-        """What ctrl+c does where nothing is selected that it could copy."""
+        """Handle ctrl+c where there is no selected text to copy."""
         self.interrupt.press()
 
     async def action_quit(self) -> None:
-        """Quit, by Textual's own ways, too."""
+        """Quit; also called by Textual."""
         self.leave()
 
 

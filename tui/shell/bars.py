@@ -1,4 +1,4 @@
-"""What the bars around the main screen say: where one is, who needs one, which keys work."""
+"""Updates the bars around the main screen: location, counts, connection, key hints."""
 
 from textual.screen import ModalScreen
 
@@ -13,12 +13,12 @@ from tui.widgets.top_bar import TopBar
 
 
 def follow(screen: Selection) -> None:
-    """Name the place, the counts, the connection and the server; and the keys."""
+    """Update location, counts, connection and server in the top bar, and the key hints."""
     if not screen.is_connected:
         return
     place, state = screen.place or screen.projects.place, screen.state
-    known = (project_of(place, state), worktree_of(place, state), screen.session)
-    path = [item.name for item in known if item is not None]
+    items = (project_of(place, state), worktree_of(place, state), screen.session)
+    path = [item.name for item in items if item is not None]
     scripts = screen.worktree.running_scripts if screen.worktree is not None else ()
     screen.query_one("#top", TopBar).follow(
         state,
@@ -27,16 +27,16 @@ def follow(screen: Selection) -> None:
         screen.server_address,
         scripts=f"▶ {', '.join(scripts)} {screen.key_of('show_scripts')}" if scripts else "",
     )
-    name_keys(screen)
+    update_key_hints(screen)
 
 
-def is_in_sight(screen: Selection) -> bool:
-    """Whether the conversation is seen: nothing, or no more than a dialog, stands before it."""
+def is_conversation_visible(screen: Selection) -> bool:
+    """Whether the conversation is visible: covered by nothing, or only by a dialog."""
     return screen.is_current or isinstance(screen.app.screen, ModalScreen)
 
 
-def name_keys(screen: Selection) -> None:
-    """Name the keys of where the focus is."""
+def update_key_hints(screen: Selection) -> None:
+    """Show the keys of the focused pane."""
     first: tuple[tuple[str, str], ...] = ()
     match screen.focused:
         case Composer():
@@ -53,14 +53,14 @@ def name_keys(screen: Selection) -> None:
     without = useless(screen.state if screen.is_connected else None, screen.session)
     if screen.focused is screen.projects:
         without |= {"stop"}
-    elif _asks_for_a_plan(screen):
+    elif _is_plan_pending(screen):
         without |= {"stop"}
         first += ((screen.key_of("stop"), "twice: set aside"),)
     screen.query_one("#keys", KeyHints).follow(screen.key_overrides, first=first, without=without)
 
 
-def _asks_for_a_plan(screen: Selection) -> bool:
-    """Whether escape leaves a plan waiting, and stops nothing."""
+def _is_plan_pending(screen: Selection) -> bool:
+    """Whether a plan is waiting, which escape sets aside instead of stopping a run."""
     return screen.session is not None and screen.session.waiting_for == "plan"
 
 

@@ -1,6 +1,6 @@
-"""Everything that the main screen has once a client is connected.
+"""The parts of the main screen that need a connected client.
 
-Imported after the first frame, in a thread: it brings in the actions and what they need.
+Imported after the first frame, in a thread, because it imports the actions and what they need.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ from tui.transcript.targets import Target
 
 
 class Connection:
-    """The parts that work for a connected main screen."""
+    """Actions, loader, outbox and notifier of a connected main screen."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Connection:
 
     @staticmethod
     def mirror_of(client: Client, terminal: Terminal, follow: Callable[[Change], None]) -> Mirror:
-        """A mirror that calls `follow` at most as often as this terminal can draw."""
+        """Return a mirror that calls `follow` at most as often as this terminal can draw."""
         return Mirror(client, terminal.frame, follow, text_frame=terminal.text_frame)
 
     @property
@@ -65,11 +65,11 @@ class Connection:
         return palette_of(self._screen)
 
     async def open_targets(self, desk: Desk, targets: Sequence[Target]) -> None:
-        """Open a file or page that a message names; ask which if there are several."""
+        """Open a file or page named in a message; ask which if there are several."""
         await open_one(desk, targets)
 
-    async def first_look(self, desk: Desk) -> None:
-        """Ask once what only the model knows: agents, problems, the server, what is installed."""
+    async def run_startup_checks(self, desk: Desk) -> None:
+        """Read agents, problems, server status and installed programs once at startup."""
         await self.agents.refresh()
         for problem in await desk.client.call(get_problems):
             desk.say(problem, bad=True)

@@ -10,11 +10,11 @@ from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
 
 SEARCH_PAGE = 1000
-"""Messages of a page on the way to one that is far back."""
+"""Messages per page while reading back to an old message."""
 
 
 def palette_of(screen: Selection) -> Palette:
-    """The colors of conversations, by the theme that is on and the preferences."""
+    """Return the colors of conversations for the current theme and preferences."""
     preferences = screen.state.preferences
     if screen.application.is_dark:
         return palette("dark", preferences.syntax_theme_dark)
@@ -30,7 +30,7 @@ class ConversationLoader:
         self._histories = screen.mirror.histories
 
     async def show(self, session: Session) -> None:
-        """Show a conversation, read from the model unless it is in the cache."""
+        """Show a conversation, reading it from the model unless it is cached."""
         screen = self._screen
         try:
             history = self._histories.get(session.id)
@@ -47,7 +47,7 @@ class ConversationLoader:
             screen.chat.show(history, palette_of(screen), self._agents.catalog, session, root)
 
     async def read_older(self) -> None:
-        """Read the page before the first message that is loaded."""
+        """Read the page before the first loaded message."""
         chat = self._screen.chat
         history = self._histories.get(chat.session_id or "")
         if history is None or chat.transcript is None:
@@ -57,16 +57,16 @@ class ConversationLoader:
             chat.transcript.changed(0)
 
     async def reveal(self, session_id: str, message_id: str) -> None:
-        """Scroll to a message of the session that was just opened, reading what is between."""
+        """Scroll to a message of the session just opened, reading the pages before it."""
         screen = self._screen
-        # The newest page is being read; the purpose of that reading is served here.
+        # The worker that reads the newest page is superseded by this one.
         screen.workers.cancel_group(screen, "opening")
         session = screen.state.sessions[session_id]
         await self.show(session)
         history = self._histories.get(session_id)
         while history is not None and not any(m.id == message_id for m in history.messages):
             if not history.older or not await self._histories.older(history, SEARCH_PAGE):
-                screen.say("That message is not there any more.")
+                screen.say("That message no longer exists.")
                 return
         if screen.chat.session_id == session_id and screen.chat.transcript is not None:
             screen.chat.transcript.changed(0)

@@ -1,4 +1,4 @@
-"""What is said when the open session goes under a typing hand, archived or deleted by anybody."""
+"""Notifies the user when the open session is archived or deleted while they are typing."""
 
 from typing import TYPE_CHECKING
 
@@ -10,22 +10,22 @@ if TYPE_CHECKING:
     from tui.store.mirror import Change
 
 
-def keep_words(screen: Selection, place: Place, change: "Change") -> None:
-    """Say where the words of the message box are from now on; called while they stand there.
+def report_draft(screen: Selection, place: Place, change: "Change") -> None:
+    """Say how to get the message box's text key; called while it is still in the box.
 
-    In another box they would be sent to somebody for whom they were not written.
+    The text does not move to another session's box, where it could be sent to the wrong agent.
     """
     chat = screen.chat
     if chat.session_id != place.id or not (text := chat.composer.draft.full()).strip():
         return
-    known = change.state.sessions.get(place.id)
-    session = known or change.before.sessions.get(place.id)
+    current = change.state.sessions.get(place.id)
+    session = current or change.before.sessions.get(place.id)
     name = clean_line(session.name) if session is not None else "The session"
-    if known is not None:
-        back = screen.key_of("show_archive")
-        screen.say(f"“{name}” was archived with what you were writing; {back} brings both back.")
+    if current is not None:
+        key = screen.key_of("show_archive")
+        screen.say(f"'{name}' was archived with your draft. {key} restores both.")
         return
     project = project_of(place, change.before)
     if project is not None:
-        chat.drafts.sent(project.id, text)  # as what is removed without being sent
-        screen.say(f"“{name}” was deleted. ↑ brings back what you were writing.")
+        chat.drafts.sent(project.id, text)  # as for text removed without sending
+        screen.say(f"'{name}' was deleted. ↑ restores your draft.")

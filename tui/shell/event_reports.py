@@ -1,4 +1,4 @@
-"""Notifications for events that matter wherever the user is: failed tasks, the HTTP server."""
+"""Notifications of events that matter on every screen: failed tasks, the HTTP server."""
 
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from tui.store.pending import Pending
 
 
 class EventReports:
-    """Turns events into notifications, and into new looks at what they announce."""
+    """Turns events into notifications, and reloads what they report as changed."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class EventReports:
         self._show_server = show_server
 
     def report(self, events: Iterable[e.Event]) -> None:
-        """Notify of what the user should know."""
+        """Notify the user of failures, and refresh models and the server status."""
         say, reported = self._screen.say, self._pending.reported
         for event in events:
             match event:
@@ -40,10 +40,11 @@ class EventReports:
                 case e.TaskCompleted() if (event.task, event.worktree_id) in reported:
                     reported.discard((event.task, event.worktree_id))
                 case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown"):
-                    how = event.detail.partition("\n")[0]
-                    say(f"{how} {self._screen.key_of('show_scripts')} shows it whole.", bad=True)
+                    summary = event.detail.partition("\n")[0]
+                    key = self._screen.key_of("show_scripts")
+                    say(f"{summary} {key} shows the full output.", bad=True)
                 case e.TaskCompleted(ok=False, task="commit" | "pull" | "push"):
-                    say(f"The {event.task} failed: {event.detail}", bad=True)
+                    say(f"{event.task.capitalize()} failed: {event.detail}", bad=True)
                 case e.TaskCompleted(ok=False):
                     say(event.detail, bad=True)
                 case e.WorktreeCreateFailed():

@@ -1,4 +1,4 @@
-"""A fault of the screen: its traceback goes to the log, and a person reads a sentence."""
+"""Reports a crash of the screen: the traceback goes to the log, a sentence to the user."""
 
 import logging
 from pathlib import Path
@@ -11,11 +11,11 @@ _log = logging.getLogger(__name__)
 
 
 def log(error: Exception | None, data: Path | None) -> "Text | None":
-    """Write the error to the log below `data`; what to say of it, or `None` without a log."""
+    """Log the error below `data`; return a message for the user, or `None` without a log."""
     if error is None or data is None or not logging.root.hasHandlers():
         return None
     from rich.text import Text
 
     _log.critical("the screen failed", exc_info=error)
     name = type(error).__name__
-    return Text(f"Spinney's screen failed ({name}). What happened stands in {data / 'spinney.log'}")
+    return Text(f"Spinney's screen failed ({name}). For details see {data / 'spinney.log'}")

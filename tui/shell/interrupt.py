@@ -1,4 +1,4 @@
-"""What ctrl+c does where nothing is selected: empties the box, stops the run, twice leaves."""
+"""Handles ctrl+c without a selection: clears the input, stops the run, or quits if repeated."""
 
 from collections.abc import Callable
 from typing import Final
@@ -6,25 +6,25 @@ from typing import Final
 from tui.composer.widget import MessageArea
 from tui.shell.selection import Selection
 
-AGAIN: Final = 3.0
-"""Seconds in which a second press leaves."""
+REPEAT_WINDOW: Final = 3.0
+"""Seconds within which a second press quits."""
 
 
 class Interrupt:
-    """Presses of ctrl+c. The second within `AGAIN` seconds calls `leave`."""
+    """Handles presses of ctrl+c. The second within `REPEAT_WINDOW` seconds calls `leave`."""
 
     def __init__(self, main: Selection, leave: Callable[[], None]) -> None:
         self._main = main
         self._leave = leave
-        self._leaves = False
+        self._is_armed = False
 
     def press(self) -> None:
-        """Do the least that there is to do."""
+        """Clear the input, close the dialog, stop the run, or quit: the first that applies."""
         from tui.screens.dialog import Dialog  # not before the first frame
 
         main, app = self._main, self._main.app
         screen = app.screen
-        if _emptied(app.focused):
+        if _clear_input(app.focused):
             return
         if isinstance(screen, Dialog):
             screen.action_leave()
@@ -32,19 +32,19 @@ class Interrupt:
         session = main.session
         if screen is main and session is not None and session.is_active:
             main.perform("stop_run")
-        elif self._leaves:
+        elif self._is_armed:
             self._leave()
         else:
-            self._leaves = True
-            app.set_timer(AGAIN, self._forget)
+            self._is_armed = True
+            app.set_timer(REPEAT_WINDOW, self._disarm)
             main.say("Press ctrl+c again to quit.")
 
-    def _forget(self) -> None:
-        self._leaves = False
+    def _disarm(self) -> None:
+        self._is_armed = False
 
 
-def _emptied(box: object) -> bool:
-    """Whether there was any text to remove; undo, or ↑ in the message box, brings it back."""
+def _clear_input(box: object) -> bool:
+    """Clear the text and return whether there was any; undo, or ↑ in the message box, restores."""
     from textual.widgets import Input, TextArea
 
     if isinstance(box, MessageArea):

@@ -1,4 +1,4 @@
-"""Leaving while something runs: it goes on without a screen, or is interrupted."""
+"""The confirmation to quit while agents run: keep them running, or interrupt them."""
 
 from typing import ClassVar, Literal
 
@@ -14,9 +14,9 @@ Ending = Literal["quit", "leave"]
 
 
 class Leave(Dialog[Ending]):
-    """`l` leaves it running, `q` ends it, escape stays; `can_leave`: whether it can.
+    """`l` keeps Spinney running, if `can_leave`; `q` quits; escape cancels.
 
-    Enter takes the answer that has the focus: at first one that interrupts nothing.
+    Enter activates the focused button, initially one that interrupts nothing.
     """
 
     AUTO_FOCUS = "DialogButton"
@@ -25,26 +25,27 @@ class Leave(Dialog[Ending]):
         Binding("q", "choose('quit')", show=False),
     ]
 
-    def __init__(self, at_work: int, *, can_leave: bool) -> None:
+    def __init__(self, active_runs: int, *, can_leave: bool) -> None:
         super().__init__("Quit Spinney")
         self._can_leave = can_leave
-        runs = "A run goes on." if at_work == 1 else f"{at_work} runs go on."
-        cut = "it is interrupted" if at_work == 1 else "they are interrupted"
-        self.sentence = f"{runs} If Spinney quits, {cut}; what has arrived is kept."
+        runs = "1 run is active." if active_runs == 1 else f"{active_runs} runs are active."
+        it = "it" if active_runs == 1 else "them"
+        self.sentence = f"{runs} Quitting interrupts {it}. Messages received so far are kept."
         if can_leave:
             self.sentence += (
-                "\nLeft running, Spinney works on without a screen: `spinney` shows it again."
+                "\nTo keep Spinney running in the background, choose 'keep running'. "
+                "Start `spinney` to attach again."
             )
 
     def body(self) -> list[Widget]:
-        """Sentence and answers."""
-        leave = DialogButton("leave running", "l", "choose('leave')")
-        stay = DialogButton("stay", "esc", "leave")
+        """The message and the buttons."""
+        leave = DialogButton("keep running", "l", "choose('leave')")
+        stay = DialogButton("cancel", "esc", "leave")
         end = DialogButton("quit", "q", "choose('quit')")
-        answers = (leave, stay, end) if self._can_leave else (stay, end)
-        return [Static(self.sentence, markup=False), button_row(*answers)]
+        buttons = (leave, stay, end) if self._can_leave else (stay, end)
+        return [Static(self.sentence, markup=False), button_row(*buttons)]
 
     def action_choose(self, ending: Ending) -> None:
-        """Take what was asked for, if it can be had."""
+        """Close with this choice, if it is available."""
         if ending == "quit" or self._can_leave:
             self.dismiss(ending)

@@ -1,4 +1,4 @@
-"""Actions that need no client: they work from the first frame on."""
+"""Actions that need no client and work from the first frame on."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def commands(screen: Selection) -> None:
-    """The command palette."""
+    """Open the command palette."""
     screen.application.action_command_palette()
 
 
 def help(screen: Selection) -> None:
-    """Keys and marks."""
+    """Show the help page; `k` on it opens the key editor."""
     from tui.screens.help import help_page
 
     def then(key: str | None) -> None:
@@ -27,22 +27,22 @@ def help(screen: Selection) -> None:
 
 
 def quit(screen: Selection) -> None:
-    """Leave; asked first if something runs."""
+    """Quit; ask for confirmation if a run is active."""
     screen.application.leave()
 
 
 def leave_running(screen: Selection) -> None:
-    """Leave; what runs goes on without a screen."""
+    """Close the screen and keep the agents running."""
     screen.application.leave_running()
 
 
 def to_shell(screen: Selection) -> None:
-    """Give the terminal to the shell for a while."""
+    """Suspend to the shell."""
     screen.application.action_to_shell()
 
 
 def toggle_tree(screen: Selection) -> None:
-    """Show or hide the projects: beside the chat, or over it where there is little room."""
+    """Show or hide the projects: beside the chat, or over it on a narrow screen."""
     if not screen.has_class("narrow"):
         screen.toggle_class("tree-hidden")
         if screen.has_class("tree-hidden") and screen.focused is screen.projects:
@@ -56,7 +56,7 @@ def toggle_tree(screen: Selection) -> None:
 
 
 def next_pane(screen: Selection) -> None:
-    """The focus goes round: what is asked, projects, conversation, queue, message box."""
+    """Cycle the focus: request, projects, conversation, queue, message box."""
     hidden = "tree-hidden"
     if screen.has_class("narrow"):
         hidden = "" if screen.has_class("tree-open") else "narrow"
@@ -64,15 +64,15 @@ def next_pane(screen: Selection) -> None:
     chat = screen.chat
     if not chat.is_complete:
         return
-    every = (chat.request, tree, chat.welcome, chat.transcript, chat.queue, chat.composer)
-    panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
+    order = (chat.request, tree, chat.welcome, chat.transcript, chat.queue, chat.composer)
+    panes: list[Widget] = [pane for pane in order if pane is not None and pane.display]
     position = panes.index(screen.focused) + 1 if screen.focused in panes else 0
-    if panes:  # While the screen closes there are none.
+    if panes:  # empty while the screen closes
         panes[position % len(panes)].focus()
 
 
 def remove_here(screen: Selection) -> None:
-    """Ask for the removal of what the tree's cursor is on."""
+    """Remove the item under the tree's cursor, after confirmation."""
     place = screen.projects.place
     if place is None:
         return
@@ -85,11 +85,11 @@ def remove_here(screen: Selection) -> None:
 
 
 def step_back(screen: Selection) -> bool:
-    """What escape does before it stops a run; whether there was anything to do."""
-    is_over_the_chat = screen.has_class("narrow") and screen.has_class("tree-open")
-    if is_over_the_chat or screen.focused is screen.projects:
-        # Also where the projects stay in sight: who takes a filter back with one escape too many
-        # does not mean to stop a run.
+    """Do what escape does before it stops a run; return whether there was anything to do."""
+    covers_chat = screen.has_class("narrow") and screen.has_class("tree-open")
+    if covers_chat or screen.focused is screen.projects:
+        # Also where the projects stay visible: one escape too many after clearing the filter must
+        # not stop a run.
         screen.remove_class("tree-open")
         screen.focus_chat()
         return True
@@ -103,7 +103,7 @@ def step_back(screen: Selection) -> bool:
 
 
 def unfold_paste(screen: Selection) -> None:
-    """Show a long paste in the message box as it is."""
+    """Expand a collapsed paste in the message box."""
     if screen.chat.is_complete and (problem := screen.chat.composer.unfold()):
         screen.say(problem)
 

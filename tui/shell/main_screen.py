@@ -1,7 +1,6 @@
-"""The main screen: projects on the left, a conversation on the right. It is the `Desk` of actions.
+"""The main screen: projects on the left, a conversation on the right. Implements `Desk`.
 
-Before a client is connected it shows its empty frame; everything that costs time to import comes
-after that.
+Until a client is connected it shows an empty frame; expensive imports happen after that.
 """
 
 from collections.abc import Coroutine, Hashable, Iterable, Sequence
@@ -20,11 +19,11 @@ from textual.widgets import Static
 from model.base.git_layout import find_enclosing_repository
 from tui.keys import keymap
 from tui.shell import bars
-from tui.shell.departed import keep_words
+from tui.shell.departed import report_draft
 from tui.shell.local_actions import LOCAL, step_back
 from tui.shell.onboarding import missing_agents, next_step
 from tui.shell.selection import Selection
-from tui.shell.startup import EVERY, Startup
+from tui.shell.startup import SAVE_INTERVAL, Startup
 from tui.store.places import Place, is_project, is_shown, nearest, project_of
 from tui.terminal.capabilities import WIDE, Terminal, size_problem
 from tui.terminal.plain import Announcements
@@ -59,7 +58,7 @@ class MainScreen(Selection):
     """Projects, a conversation, and the bars around them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
-    AUTO_FOCUS = ""  # Textual's choice would be the tree, which nobody asked for.
+    AUTO_FOCUS = ""  # Textual would focus the tree.
 
     def __init__(
         self, terminal: Terminal, *, started_in: Path | None, demo: bool, snapshot: Path | None
@@ -69,14 +68,14 @@ class MainScreen(Selection):
             started_in=started_in,
             offered=find_enclosing_repository(started_in) if started_in else None,
             demo=demo,
-            classes="for-ears" if terminal.plain else None,
+            classes="-screen-reader" if terminal.plain else None,
         )
         self._connection: Connection | None = None
         self._agents_missing: tuple[str, ...] = ()
         self.startup = Startup(self, snapshot)
 
     def compose(self) -> ComposeResult:
-        """The whole frame."""
+        """The top bar, the tree, the conversation pane and the key hints."""
         yield TopBar(id="top")
         with Horizontal(id="body"):
             yield self.startup.tree()
@@ -86,32 +85,32 @@ class MainScreen(Selection):
         yield KeyHints(id="keys")
         yield Static(id="too-small", markup=False)
 
-    def palette_entries(self, words: str, style: Style) -> "Iterable[Entry]":
-        """What the command palette shows here."""
+    def palette_entries(self, query: str, style: Style) -> "Iterable[Entry]":
+        """The command palette's entries on this screen."""
         from tui.shell.palette_entries import main_entries
 
-        return main_entries(self, words, style)
+        return main_entries(self, query, style)
 
     def on_mount(self) -> None:
-        """Frame the tree, and wait for the client."""
-        self._fit(*self.app.size)  # the first layout is that of the first frame
+        """Lay out the first frame, which waits for the client."""
+        self._fit(*self.app.size)  # so that the first layout is the first frame's
         self.projects.border_title = "Projects"
-        self.set_interval(EVERY, self.startup.keep)
+        self.set_interval(SAVE_INTERVAL, self.startup.save_if_changed)
         self.chat.welcome.focus()
-        bars.name_keys(self)
+        bars.update_key_hints(self)
 
     # The client ---------------------------------------------------------------------------------
 
     def connect(self, client: "Client", connection: "type[Connection]") -> None:
-        """Use a client from now on; `connection` was imported meanwhile."""
+        """Use a client from now on; `connection` is the class, imported in a thread."""
         self._mirror = connection.mirror_of(client, self.terminal, self.follow)
         self._connection = connection(
             self, agents_changed=self._agents_changed, show_server=self.show_server
         )
 
-    async def first_look(self) -> None:
-        """Ask once what only the model knows: agents, problems, the server, what is installed."""
-        await self._connected.first_look(self)
+    async def run_startup_checks(self) -> None:
+        """Read agents, problems, server status and installed programs once at startup."""
+        await self._connected.run_startup_checks(self)
 
     @property
     def _connected(self) -> "Connection":
@@ -161,7 +160,7 @@ class MainScreen(Selection):
     def follow(self, change: "Change") -> None:
         """Show a change; called at most once a frame."""
         if not self.app.is_running:
-            return  # it is being taken down, a widget at a time
+            return  # widgets are being removed one at a time
         if change.loaded or change.preferences:
             preferences = change.state.preferences
             self.key_overrides = keymap.normalised(preferences.keybindings)
@@ -171,21 +170,21 @@ class MainScreen(Selection):
             self.start(self._connected.reports.read_server())
         self.projects.follow(change)
         self.chat.tell(change)
-        # Text streams at thirty frames a second; what it does not change is not looked at.
+        # Text streams at thirty frames a second; skip everything that it does not change.
         if not change.is_only_text:
             if change.lost is None:
                 self._follow_place(change)
             bars.follow(self)
-        self.startup.changed()
+        self.startup.mark_changed()
         self._connected.reports.report(change.events)
 
     def recolor(self) -> None:
-        """Draw the conversation in the colors that are on."""
+        """Redraw the conversation in the current colors."""
         if self._connection is not None and self.chat.transcript is not None:
             self.chat.transcript.set_palette(self.palette)
 
     def _agents_changed(self) -> None:
-        """Show the open session under the new labels."""
+        """Redraw the open session with the new labels."""
         if self.session is not None and self.chat.transcript is not None:
             self._read(self.session)
             self.follow_session()
@@ -193,15 +192,15 @@ class MainScreen(Selection):
     def _follow_place(self, change: "Change") -> None:
         place = self.place
         if place is not None and not is_shown(place, change.state):
-            keep_words(self, place, change)
+            report_draft(self, place, change)
             self.place = None
             self._show_step()
-            held_by = nearest(place, change.state, change.before)
-            if held_by is not None and self.focused is self.projects:
-                self.projects.point_at(held_by)
-                self.point_to(self._inmost(held_by))  # who goes through the tree goes on there
-            elif held_by is not None:
-                self.open_place(held_by)
+            parent = nearest(place, change.state, change.before)
+            if parent is not None and self.focused is self.projects:
+                self.projects.point_at(parent)
+                self.point_to(self._newest_session(parent))  # focus stays in the tree
+            elif parent is not None:
+                self.open_place(parent)
         elif self.session is not None:
             if change.loaded:
                 self._read(self.session)
@@ -209,38 +208,38 @@ class MainScreen(Selection):
         else:
             self._show_step()
             if change.loaded and place is None:
-                self.startup.begin(change.state)
+                self.startup.open_first(change.state)
 
     def follow_session(self) -> None:
-        """Show the open session as it is."""
+        """Redraw the open session from the state."""
         session = self.session
         assert session is not None
         self.chat.follow(self.state, self.agents.labels(session), self.key_of("show_scripts"))
-        if session.unread and self.app.app_focus and bars.is_in_sight(self):
+        if session.unread and self.app.app_focus and bars.is_conversation_visible(self):
             self._connected.outbox.mark_read(session.id)
 
     def on_unmount(self) -> None:
-        """Give the terminal its title back."""
+        """Restore the terminal's title."""
         if self._connection is not None:
             self._connection.notifier.close()
 
     def on_screen_resume(self) -> None:
-        """Behind a dialog the keys go on where they went; if that is gone, to the message box."""
+        """Focus the message box if the focused widget was removed behind a dialog."""
         if self.session is not None:
-            self.follow_session()  # which may have ended meanwhile, and is seen now
+            self.follow_session()  # its run may have ended meanwhile, and it is visible now
         if self.focused is None:
             self.focus_chat()
 
     def on_descendant_focus(self) -> None:
-        """Other keys matter in another pane."""
-        bars.name_keys(self)
-        self.startup.focused()
+        """Show the key hints of the newly focused pane."""
+        bars.update_key_hints(self)
+        self.startup.release_keys()
 
     # Opening ------------------------------------------------------------------------------------
 
     def open_place(self, place: Place) -> None:
-        """Open a session; a worktree with its newest session; or the step that comes next."""
-        place = self._inmost(place)
+        """Open a session; the newest session of a worktree; or the next step."""
+        place = self._newest_session(place)
         if place.kind == "session":
             self.open_session(place.id)
             return
@@ -251,14 +250,14 @@ class MainScreen(Selection):
         bars.follow(self)
         self.focus_chat()
 
-    def _inmost(self, place: Place) -> Place:
-        """The newest session of a worktree that has one; the place itself otherwise."""
+    def _newest_session(self, place: Place) -> Place:
+        """Return the newest session of a worktree that has one, otherwise the place itself."""
         sessions = self.state.sessions_of(place.id) if place.kind == "worktree" else []
         newest = max(sessions, key=lambda session: session.updated_at, default=None)
         return Place("session", newest.id) if newest is not None else place
 
     def point_to(self, place: Place) -> None:
-        """Make this place the one that actions are about, and leave the focus where it is."""
+        """Make this the place that actions apply to, without moving the focus."""
         self.place = place
         if (session := self.session) is not None:
             self._show_session(session)
@@ -271,7 +270,7 @@ class MainScreen(Selection):
         if not self.is_connected or (session := self.state.sessions.get(session_id)) is None:
             return
         self.place = Place("session", session_id)
-        self.startup.keep_soon()
+        self.startup.save_soon()
         self.remove_class("tree-open")
         self._show_session(session)
         self.focus_chat()
@@ -293,7 +292,7 @@ class MainScreen(Selection):
         self.run_worker(cast("WorkType[None]", show), group="opening", exclusive=True)
 
     def _show_step(self) -> None:
-        """What comes next, where no conversation is open."""
+        """Show the next step in place of a conversation."""
         step = self._step()
         key = self.place.id if self.place and self.place.kind == "worktree" else ""
         project = self.project
@@ -318,18 +317,18 @@ class MainScreen(Selection):
 
     @property
     def _pointed_project(self) -> Place | None:
-        """The one that the bar at the top names while nothing is open."""
+        """The project that the top bar names while nothing is open."""
         project = project_of(self.projects.place, self.state)
         if project is None or (self.offered and is_project(self.state, self.offered) is None):
             return None
         return Place("project", project.id)
 
     def focus_chat(self) -> None:
-        """The keys go to the message box, or to the step that comes next."""
+        """Focus the message box, or the next step."""
         if self.app.screen is self:
             (self.chat.composer if self.chat.key else self.chat.welcome).focus()
 
-    # What widgets tell --------------------------------------------------------------------------
+    # Messages from widgets ----------------------------------------------------------------------
 
     @on(ProjectTree.Opened)
     def _row_opened(self, event: ProjectTree.Opened) -> None:
@@ -340,14 +339,14 @@ class MainScreen(Selection):
 
     @on(ProjectTree.NodeHighlighted)
     def _row_pointed(self) -> None:
-        """While nothing is open, both the bar at the top and the pane follow the cursor."""
+        """Update top bar and pane for the row under the cursor while nothing is open."""
         if self.is_connected and self.place is None and self.mirror.is_loaded:
             self._show_step()
             bars.follow(self)
 
     def on_key(self, event: events.Key) -> None:
-        """What is typed before there is anything to write to is not lost."""
-        self.startup.keep_key(event)
+        """Hold keys that are typed before the message box exists."""
+        self.startup.hold_key(event)
 
     @on(Welcome.Accepted)
     def _step_accepted(self, event: Welcome.Accepted) -> None:
@@ -362,7 +361,7 @@ class MainScreen(Selection):
         self.start(self.outbox.send_draft(event.key, event.text, event.images))
 
     def on_transcript_older_wanted(self) -> None:
-        """Read on into the past."""
+        """Read the page of older messages."""
         self.start(self.conversation.read_older())
 
     def on_transcript_opened(self, event: "Transcript.Opened") -> None:
@@ -386,17 +385,17 @@ class MainScreen(Selection):
             LOCAL[action_id](self)
         elif self._connection is None or not (is_loaded or action_id == "canvas"):
             # Until then the tree shows the rows of the last run.
-            self.say("Spinney is still starting; try again in a moment.")
+            self.say("Spinney is still starting. Try again in a moment.")
         else:
             subject = self.place, self.projects.place
             self.run_once(action_id, subject, self._connection.actions[action_id](self))
 
     async def open_targets(self, targets: "Sequence[Target]") -> None:
-        """Open a file or page that a message names; ask which if there are several."""
+        """Open a file or page named in a message; ask which if there are several."""
         await self._connected.open_targets(self, targets)
 
     def step_back(self) -> bool:
-        """What escape does before it stops a run; whether there was anything to do."""
+        """Do what escape does before it stops a run; return whether there was anything to do."""
         return step_back(self)
 
     def action_scroll_chat(self, pages: int) -> None:
@@ -405,7 +404,7 @@ class MainScreen(Selection):
         if transcript is not None:
             transcript.action_page_up() if pages < 0 else transcript.action_page_down()
 
-    # Small things -------------------------------------------------------------------------------
+    # Dialogs, server, size ----------------------------------------------------------------------
 
     async def ask(self, dialog: Screen[R]) -> R:
         """Show a dialog and wait for its result."""
@@ -413,35 +412,35 @@ class MainScreen(Selection):
 
     def show(self, screen: Screen[None]) -> None:
         """Show a full screen, unless one of its kind is open."""
-        if not any(type(known) is type(screen) for known in self.app.screen_stack):
+        if not any(type(other) is type(screen) for other in self.app.screen_stack):
             self.app.push_screen(screen)
 
     def show_server(self, status: dict[str, Any], problem: str = "") -> None:
-        """Name the server's address while it runs; `problem`: why it is not as was wanted."""
+        """Show the server's address while it runs; `problem`: why it is not as requested."""
         address = str(status.get("base_url") or "").removeprefix("http://").rstrip("/")
         self.server_address = address if status.get("running") else ""
         bars.follow(self)
         self.application.server_changed.publish((status, problem))
 
     def set_agents(self, reports: "list[BackendReport]") -> None:
-        """Teach the first step when no agent is installed."""
+        """Update the first step with which agent programs are installed."""
         self._agents_missing = missing_agents(reports)
         if self.session is None:
             self._show_step()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fold the projects away where there is no room; say so where there is none at all."""
+        """Hide the projects on a narrow screen; show a notice if it is too small for anything."""
         self._fit(*event.size)
-        # The screen's first size is followed by the first frame. The conversation's own is none of
-        # it: in a terminal that is too small it is hidden, and hears of no size.
+        # The first frame follows the screen's first size, not the conversation's: in a terminal
+        # that is too small the conversation is hidden and never gets a resize event.
         self.chat.follow_first_frame()
 
     def _fit(self, width: int, height: int) -> None:
         problem = size_problem(width, height)
         if problem is None and self.has_class("too-small"):
-            self.call_after_refresh(self.focus_chat)  # what was hidden has lost the focus
+            self.call_after_refresh(self.focus_chat)  # hidden widgets lost the focus
         self.set_class(problem is not None, "too-small")
         self.query_one("#too-small", Static).update(problem or "")
-        # For ears there is one thing at a time, too.
+        # Screen-reader mode shows one pane at a time, too.
         self.set_class(width < WIDE or self.terminal.plain, "narrow")
         self.set_class(width >= 180, "roomy")

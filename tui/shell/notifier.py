@@ -1,7 +1,7 @@
-"""Tells a person who looks elsewhere that a session needs them or has ended.
+"""Notifies the user that a session they are not looking at needs them or has finished.
 
-By a word on the screen, the terminal's bell, a notification of the desktop and the terminal's
-title; never for the session that they see.
+Uses a notification on the screen, the terminal's bell, a desktop notification and the terminal's
+title; never for the visible session.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from model.base.text import clean_line
 from model.domain import events as e
 from tui.draw.status_icons import counts
-from tui.shell.bars import is_in_sight
+from tui.shell.bars import is_conversation_visible
 from tui.shell.selection import Selection
 from tui.terminal import notifications
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class Notifier:
-    """Follows the mirror beside the main screen."""
+    """Follows the mirror and notifies the user of waiting and finished sessions."""
 
     def __init__(self, screen: Selection) -> None:
         self._screen = screen
         self._title = ""
 
     def follow(self, change: "Change") -> None:
-        """Tell what needs a person or ended; a state that is read anew is no news."""
+        """Notify of sessions that wait or ended; not after the state was reloaded."""
         if change.is_only_text and not any(
             isinstance(ev, e.SessionWaiting) for ev in change.events
         ):
             return
-        self._entitle(change)
+        self._update_title(change)
         if change.loaded:
             return
         preferences = change.state.preferences
@@ -40,43 +40,43 @@ class Notifier:
             if isinstance(event, e.SessionWaiting) and event.waiting_for is not None:
                 session = change.state.sessions.get(event.session_id)
                 if session is not None:
-                    words = f"needs you: {event.waiting_for}"
-                    self._tell(session, words, rings=preferences.waiting_sound != "none")
-        for session in _ended(change):
-            words = "failed" if session.status == "failed" else "has finished"
-            self._tell(session, words, rings=preferences.review_sound != "none")
+                    message = f"needs you: {event.waiting_for}"
+                    self._notify(session, message, rings=preferences.waiting_sound != "none")
+        for session in _finished_sessions(change):
+            message = "failed" if session.status == "failed" else "has finished"
+            self._notify(session, message, rings=preferences.review_sound != "none")
 
-    def _tell(self, session: "Session", words: str, *, rings: bool) -> None:
+    def _notify(self, session: "Session", message: str, *, rings: bool) -> None:
         screen = self._screen
         app, name = screen.app, clean_line(session.name)
-        if app.app_focus and self._is_seen(session):
+        if app.app_focus and self._is_visible(session):
             return
-        if not self._is_seen(session):
+        if not self._is_visible(session):
             key = screen.key_of("next_waiting")
-            screen.say(f"“{name}” {words} ({key})")
+            screen.say(f"'{name}' {message} ({key})")
         if rings:
             app.bell()
-        # tmux says nothing of the focus unless it is told to, so who is away is not known there.
+        # tmux reports no focus events unless configured to, so `app_focus` cannot be trusted there.
         if not app.app_focus or screen.terminal.tmux:
             terminal = screen.terminal
             screen.application.write(
                 notifications.notification(
-                    terminal.notes, "Spinney", f"{name} {words}", tmux=terminal.tmux
+                    terminal.notes, "Spinney", f"{name} {message}", tmux=terminal.tmux
                 )
             )
 
-    def _is_seen(self, session: "Session") -> bool:
-        return is_in_sight(self._screen) and session.id == self._screen.chat.session_id
+    def _is_visible(self, session: "Session") -> bool:
+        return is_conversation_visible(self._screen) and session.id == self._screen.chat.session_id
 
-    def _entitle(self, change: "Change") -> None:
-        """Name in the terminal's title who needs one; written only when that is another."""
+    def _update_title(self, change: "Change") -> None:
+        """Show the counts of waiting and running sessions in the terminal's title, if changed."""
         screen = self._screen
         if not screen.terminal.titled:
             return
         waiting, running = counts(change.state)
-        words = [f"{waiting} need you"] if waiting else []
-        words += [f"{running} running"] if running else []
-        title = " · ".join([*words, "Spinney"])
+        parts = [f"{waiting} need you"] if waiting else []
+        parts += [f"{running} running"] if running else []
+        title = " · ".join([*parts, "Spinney"])
         if title != self._title:
             screen.application.write(
                 ("" if self._title else notifications.TITLE_KEPT) + notifications.title(title)
@@ -84,18 +84,18 @@ class Notifier:
             self._title = title
 
     def close(self) -> None:
-        """Give the terminal its title back."""
+        """Restore the terminal's title."""
         if self._title:
             self._screen.application.write(notifications.TITLE_BACK)
 
 
-def _ended(change: "Change") -> "Iterator[Session]":
-    """Sessions whose run came to its own end: not by a person's stop."""
+def _finished_sessions(change: "Change") -> "Iterator[Session]":
+    """Sessions whose run ended by itself, not because the user stopped it."""
     for key in sorted(change.sessions):
         before, now = change.before.sessions.get(key), change.state.sessions.get(key)
         if before is None or now is None or now.archived_at is not None:
             continue
-        ran, rests = before.is_active, now.status in ("idle", "failed")
-        stopped = now.last_run is not None and now.last_run.status == "cancelled"
-        if ran and rests and not stopped:
+        was_active, has_ended = before.is_active, now.status in ("idle", "failed")
+        was_stopped = now.last_run is not None and now.last_run.status == "cancelled"
+        if was_active and has_ended and not was_stopped:
             yield now

@@ -1,4 +1,4 @@
-"""Which sentence and which key a person sees while no conversation is open."""
+"""The welcome text and keys that the main screen shows while no conversation is open."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def missing_agents(reports: "list[BackendReport]") -> tuple[str, ...]:
-    """A line for each agent, of what would bring it here; nothing while there is any agent."""
+    """Return how to install each agent, one line each; nothing if any agent is installed."""
     if any(report.program is not None for report in reports):
         return ()
-    lacks = (f"{r.label}: {r.fix}" if r.fix else r.problem for r in reports if r.problem)
-    return tuple(map(clean_line, lacks))
+    fixes = (f"{r.label}: {r.fix}" if r.fix else r.problem for r in reports if r.problem)
+    return tuple(map(clean_line, fixes))
 
 
 def next_step(
@@ -33,28 +33,27 @@ def next_step(
     is_sending: bool = False,
     key_of: Callable[[str], str],
 ) -> Step:
-    """The step for this place.
+    """Return the step for this place.
 
-    `is_sending`: whether a first message for it is on its way.
-
-    `offered`: the repository that Spinney was started in; `agents_missing`: where no agent can be
-    used, what each of them lacks; `key_of`: the key of an action, as people read it.
+    `offered`: the repository that Spinney was started in; `agents_missing`: if no agent can be
+    used, how to install each; `is_sending`: whether a first message for the place is being sent;
+    `key_of`: returns the key of an action, as displayed.
     """
-    if offered is not None and is_project(state, offered) is None and not _is_deeper(place):
+    if offered is not None and is_project(state, offered) is None and not _is_in_project(place):
         return Step(
             "Welcome to Spinney",
-            "Agents work here side by side, each in a worktree of its own: a directory with a "
-            "branch, so that none is in another's way.",
+            "Run coding agents in parallel. Each works in its own git worktree, a separate "
+            "directory and branch, so they don't get in each other's way.",
             offer=f"Add {clean_line(str(offered))} as a project?",
             action="add_offered",
             more=((key_of("help"), "help"), (key_of("commands"), "all commands")),
         )
     if not any(not project.is_folder for project in state.projects.values()):
-        where = f"{clean_line(str(started_in))} is no git repository. " if started_in else ""
+        where = f"{clean_line(str(started_in))} is not a git repository. " if started_in else ""
         return Step(
             "Welcome to Spinney",
-            f"{where}Spinney needs a git repository to make worktrees of.",
-            offer="Add a project by its path",
+            f"{where}Add a git repository to create worktrees in.",
+            offer="Add a project by path",
             action="add_project",
             more=((key_of("help"), "help"), (key_of("quit"), "quit")),
         )
@@ -65,10 +64,10 @@ def next_step(
                 (
                     "Install one of these:",
                     *agents_missing,
-                    "To try Spinney without an agent: spinney demo",
+                    "To try Spinney without an agent, run: spinney demo",
                 )
             ),
-            offer="Look again",
+            offer="Check again",
             action="check_agents",
             more=(
                 (key_of("new_worktree"), "new worktree anyway"),
@@ -81,7 +80,7 @@ def next_step(
     return _project_step(state, place, key_of)
 
 
-def _is_deeper(place: "Place | None") -> bool:
+def _is_in_project(place: "Place | None") -> bool:
     return place is not None and place.kind in ("worktree", "session", "project")
 
 
@@ -93,46 +92,46 @@ def _worktree_step(
     if worktree.status == "missing":
         return Step(
             name,
-            f"Its directory is gone: {clean_line(worktree.path)}. Its sessions and its branch "
-            f"{clean_line(worktree.branch)} are still there.",
+            f"The directory {clean_line(worktree.path)} no longer exists. The sessions and the "
+            f"branch {clean_line(worktree.branch)} are still there.",
             offer="Check the branch out again",
             action="recreate_worktree",
         )
     if worktree.status == "creating":
         return Step(
             name,
-            "The worktree is being made. "
+            "Creating the worktree. "
             + (
-                "Your first message goes to the agent as soon as it is there."
+                "Your first message will be sent when it is ready."
                 if is_sending
-                else "Write the first message meanwhile."
+                else "You can write your first message now."
             ),
             more=((key_of("stop"), "cancel"),),
         )
-    stop = ((key_of("stop"), "stop the setup"), (key_of("show_scripts"), "see what it prints"))
+    stop = ((key_of("stop"), "stop setup"), (key_of("show_scripts"), "show output"))
     is_set_up = "setup" not in worktree.running_scripts
-    branch = " · ".join([clean_line(worktree.branch), *_facts(state, worktree)])
+    branch = " · ".join([clean_line(worktree.branch), *_branch_facts(state, worktree)])
     if is_sending:
-        sentence = f"Your first message is on its way to an agent on branch {branch}."
+        text = f"Sending your first message to an agent on branch {branch}."
     elif state.sessions_of(worktree.id):
-        sentence = (
-            f"Branch {branch}. Choose a session on the left, or write below what another agent "
-            "should do; enter starts it."
+        text = (
+            f"Branch {branch}. Choose a session on the left, or describe a task below and press "
+            "enter to start a new one."
         )
     else:
-        sentence = (
-            f"No session yet on branch {branch}. Write below what the agent should do; "
-            "enter starts it."
+        text = (
+            f"No sessions yet on branch {branch}. Describe a task below and press enter to start "
+            "an agent."
         )
     return Step(
         name,
-        sentence + ("" if is_set_up else "\n\nThe setup script of the repository runs meanwhile."),
-        more=((key_of("new_session"), "an empty session"), *(() if is_set_up else stop)),
+        text + ("" if is_set_up else "\n\nThe repository's setup script is running."),
+        more=((key_of("new_session"), "empty session"), *(() if is_set_up else stop)),
     )
 
 
-def _facts(state: "State", worktree: "Worktree") -> Iterator[str]:
-    """What it is for, what its branch has more than its base, and what nobody else has yet."""
+def _branch_facts(state: "State", worktree: "Worktree") -> Iterator[str]:
+    """The worktree's issue, its diff against the base branch, and its unpushed commits."""
     added, removed = worktree.cached_branch_diff_added, worktree.cached_branch_diff_removed
     if worktree.issue_number:
         yield f"for issue #{worktree.issue_number}"
@@ -140,7 +139,7 @@ def _facts(state: "State", worktree: "Worktree") -> Iterator[str]:
         base = worktree.base_branch or state.projects[worktree.project_id].default_branch
         yield f"+{added or 0} −{removed or 0} since {clean_line(base)}"
     if count := worktree.cached_unpushed_count:
-        yield f"{count} commit{'' if count == 1 else 's'} not pushed"
+        yield f"{count} unpushed commit{'' if count == 1 else 's'}"
 
 
 def _project_step(state: "State", place: "Place | None", key_of: Callable[[str], str]) -> Step:
@@ -150,28 +149,28 @@ def _project_step(state: "State", place: "Place | None", key_of: Callable[[str],
     if project.is_folder:
         return Step(
             name,
-            "A folder holds projects: choose one in it, move one here by “Move the project” in the "
+            "Choose a project in this folder, move one here with 'Move the project' in the command "
             "palette, or add one.",
-            offer="Add a project by its path",
+            offer="Add a project by path",
             action="add_project",
-            more=((key_of("commands"), "all commands"), (key_of("toggle_tree"), "the projects")),
+            more=((key_of("commands"), "all commands"), (key_of("toggle_tree"), "projects")),
         )
     if not state.worktrees_of(project.id):
         return Step(
             name,
-            "No worktree here yet. A worktree is a branch with a directory of its own; "
-            "tell an agent there what to do. Those that you made by hand can be adopted.",
+            "No worktrees yet. A worktree is a branch checked out in its own directory, where an "
+            "agent can work. You can also adopt worktrees that you created yourself.",
             offer="New worktree",
             action="new_worktree",
             more=(
                 (key_of("new_worktree"), "the same, from anywhere"),
-                (key_of("commands"), "all commands, also “Adopt a worktree”"),
+                (key_of("commands"), "all commands, including 'Adopt a worktree'"),
                 (key_of("help"), "help"),
             ),
         )
     return Step(
         name,
-        "Choose a session on the left, or begin a new one.",
+        "Choose a session on the left, or start a new one.",
         offer="New worktree",
         action="new_worktree",
         more=((key_of("toggle_tree"), "show or hide the projects"), (key_of("help"), "help")),

@@ -1,4 +1,4 @@
-"""Sends messages and answers; whatever does not arrive goes back into its draft."""
+"""Sends messages and answers; restores the draft if sending fails."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -18,7 +18,7 @@ from tui.store.places import Place
 from tui.widgets.request_panel import RequestPanel
 
 CREATION_LIMIT = 600
-"""Seconds that a message waits for its worktree to be created."""
+"""Seconds to wait for a worktree to be created before sending its first message."""
 
 
 class Outbox:
@@ -40,7 +40,7 @@ class Outbox:
     # Messages -----------------------------------------------------------------------------------
 
     async def send_draft(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
-        """Send the draft of a session, or of a worktree, which gets a session for it."""
+        """Send the draft of a session, or of a worktree, for which a session is created."""
         screen, draft = self._screen, key
         try:
             if key in screen.state.worktrees:
@@ -67,12 +67,12 @@ class Outbox:
 
     async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
         """Send a message, or queue it behind the run. Raises `SpinneyError`."""
-        given: dict[str, Any] = {"images": list(images)} if images else {}
+        arguments: dict[str, Any] = {"images": list(images)} if images else {}
         await self._client.call(
             commands.send_chat_message,
             session_id=session_id,
             message=for_the_agent(text),
-            **given,
+            **arguments,
         )
 
     def return_text(self, session_id: str, text: str) -> None:
@@ -82,7 +82,7 @@ class Outbox:
     # Completion ---------------------------------------------------------------------------------
 
     async def find_files(self, query: str) -> list[str]:
-        """Files of the open worktree that match, for a mention."""
+        """Return files of the open worktree that match, to complete a mention."""
         worktree = self._screen.worktree
         if worktree is None:
             return []
@@ -90,12 +90,12 @@ class Outbox:
         return found.files
 
     async def agent_commands(self) -> tuple[str, list[AgentCommand]]:
-        """The agent's name, and the slash commands that it offers."""
+        """Return the agent's name and its slash commands."""
         worktree, session = self._screen.worktree, self._screen.session
         if worktree is None:
             return "", []
-        given = {"backend": session.backend} if session is not None else {}
-        found = await self._client.call(list_agent_commands, worktree_id=worktree.id, **given)
+        arguments = {"backend": session.backend} if session is not None else {}
+        found = await self._client.call(list_agent_commands, worktree_id=worktree.id, **arguments)
         agent = self._agents.labels(session)[0] if session is not None else "the agent"
         return agent, found
 
@@ -103,7 +103,7 @@ class Outbox:
 
     async def decide(self, chosen: RequestPanel.Chosen) -> None:
         """Approve a plan, or decide on a permission."""
-        given: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "session_id": chosen.session_id,
             "request_id": chosen.request.id,
         }
@@ -111,30 +111,32 @@ class Outbox:
             match chosen.choice:
                 case "allow" | "allow_session" | "deny":
                     reason = {"reason": chosen.reason} if chosen.reason else {}
-                    given |= {"decision": chosen.choice, **reason}
-                    await self._client.call(commands.answer_permission, **given)
+                    arguments |= {"decision": chosen.choice, **reason}
+                    await self._client.call(commands.answer_permission, **arguments)
                 case "fresh":
-                    await self._approve_in_new_session(chosen.session_id, given)
+                    await self._approve_in_new_session(chosen.session_id, arguments)
                 case "build" | "yolo":
-                    await self._client.call(commands.approve_plan, mode=chosen.choice, **given)
+                    await self._client.call(commands.approve_plan, mode=chosen.choice, **arguments)
                 case "edit":
                     dialog = EditPlan(chosen.request.plan)
                     edited = await self._screen.app.push_screen_wait(dialog)
                     if edited is None:
                         chosen.panel.reopen(chosen.session_id)
                         return
-                    given |= {"mode": edited.mode, "plan": edited.text}
-                    await self._client.call(commands.approve_plan, **given)
+                    arguments |= {"mode": edited.mode, "plan": edited.text}
+                    await self._client.call(commands.approve_plan, **arguments)
 
-    async def _approve_in_new_session(self, session_id: str, given: dict[str, Any]) -> None:
+    async def _approve_in_new_session(self, session_id: str, arguments: dict[str, Any]) -> None:
         screen = self._screen
-        session = await self._client.call(commands.approve_plan, mode="build", fresh=True, **given)
+        session = await self._client.call(
+            commands.approve_plan, mode="build", fresh=True, **arguments
+        )
         await screen.mirror.until(lambda state: session.id in state.sessions)
         screen.open_session(session.id)
         old = screen.state.sessions.get(session_id)
         if old is not None and screen.state.preferences.close_original_on_clear_context:
             key = screen.key_of("show_archive")
-            screen.say(f"“{old.name}” is archived; {key} brings it back.")
+            screen.say(f"'{old.name}' was archived. {key} restores it.")
 
     async def answer(self, answered: RequestPanel.Answered) -> None:
         """Answer the questions of a session."""
@@ -151,7 +153,7 @@ class Outbox:
     async def _answering(
         self, panel: RequestPanel, session_id: str, text: str
     ) -> AsyncIterator[None]:
-        """Ask again, with the text back in the message box, if an answer does not arrive."""
+        """Reopen the request and put the text back in the message box if answering fails."""
         try:
             yield
         except (SpinneyError, TimeoutError):
@@ -162,7 +164,7 @@ class Outbox:
     # Marks --------------------------------------------------------------------------------------
 
     def mark_read(self, session_id: str) -> None:
-        """Mark a session as read, once at a time."""
+        """Mark a session as read, unless that is already in progress."""
         if session_id not in self._being_read:
             self._being_read.add(session_id)
             self._start(self._mark_read(session_id))

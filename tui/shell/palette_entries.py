@@ -1,4 +1,4 @@
-"""The command palette's entries on the main screen: useful actions, and sessions by name."""
+"""The command palette's entries on the main screen: applicable actions, and sessions by name."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -30,33 +30,33 @@ _OF_SESSIONS = (
 )  # fmt: skip
 
 _AFTER_ACTIONS = 0.5
-"""An action is found before a session whose name has the same words."""
+"""Score penalty of sessions, so that an action precedes a session with the same name."""
 
 
-def main_entries(main: Selection, words: str, style: Style) -> Iterator[Entry]:
-    """Every useful action by its title, and with words every session by its name."""
+def main_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
+    """Every applicable action by its title, and if there is a query every session by its name."""
     shown = (a for a in ACTIONS if a.in_palette and a.where not in ("canvas", "diff"))
-    yield from action_entries((a for a in shown if _is_useful(a.id, main)), main, words, style)
-    if words and main.is_connected:
-        yield from _session_entries(main, words, style)
+    yield from action_entries((a for a in shown if _is_applicable(a.id, main)), main, query, style)
+    if query and main.is_connected:
+        yield from _session_entries(main, query, style)
 
 
-def _session_entries(main: Selection, words: str, style: Style) -> Iterator[Entry]:
-    matcher = WordMatch(words, style)
+def _session_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
+    matcher = WordMatch(query, style)
     for session in shown_sessions(main.state):
         name, place = clean_line(session.name), Place("session", session.id)
         if (score := matcher.match(name)) > 0:
-            held_by = (project_of(place, main.state), worktree_of(place, main.state))
+            parents = (project_of(place, main.state), worktree_of(place, main.state))
             yield Entry(
                 matcher.highlight(name),
                 partial(main.open_session, session.id),
-                f"Open: {' ▸ '.join(clean_line(item.name) for item in held_by if item)}",
+                f"Open: {' ▸ '.join(clean_line(item.name) for item in parents if item)}",
                 score - _AFTER_ACTIONS,
             )
 
 
-def _is_useful(action_id: str, screen: Selection) -> bool:
-    """Whether the action has something to act on now."""
+def _is_applicable(action_id: str, screen: Selection) -> bool:
+    """Whether the action has a target in the current selection."""
     worktree = screen.worktree
     if action_id.startswith(_OF_SESSIONS):
         return screen.session is not None
@@ -98,10 +98,10 @@ def _has_something_to_stop(screen: Selection) -> bool:
 
 
 def _may_have_stopped(action_id: str, worktree: "Worktree") -> bool:
-    """Whether a merge or rebase may have stopped here, by what git said last."""
+    """Whether a merge or rebase may have stopped here, by the last known git status."""
     conflicts = worktree.cached_conflict_count
     if conflicts is None or conflicts > 0:
         return True
-    # One whose conflicts are all solved, and that waits for its commit, can still be given up.
+    # A merge with all conflicts resolved but not yet committed can still be aborted.
     changed = (worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed)
     return action_id == "abort_merge" and changed != (0, 0)

@@ -1,7 +1,7 @@
-"""What the first conversation needs, loaded before anybody waits for it.
+"""Imports what the first conversation needs before it is opened.
 
-Markdown and the colours of code take a tenth of a second to import. For a thread: whoever types
-meanwhile is hardly held up by one.
+Markdown and syntax highlighting take a tenth of a second to import. Run this in a thread, which
+hardly delays typing.
 """
 
 from functools import lru_cache
@@ -24,12 +24,12 @@ def code(): ...
 
 @lru_cache(maxsize=1)
 def warm_up() -> None:
-    """Import it, and draw a little of each kind; once, however often it is called."""
-    import tui.transcript.widget  # noqa: F401 - for those who import it later
+    """Import the modules and draw a sample of each kind of block; does its work only once."""
+    import tui.transcript.widget  # noqa: F401 - preloaded for later imports
     from model.richtext.markdown import parse_markdown
     from tui.draw.colors import palette
     from tui.draw.markdown import render_block
 
-    colours = palette("dark", "vitesse-black")
+    colors = palette("dark", "vitesse-black")
     for block in parse_markdown(_SAMPLE):
-        render_block(block, 80, colours)
+        render_block(block, 80, colors)

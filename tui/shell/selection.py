@@ -1,4 +1,4 @@
-"""The main screen's base: what is selected and what is known, without drawing any of it."""
+"""The main screen's base class: the selection and the state, without any drawing."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,7 +41,7 @@ class Application(Host, Protocol):
         """Apply theme, keys and hints."""
 
     def write(self, sequence: str) -> None:
-        """Send a control sequence, unless there is no terminal."""
+        """Send a control sequence, if there is a terminal."""
 
     def leave_running(self) -> None:
         """Close the screen and keep the agents running."""
@@ -75,13 +75,13 @@ class Selection(Screen[None]):
         self.server_address = ""
         """The HTTP server's address while it runs."""
         self.place: Place | None = None
-        """What is open, or was selected last."""
+        """The open place, or the one selected last."""
         self._mirror: Mirror | None = None
 
-    # To be done by the main screen ----------------------------------------------------------------
+    # Implemented by the main screen ---------------------------------------------------------------
 
     def open_place(self, place: Place) -> None:
-        """Open a session; a worktree with its newest session; or the next step."""
+        """Open a session; the newest session of a worktree; or the next step."""
         raise NotImplementedError
 
     def open_session(self, session_id: str) -> None:
@@ -89,7 +89,7 @@ class Selection(Screen[None]):
         raise NotImplementedError
 
     def point_to(self, place: Place) -> None:
-        """Make this place the one that actions are about; the focus stays."""
+        """Make this the place that actions apply to, without moving the focus."""
         raise NotImplementedError
 
     def perform(self, action_id: str) -> None:
@@ -108,11 +108,11 @@ class Selection(Screen[None]):
         """Draw the open session again."""
         raise NotImplementedError
 
-    # What is known --------------------------------------------------------------------------------
+    # State and selection --------------------------------------------------------------------------
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a client; the properties below that need one fail before."""
+        """Whether there is a client; the properties below that need one fail without it."""
         return self._mirror is not None
 
     @property
@@ -150,7 +150,7 @@ class Selection(Screen[None]):
 
     @property
     def worktree(self) -> "Worktree | None":
-        """The worktree that actions are about, never one of another project than `project`."""
+        """The worktree that actions apply to, always of the same project as `project`."""
         if not self.is_connected:
             return None
         first, second = self._places
@@ -162,7 +162,7 @@ class Selection(Screen[None]):
 
     @property
     def project(self) -> "Project | None":
-        """The project that actions are about."""
+        """The project that actions apply to."""
         if not self.is_connected:
             return None
         first, second = self._places
@@ -170,11 +170,11 @@ class Selection(Screen[None]):
 
     @property
     def _places(self) -> tuple[Place | None, Place | None]:
-        """The place that has the focus, then the other: the tree's cursor and what is open."""
+        """The open place and the tree's cursor, the focused one first."""
         opened, pointed = self.place, self.projects.place
         return (pointed, opened) if self.focused is self.projects else (opened, pointed)
 
-    # Around it ------------------------------------------------------------------------------------
+    # The application ------------------------------------------------------------------------------
 
     @property
     def application(self) -> Application:

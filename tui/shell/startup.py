@@ -1,7 +1,7 @@
 """The main screen between the first frame and the first state.
 
-The tree shows the rows of the last run, which the first state replaces where they differ. Keys are
-kept until there is something to take them.
+The tree shows the rows of the last run until the first state replaces them. Keys are held until
+the widget that they are meant for exists.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from model.domain.resources import Session
     from model.state import State
 
-EVERY: Final = 60.0
-"""Seconds after which a screen that has changed is kept: what a killed Spinney shows again."""
-SOON: Final = 2.0
-"""Seconds after which the session that was opened is kept."""
+SAVE_INTERVAL: Final = 60.0
+"""Seconds between saves of a changed screen, which survive if Spinney is killed."""
+SAVE_DELAY: Final = 2.0
+"""Seconds after which a newly opened session is saved."""
 
-_KEPT: Final = {"enter", "backspace", "delete", "up", "down", "left", "right", "home", "end"}
-"""Keys, besides letters, that are kept until there is something that takes them."""
+_HELD_KEYS: Final = {"enter", "backspace", "delete", "up", "down", "left", "right", "home", "end"}
+"""Keys, besides letters, that are held until startup is over."""
 
 
 class Startup:
@@ -41,45 +41,45 @@ class Startup:
         self._file = file
         self.last = startup_snapshot.read(file) if file is not None else Snapshot()
         self.is_over = False
-        """Whether the first state has been shown: until then the tree is left as it was."""
+        """Whether the first state has been shown."""
         self.chosen: Place | None = None
-        """A row that was opened before its place was known."""
-        self._early: list[events.Key] | None = []
-        self._is_kept = True
+        """A row that was opened before the first state arrived."""
+        self._early_keys: list[events.Key] | None = []
+        self._is_saved = True
 
     # At the start -------------------------------------------------------------------------------
 
     def tree(self) -> ProjectTree:
-        """The tree with the rows that it had last."""
+        """Return the tree with the rows of the last run."""
         tree = ProjectTree(id="tree")
         tree.restore(self.last.rows, self.last.folds)
         return tree
 
-    def keep_key(self, event: events.Key) -> None:
-        """Take a key that nobody can take yet."""
-        if self._early is not None and _can_be_kept(event):
-            self._early.append(event.copy())
+    def hold_key(self, event: events.Key) -> None:
+        """Hold a key that no widget can handle yet."""
+        if self._early_keys is not None and _can_be_held(event):
+            self._early_keys.append(event.copy())
             event.stop()
             event.prevent_default()
 
-    def holds_back(self, event: events.Event) -> bool:
-        """Keep a key before it goes anywhere: on its way it could be overtaken, or end nowhere."""
+    def hold_early(self, event: events.Event) -> bool:
+        """Hold a key before it is dispatched, so that it is neither overtaken nor lost."""
         screen = self._screen
         if (
-            self._early is None
+            self._early_keys is None
             or not isinstance(event, events.Key)
-            or not _can_be_kept(event)
+            or not _can_be_held(event)
             or screen.app.screen is not screen
             or isinstance(screen.focused, ProjectTree)
         ):
             return False
-        if (self.is_over or screen.place is not None) and not self._early:
+        if (self.is_over or screen.place is not None) and not self._early_keys:
             return False
-        self._early.append(event)
+        self._early_keys.append(event)
         return True
 
-    def begin(self, state: "State") -> None:
-        """At the first state: open the only session or the last one, or let the keys choose."""
+    def open_first(self, state: "State") -> None:
+        """Open the only session or the last one, or focus the tree; called at the first state."""
         if not self.is_over:
             self._open(state)
             self.is_over = True
@@ -95,16 +95,16 @@ class Startup:
             self._point_at(Place("project", here))
             return
         if not sessions or (here is None and screen.offered is not None):
-            self._early = None  # There is nothing that they could have been meant for.
+            self._early_keys = None  # Nothing on the screen could have been their target.
             return
-        left = next((session for session in sessions if session.id == self.last.session_id), None)
-        if left is None and (len(sessions) == 1 or state.preferences.restore_last_session):
-            left = sessions[0]
-        if left is not None:
+        last = next((session for session in sessions if session.id == self.last.session_id), None)
+        if last is None and (len(sessions) == 1 or state.preferences.restore_last_session):
+            last = sessions[0]
+        if last is not None:
             is_in_tree = screen.has_class("tree-open")
-            screen.open_session(left.id)
-            self._point_above(left, state)
-            if is_in_tree:  # opened meanwhile: what is pressed now is meant for it
+            screen.open_session(last.id)
+            self._point_above(last, state)
+            if is_in_tree:  # opened meanwhile, so keys are meant for it
                 screen.add_class("tree-open")
                 screen.projects.focus()
             return
@@ -118,53 +118,57 @@ class Startup:
         screen.call_after_refresh(screen.projects.focus)
 
     def _point_above(self, session: "Session", state: "State") -> None:
-        """Put the cursor where it was, if that is on what holds the session; else it is on it."""
+        """Restore the cursor if it was on the session's worktree or project."""
         worktree, at = state.worktrees[session.worktree_id], self.last.pointed
         above = (Place("worktree", worktree.id), Place("project", worktree.project_id))
         if at in above:
             self._screen.projects.point_at(at, unfold=False)
 
     def _pointed(self, state: "State") -> Place | None:
-        """The row that the cursor was on, if it is still there and of the project one is in."""
+        """Return the row that the cursor was on, if it still exists in the current project."""
         place, here = self.last.pointed, is_project(state, self._screen.offered)
         if place is None or not is_shown(place, state):
             return None
         project = project_of(place, state)
         return place if here is None or (project is not None and project.id == here) else None
 
-    def focused(self) -> None:
-        """The focus has moved: hand on what was typed, if it is where it will stay."""
-        if not self.is_over or self._early is None:
+    def release_keys(self) -> None:
+        """Release the held keys once the focus has its final position."""
+        if not self.is_over or self._early_keys is None:
             return
-        early, self._early = self._early, None
-        # As from the keyboard, and before what was typed since.
+        early, self._early_keys = self._early_keys, None
+        # As if from the keyboard, and before keys that were typed since.
         self._screen.application.type_ahead.put_first(early)
-        self._screen.application.type_ahead.look()
+        self._screen.application.type_ahead.release()
 
     # For the next start -------------------------------------------------------------------------
 
-    def changed(self) -> None:
-        """The screen is not what was kept any more."""
-        self._is_kept = False
+    def mark_changed(self) -> None:
+        """Note that the screen differs from the saved one."""
+        self._is_saved = False
 
-    def keep_soon(self) -> None:
-        """Another session was opened: what is killed from now on shows that one again."""
-        self.changed()
+    def save_soon(self) -> None:
+        """Save soon, so that a killed Spinney reopens the session that was just opened."""
+        self.mark_changed()
         if self._file is not None and self.is_over:
-            self._screen.set_timer(SOON, self.keep)
+            self._screen.set_timer(SAVE_DELAY, self.save_if_changed)
 
-    async def keep(self) -> None:
-        """Write the screen down, if it has changed."""
-        if not self._is_kept and self._file is not None and (taken := self._take()) is not None:
-            self._is_kept = True
-            await asyncio.to_thread(_write, self._file, taken)
+    async def save_if_changed(self) -> None:
+        """Write the snapshot if the screen has changed."""
+        if (
+            not self._is_saved
+            and self._file is not None
+            and (snapshot := self._take_snapshot()) is not None
+        ):
+            self._is_saved = True
+            await asyncio.to_thread(_write, self._file, snapshot)
 
-    def keep_at_once(self) -> None:
-        """Write the screen down before it goes."""
-        if self._file is not None and (taken := self._take()) is not None:
-            _write(self._file, taken)
+    def save_now(self) -> None:
+        """Write the snapshot before the screen closes."""
+        if self._file is not None and (snapshot := self._take_snapshot()) is not None:
+            _write(self._file, snapshot)
 
-    def _take(self) -> Snapshot | None:
+    def _take_snapshot(self) -> Snapshot | None:
         screen = self._screen
         if not screen.is_connected or screen.mirror.lost is not None or not self.is_over:
             return None
@@ -172,7 +176,7 @@ class Startup:
         folds = {place: is_open for place, is_open in tree.folds.items() if is_shown(place, state)}
         self.last = Snapshot(
             state.preferences.theme,
-            # What a filter leaves is no tree that one wants to find again.
+            # A filtered tree is not worth restoring.
             self.last.rows if tree.filter else self._rows(),
             folds,
             tree.place,
@@ -183,17 +187,17 @@ class Startup:
     def _rows(self) -> tuple[SavedRow, ...]:
         return tuple(
             SavedRow(depth_of(node), row.place, row.parts, node.is_expanded, row.holds)
-            for node in islice(walk(self._screen.projects.root), 1, startup_snapshot.MOST_ROWS + 1)
+            for node in islice(walk(self._screen.projects.root), 1, startup_snapshot.MAX_ROWS + 1)
             if (row := node.data) is not None
         )
 
 
-def _can_be_kept(event: events.Key) -> bool:
-    return event.is_printable or event.key in _KEPT
+def _can_be_held(event: events.Key) -> bool:
+    return event.is_printable or event.key in _HELD_KEYS
 
 
-def _write(file: Path, taken: Snapshot) -> None:
+def _write(file: Path, snapshot: Snapshot) -> None:
     try:
-        startup_snapshot.write(file, taken)
+        startup_snapshot.write(file, snapshot)
     except SpinneyError:
-        pass  # The next start shows an older screen, or none, for a moment.
+        pass  # The next start briefly shows an older tree, or none.

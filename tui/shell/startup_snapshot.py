@@ -1,6 +1,6 @@
-"""The tree of the last run in a file: the next start shows it before a client is connected.
+"""Stores the tree of the last run in a file, shown at the next start until a client is connected.
 
-The file holds the rows, how they were folded, and the selection. A file that is damaged, of another
+The file holds the rows, which are expanded, and the selection. A file that is damaged, of another
 version, of another user or too large is ignored. Each remote Spinney has a file of its own.
 """
 
@@ -19,54 +19,56 @@ from tui.store.places import Place
 from tui.tree.rows import SavedRow
 
 VERSION = 3
-MOST_ROWS = 400
-"""Rows of the tree that are kept; more are seen in no terminal."""
-MOST_FOLDS = 2000
-"""Rows, beyond those, of which is kept whether they were folded; the newest."""
-MOST_SERVERS = 20
-"""Spinneys on other machines whose screens are kept; those seen last."""
-MOST_BYTES = 1_000_000
+MAX_ROWS = 400
+"""Most saved rows of the tree; no terminal shows more."""
+MAX_FOLDS = 2000
+"""Most rows whose expansion is saved, visible or not; the newest."""
+MAX_SERVERS = 20
+"""Most remote Spinneys with a file; those used last."""
+MAX_BYTES = 1_000_000
 """Size limit of the file."""
 
 _KINDS = ("project", "worktree", "session")
-_ELSEWHERE = "screens"
+_REMOTE_FOLDER = "screens"
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the next start shows."""
+    """The state of the screen that the next start shows."""
 
     theme: Literal["system", "light", "dark"] = "system"
     rows: tuple[SavedRow, ...] = ()
     folds: Mapping[Place, bool] = field(default_factory=dict)
-    """Rows that somebody folded (false) or unfolded (true); the newest last."""
+    """Rows that the user collapsed (false) or expanded (true); the newest last."""
     pointed: Place | None = None
     """The row that the tree's cursor was on."""
     session_id: str = ""
     """The session that was open."""
 
 
-def file_of(data: Path, server: str) -> Path:
-    """The file for this machine's own Spinney, or for the one at an address."""
+def snapshot_path(data: Path, server: str) -> Path:
+    """Return the file for the local Spinney, or for the one at the address `server`."""
     if not server:
         return data / "screen.json"
-    import hashlib  # and all of OpenSSL, which nobody else needs before the first frame
+    import hashlib  # imports OpenSSL, which nothing else needs before the first frame
 
-    return data / "terminal" / _ELSEWHERE / f"{hashlib.sha256(server.encode()).hexdigest()}.json"
+    return (
+        data / "terminal" / _REMOTE_FOLDER / f"{hashlib.sha256(server.encode()).hexdigest()}.json"
+    )
 
 
 def read(path: Path) -> Snapshot:
-    """The snapshot in this file; an empty one if it cannot be used."""
+    """Return the snapshot in this file; an empty one if it is unusable."""
     try:
-        stored = json.loads(_own_bytes(path))
-        if stored["version"] not in (2, VERSION):  # 2 held a picture of the conversation besides
+        stored = json.loads(_read_own(path))
+        if stored["version"] not in (2, VERSION):  # 2 also held an image of the conversation
             return Snapshot()
         if stored["theme"] not in ("system", "light", "dark"):
             return Snapshot()
         return Snapshot(
             stored["theme"],
-            tuple(_row(*row) for row in stored["rows"][:MOST_ROWS]),
-            {_place(*place): bool(is_open) for is_open, *place in stored["folds"][-MOST_FOLDS:]},
+            tuple(_row(*row) for row in stored["rows"][:MAX_ROWS]),
+            {_place(*place): bool(is_open) for is_open, *place in stored["folds"][-MAX_FOLDS:]},
             _place(*stored["pointed"]) if stored["pointed"] is not None else None,
             str(stored["session_id"]),
         )
@@ -75,7 +77,7 @@ def read(path: Path) -> Snapshot:
 
 
 def write(path: Path, snapshot: Snapshot) -> None:
-    """Replace the file. Raises `SpinneyError`; one that would be too large is not written."""
+    """Replace the file, unless it would be too large. Raises `SpinneyError`."""
     stored = {
         "version": VERSION,
         "theme": snapshot.theme,
@@ -85,58 +87,58 @@ def write(path: Path, snapshot: Snapshot) -> None:
         ],
         "folds": [
             [is_open, place.kind, place.id]
-            for place, is_open in list(snapshot.folds.items())[-MOST_FOLDS:]
+            for place, is_open in list(snapshot.folds.items())[-MAX_FOLDS:]
         ],
         "pointed": snapshot.pointed and [snapshot.pointed.kind, snapshot.pointed.id],
         "session_id": snapshot.session_id,
     }
     data = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
-    if len(data) <= MOST_BYTES:
-        if path.parent.name == _ELSEWHERE:
+    if len(data) <= MAX_BYTES:
+        if path.parent.name == _REMOTE_FOLDER:
             create_private_directory(path.parent.parent)
             create_private_directory(path.parent)
         write_atomically(path, data)
-        if path.parent.name == _ELSEWHERE:
+        if path.parent.name == _REMOTE_FOLDER:
             _forget_oldest(path.parent)
 
 
 def _forget_oldest(folder: Path) -> None:
     with suppress(OSError):
         kept = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for file in kept[:-MOST_SERVERS]:
+        for file in kept[:-MAX_SERVERS]:
             file.unlink(missing_ok=True)
 
 
-def _own_bytes(path: Path) -> bytes:
+def _read_own(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-            raise OSError("no file of this person")
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
+            raise OSError("not a regular file of this user")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise ValueError("too large")
     return data
 
 
 def _row(depth: Any, kind: Any, key: Any, parts: Any, is_open: Any, holds: Any = False) -> SavedRow:
-    said = tuple((_text(text), _text(role)) for text, role in parts)
-    return SavedRow(_depth(depth), _place(kind, key), said, bool(is_open), bool(holds))
+    texts = tuple((_text(text), _text(role)) for text, role in parts)
+    return SavedRow(_depth(depth), _place(kind, key), texts, bool(is_open), bool(holds))
 
 
 def _depth(depth: Any) -> int:
     if not isinstance(depth, int):
-        raise TypeError("no depth")
+        raise TypeError("not a depth")
     return depth
 
 
 def _place(kind: Any, key: Any) -> Place:
     if kind not in _KINDS or not isinstance(key, str):
-        raise ValueError("no place")
+        raise ValueError("not a place")
     return Place(kind, key)
 
 
 def _text(text: Any) -> str:
     if not isinstance(text, str) or make_visible(text) is not text or "\n" in text or "\t" in text:
-        raise ValueError("no text that Spinney has drawn")
+        raise ValueError("not a text that Spinney has drawn")
     return text

@@ -1,10 +1,10 @@
-"""Keys that came before what will take them was there: held, and handed on in their order.
+"""Holds keys that arrive before the screen they are meant for, and delivers them in order.
 
-A person types ahead, and a slow line delivers a whole word in one piece. What comes behind a key
-that opens a dialog is meant for that dialog, and not for the message box below it. So after a key
-that may do anything but write text the next one waits until its effect has settled, until a screen
-that it opens has been painted, and then acts only where it cannot mean something unseen: it writes,
-filters or leads back, but never stages, stops or agrees.
+Users type ahead, and a slow line delivers a whole word in one piece. A key behind one that opens a
+dialog is meant for that dialog, not for the message box below it. So after a key that may do more
+than write text, the next one waits until its effect has settled and a screen that it opens has been
+painted. On a screen that the user had not seen yet, a held key is then delivered only if it is
+safe: it may write, filter or go back, but never stage, stop or confirm.
 """
 
 from collections import deque
@@ -37,134 +37,134 @@ OPENING: Final = frozenset(
         "show_raw_log",
     }
 )  # fmt: skip
-"""Actions that show a dialog or a screen, as a rule: keys wait until it is there."""
+"""Actions that usually show a dialog or a screen: keys wait until it is painted."""
 
 _LIMIT: Final = 5.0
-"""Seconds after which keys are handed on, whatever they waited for."""
-_WRITING: Final = frozenset(
+"""Seconds after which held keys are delivered in any case."""
+_EDITING: Final = frozenset(
     {"backspace", "delete", "left", "right", "home", "end", "ctrl+j", "ctrl+u", "up", "down"}
 )
-"""Keys that act at once and only on the text in a box."""
+"""Keys that take effect at once and only on the text in a box."""
 _NEVER_HELD: Final = frozenset({"ctrl+q", "ctrl+z"})
-"""Keys that lead out, whatever is going on."""
+"""Keys that leave the program and are never delayed."""
 
 
 class TypeAhead:
-    """The keys of an application that wait; `take` handles one, `main` is the lowest screen."""
+    """The queue of held keys; `deliver` handles one, `main` is the lowest screen."""
 
     def __init__(
         self,
         app: "App[Any]",
         main: "Screen[Any]",
-        take: "Callable[[Typed], Awaitable[None]]",
+        deliver: "Callable[[Typed], Awaitable[None]]",
     ) -> None:
         self._app = app
         self._main = main
-        self._take = take
+        self._deliver = deliver
         self._held: deque[Typed] = deque()
         self._settling = 0
         """Keys whose effect is not known yet."""
         self._opening: set[str] = set()
-        """Actions that will show a screen."""
+        """Running actions that are expected to show a screen."""
         self._seen_at: float | None = None
-        """When the screen that will take those that wait was drawn; `None` where all may act."""
+        """When the target screen was drawn; `None` if all held keys may be delivered."""
         self._limit: Timer | None = None
 
-    def holds(self, event: Typed) -> bool:
-        """Whether this key waits; called for each one that comes from the terminal."""
+    def hold(self, event: Typed) -> bool:
+        """Hold this key if it must wait; return whether it does. Called for each key."""
         if isinstance(event, events.Key) and event.key in _NEVER_HELD:
             return False
-        if not self._held and not self._waits():
+        if not self._held and not self._must_wait():
             return False
         self._held.append(event)
         if self._limit is None:
-            self._limit = self._app.set_timer(_LIMIT, self._give_up)
+            self._limit = self._app.set_timer(_LIMIT, self._on_timeout)
         return True
 
     def put_first(self, keys: list[events.Key]) -> None:
-        """These come next: the rest of a burst of which each letter may do something."""
+        """Deliver these next: the rest of a burst in which each letter may be a command."""
         self._held.extendleft(reversed(keys))
 
-    def _waits(self) -> bool:
+    def _must_wait(self) -> bool:
         if self._opening or not getattr(self._app.screen, "is_painted", True):
             self._seen_at = inf
             return True
         return self._settling > 0
 
-    # What is waited for -------------------------------------------------------------------------
+    # Conditions ---------------------------------------------------------------------------------
 
-    def sent(self, event: Typed, target: "Widget") -> None:
-        """A key was given to a widget: wait for its effect, unless it only writes."""
+    def key_sent(self, event: Typed, target: "Widget") -> None:
+        """Wait for the effect of a key that was given to a widget, unless it only writes."""
         if not self._only_writes(event, target):
             self._settling += 1
-            # Twice: the first round ends when the key was handled, the second when that was which
-            # its handlers posted.
+            # Twice: the first round ends when the key was handled, the second when the messages
+            # that its handlers posted were.
             path = [*target.ancestors_with_self] * 2
-            self._climb(path, 0)
+            self._follow_queues(path, 0)
 
     def _only_writes(self, event: Typed, target: "Widget") -> bool:
         from textual.widgets import Input, TextArea  # not before the first frame
 
         if not isinstance(target, Input | TextArea):
             return False
-        if isinstance(event, events.Paste) or event.is_printable or event.key in _WRITING:
+        if isinstance(event, events.Paste) or event.is_printable or event.key in _EDITING:
             return True
         return event.key == "enter" and self._app.screen is self._main
 
-    def _climb(self, path: "list[DOMNode]", at: int) -> None:
-        """Stand in line behind the key, in the queue of everything that it comes by."""
+    def _follow_queues(self, path: "list[DOMNode]", at: int) -> None:
+        """Queue behind the key in every message queue that it bubbles through."""
         while at < len(path):
             pump: MessagePump = path[at]
             at += 1
-            if pump.call_later(self._climb, path, at):
+            if pump.call_later(self._follow_queues, path, at):
                 return
         self._settling = max(self._settling - 1, 0)
-        self.look()
+        self.release()
 
     def expect(self, action_id: str) -> None:
-        """An action begins that shows a screen."""
+        """Note the start of an action; keys wait if it shows a screen."""
         if action_id in OPENING:
             self._opening.add(action_id)
 
-    def opened(self, drawn_at: float) -> None:
-        """A screen was painted for the first time, at this time of the clock of events."""
+    def screen_opened(self, drawn_at: float) -> None:
+        """Note that a screen was first painted, at this time on the clock of events."""
         self._opening.clear()
         if self._seen_at is not None:
             self._seen_at = drawn_at
-        self.look()
+        self.release()
 
-    def ended(self, action_id: str) -> None:
-        """An action has ended, whether or not it showed anything."""
+    def action_ended(self, action_id: str) -> None:
+        """Note the end of an action, whether or not it showed a screen."""
         self._opening.discard(action_id)
-        self.look()
+        self.release()
 
-    # Handing on ---------------------------------------------------------------------------------
+    # Delivery -----------------------------------------------------------------------------------
 
-    def look(self) -> None:
-        """Hand on what waits, if it need not any longer."""
+    def release(self) -> None:
+        """Deliver held keys that no longer have to wait."""
         if self._held and self._app.is_running:
-            self._app.call_later(self._hand_on)
+            self._app.call_later(self._deliver_held)
 
-    def _give_up(self) -> None:
+    def _on_timeout(self) -> None:
         self._settling = 0
         self._opening.clear()
         self._limit = None
-        self._app.call_later(self._hand_on, at_once=True)
+        self._app.call_later(self._deliver_held, at_once=True)
 
-    async def _hand_on(self, *, at_once: bool = False) -> None:
-        while self._held and (at_once or not self._waits()):
+    async def _deliver_held(self, *, at_once: bool = False) -> None:
+        while self._held and (at_once or not self._must_wait()):
             event = self._held.popleft()
-            is_seen = self._seen_at is None or event.time > self._seen_at
-            if is_seen or self._is_harmless(event):
-                await self._take(event)
+            was_visible = self._seen_at is None or event.time > self._seen_at
+            if was_visible or self._is_safe(event):
+                await self._deliver(event)
         if not self._held:
             self._seen_at = None
             if self._limit is not None:
                 self._limit.stop()
                 self._limit = None
 
-    def _is_harmless(self, event: Typed) -> bool:
-        """Whether a key means the same to who has not seen the screen yet."""
+    def _is_safe(self, event: Typed) -> bool:
+        """Whether a key typed before this screen was visible can be delivered to it."""
         from textual.widgets import Input, TextArea
 
         from tui.canvas.view import CanvasView
@@ -180,7 +180,7 @@ class TypeAhead:
             is_dialog = app.screen is not self._main
             return (
                 is_letter
-                or event.key in _WRITING
+                or event.key in _EDITING
                 or (is_dialog and event.key == "enter")
                 or (event.key in ("escape", "tab", "shift+tab"))
             )

@@ -67,7 +67,7 @@ async def test_a_commit_takes_everything_where_nothing_is_staged(start: Start) -
         await until(pilot, lambda: isinstance(app.screen, Commit))
         assert str(app.screen.query_one("#what", Label).content) == "All changes: 2 files"
         await pilot.press("enter")
-        assert "Write what the commit does first" in words(app)
+        assert "Enter a commit message" in words(app)
         await pilot.press(*"Mend", "ctrl+j", *"it", "enter")
         await until(pilot, lambda: app.screen is app.main)
         assert client.called("commit_changes") == [
@@ -82,7 +82,7 @@ async def test_what_is_staged_is_committed_unless_all_is_chosen(start: Start) ->
         act(app, "commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         label = app.screen.query_one("#what", Label)
-        assert str(label.content) == "What is staged: 1 file; 2 files not staged"
+        assert str(label.content) == "Staged changes: 1 file; 2 files not staged"
         await pilot.press("ctrl+t")
         assert str(label.content) == "All changes: 2 files"
         await pilot.press("ctrl+t", *"Mend", "enter")
@@ -208,7 +208,7 @@ async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: 
         act(app, "abort_merge")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
-        await until(pilot, lambda: "The merge is given up." in toasts(app))
+        await until(pilot, lambda: "The merge was aborted." in toasts(app))
 
 
 async def test_what_keeps_a_push_from_starting_is_said_in_place(start: Start) -> None:

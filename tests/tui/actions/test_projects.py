@@ -144,7 +144,7 @@ async def test_when_the_open_session_goes_its_worktree_is_open(start: Start) -> 
         await until(pilot, lambda: app.main.place == Place("session", "s1"))
         client.feed(e.SessionDeleted(session_id="s1"))
         await until(pilot, lambda: app.main.place == Place("worktree", "w1"))
-        assert "No session yet" in app.main.chat.welcome.step.sentence
+        assert "No sessions yet" in app.main.chat.welcome.step.sentence
 
 
 async def test_who_goes_through_the_tree_goes_on_there_when_the_open_session_goes(
@@ -204,7 +204,7 @@ async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: 
         await pilot.press("enter")
         await until(pilot, lambda: app.main.place == Place("project", "p1"))
         assert client.called("add_project") == [{"path": str(tmp_path)}]
-        assert "No worktree here yet" in app.main.chat.welcome.step.sentence
+        assert "No worktrees yet" in app.main.chat.welcome.step.sentence
 
 
 async def test_another_repository_is_offered_although_there_are_projects(
@@ -240,7 +240,7 @@ async def test_a_folder_that_is_no_repository_is_said_to_be_none(
 ) -> None:
     (tmp_path / ".git").mkdir()  # as sandboxes of agents leave it
     async with start(FakeClient(), offer_path=tmp_path) as (app, pilot):
-        assert "is no git repository" in app.main.chat.welcome.step.sentence
+        assert "is not a git repository" in app.main.chat.welcome.step.sentence
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is not app.main)
         assert app.screen.query_one(Input).has_focus
@@ -407,9 +407,9 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
 @pytest.mark.parametrize(
     ("memories", "words"),
     [
-        ({}, "gets a summary of this one"),
+        ({}, "includes a summary of this one"),
         ({"backend_b": AgentMemory(messages=2)}, "a summary of what happened since"),
-        ({"backend_b": AgentMemory(messages=4)}, "in which nothing is missing"),
+        ({"backend_b": AgentMemory(messages=4)}, "which is up to date"),
     ],
 )
 async def test_a_change_of_agent_says_what_the_new_one_will_know(
@@ -462,7 +462,7 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
         assert shown == [
             ("Default (Opus 9)", "effort low max"),
             ("Opus 9", "effort low max"),
-            ("another one…", "by its name"),
+            ("other …", "by its name"),
         ]
         assert app.screen.present == "opus"
         await pilot.press("home", "enter")
@@ -501,7 +501,7 @@ async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start:
     ("gone", "words"),
     [
         (e.SessionArchived(session_id="s1", archived_at=1.0), "f8 brings both back"),
-        (e.SessionDeleted(session_id="s1"), "↑ brings back"),
+        (e.SessionDeleted(session_id="s1"), "↑ restores"),
     ],
     ids=["archived", "deleted"],
 )

@@ -67,7 +67,7 @@ async def test_a_find_goes_to_the_newest_message_and_n_and_shift_n_to_the_others
         await pilot.press("N")
         await until(
             pilot,
-            lambda: any("Nothing older holds" in n.message for n in app._notifications),
+            lambda: any("No older match for" in n.message for n in app._notifications),
         )
         await pilot.press("n")
         await until(pilot, lambda: "message 210 Heron" in shown(transcript))
@@ -90,7 +90,7 @@ async def test_what_is_folded_is_found_and_opened(start: Start) -> None:
 async def test_what_is_not_there_is_said(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await opened(app, pilot)
-        told = "Nothing older holds “[/] nowhere”."
+        told = "No older match for '[/] nowhere'."
         await sought(app, pilot, "[/] nowhere")
         await until(
             pilot,

@@ -218,7 +218,7 @@ async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_commi
         screen.load()
         await until(pilot, lambda: "merge" not in top(screen) and "abort" not in foot.text)
         await pilot.press("b")
-        told = "Neither a merge nor a rebase has stopped here."
+        told = "No merge or rebase is in progress."
         await until(pilot, lambda: told in [note.message for note in app._notifications])
 
 

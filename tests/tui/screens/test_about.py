@@ -76,7 +76,7 @@ async def test_a_new_installation_is_shown_what_is_there_and_what_mends_the_rest
         assert lines[lines.index("· gh not found") + 1].startswith("Only for pull requests")
         assert "✗ data /data [/] cannot be written" in lines
         assert "spinney demo" in told(app)
-        assert "No agent can be used yet" not in told(app)
+        assert "No agent is ready to use" not in told(app)
 
 
 async def test_enter_adds_the_repository_at_hand_and_the_screen_is_shown_once(
@@ -131,13 +131,11 @@ async def test_it_can_be_left_for_the_demo_at_once(start: Start) -> None:
 async def test_without_any_agent_it_says_that_one_is_enough_and_looks_again(start: Start) -> None:
     client = a_client(MISSING, new=True)
     async with start(client) as (app, pilot):
-        await until(
-            pilot, lambda: isinstance(app.screen, FirstRun) and "One is enough" in told(app)
-        )
+        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "You need one" in told(app))
         client.answers["list_backends"] = lambda given: [an_agent()]
         await pilot.press("r")
         await until(pilot, lambda: "Claude Code" in told(app))
-        assert "One is enough" not in told(app)
+        assert "You need one" not in told(app)
 
 
 async def test_it_is_reached_later_by_its_name(start: Start) -> None:

@@ -85,7 +85,7 @@ async def test_where_a_palette_would_be_empty_its_key_is_one_like_others(start: 
         await until(pilot, lambda: isinstance(app.screen, PressKey))
         await pilot.press("ctrl+p")
         problem = app.screen.query_one(".problem", Static)
-        await until(pilot, lambda: "is the key of “All commands”" in str(problem.render()))
+        await until(pilot, lambda: "is the key of 'All commands'" in str(problem.render()))
 
 
 async def test_the_palette_lists_only_what_can_be_done(start: Start) -> None:

@@ -55,7 +55,7 @@ async def test_help_begins_with_the_keys_of_the_screen_that_one_is_on(shown: Sho
         screen = app.screen
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
-        assert "where you are" in app.screen.content.plain.partition("\n")[0]  # type: ignore[attr-defined]
+        assert "(focused)" in app.screen.content.plain.partition("\n")[0]  # type: ignore[attr-defined]
 
 
 @full_screen

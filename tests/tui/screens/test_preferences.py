@@ -103,7 +103,7 @@ async def test_what_it_does_its_bounds_and_its_default_are_told(start: Start) ->
         await opened(app, pilot, "git_poll_interval")
         told = words(app, "#details")
         assert "Seconds between checks for local changes" in told
-        assert "A number from 10 to 600. Default: 60. As by default." in told
+        assert "A number from 10 to 600. Default: 60. Not changed." in told
 
 
 async def test_enter_turns_a_switch(start: Start) -> None:
@@ -214,7 +214,7 @@ async def test_an_agent_is_chosen_by_its_name(start: Start) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Choose))
         labels = [choice.description for choice in app.screen.choices]  # type: ignore[attr-defined]
-        assert labels == ["as usual", "Claude Code", "Codex", "OpenCode"]
+        assert labels == ["default", "Claude Code", "Codex", "OpenCode"]
         await pilot.press("down", "down", "enter")
         await until(pilot, lambda: app.main.state.preferences.yolo_backend == "backend_b")
 
@@ -357,13 +357,13 @@ async def test_a_new_key_works_at_once(start: Start) -> None:
 
 
 REFUSED = {
-    "ctrl+t": "ctrl+t is the key of “New session”.",
+    "ctrl+t": "ctrl+t is the key of 'New session'.",
     "ctrl+m": "cannot tell ctrl+m from enter",
     "ctrl+i": "cannot tell ctrl+i from tab",
     "ctrl+h": "cannot tell ctrl+h from backspace",
     "ctrl+left_square_bracket": "from esc",
     "ctrl+shift+k": "cannot tell ctrl+shift+k from ctrl+k",
-    "ctrl+s": "terminals stop their output",
+    "ctrl+s": "it pauses the output of terminals",
     "x": "x writes, moves or chooses",
     "enter": "enter writes, moves or chooses",
 }

@@ -283,7 +283,7 @@ async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: S
         await until(pilot, lambda: isinstance(app.screen, EditProject))
         first = app.screen
         directory = first.query_one("#directory", Input)
-        assert directory.placeholder == "one in ~/spinney"  # of which no preference says another
+        assert directory.placeholder == "in ~/spinney"  # of which no preference says another
         directory.value = "/nowhere"
         first.query_one("#prompt", TextArea).text = "Be brief."
         first.query_one("#servers").focus()

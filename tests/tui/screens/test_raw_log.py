@@ -89,15 +89,15 @@ async def test_words_are_found_in_what_was_not_read_yet(start: Start) -> None:
         await until(pilot, lambda: "000042 said" in shown(view))
         await pilot.press("N")
         await until(pilot, lambda: len(app._notifications) == 1)
-        assert [n.message for n in app._notifications] == ["Nothing older holds “00042 SAID”."]
+        assert [n.message for n in app._notifications] == ["No older match for '00042 SAID'."]
 
 
 async def test_who_finds_nothing_is_told_how_to_switch_it_on_and_can(start: Start) -> None:
     log = a_log(0)
     async with start(log.client) as (app, pilot):
         await opened(app, pilot)
-        await until(pilot, lambda: "Debug mode is off: nothing is written down" in state(app))
-        assert "debug_mode_enabled in the preferences" in state(app)
+        await until(pilot, lambda: "Debug mode is off, nothing is being recorded" in state(app))
+        assert "or in the preferences" in state(app)
         await pilot.press("d")
         await until(pilot, lambda: "Debug mode is on" in state(app))
         await pilot.press("d")

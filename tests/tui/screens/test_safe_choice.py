@@ -187,7 +187,7 @@ DIALOGS = (
     Deciding("archive several", on_canvas("tab", "tab", "delete"), "archive_session"),
     Deciding("archive one at work", on_canvas("delete"), "archive_session", working),
     Deciding("let the network in", on_screen("server", ServerScreen, "l"), "update_preferences"),
-    Deciding("ask for no token", on_screen("server", ServerScreen, "r"), "update_preferences"),
+    Deciding("don't require token", on_screen("server", ServerScreen, "r"), "update_preferences"),
     Deciding("make a new token", on_screen("server", ServerScreen, "g"), "regenerate_http_token"),
     Deciding(
         "give up a list",

@@ -121,7 +121,7 @@ async def test_what_another_client_does_to_it_is_followed(start: Start) -> None:
         bar = app.main.query_one(TopBar)
         await opened(app, pilot)
         server.run(True)
-        await until(pilot, lambda: "The server runs" in told(app))
+        await until(pilot, lambda: "The server is running" in told(app))
         await until(pilot, lambda: "127.0.0.1:3456" in bar.text)
         await server.change({"http_server_localhost_only": False})
         await until(pilot, lambda: "192.168.1.10:3456" in told(app))
@@ -235,7 +235,7 @@ async def test_what_is_no_port_is_asked_for_again(start: Start) -> None:
     async with start(client) as (app, pilot):
         await opened(app, pilot)
         await give_port(app, pilot, "70000")
-        await until(pilot, lambda: "“70000” is no port" in words_of(app))
+        await until(pilot, lambda: "'70000' is no port" in words_of(app))
         assert app.screen.query_one(Input).value == "70000"
         await pilot.press("backspace", "enter")
         await until(pilot, lambda: "would take port 7000," in told(app))
@@ -255,7 +255,7 @@ async def test_it_asks_before_no_token_is_asked_for(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, ServerScreen))
-        await until(pilot, lambda: "none is asked for" in told(app))
+        await until(pilot, lambda: "not required" in told(app))
         await pilot.press("r")
         await until(pilot, lambda: "••••" in told(app))
 
@@ -303,7 +303,7 @@ async def test_a_screen_of_another_machine_has_no_token_to_show(start: Start) ->
     client.refuse("get_http_server_token", "Only inside Spinney's own process.")
     async with start(client) as (app, pilot):
         screen = await opened(app, pilot)
-        assert "only the machine that it runs on shows it" in told(app)
+        assert "shown only on the server's machine" in told(app)
         assert screen.link == "http://127.0.0.1:3456/"
 
 

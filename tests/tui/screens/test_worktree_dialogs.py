@@ -282,7 +282,10 @@ async def test_what_runs_is_named_and_stopped_first(start: Start) -> None:
 
     client.answers["stop_generation"] = stop
     async with start(client) as (app, pilot):
-        assert "At work, and stopped first: Fix the parser." in await ask_to_delete(app, pilot)
+        assert (
+            "These sessions are running and will be stopped: Fix the parser."
+            in await ask_to_delete(app, pilot)
+        )
         await pilot.press("y")
         await until(pilot, lambda: client.called("remove_worktree"))
         names = [name for name, _ in client.calls]
@@ -404,7 +407,7 @@ async def test_a_worktree_made_by_hand_is_chosen_from_a_list_and_opened(start: S
     client = offers(FakeClient(a_state(a_project())))
     async with start(client) as (app, pilot):
         app.main.open_place(Place("project", "p1"))
-        await until(pilot, lambda: "No worktree here" in app.main.chat.welcome.step.sentence)
+        await until(pilot, lambda: "No worktrees yet" in app.main.chat.welcome.step.sentence)
         await pilot.press("ctrl+p", *"adopt", "enter")
         await until(pilot, lambda: isinstance(app.screen, Choose))
         assert [choice.label for choice in app.screen.choices] == ["/else/loose", "/else/mine"]
@@ -422,5 +425,5 @@ async def test_what_stays_of_an_adopted_worktree_is_said_before_it_is_taken_out(
     )
     async with start(client) as (app, pilot):
         sentence = await ask_to_delete(app, pilot)
-        assert "its folder and its branch stay" in sentence and "1 session" in sentence
-        assert "Delete" not in sentence and "git ignores" not in sentence
+        assert "so its directory and branch are kept" in sentence and "1 session" in sentence
+        assert "Delete" not in sentence and "ignored by git" not in sentence

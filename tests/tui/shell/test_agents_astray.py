@@ -370,7 +370,7 @@ async def test_the_first_screen_says_what_mends_a_machine_that_lacks_everything(
             await until_shown(app, pilot, "git 2.25.1 is too old", "npm install -g")
             told = str(app.screen.query_one("#found", Static).render())
             assert told.count("not installed") == 3
-            assert "No agent can be used yet" in told
+            assert "No agent is ready to use" in told
             assert "spinney demo" in told
     finally:
         await made.stop()

@@ -11,7 +11,14 @@ from model.preferences.schema import Preferences
 from tests.tui.conftest import until
 from tests.tui.doorstep import ready, started
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.shell.startup_snapshot import MOST_FOLDS, MOST_SERVERS, Snapshot, file_of, read, write
+from tui.shell.startup_snapshot import (
+    MAX_FOLDS,
+    MAX_SERVERS,
+    Snapshot,
+    read,
+    snapshot_path,
+    write,
+)
 from tui.store.places import Place
 from tui.widgets.top_bar import TopBar
 
@@ -114,7 +121,7 @@ async def test_what_was_open_is_open_again_with_the_cursor_on_it(tmp_path: Path)
 async def test_a_killed_screen_has_kept_the_session_that_was_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.shell.startup.SOON", 0.01)
+    monkeypatch.setattr("tui.shell.startup.SAVE_DELAY", 0.01)
     file = tmp_path / "screen.json"
     client = two_projects(has_seen_feature_tour=True)
     async with started(client, file) as (app, pilot, opens):
@@ -154,17 +161,17 @@ async def test_what_a_filter_leaves_of_the_tree_is_not_kept(tmp_path: Path) -> N
 
 
 def test_few_servers_are_remembered(tmp_path: Path) -> None:
-    for number in range(MOST_SERVERS + 3):
-        file = file_of(tmp_path, f"http://box{number}/")
+    for number in range(MAX_SERVERS + 3):
+        file = snapshot_path(tmp_path, f"http://box{number}/")
         write(file, Snapshot(session_id=str(number)))
         os.utime(file, (number, number))
-    assert len(list(file.parent.iterdir())) == MOST_SERVERS
-    assert read(file).session_id == str(MOST_SERVERS + 2)
+    assert len(list(file.parent.iterdir())) == MAX_SERVERS
+    assert read(file).session_id == str(MAX_SERVERS + 2)
 
 
 def test_very_many_folds_are_cut_to_the_newest(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    write(file, Snapshot(folds={Place("worktree", str(n)): False for n in range(MOST_FOLDS + 5)}))
+    write(file, Snapshot(folds={Place("worktree", str(n)): False for n in range(MAX_FOLDS + 5)}))
     kept = read(file).folds
-    assert len(kept) == MOST_FOLDS
-    assert Place("worktree", str(MOST_FOLDS + 4)) in kept
+    assert len(kept) == MAX_FOLDS
+    assert Place("worktree", str(MAX_FOLDS + 4)) in kept

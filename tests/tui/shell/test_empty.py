@@ -49,18 +49,18 @@ def drawn(app: SpinneyApp) -> str:
 
 
 STEPS: dict[str, tuple[Callable[[], FakeClient], str, str]] = {
-    "no project": (FakeClient, "needs a git repository", "enter Add a project by its path"),
+    "no project": (FakeClient, "Add a git repository", "enter Add a project by path"),
     "only a folder": (
         lambda: FakeClient(a_state(a_folder())),
-        "needs a git repository",
-        "enter Add a project by its path",
+        "Add a git repository",
+        "enter Add a project by path",
     ),
     "no worktree": (
         lambda: FakeClient(a_state(a_project())),
-        "No worktree here yet",
+        "No worktrees yet",
         "enter New worktree",
     ),
-    "no agent": (without_agents, "npm install claude", "enter Look again"),
+    "no agent": (without_agents, "npm install claude", "enter Check again"),
 }
 
 
@@ -79,8 +79,8 @@ async def test_the_next_step_has_a_sentence_and_a_key(what: str, start: Start) -
 async def test_an_empty_folder_says_what_it_is_for(start: Start) -> None:
     async with start(FakeClient(a_state(a_folder(), a_project()))) as (app, pilot):
         app.main.open_place(Place("project", "f"))
-        await until(pilot, lambda: "A folder holds projects" in drawn(app))
-        assert "enter Add a project by its path" in drawn(app)
+        await until(pilot, lambda: "Choose a project in this folder" in drawn(app))
+        assert "enter Add a project by path" in drawn(app)
 
 
 async def test_a_worktree_says_what_it_is_for_and_what_it_has(start: Start) -> None:
@@ -88,27 +88,27 @@ async def test_a_worktree_says_what_it_is_for_and_what_it_has(start: Start) -> N
     client = FakeClient(a_state(a_project(), a_worktree(**facts)))
     async with start(client) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))
-        words = "for issue #12 · +10 −0 since main · 2 commits not pushed"
+        words = "for issue #12 · +10 −0 since main · 2 unpushed commits"
         await until(pilot, lambda: words in drawn(app))
 
 
 async def test_a_worktree_without_a_session_can_be_written_to(start: Start) -> None:
     async with start(without_sessions()) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))
-        await until(pilot, lambda: "No session yet" in drawn(app))
-        assert "^t an empty session" in drawn(app)
+        await until(pilot, lambda: "No sessions yet" in drawn(app))
+        assert "^t empty session" in drawn(app)
         assert app.main.focused is app.main.chat.composer
 
 
 VIEWS = {
     "an empty archive": (at_work, "show_archive", "", "The archive is empty."),
-    "no hit in the archive": (at_work, "show_archive", "zz", "Nothing fits; backspace widens."),
+    "no hit in the archive": (at_work, "show_archive", "zz", "No matches."),
     "an empty canvas": (without_sessions, "canvas", "", "ctrl+n there makes a worktree"),
-    "no hit on the canvas": (at_work, "canvas", "zz", "No session holds “zz”. Backspace"),
+    "no hit on the canvas": (at_work, "canvas", "zz", "No session holds 'zz'. Backspace"),
     "no hit in the search": (at_work, "search", "zz", "No messages match"),
     "no changes": (at_work, "open_diff", "", "v shows the other sides"),
-    "no hit in the settings": (at_work, "preferences", "zzz", "Backspace takes them back"),
-    "no hit in the keys": (at_work, "edit_keys", "zzz", "Backspace takes them back"),
+    "no hit in the settings": (at_work, "preferences", "zzz", "Press backspace"),
+    "no hit in the keys": (at_work, "edit_keys", "zzz", "Press backspace"),
 }
 
 

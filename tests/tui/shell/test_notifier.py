@@ -118,7 +118,7 @@ async def test_who_looks_at_another_session_is_told_on_screen_and_not_on_the_des
         client.feed(*waiting("s1"), *waiting("s2"))
         await until(pilot, lambda: heard.bells)
         told = [notification.message for notification in app._notifications]
-        assert told == ["“Rename ␛[31m[/]” needs you: plan (^space)"]
+        assert told == ["'Rename ␛[31m[/]' needs you: plan (^space)"]
         assert heard.bells == 1
         assert heard.written == ["\x1b]2;2 need you · Spinney\x07"]
 
@@ -156,7 +156,7 @@ async def test_an_end_rings_by_its_own_preference_and_a_stop_is_no_news(
         await until(pilot, lambda: heard.bells)
         assert heard.bells == 1 and heard.written == []
         assert [n.message for n in app._notifications] == [
-            "“Rename ␛[31m[/]” has finished (^space)"
+            "'Rename ␛[31m[/]' has finished (^space)"
         ]
 
 

@@ -190,7 +190,7 @@ async def test_a_file_opens_at_the_place_of_the_edit(
         assert log.read_text() == f"nano +3 {file} in {tmp_path}/tree\n"
         app.main.start(open_file(app.main, "gone.py"))
         await until(pilot, lambda: said(app))
-        assert "There is no file" in said(app)[0]
+        assert "The file" in said(app)[0]
 
 
 async def test_of_several_files_one_is_chosen(start: Start, log: Path, tmp_path: Path) -> None:

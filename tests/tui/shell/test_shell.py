@@ -102,7 +102,7 @@ async def test_a_failed_task_is_told(start: Start) -> None:
     async with start(client) as (app, pilot):
         client.feed(e.TaskCompleted(task="push", ok=False, detail="[/x] rejected"))
         await until(pilot, lambda: app._notifications)
-        assert [n.message for n in app._notifications] == ["The push failed: [/x] rejected"]
+        assert [n.message for n in app._notifications] == ["Push failed: [/x] rejected"]
 
 
 async def test_a_failed_script_says_where_the_rest_stands(start: Start) -> None:
@@ -111,7 +111,7 @@ async def test_a_failed_script_says_where_the_rest_stands(start: Start) -> None:
         client.feed(e.TaskCompleted(task="setup", ok=False, detail="setup failed.\nline 2"))
         await until(pilot, lambda: app._notifications)
         (told,) = app._notifications
-        assert told.message == "setup failed. ⇧f7 shows it whole."
+        assert told.message == "setup failed. ⇧f7 shows the full output."
 
 
 async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start) -> None:
@@ -123,7 +123,7 @@ async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start)
         for session_id in ("s1", "s2"):
             client.feed(e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None))
         await until(pilot, lambda: app._notifications)
-        assert [n.message for n in app._notifications] == ["“[/]” needs you: plan (^space)"]
+        assert [n.message for n in app._notifications] == ["'[/]' needs you: plan (^space)"]
 
 
 async def test_a_lost_connection_is_named_until_it_is_back(start: Start) -> None:
@@ -337,7 +337,7 @@ async def test_an_attached_screen_stops_spinney_when_asked_twice(start: Start) -
         app.attached = True
         app.main.action_do("stop_spinney")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
-        assert "One run is interrupted" in app.screen.sentence  # type: ignore[attr-defined]
+        assert "1 run is interrupted" in app.screen.sentence  # type: ignore[attr-defined]
         await pilot.press("right", "enter")
         await until(pilot, lambda: not app.is_running)
     assert client.called("stop_spinney")

@@ -60,7 +60,7 @@ async def test_the_screen_takes_keys_while_a_worktree_is_made_and_its_message_go
 ) -> None:
     async with terminal_on(workspace) as (app, pilot):
         await begin((app, pilot), "mend the parser")
-        await until_shown(app, pilot, "The worktree is being made.", "Your first message", "esc")
+        await until_shown(app, pilot, "Creating the worktree.", "Your first message", "esc")
         assert app.main.chat.drafts.earlier(added.id) == ["mend the parser"]
         await pilot.press(*"and this too")
         assert app.main.chat.composer.text == "and this too"

@@ -209,10 +209,10 @@ async def test_a_screen_that_has_changed_is_kept_now_and_then(tmp_path: Path) ->
         await until(pilot, lambda: app.main.is_connected and settled(client))
         await until(pilot, lambda: "drop the last row" in screen_of(app))
         app.clear_notifications()
-        await app.main.startup.keep()
+        await app.main.startup.save_if_changed()
         first = file.stat()
         assert read(file).session_id == "s1"
-        await app.main.startup.keep()  # nothing happened since
+        await app.main.startup.save_if_changed()  # nothing happened since
         assert file.stat().st_mtime_ns == first.st_mtime_ns
 
 

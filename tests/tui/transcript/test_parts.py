@@ -21,7 +21,7 @@ from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_w
 from tui.draw.status_icons import Mark, git_counts, in_need, mark_of
 from tui.keys import keymap, names
 from tui.screens import preferences_rows
-from tui.screens.about import Found, rows
+from tui.screens.about import InstallationReport, rows
 from tui.screens.archive import counted
 from tui.shell.onboarding import next_step
 from tui.store import mirror
@@ -279,15 +279,15 @@ def test_a_worktree_whose_first_message_is_on_its_way_does_not_ask_for_one() -> 
     state, place = a_state(a_project(), a_worktree()), Place("worktree", "w1")
     asks = next_step(state, place, key_of=str)
     sends = next_step(state, place, is_sending=True, key_of=str)
-    assert "No session yet" in asks.sentence
+    assert "No sessions yet" in asks.sentence
     assert "on its way" in sends.sentence and "Write below" not in sends.sentence
 
 
 def test_a_worktree_that_has_sessions_does_not_say_that_it_has_none() -> None:
     state = a_state(a_project(), a_worktree(), a_session())
     step = next_step(state, Place("worktree", "w1"), key_of=str)
-    assert "No session yet" not in step.sentence
-    assert "Choose a session on the left, or write below" in step.sentence
+    assert "No sessions yet" not in step.sentence
+    assert "Choose a session on the left, or describe a task" in step.sentence
 
 
 async def test_the_open_session_has_all_the_room_that_its_title_line_has(start: Start) -> None:
@@ -315,7 +315,7 @@ def test_what_is_cut_in_a_list_ends_with_an_ellipsis() -> None:
 
 def test_the_rest_of_a_remedy_stands_below_its_beginning() -> None:
     remedy = "Only for pull requests: install GitHub's gh, then run: gh auth login, and try again"
-    found = Found(
+    found = InstallationReport(
         Installation(version="1", log="", findings=[Finding("gh", None, "not found", remedy)]),
         [],
         [],

@@ -260,7 +260,7 @@ async def test_a_plan_goes_on_in_a_fresh_session_which_is_opened(start: Start) -
         ]
         # The one with the plan is gone from the tree.
         [notice] = app._notifications
-        assert notice.message == "“Fix the parser” is archived; f8 brings it back."
+        assert notice.message == "'Fix the parser' was archived. f8 restores it."
 
 
 async def test_a_plan_can_be_edited_before_it_is_built(start: Start) -> None:
