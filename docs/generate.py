@@ -13,7 +13,12 @@ from docs.effects import EFFECTS
 from model.base.errors import HTTP_STATUS
 from model.cli.arguments import TABLE
 from model.cli.reference import command_table, schema
-from model.preferences.fields import PreferenceField, preference_fields, shown_fields
+from model.preferences.fields import (
+    PreferenceField,
+    entry_label,
+    preference_fields,
+    shown_fields,
+)
 from model.state import GIT_STATUS_FIELDS
 from server.http_api import OPERATIONS, HttpApi
 from server.lite.form_actions import FORM_ACTIONS
@@ -53,6 +58,9 @@ def page_module() -> str:
     """What the page repeats of the model and of the terminal's key map, as a JavaScript module."""
     ids = re.findall(r'\{ id: "(\w+)"', PAGE_ACTIONS.read_text())
     titles = {name: BY_ID[name].title for name in ids if name in BY_ID}
+    fields = shown_fields().values()
+    labels = {field.key: field.label for field in fields}
+    labels |= {entry: entry_label(entry) for field in fields for entry in field.entries}
     return "\n".join(
         [
             "// @ts-check",
@@ -60,6 +68,9 @@ def page_module() -> str:
             "",
             "/** Titles of the actions that the terminal has too, by id. */",
             f"export const TITLES = {_object(titles)};",
+            "",
+            "/** Labels of preferences, and of the entries of those that are objects, by key. */",
+            f"export const LABELS = {_object(labels)};",
             "",
             "/** Fields of `git:status-update` that have another name in worktrees. */",
             f"export const GIT_STATUS_FIELDS = {_object(GIT_STATUS_FIELDS)};",

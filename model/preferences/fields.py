@@ -1,5 +1,6 @@
 """Metadata of each setting for the settings pages, the documentation and error messages."""
 
+import re
 import types
 from dataclasses import dataclass
 from functools import cache
@@ -114,6 +115,11 @@ def label_of(key: str) -> str:
         return _LABELS[key]
     words = " ".join(_ACRONYMS.get(word, word) for word in key.split("_"))
     return words[:1].upper() + words[1:]
+
+
+def entry_label(entry: str) -> str:
+    """The label of an entry of an object setting, without a suffix such as `_model`."""
+    return label_of(re.sub("_(model|provider|backend)$", "", entry))
 
 
 _ENTRIES: Final = {

@@ -117,7 +117,7 @@ async def test_prompts_have_texts_and_models_of_their_own(
     await box.blur()
     await expect(texts.locator("summary")).to_have_text("1 customized")
     await models.locator("summary").click()
-    choice = models.get_by_role("combobox", name="PR content model")
+    choice = models.get_by_role("combobox", name="PR content")
     await choice.select_option("model_3")
     await expect(models.locator("summary")).to_have_text("1 customized")
     now = await preferences_of(other)

@@ -14,7 +14,7 @@ from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.preferences.choices import accepts_null, choice_label
-from model.preferences.fields import PreferenceField
+from model.preferences.fields import PreferenceField, entry_label
 from model.richtext.highlight import highlight_code
 from tui.composer.draft import Draft
 from tui.composer.widget import MessageArea
@@ -196,7 +196,7 @@ class EditEntries(Dialog[None]):
         shown = clean_line(text.replace("\n", " "))
         return Content.assemble(
             ("● " if value != default else "  ", "$warning"),
-            f"{rows.entry_label(self._field, key):<36}",
+            f"{entry_label(key):<36}",
             (shown[:60], "bold" if value != default else "$text-muted"),
         )
 
@@ -208,7 +208,7 @@ class EditEntries(Dialog[None]):
 
     async def _edit(self, key: str) -> None:
         preferences, catalog = self._desk.state.preferences, self._catalog
-        name = rows.entry_label(self._field, key)
+        name = entry_label(key)
         offered = rows.choices(
             self._field, preferences, catalog, nullable=accepts_null(self._field)
         )

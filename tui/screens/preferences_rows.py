@@ -11,7 +11,7 @@ from model.base.text import clean_line
 from model.preferences import choices as preferences_choices
 from model.preferences.apply import REDACTED
 from model.preferences.choices import choice_label
-from model.preferences.fields import PreferenceField, label_of
+from model.preferences.fields import PreferenceField
 from model.preferences.schema import CliProfile, Preferences
 from tui.screens.choose import Choice
 
@@ -49,11 +49,6 @@ def _format_entries(field: PreferenceField, value: Mapping[str, Any]) -> str:
     entries = field.entries or value
     changed = sum(value.get(key) != field.default.get(key) for key in entries)
     return f"{changed} changed" if changed else "all default"
-
-
-def entry_label(field: PreferenceField, entry: str) -> str:
-    """The choice_label of an entry of an object setting, without a suffix such as `_model`."""
-    return label_of(re.sub("_(model|provider|backend)$", "", entry))
 
 
 def choices(

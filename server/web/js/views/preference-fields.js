@@ -2,6 +2,7 @@
 // The controls of preferences, by kind of value. Values are only validated by the server.
 
 import { button, make } from "../dom.js";
+import { LABELS } from "../generated.js";
 import { profilesField } from "./preference-profiles.js";
 
 /**
@@ -29,14 +30,8 @@ export function makeField(row, change) {
   return row.secret ? secretField(change) : textField(make("input"), row.nullable ? OPTIONAL : PLAIN, change);
 }
 
-/** @type {Record<string, string>} */
-const ABBREVIATIONS = { ai: "AI", cli: "CLI", http: "HTTP", mcp: "MCP", pr: "PR", ui: "UI" };
-
-/** The name of a preference or entry for people: `ui_font_size` is "UI font size". @param {string} key */
-export function readableName(key) {
-  const name = key.split("_").map((word) => ABBREVIATIONS[word] ?? word).join(" ");
-  return name[0].toUpperCase() + name.slice(1);
-}
+/** The label of a preference, or of an entry of one. @param {string} key @returns {string} */
+export const readableName = (key) => LABELS[/** @type {keyof typeof LABELS} */ (key)] ?? key;
 
 /** The value as one line of text, without secrets. @param {Row} row @param {any} value @returns {string} */
 export function describeValue(row, value) {
