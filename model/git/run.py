@@ -3,6 +3,10 @@
 Every git command on a repository runs through this module. Reads never take locks and never run
 programs named in a repository's configuration. Writes are started by the user, so hooks run as they
 do in a shell; a lock held by another process is waited for.
+
+Processes are started by GitPython's `Git.execute`; nothing else of GitPython is used. Its objects
+are slower for what is needed here (`is_dirty` takes 45 ms where `git status` takes 20), block their
+thread without a time limit that ends hooks, and pass options on to git.
 """
 
 import asyncio
@@ -378,7 +382,8 @@ def _require_git() -> str:
 def _read_version() -> str:
     for name in _REPOSITORY_VARIABLES:
         os.environ.pop(name, None)
-    # Without this the import raises if git is missing. It takes 140 ms, hence not at the top.
+    # Without this the import raises if git is missing. It takes 31-33 ms of CPU time when warm and
+    # 70 ms cold, hence not at the top.
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     from git.cmd import Git
 
