@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from model.backends.json_values import as_object
 from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import ErrorType, SpinneyError
 from model.base.text import clean_line
@@ -77,7 +78,7 @@ class JsonRpc:
         if "error" in response.result():
             raise to_rpc_error(response.result(), self._name)
         result = response.result().get("result")
-        return result if isinstance(result, dict) else {}
+        return as_object(result)
 
     def build_request(self, method: str, params: Mapping[str, Any]) -> Message:
         """Build a request with a new id, for callers that handle the response themselves."""
@@ -121,7 +122,7 @@ class JsonRpc:
 def to_rpc_error(message: Message, name: str) -> RpcError:
     """Convert an error response to an exception that names the program and quotes its message."""
     payload = message.get("error")
-    error = payload if isinstance(payload, dict) else {}
+    error = as_object(payload)
     code = error.get("code")
     reason = clean_line(str(error.get("message") or "no reason given"))[:1000]
     return RpcError(f"{name}: {reason}", code if isinstance(code, int) else 0)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from model.backends.acp.json_values import JsonObject, as_object, as_text
+from model.backends.json_values import Json, as_object, as_text
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 
@@ -40,7 +40,7 @@ def sign_in_message(label: str, sign_in_methods: Sequence[str]) -> str:
     return f"{label} is not signed in. Its sign-in methods: {methods}. Then send the message again."
 
 
-def _error_text(error: JsonObject) -> str:
+def _error_text(error: Json) -> str:
     """The error's message, with the details in its data."""
     message, data = as_text(error.get("message")), error.get("data")
     fields = as_object(data)

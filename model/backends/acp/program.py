@@ -9,7 +9,7 @@ from typing import Final
 
 from model import __version__
 from model.agents.agents_file import AgentRow, McpServer
-from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
+from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.process import build_agent_environment
 from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
@@ -17,7 +17,7 @@ from model.base.errors import SpinneyError
 PROTOCOL_VERSION: Final = 1
 """The supported version of the protocol."""
 
-INITIALIZE_PARAMS: Final[JsonObject] = {
+INITIALIZE_PARAMS: Final[Json] = {
     "protocolVersion": PROTOCOL_VERSION,
     # Neither files nor terminals: the agent works in the worktree directly, like all others.
     "clientCapabilities": {
@@ -46,7 +46,7 @@ class Capabilities:
     """Descriptions of its sign-in methods."""
 
 
-def parse_capabilities(label: str, command: str, response: JsonObject) -> Capabilities:
+def parse_capabilities(label: str, command: str, response: Json) -> Capabilities:
     """Parse the response to `initialize`. Raises `ProtocolError`."""
     if response.get("protocolVersion") != PROTOCOL_VERSION:
         version = response.get("protocolVersion", "no version")
@@ -70,7 +70,7 @@ def parse_capabilities(label: str, command: str, response: JsonObject) -> Capabi
     )
 
 
-def _describe_sign_in(command: str, method: JsonObject) -> str:
+def _describe_sign_in(command: str, method: Json) -> str:
     name = as_text(method.get("name")) or as_text(method.get("id"))
     if method.get("type") == "terminal":
         args = method.get("args")
@@ -108,7 +108,7 @@ def _which(command: str, path: str | None = None) -> str | None:
     return shutil.which(str(Path(command).expanduser()), path=path)
 
 
-def build_mcp_servers(capabilities: Capabilities, servers: Iterable[McpServer]) -> list[JsonObject]:
+def build_mcp_servers(capabilities: Capabilities, servers: Iterable[McpServer]) -> list[Json]:
     """The MCP servers in the protocol's format; without those that the agent does not support.
 
     Searches for programs on disk: call it in a thread.
@@ -116,7 +116,7 @@ def build_mcp_servers(capabilities: Capabilities, servers: Iterable[McpServer]) 
     return [_server(server) for server in servers if capabilities.supports_http or not server.url]
 
 
-def _server(server: McpServer) -> JsonObject:
+def _server(server: McpServer) -> Json:
     if server.url:
         headers = _pairs(server.headers)
         return {"type": "http", "name": server.name, "url": server.url, "headers": headers}
@@ -128,5 +128,5 @@ def _server(server: McpServer) -> JsonObject:
     }
 
 
-def _pairs(values: Mapping[str, str]) -> list[JsonObject]:
+def _pairs(values: Mapping[str, str]) -> list[Json]:
     return [{"name": name, "value": value} for name, value in values.items()]

@@ -5,15 +5,13 @@ import mimetypes
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
 from model.backends.base import Prompt
+from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
 
 
-def build_blocks(
-    prompt: Prompt, before: Iterable[str], *, accepts_images: bool
-) -> list[JsonObject]:
+def build_blocks(prompt: Prompt, before: Iterable[str], *, accepts_images: bool) -> list[Json]:
     """Build the blocks: the texts `before`, the message, its files and its images.
 
     Reads images: call it in a thread. Raises `SpinneyError` if one cannot be read.
@@ -26,7 +24,7 @@ def build_blocks(
     ]
 
 
-def parse_commands(update: JsonObject) -> tuple[AgentCommand, ...]:
+def parse_commands(update: Json) -> tuple[AgentCommand, ...]:
     """Parse the commands that an agent offers."""
     return tuple(
         AgentCommand(
@@ -44,7 +42,7 @@ def starts_with_command(commands: Iterable[AgentCommand], text: str) -> bool:
     return any(first == [f"/{command.name}"] for command in commands)
 
 
-def _image_blocks(images: Iterable[Path], accepts_images: bool) -> Iterator[JsonObject]:
+def _image_blocks(images: Iterable[Path], accepts_images: bool) -> Iterator[Json]:
     for image in images:
         if not accepts_images:
             text = f"(There is an image that you cannot see: {image})"
@@ -58,9 +56,9 @@ def _image_blocks(images: Iterable[Path], accepts_images: bool) -> Iterator[Json
         yield {"type": "image", "mimeType": _mime_type(image) or "image/png", "data": content}
 
 
-def _resource_link(file: Path) -> JsonObject:
+def _resource_link(file: Path) -> Json:
     kind = _mime_type(file)
-    link: JsonObject = {"type": "resource_link", "name": file.name, "uri": file.absolute().as_uri()}
+    link: Json = {"type": "resource_link", "name": file.name, "uri": file.absolute().as_uri()}
     return {**link, "mimeType": kind} if kind else link
 
 

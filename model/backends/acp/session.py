@@ -10,7 +10,6 @@ from model.agents.agents_file import AgentRow
 from model.backends import base
 from model.backends.acp import errors, program
 from model.backends.acp import prompt as acp_prompt
-from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
 from model.backends.acp.policy import (
     PLAN_INSTRUCTIONS,
     SWITCH_MODE,
@@ -25,6 +24,7 @@ from model.backends.acp.stream import AcpStream, parse_usage
 from model.backends.acp.tools import ToolCall
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
+from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
@@ -113,7 +113,7 @@ class AcpSession:
         if launch.resume_token and self._id != launch.resume_token:
             await self._notice(f"{self._row.label} no longer knows the conversation so far.")
 
-    async def _resume(self, conversation: str, params: JsonObject) -> bool:
+    async def _resume(self, conversation: str, params: Json) -> bool:
         """Resume the conversation; return whether it succeeded.
 
         Replayed messages arrive before `_id` is set, and are ignored.
@@ -230,7 +230,7 @@ class AcpSession:
             reason = f"Spinney does not support {as_text(message['method'])}"
             await self._rpc.respond_error(number, METHOD_NOT_FOUND, reason)
 
-    async def _on_notification(self, method: str, params: JsonObject) -> None:
+    async def _on_notification(self, method: str, params: Json) -> None:
         if method == "$/cancel_request":
             for request_id, request in list(self._pending.items()):
                 if request.rpc_id == params.get("requestId"):
@@ -263,7 +263,7 @@ class AcpSession:
             self._mode = "plan"
             await self._link.emit(base.ModeChanged("plan"))
 
-    async def _on_turn_end(self, response: JsonObject) -> None:
+    async def _on_turn_end(self, response: Json) -> None:
         await self._withdraw(*self._pending)
         result = as_object(response.get("result"))
         self._usage += parse_usage(result)
@@ -308,7 +308,7 @@ class AcpSession:
 
     # Permissions -------------------------------------------------------------------------------
 
-    async def _on_permission_request(self, rpc_id: object, params: JsonObject) -> None:
+    async def _on_permission_request(self, rpc_id: object, params: Json) -> None:
         if (
             params.get("sessionId") != self._id
             or not self._link.is_turn_open
@@ -373,7 +373,7 @@ class AcpSession:
 
     # Messages to the agent ---------------------------------------------------------------------
 
-    def _prompt(self, blocks: list[JsonObject]) -> JsonObject:
+    def _prompt(self, blocks: list[Json]) -> Json:
         message = self._rpc.build_request(
             "session/prompt", {"sessionId": self._id, "prompt": blocks}
         )

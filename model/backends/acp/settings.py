@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
+from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.domain.resources import ExecutionMode
 
 _PLAN: Final = ("plan", "architect", "readonly", "ask")
@@ -33,7 +33,7 @@ class Choice:
     """The name of the parameter for the id."""
     config_id: str = ""
 
-    def request(self, value: str) -> tuple[str, JsonObject]:
+    def request(self, value: str) -> tuple[str, Json]:
         """Method and parameters of the request that selects `value`."""
         extra = {"configId": self.config_id} if self.config_id else {}
         return self.method, {**extra, self.key: value}
@@ -49,7 +49,7 @@ class AgentSettings:
         self._initial_mode: str | None = None
         """The mode in which the agent started; the user's own configuration may set it."""
 
-    def update(self, message: JsonObject) -> None:
+    def update(self, message: Json) -> None:
         """Apply the response to a new, loaded or resumed session, or an update of options."""
         for category, choice in _choices(message):
             self._choices[category] = choice
@@ -62,7 +62,7 @@ class AgentSettings:
         if value and (choice := self._choices.get(category)) is not None:
             self._choices[category] = replace(choice, current=value)
 
-    def change_request(self, category: str, value: str | None) -> tuple[str, JsonObject] | None:
+    def change_request(self, category: str, value: str | None) -> tuple[str, Json] | None:
         """The request that selects `value`; `None` if it is selected or not available."""
         choice = self._choices.get(category)
         if choice is None or not value or value == choice.current:
@@ -99,7 +99,7 @@ class AgentSettings:
         return choice is not None and choice.current == self.mode_id("plan")
 
 
-def _choices(message: JsonObject) -> Iterator[tuple[str, Choice]]:
+def _choices(message: Json) -> Iterator[tuple[str, Choice]]:
     if modes := as_object(message.get("modes")):
         options = tuple(_options(modes.get("availableModes"), "id"))
         current = as_text(modes.get("currentModeId"))

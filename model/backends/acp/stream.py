@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from model.backends import base
-from model.backends.acp.json_values import JsonObject, as_count, as_object, as_objects, as_text
 from model.backends.acp.tools import ToolCall, ToolCalls, content_text
+from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.domain.resources import Usage
 
 
@@ -30,7 +30,7 @@ class AcpStream:
         self._open = None
         self._plan = f"plan {next(self._numbers)}"
 
-    def events(self, update: JsonObject) -> Iterator[base.AgentEvent]:
+    def events(self, update: Json) -> Iterator[base.AgentEvent]:
         """Convert an update to events."""
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
@@ -45,10 +45,10 @@ class AcpStream:
                 yield base.ToolUse(self._plan, "TodoWrite", {"todos": todos})
                 yield base.ToolResult(self._plan, "")
             case "usage_update":
-                self.context_tokens = as_count(update.get("used"))
-                self.context_window = as_count(update.get("size"))
+                self.context_tokens = _as_count(update.get("used"))
+                self.context_window = _as_count(update.get("size"))
 
-    def update_call(self, update: JsonObject) -> ToolCall:
+    def update_call(self, update: Json) -> ToolCall:
         """Apply an update to its tool call, and return the call."""
         self._open = None
         return self._tools.update(update)
@@ -61,9 +61,7 @@ class AcpStream:
         """The call as it is shown; the first one if it is several edits."""
         return self._tools.uses(call)[0]
 
-    def _text(
-        self, kind: Literal["text", "thinking"], update: JsonObject
-    ) -> Iterator[base.AgentEvent]:
+    def _text(self, kind: Literal["text", "thinking"], update: Json) -> Iterator[base.AgentEvent]:
         text = content_text(as_object(update.get("content")))
         if not text:
             return
@@ -74,16 +72,22 @@ class AcpStream:
         yield base.TextDelta(self._block, text, kind)
 
 
-def parse_usage(result: JsonObject) -> Usage:
+def parse_usage(result: Json) -> Usage:
     """Parse the token usage in the response to a prompt; not every agent reports it."""
     usage = as_object(result.get("usage"))
     return Usage(
-        input_tokens=as_count(usage.get("inputTokens")) or 0,
-        output_tokens=as_count(usage.get("outputTokens")) or 0,
-        cache_creation_input_tokens=as_count(usage.get("cachedWriteTokens")) or 0,
-        cache_read_input_tokens=as_count(usage.get("cachedReadTokens")) or 0,
+        input_tokens=_as_count(usage.get("inputTokens")) or 0,
+        output_tokens=_as_count(usage.get("outputTokens")) or 0,
+        cache_creation_input_tokens=_as_count(usage.get("cachedWriteTokens")) or 0,
+        cache_read_input_tokens=_as_count(usage.get("cachedReadTokens")) or 0,
     )
 
 
-def _todo(entry: JsonObject) -> dict[str, str]:
+def _todo(entry: Json) -> dict[str, str]:
     return {"content": as_text(entry.get("content")), "status": as_text(entry.get("status"))}
+
+
+def _as_count(value: object) -> int | None:
+    """The value if it is a non-negative integer, else `None`."""
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if is_count else None  # type: ignore[return-value]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
 from model.backends.base import ToolOutput, ToolResult, ToolUse
+from model.backends.json_values import Json, as_object, as_objects, as_text
 
 _NAMES: Final[Mapping[str, str]] = {
     "read": "read", "edit": "write", "delete": "delete", "move": "move", "search": "grep",
@@ -25,17 +25,17 @@ class ToolCall:
     name: str = ""
     kind: str = "other"
     status: str = "pending"
-    input: JsonObject = field(default_factory=dict)
+    input: Json = field(default_factory=dict)
     output: object = None
-    content: list[JsonObject] = field(default_factory=list)
-    diffs: list[JsonObject] = field(default_factory=list)
+    content: list[Json] = field(default_factory=list)
+    diffs: list[Json] = field(default_factory=list)
     """The file changes that it contains."""
     paths: tuple[str, ...] = ()
     printed: str = ""
     """The part of its output that was emitted while it runs."""
     emitted: dict[str, ToolUse | ToolResult] = field(default_factory=dict)
 
-    def update(self, fields: JsonObject) -> None:
+    def update(self, fields: Json) -> None:
         """Apply an update; missing fields are left unchanged."""
         self.title = as_text(fields.get("title")) or self.title
         # The first title of a tool without a kind is usually its name, a later one a sentence.
@@ -90,7 +90,7 @@ class ToolCalls:
         """Remove all calls, when a new turn begins."""
         self._calls.clear()
 
-    def update(self, fields: JsonObject) -> ToolCall:
+    def update(self, fields: Json) -> ToolCall:
         """Apply an update to its call, and return the call."""
         key = as_text(fields.get("toolCallId"))
         call = self._calls.setdefault(key, ToolCall(key))
@@ -120,7 +120,7 @@ class ToolCalls:
         """The call as it is shown: as one tool use, or as an edit for each changed file."""
         return [self._edit(call, *diff) for diff in enumerate(call.diffs)] or [self._other(call)]
 
-    def _edit(self, call: ToolCall, number: int, diff: JsonObject) -> ToolUse:
+    def _edit(self, call: ToolCall, number: int, diff: Json) -> ToolUse:
         fields = {
             "file_path": self._relative(as_text(diff["path"])),
             "old_content": as_text(diff.get("oldText")),
@@ -146,7 +146,7 @@ class ToolCalls:
             return path
 
 
-def content_text(block: JsonObject) -> str:
+def content_text(block: Json) -> str:
     """The text of a content block; for other types, their URI or type."""
     match block.get("type"):
         case "text":

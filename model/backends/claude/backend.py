@@ -21,7 +21,6 @@ from model.backends.claude import prompt as claude_prompt
 from model.backends.claude import settings as claude_settings
 from model.backends.claude.control import ControlChannel
 from model.backends.claude.edits import Edits
-from model.backends.claude.json_values import JsonObject, as_object, as_objects
 from model.backends.claude.policy import (
     EDIT_TOOLS,
     PERMISSION_MODE,
@@ -35,6 +34,7 @@ from model.backends.claude.policy import (
     denial_reason,
 )
 from model.backends.claude.protocol import ClaudeStream
+from model.backends.json_values import Json, as_object, as_objects
 from model.backends.process import AgentProcess, InvalidLine, JsonLine, build_agent_environment
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
@@ -140,7 +140,7 @@ class ClaudeSession:
         self._pending: dict[str, dict[str, Any]] = {}
         """Tool inputs of the requests that await an answer, by request id."""
         self._failure: base.TurnFailed | None = None
-        self._last_message: JsonObject = {}
+        self._last_message: Json = {}
         """The message that started the turn."""
         self._unknown_models: set[str] = set()
         """Preset models that the provider does not have."""
@@ -150,7 +150,7 @@ class ClaudeSession:
         self._channel = ProcessChannel(NAME, process, self._on_line, launch.recorder)
         self._control = ControlChannel(NAME, self._channel)
 
-    async def initialize(self, profile: JsonObject, launch: Launch) -> None:
+    async def initialize(self, profile: Json, launch: Launch) -> None:
         """Wait until the program is ready, and apply the profile."""
         response = await self._control.request("initialize", START_TIMEOUT, hooks=WEB_HOOK)
         for event in self._stream.handle_initialize(response):
@@ -280,7 +280,7 @@ class ClaudeSession:
             case _:
                 await self._handle_line(value)
 
-    async def _handle_line(self, line: JsonObject) -> None:
+    async def _handle_line(self, line: Json) -> None:
         if not self._channel.is_turn_open and self._stream.begins_answer(line):
             self._stream.begin_turn()
             self._channel.begin_turn()
@@ -356,7 +356,7 @@ class ClaudeSession:
             self._failure = failure
             await self._control.interrupt()
 
-    async def _handle_request(self, request_id: str, request: JsonObject) -> None:
+    async def _handle_request(self, request_id: str, request: Json) -> None:
         match request.get("subtype"):
             case "can_use_tool":
                 await self._handle_tool_request(request_id, request)
@@ -368,7 +368,7 @@ class ClaudeSession:
                     request_id, f"Spinney does not support {unknown}."
                 )
 
-    async def _handle_tool_request(self, request_id: str, request: JsonObject) -> None:
+    async def _handle_tool_request(self, request_id: str, request: Json) -> None:
         tool, tool_input = str(request.get("tool_name")), as_object(request.get("input"))
         decision = decide(self._stream.mode, tool, self._settings.web_in_plan)
         # The user's own rules ask even in the program's bypass mode (2.1.330).
@@ -394,7 +394,7 @@ class ClaudeSession:
                 )
 
     async def _build_permission(
-        self, request_id: str, request: JsonObject, tool: str, tool_input: dict[str, Any]
+        self, request_id: str, request: Json, tool: str, tool_input: dict[str, Any]
     ) -> base.PermissionRequested:
         tool_use_id = request.get("tool_use_id")
         use = base.ToolUse(str(tool_use_id), tool, tool_input)
@@ -421,9 +421,9 @@ class ClaudeSession:
         return tool_input
 
     async def _allow(
-        self, request_id: str, tool_input: Mapping[str, Any], permissions: Iterable[JsonObject] = ()
+        self, request_id: str, tool_input: Mapping[str, Any], permissions: Iterable[Json] = ()
     ) -> None:
-        response: JsonObject = {"behavior": "allow", "updatedInput": dict(tool_input)}
+        response: Json = {"behavior": "allow", "updatedInput": dict(tool_input)}
         if rules := list(permissions):
             response["updatedPermissions"] = rules
         await self._control.respond(request_id, response)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from model.backends.claude.json_values import JsonObject, as_objects
 from model.backends.command_files import read_commands, read_skills
+from model.backends.json_values import Json, as_objects
 from model.domain.resources import AgentCommand
 
 
-def parse_commands(response: JsonObject) -> tuple[AgentCommand, ...]:
+def parse_commands(response: Json) -> tuple[AgentCommand, ...]:
     """The commands listed in the response to `initialize`."""
     return tuple(
         AgentCommand(

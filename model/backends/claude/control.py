@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from typing import Any, Final
 
-from model.backends.claude.json_values import JsonObject, as_object
+from model.backends.json_values import Json, as_object
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
@@ -18,17 +18,15 @@ class ControlChannel:
     def __init__(self, name: str, channel: ProcessChannel) -> None:
         self._name = name
         self._channel = channel
-        self._pending: dict[str, asyncio.Future[JsonObject]] = {}
+        self._pending: dict[str, asyncio.Future[Json]] = {}
 
-    async def request(
-        self, subtype: str, timeout: float = REQUEST_TIMEOUT, **fields: Any
-    ) -> JsonObject:
+    async def request(self, subtype: str, timeout: float = REQUEST_TIMEOUT, **fields: Any) -> Json:
         """Send a request and wait for the response.
 
         Raises `backend_error` if the program refuses it, `timeout` if there is no response.
         """
         request_id = str(uuid.uuid4())
-        response: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        response: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._pending[request_id] = response
         ended = asyncio.create_task(self._channel.ended.wait())
         awaited: set[asyncio.Future[Any]] = {response, ended}
@@ -57,7 +55,7 @@ class ControlChannel:
         """Ask the program to end the turn; the end of the turn is the response."""
         await self._send_request(str(uuid.uuid4()), {"subtype": "interrupt"})
 
-    async def respond(self, request_id: str, result: JsonObject) -> None:
+    async def respond(self, request_id: str, result: Json) -> None:
         """Respond to a request of the program."""
         response = {"subtype": "success", "request_id": request_id, "response": result}
         await self._channel.write({"type": "control_response", "response": response})
@@ -67,6 +65,6 @@ class ControlChannel:
         response = {"subtype": "error", "request_id": request_id, "error": reason}
         await self._channel.write({"type": "control_response", "response": response})
 
-    async def _send_request(self, request_id: str, request: JsonObject) -> None:
+    async def _send_request(self, request_id: str, request: Json) -> None:
         message = {"type": "control_request", "request_id": request_id, "request": request}
         await self._channel.write(message)

@@ -8,6 +8,7 @@ from typing import Any
 
 from model.backends.base import ToolUse
 from model.backends.edit_text import SIZE_LIMIT, join_pieces, read_old_content
+from model.backends.json_values import as_text
 
 
 class Edits:
@@ -24,21 +25,24 @@ class Edits:
         path = str(arguments.get("file_path") or arguments.get("notebook_path") or "")
         match use.name:
             case "Edit":
-                old, new = _get_text(arguments, "old_string"), _get_text(arguments, "new_string")
+                old, new = (
+                    as_text(arguments.get("old_string")),
+                    as_text(arguments.get("new_string")),
+                )
             case "MultiEdit":
                 edits = [edit for edit in arguments.get("edits", ()) if isinstance(edit, dict)]
-                old = join_pieces([_get_text(edit, "old_string") for edit in edits])
-                new = join_pieces([_get_text(edit, "new_string") for edit in edits])
+                old = join_pieces([as_text(edit.get("old_string")) for edit in edits])
+                new = join_pieces([as_text(edit.get("new_string")) for edit in edits])
             case "NotebookEdit":
                 old = self._read_cell(path, str(arguments.get("cell_id", "")))
                 new = (
                     ""
                     if arguments.get("edit_mode") == "delete"
-                    else _get_text(arguments, "new_source")
+                    else as_text(arguments.get("new_source"))
                 )
                 old = "" if arguments.get("edit_mode") == "insert" else old
             case _:
-                new = _get_text(arguments, "content")
+                new = as_text(arguments.get("content"))
                 old = self._read_content(path, new)
         normalized = {"file_path": self._display_path(path), "old_content": old, "new_content": new}
         edit = replace(use, name="edit", input=normalized)
@@ -97,8 +101,3 @@ class Edits:
 def _drop_carriage_returns(text: str) -> str:
     """Drop carriage returns: the program reports files without them, unlike those read here."""
     return text.replace("\r\n", "\n")
-
-
-def _get_text(arguments: Mapping[str, Any], key: str) -> str:
-    value = arguments.get(key)
-    return value if isinstance(value, str) else ""

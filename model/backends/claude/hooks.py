@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from model.backends.base import ConversationNote
-from model.backends.claude.json_values import JsonObject, as_object
+from model.backends.json_values import Json, as_object
 
 _MAX_LENGTH: Final = 300
 """Maximum characters of a hook's own message."""
@@ -28,7 +28,7 @@ class HookReporter:
     def __init__(self) -> None:
         self._failed: set[str] = set()
 
-    def describe_result(self, line: JsonObject) -> ConversationNote | None:
+    def describe_result(self, line: Json) -> ConversationNote | None:
         """The note on a hook that has ended, if the user should see one."""
         event, name = str(line.get("hook_event")), str(line.get("hook_name"))
         output = _parse_output(line.get("stdout"))
@@ -53,7 +53,7 @@ class HookReporter:
         return None
 
 
-def describe_blocked_message(line: JsonObject) -> ConversationNote | None:
+def describe_blocked_message(line: Json) -> ConversationNote | None:
     """The note on a message that a hook kept from the agent, if the line reports that."""
     outcome = as_object(line.get("prompt_submit_outcome"))
     if not str(outcome.get("kind")).endswith("_by_hook"):

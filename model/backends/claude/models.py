@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.claude.json_values import JsonObject, as_object, as_objects
+from model.backends.json_values import Json, as_object, as_objects
 from model.backends.model_lists import ModelList, OfferedModel
 from model.backends.process import build_agent_environment
 
@@ -19,7 +19,7 @@ _MAX_BYTES: Final = 1_000_000
 _COMMAND: Final = re.compile(r"/model\s+\S")
 
 
-def parse_models(response: JsonObject, configured: str) -> ModelList:
+def parse_models(response: Json, configured: str) -> ModelList:
     """Parse the response to `initialize`; `configured` is the model in the user's settings."""
     entries = [each for each in as_objects(response.get("models")) if each.get("value")]
     default = next((each for each in entries if each["value"] == _DEFAULT), {})
@@ -85,7 +85,7 @@ def _read_settings(file: Path) -> Mapping[str, Any]:
         return {}
 
 
-def _to_model(entry: JsonObject) -> OfferedModel:
+def _to_model(entry: Json) -> OfferedModel:
     """Convert a model; its description begins with the name: `Opus 5.5 · Best for …` (2.1.329)."""
     label = str(entry.get("displayName") or entry["value"])
     name, _, description = str(entry.get("description") or "").partition(" · ")

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Prompt
-from model.backends.claude.json_values import JsonObject
+from model.backends.json_values import Json
 from model.base.errors import SpinneyError
 
 _UNQUOTED: Final = re.compile(r"[\w./-]*\w")
 """Names that the program finds without quotes; it finds none that contain a `#` (2.1.329)."""
 
 
-def build_user_line(prompt: Prompt, worktree: Path) -> JsonObject:
+def build_user_line(prompt: Prompt, worktree: Path) -> Json:
     """The message with its files mentioned and its images embedded.
 
     Raises `SpinneyError` for an unreadable image.
@@ -44,7 +44,7 @@ def _mention(file: Path, worktree: Path) -> str:
     return f"@{name}" if '"' in name or _UNQUOTED.fullmatch(name) else f'@"{name}"'
 
 
-def _image_blocks(images: Iterable[Path]) -> list[JsonObject]:
+def _image_blocks(images: Iterable[Path]) -> list[Json]:
     blocks = []
     for image in images:
         try:

@@ -14,7 +14,7 @@ from model.backends import base
 from model.backends.claude import commands as claude_commands
 from model.backends.claude import errors as claude_errors
 from model.backends.claude import hooks, policy
-from model.backends.claude.json_values import JsonObject, as_object, as_objects
+from model.backends.json_values import Json, as_object, as_objects
 from model.domain.resources import AgentCommand, ExecutionMode, Usage
 
 _SEEN_LIMIT: Final = 20_000
@@ -63,11 +63,11 @@ class ClaudeStream:
         self._error_code = ""
         self._retry_delay = None
 
-    def handle_initialize(self, response: JsonObject) -> Iterator[base.AgentEvent]:
+    def handle_initialize(self, response: Json) -> Iterator[base.AgentEvent]:
         """Events from the response to `initialize`, before the first turn."""
         yield from self._report_commands(claude_commands.parse_commands(response))
 
-    def events(self, line: JsonObject) -> Iterator[base.AgentEvent]:
+    def events(self, line: Json) -> Iterator[base.AgentEvent]:
         """The events for a line; none for unknown kinds of lines."""
         match line.get("type"):
             case "system":
@@ -93,7 +93,7 @@ class ClaudeStream:
         """Whether the provider reported that it does not have the model."""
         return self._error_code == "model_not_found"
 
-    def begins_answer(self, line: JsonObject) -> bool:
+    def begins_answer(self, line: Json) -> bool:
         """Whether the main conversation's answer starts with this line, prompted or not."""
         if line.get("parent_tool_use_id") is not None:
             return False
@@ -102,13 +102,13 @@ class ClaudeStream:
             return as_object(line.get("event")).get("type") == "message_start"
         return kind == "assistant" and str(line.get("uuid")) not in self._seen
 
-    def begins_work(self, line: JsonObject) -> bool:
+    def begins_work(self, line: Json) -> bool:
         """Whether the program now starts on a message, or sends a request to its provider."""
         if line.get("type") != "system":
             return False
         return line.get("subtype") == "init" or line.get("status") == "requesting"
 
-    def _is_new(self, line: JsonObject) -> bool:
+    def _is_new(self, line: Json) -> bool:
         """Whether the line is new: after compaction, old messages are printed again."""
         uuid = line.get("uuid")
         if not isinstance(uuid, str):
@@ -122,7 +122,7 @@ class ClaudeStream:
 
     # System lines --------------------------------------------------------------------------------
 
-    def _system_event(self, line: JsonObject) -> Iterator[base.AgentEvent]:
+    def _system_event(self, line: Json) -> Iterator[base.AgentEvent]:
         match line.get("subtype"):
             case "init":
                 yield from self._report_conversation(line)
@@ -151,14 +151,14 @@ class ClaudeStream:
                 if isinstance(line.get("content"), str):
                     yield base.Notice(line["content"])
 
-    def _report_conversation(self, line: JsonObject) -> Iterator[base.AgentEvent]:
+    def _report_conversation(self, line: Json) -> Iterator[base.AgentEvent]:
         session_id = line.get("session_id")
         if isinstance(session_id, str) and session_id and session_id != self.session_id:
             self.session_id = session_id
             self._context = Usage()
             yield base.ConversationIdentified(session_id)
 
-    def _report_mode(self, line: JsonObject) -> Iterator[base.AgentEvent]:
+    def _report_mode(self, line: Json) -> Iterator[base.AgentEvent]:
         reported = line.get("permissionMode")
         if isinstance(reported, str):
             mode = policy.resolve_mode(reported, self.mode)
@@ -171,7 +171,7 @@ class ClaudeStream:
             self._model = model
             yield base.ModelReported(model)
 
-    def _report_mcp_servers(self, line: JsonObject) -> Iterator[base.AgentEvent]:
+    def _report_mcp_servers(self, line: Json) -> Iterator[base.AgentEvent]:
         listed = as_objects(line.get("mcp_servers"))
         known = {str(each["name"]) for each in listed if "name" in each}
         names = tuple(sorted(known))
@@ -184,7 +184,7 @@ class ClaudeStream:
             self._commands = commands
             yield base.CommandsListed(commands)
 
-    def _note_rate_limit(self, limit: JsonObject) -> None:
+    def _note_rate_limit(self, limit: Json) -> None:
         """Remember when the limit of the user's subscription resets."""
         resets_at = limit.get("resetsAt")
         if limit.get("status") == "rejected" and isinstance(resets_at, int | float):
@@ -192,7 +192,7 @@ class ClaudeStream:
 
     # Streaming ---------------------------------------------------------------------------------
 
-    def _stream_event(self, event: JsonObject) -> Iterator[base.AgentEvent]:
+    def _stream_event(self, event: Json) -> Iterator[base.AgentEvent]:
         match event.get("type"):
             case "message_start":
                 yield from self._drop_message()
@@ -209,18 +209,16 @@ class ClaudeStream:
             case "message_stop":
                 self._message = None
 
-    def _may_be_plan(self, block: JsonObject) -> bool:
+    def _may_be_plan(self, block: Json) -> bool:
         """Whether this may edit the plan file in plan mode; only its input can confirm that."""
         return self.mode == "plan" and str(block.get("name")) in policy.EDIT_TOOLS
 
-    def _announce_tool(
-        self, message: _StreamedMessage, block: JsonObject
-    ) -> Iterator[base.AgentEvent]:
+    def _announce_tool(self, message: _StreamedMessage, block: Json) -> Iterator[base.AgentEvent]:
         if isinstance(block.get("id"), str):
             message.open_tools.append(block["id"])
             yield from self._report_tool(block, None)
 
-    def _delta(self, message: _StreamedMessage, event: JsonObject) -> Iterator[base.AgentEvent]:
+    def _delta(self, message: _StreamedMessage, event: Json) -> Iterator[base.AgentEvent]:
         delta = as_object(event.get("delta"))
         kind: Kind
         match delta.get("type"):
@@ -250,7 +248,7 @@ class ClaudeStream:
 
     # Finished blocks ---------------------------------------------------------------------------
 
-    def _assistant_message(self, line: JsonObject) -> Iterator[base.AgentEvent]:
+    def _assistant_message(self, line: Json) -> Iterator[base.AgentEvent]:
         message = as_object(line.get("message"))
         parent = line.get("parent_tool_use_id")
         if isinstance(line.get("error"), str):
@@ -282,7 +280,7 @@ class ClaudeStream:
         streamed.pop(block, None)
         yield base.TextFinal(block, text, kind)
 
-    def _report_tool(self, block: JsonObject, parent: object) -> Iterator[base.AgentEvent]:
+    def _report_tool(self, block: Json, parent: object) -> Iterator[base.AgentEvent]:
         tool, name, tool_input = block.get("id"), block.get("name"), block.get("input")
         if not isinstance(tool, str) or not isinstance(name, str):
             return
@@ -295,7 +293,7 @@ class ClaudeStream:
             self._message.open_tools.remove(tool)
         yield base.ToolUse(tool, name, tool_input, parent if isinstance(parent, str) else None)
 
-    def _tool_results(self, line: JsonObject) -> Iterator[base.AgentEvent]:
+    def _tool_results(self, line: Json) -> Iterator[base.AgentEvent]:
         for block in _blocks(as_object(line.get("message"))):
             tool = block.get("tool_use_id")
             if block.get("type") == "tool_result" and isinstance(tool, str):
@@ -307,7 +305,7 @@ class ClaudeStream:
 
     # The end of a turn -------------------------------------------------------------------------
 
-    def _end_turn(self, line: JsonObject) -> base.TurnFinished | base.TurnFailed:
+    def _end_turn(self, line: Json) -> base.TurnFinished | base.TurnFailed:
         usage = _usage(line.get("usage"))
         context = self._context
         context_tokens = (
@@ -329,7 +327,7 @@ class ClaudeStream:
             str(stop_reason or "end_turn"), usage, context_tokens or None, window
         )
 
-    def _build_failure(self, line: JsonObject, usage: Usage) -> base.TurnFailed:
+    def _build_failure(self, line: Json, usage: Usage) -> base.TurnFailed:
         payload = line.get("errors")
         errors = [str(error) for error in payload] if isinstance(payload, list) else []
         messages = [error for error in errors if not error.startswith("[ede_diagnostic]")]
@@ -353,7 +351,7 @@ class ClaudeStream:
         return current if isinstance(current, int) and current > 0 else max(known, default=None)
 
 
-def _blocks(message: JsonObject) -> list[JsonObject]:
+def _blocks(message: Json) -> list[Json]:
     content = message.get("content")
     return [{"type": "text", "text": content}] if isinstance(content, str) else as_objects(content)
 

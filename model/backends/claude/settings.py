@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from model.backends.base import ConversationNote
-from model.backends.claude.json_values import JsonObject, as_objects
+from model.backends.json_values import Json, as_objects
 
 TIMEOUT: Final = 3.0
 """Seconds to report them; the session does not wait longer."""
@@ -12,7 +12,7 @@ TIMEOUT: Final = 3.0
 _MAX_LENGTH: Final = 200
 
 
-def describe_ignored_files(payload: JsonObject) -> Iterator[ConversationNote]:
+def describe_ignored_files(payload: Json) -> Iterator[ConversationNote]:
     """A note for each ignored file: one error is enough, and only its own screen shows it."""
     errors = {str(each.get("file")): each for each in as_objects(payload.get("errors"))}
     for file, error in errors.items():

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from model.backends import base
 from model.backends.base import Verdict
 from model.backends.codex.stream import CodexStream, unwrap_shell
+from model.backends.json_values import Json, as_object, as_objects
 from model.domain.resources import ExecutionMode, Question, QuestionOption
-
-Json = dict[str, Any]
 
 _DECISIONS: Final[Mapping[Verdict, str]] = {"allow": "accept", "deny": "decline"}
 _MODES_BY_STRICTNESS: Final[tuple[ExecutionMode, ...]] = ("plan", "build", "yolo")
@@ -112,8 +111,7 @@ def _parse_elicitation(key: str, params: Json, stream: CodexStream) -> base.Perm
     tool = metadata.get("tool_name") if isinstance(metadata, dict) else None
     if not isinstance(metadata, dict) or not isinstance(tool, str):
         return base.PermissionRequested(key, name, {"message": message}, message)
-    name, arguments = f"{name}__{tool}", metadata.get("tool_params")
-    tool_input = arguments if isinstance(arguments, dict) else {}
+    name, tool_input = f"{name}__{tool}", as_object(metadata.get("tool_params"))
     return base.PermissionRequested(key, name, tool_input, message, stream.find_call(name))
 
 
@@ -163,5 +161,4 @@ def _parse_option(option: object) -> QuestionOption:
 
 
 def _question_objects(holder: Json) -> list[Json]:
-    listed = holder.get("questions")
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return as_objects(holder.get("questions"))

@@ -8,13 +8,12 @@ which is never intended. As of 0.169.0, which no longer reads the user's folder 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from model.backends.base import Launch, Settings
 from model.backends.codex.thread import CodexThread
+from model.backends.json_values import Json
 from model.domain.resources import AgentCommand
-
-Json = dict[str, Any]
 
 COMMANDS: Final = (
     AgentCommand(name="compact", description="Shorten the conversation to a summary"),

@@ -4,17 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from model.backends.base import CommandsListed, Prompt
 from model.backends.codex import builtins
 from model.backends.codex import prompt as codex_prompt
 from model.backends.command_files import read_skills
 from model.backends.json_rpc import JsonRpc
+from model.backends.json_values import Json, as_objects
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
-
-Json = dict[str, Any]
 
 
 def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
@@ -86,12 +84,10 @@ class CommandLoader:
             data = (await self._rpc.request("skills/list", params)).get("data")
         except SpinneyError:
             return {}
-        listed = (skill for folder in _objects(data) for skill in _objects(folder.get("skills")))
+        listed = (
+            skill for folder in as_objects(data) for skill in as_objects(folder.get("skills"))
+        )
         return {str(skill["name"]): skill for skill in listed if _is_usable(skill)}
-
-
-def _objects(value: object) -> list[Json]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _is_usable(skill: Json) -> bool:

@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from model.backends.base import ToolUse
-
-Json = dict[str, Any]
+from model.backends.json_values import Json, as_object, as_objects
 
 
 def parse_edits(item: Json, worktree: Path, parent: str | None) -> Iterator[ToolUse]:
@@ -15,18 +13,13 @@ def parse_edits(item: Json, worktree: Path, parent: str | None) -> Iterator[Tool
 
     The first one keeps the id of the item.
     """
-    listed = item.get("changes")
-    changes = (
-        [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    )
-    for number, change in enumerate(changes):
+    for number, change in enumerate(as_objects(item.get("changes"))):
         key = str(item.get("id")) if number == 0 else f"{item.get('id')}#{number + 1}"
         yield ToolUse(key, "edit", _to_edit(change, worktree), parent)
 
 
 def _to_edit(change: Json, worktree: Path) -> Json:
-    value = change.get("kind")
-    kind: Json = value if isinstance(value, dict) else {}
+    kind = as_object(change.get("kind"))
     diff = str(change.get("diff") or "")
     path = display_path(str(change.get("path") or ""), worktree)
     match kind.get("type"):

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Settings
+from model.backends.json_values import Json
 from model.backends.model_lists import ModelList, OfferedModel
 from model.backends.process import build_agent_environment
-
-Json = dict[str, Any]
 
 _BUILT_IN_PROVIDER: Final = "openai"
 

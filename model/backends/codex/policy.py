@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Settings
+from model.backends.json_values import Json
 from model.backends.orphans import OWNER_VARIABLE
 from model.base.git_layout import find_git_directories
 from model.domain.resources import EFFORTS
-
-Json = dict[str, Any]
 
 SESSION_VARIABLE: Final = "SPINNEY_SESSION"
 """The environment variable that marks the commands of one session."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from model.backends.base import Prompt
 from model.backends.codex.edits import display_path
-
-Json = dict[str, Any]
+from model.backends.json_values import Json
 
 _APPROVAL: Final = "Implement the plan."
 """The text that the program's own screen sends."""

@@ -11,12 +11,13 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from model.backends.codex.errors import SIGN_IN, settings_error
 from model.backends.codex.models import Models
 from model.backends.codex.program import PROGRAM, build_command
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
+from model.backends.json_values import Json, as_object
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.traffic import SharedRecorder, TrafficRecorder
 from model.base.errors import SpinneyError
@@ -49,8 +50,6 @@ _MAX_WARNINGS: Final = 5
 _IGNORED_METHODS: Final = ("turn/diff/updated", "thread/readState/changed")
 
 _log = logging.getLogger(__name__)
-
-Json = dict[str, Any]
 
 
 class Listener(Protocol):
@@ -255,8 +254,7 @@ class CodexServer:
                 await listener.on_invalid_line(line.reason)
             return
         message = line.value
-        method, value = message.get("method"), message.get("params")
-        params = value if isinstance(value, dict) else {}
+        method, params = message.get("method"), as_object(message.get("params"))
         if not isinstance(method, str):
             self.rpc.handle_response(message, line.raw)
             return
@@ -272,8 +270,7 @@ class CodexServer:
                     message["id"], METHOD_NOT_FOUND, f"Unknown method: {method}"
                 )
         elif method == "account/rateLimits/updated":
-            limits = params.get("rateLimits")
-            self._limits = limits if isinstance(limits, dict) else {}
+            self._limits = as_object(params.get("rateLimits"))
         elif owner is not None:
             await owner.on_notification(method, params)
         elif method in STARTUP_METHODS and len(self._early_notifications) < _MAX_EARLY:

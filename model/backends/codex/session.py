@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from model.backends import base
 from model.backends.base import Launch, Prompt, Settings
@@ -27,11 +27,10 @@ from model.backends.codex.server import NAME, CodexServer
 from model.backends.codex.session_cleanup import SessionCleanup
 from model.backends.codex.stream import CodexStream, get_turn_field
 from model.backends.codex.thread import CodexThread, open_thread
+from model.backends.json_values import Json, as_object
 from model.backends.process import build_agent_environment
 from model.base.errors import SpinneyError
 from model.domain.resources import Usage
-
-Json = dict[str, Any]
 
 TURN_TIMEOUT: Final = 30.0
 """Seconds to accept a turn."""
@@ -340,11 +339,8 @@ class CodexSession:
                 return base.TurnFinished("end_turn", usage)
             case "interrupted":
                 return base.TurnFinished("stopped", usage)
-        turn = params.get("turn")
-        error_info = turn.get("error") if isinstance(turn, dict) else None
-        message, error_type, retry_after = errors.describe_error(
-            error_info if isinstance(error_info, dict) else {}, self._thread.provider_key
-        )
+        error = as_object(as_object(params.get("turn")).get("error"))
+        message, error_type, retry_after = errors.describe_error(error, self._thread.provider_key)
         if error_type == "rate_limit_error" and retry_after is None:
             retry_after = self._server.limit_resets_in
         return base.TurnFailed(message, error_type, usage, retry_after)
@@ -363,8 +359,7 @@ class CodexSession:
 
     async def _abort_key_retries(self, params: Json) -> None:
         """End the turn if the key is refused: every retry fails too, and takes seconds."""
-        value = params.get("error")
-        error: Json = value if isinstance(value, dict) else {}
+        error = as_object(params.get("error"))
         if self._failure is None and errors.is_key_refused(error) and self._turn_id:
             message, error_type, _ = errors.describe_error(error, self._thread.provider_key)
             self._failure = base.TurnFailed(message, error_type)

@@ -4,12 +4,11 @@ about its settings.
 
 import asyncio
 import logging
-from typing import Any, Final
+from typing import Final
 
 from model.backends.codex.server import NAME
 from model.backends.json_rpc import JsonRpc
-
-Json = dict[str, Any]
+from model.backends.json_values import Json
 
 _MAX_LENGTH: Final = 300
 """Maximum characters of a message of the program."""

@@ -13,9 +13,8 @@ from typing import Any, Final
 from model.backends import base
 from model.backends.codex import errors, startup_notices
 from model.backends.codex.edits import display_path, parse_edits
+from model.backends.json_values import Json, as_object, as_objects
 from model.domain.resources import Usage
-
-Json = dict[str, Any]
 
 STOPPED: Final = "Stopped."
 STILL_RUNNING: Final = "Still running when the turn ended."
@@ -102,17 +101,17 @@ class CodexStream:
         parent = None if thread == self.thread_id else self.children.get(thread, "")
         match method:
             case "item/started":
-                yield from self._item_started(_as_object(params.get("item")), parent)
+                yield from self._item_started(as_object(params.get("item")), parent)
             case "item/completed":
-                yield from self._item_completed(_as_object(params.get("item")), thread, parent)
+                yield from self._item_completed(as_object(params.get("item")), thread, parent)
             case "turn/completed" if parent:
-                turn = _as_object(params.get("turn"))
+                turn = as_object(params.get("turn"))
                 text = self._last_text.pop(thread, "")
-                error = str(_as_object(turn.get("error")).get("message") or STOPPED)
+                error = str(as_object(turn.get("error")).get("message") or STOPPED)
                 is_done = turn.get("status") == "completed"
                 yield from self._result(parent, text or ("" if is_done else error), not is_done)
             case "thread/tokenUsage/updated":
-                self._update_usage(thread, _as_object(params.get("tokenUsage")))
+                self._update_usage(thread, as_object(params.get("tokenUsage")))
             case "item/commandExecution/outputDelta" if params.get("itemId") in self._open_tools:
                 yield base.ToolOutput(str(params["itemId"]), str(params.get("delta") or ""))
             case "item/mcpToolCall/progress" if params.get("itemId") in self._open_tools:
@@ -149,7 +148,7 @@ class CodexStream:
             case "error" if params.get("willRetry"):
                 self._broken_blocks |= self._open_blocks
                 self._open_blocks.clear()
-                yield base.Notice(errors.format_retry_notice(_as_object(params.get("error"))))
+                yield base.Notice(errors.format_retry_notice(as_object(params.get("error"))))
             case "warning" if isinstance(params.get("message"), str):
                 if params["message"] not in self._warnings:
                     self._warnings.add(params["message"])
@@ -235,9 +234,9 @@ class CodexStream:
                 yield from patch
             case "mcpToolCall":
                 name = f"mcp__{item.get('server')}__{item.get('tool')}"
-                yield base.ToolUse(key, name, _as_object(item.get("arguments")), parent)
+                yield base.ToolUse(key, name, as_object(item.get("arguments")), parent)
             case "dynamicToolCall":
-                arguments = _as_object(item.get("arguments"))
+                arguments = as_object(item.get("arguments"))
                 yield base.ToolUse(key, str(item.get("tool")), arguments, parent)
             case "webSearch":
                 query = {"query": str(item.get("query") or "")}
@@ -328,13 +327,13 @@ class CodexStream:
             self._baselines[thread] = self._totals[thread]
 
     def _update_usage(self, thread: str, usage: Json) -> None:
-        total, last = (_to_usage(_as_object(usage.get(name))) for name in ("total", "last"))
+        total, last = (_to_usage(as_object(usage.get(name))) for name in ("total", "last"))
         if thread == self.thread_id and thread not in self._totals:
             # A conversation whose last event was a compaction reports no usage on resume (0.169).
             self._baselines[thread] = _difference(total, last)
         self._totals[thread] = total
         if thread == self.thread_id:
-            context_tokens = _as_count(_as_object(usage.get("last")).get("totalTokens"))
+            context_tokens = _as_count(as_object(usage.get("last")).get("totalTokens"))
             self.context_tokens = context_tokens or self.context_tokens
             window = _as_count(usage.get("modelContextWindow"))
             self.context_window = window or self.context_window
@@ -365,23 +364,18 @@ def _parse_outcome(item: Json) -> tuple[str, bool]:
                 output = STOPPED if code == _KILLED else f"(exit code {code})"
             return output, is_error or bool(code)
         case "mcpToolCall":
-            error = _as_object(item.get("error")).get("message")
-            content = _as_object(item.get("result")).get("content")
+            error = as_object(item.get("error")).get("message")
+            content = as_object(item.get("result")).get("content")
             return str(error) if error else _join_texts(content), is_error or bool(error)
         case "dynamicToolCall":
             return _join_texts(item.get("contentItems")), is_error
         case "webSearch":
-            return str(_as_object(item.get("action")).get("url") or ""), is_error
+            return str(as_object(item.get("action")).get("url") or ""), is_error
     return "", is_error
 
 
 def _join_texts(parts: object) -> str:
-    listed = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in listed)
-
-
-def _as_object(value: object) -> Json:
-    return value if isinstance(value, dict) else {}
+    return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in as_objects(parts))
 
 
 def _as_count(value: object) -> int:

@@ -12,9 +12,8 @@ from model.backends.codex import policy
 from model.backends.codex.models import UserConfig
 from model.backends.codex.server import NAME, CodexServer
 from model.backends.json_rpc import JsonRpc, RpcError
+from model.backends.json_values import Json
 from model.base.errors import SpinneyError
-
-Json = dict[str, Any]
 
 _TIMEOUT: Final = 60.0
 """Seconds to open a thread; the user's MCP servers start with it."""

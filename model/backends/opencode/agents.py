@@ -1,11 +1,10 @@
 """The user's own OpenCode agents, offered as commands (`/reviewer …`) for a single message."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from model.backends.json_values import Json
 from model.domain.resources import AgentCommand
-
-Json = dict[str, Any]
 
 _OURS: Final = frozenset({"plan", "build", "yolo"})
 

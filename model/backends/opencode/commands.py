@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.command_files import read_commands, read_skills
+from model.backends.json_values import Json
 from model.domain.resources import AgentCommand
 
-Json = dict[str, Any]
 Call = Callable[[str, str, None], Awaitable[Any]]
 """Calls the server."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from model.backends.base import ToolResult, ToolUse
 from model.backends.edit_text import join_pieces, read_old_content
+from model.backends.json_values import as_text
 
 EDIT_TOOLS: Final = frozenset({"edit", "write", "apply_patch", "patch", "multiedit"})
 
@@ -30,17 +31,17 @@ class Edits:
         if not fields:
             return [replace(use, name="edit", input=_edit("", "", ""))]
         if use.name in ("apply_patch", "patch"):
-            return self._split_patch(use, _text(fields, "patchText"))
-        path = _text(fields, "filePath")
+            return self._split_patch(use, as_text(fields.get("patchText")))
+        path = as_text(fields.get("filePath"))
         if use.name == "write":
-            new = _text(fields, "content")
+            new = as_text(fields.get("content"))
             old = read_old_content(self._worktree / path, new) if path else ""
         elif isinstance(fields.get("edits"), list):
             edits = [edit for edit in fields["edits"] if isinstance(edit, Mapping)]
-            old = join_pieces([_text(edit, "oldString") for edit in edits])
-            new = join_pieces([_text(edit, "newString") for edit in edits])
+            old = join_pieces([as_text(edit.get("oldString")) for edit in edits])
+            new = join_pieces([as_text(edit.get("newString")) for edit in edits])
         else:
-            old, new = _text(fields, "oldString"), _text(fields, "newString")
+            old, new = as_text(fields.get("oldString")), as_text(fields.get("newString"))
         return [replace(use, name="edit", input=_edit(self._relative(path), old, new))]
 
     def results(self, result: ToolResult) -> list[ToolResult]:
@@ -50,9 +51,9 @@ class Edits:
 
     def from_request(self, metadata: Mapping[str, Any]) -> dict[str, str]:
         """The edit in a permission request, which contains a unified diff."""
-        _, _, hunks = _text(metadata, "diff").partition("\n@@")
+        _, _, hunks = as_text(metadata.get("diff")).partition("\n@@")
         old, new = _sides(hunks.split("\n")[1:])
-        return _edit(self._relative(_text(metadata, "filepath")), old, new)
+        return _edit(self._relative(as_text(metadata.get("filepath"))), old, new)
 
     def _relative(self, path: str) -> str:
         """The path relative to the worktree, if it is inside."""
@@ -97,8 +98,3 @@ def _sides(lines: list[str]) -> tuple[str, str]:
     old = [line[1:] for line in hunks if line[0] != "+"]
     new = [line[1:] for line in hunks if line[0] != "-"]
     return "\n".join(old), "\n".join(new)
-
-
-def _text(fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""

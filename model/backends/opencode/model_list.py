@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model.backends.json_values import as_object
 from model.backends.model_lists import ModelList, OfferedModel
 from model.backends.process import build_agent_environment
 
@@ -32,7 +33,7 @@ def parse_model_list(response: object, configured: ConfiguredModels) -> ModelLis
         _model(provider, str(name), model, several=several)
         for provider in providers
         if isinstance(provider, Mapping)
-        for name, model in _table(provider.get("models")).items()
+        for name, model in as_object(provider.get("models")).items()
         if isinstance(model, Mapping) and _supports_tools(model)
     ]
     return ModelList(models=models, default=configured.model, small=configured.small)
@@ -56,15 +57,11 @@ def _model(
         name=f"{provider.get('id')}/{name}",
         label=str(model.get("name") or name),
         description=str(provider.get("name") or provider.get("id")) if several else "",
-        efforts=[str(each) for each in _table(model.get("variants"))],
+        efforts=[str(each) for each in as_object(model.get("variants"))],
         is_superseded=model.get("status") == "deprecated",
     )
 
 
 def _supports_tools(model: Mapping[str, Any]) -> bool:
     """Whether it can be used in a session; providers also have models for images and audio."""
-    return _table(model.get("capabilities")).get("toolcall") is not False
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return as_object(model.get("capabilities")).get("toolcall") is not False

@@ -5,13 +5,11 @@ import mimetypes
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from model.backends.base import Launch, Prompt, Settings
+from model.backends.json_values import Json
 from model.backends.opencode import policy
 from model.base.errors import SpinneyError
-
-Json = dict[str, Any]
 
 
 def build_parts(prompt: Prompt, worktree: Path) -> list[Json]:

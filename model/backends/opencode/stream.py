@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from model.backends import base
+from model.backends.json_values import as_object
 from model.backends.opencode import errors
 from model.backends.opencode.plan_text import PlanFilter
 from model.backends.plan_markers import split_plan
@@ -119,7 +120,7 @@ class OpenCodeStream:
         """Convert an event of the program; unknown kinds are ignored."""
         match kind:
             case "session.created":
-                self._adopt(_mapping(properties.get("info")))
+                self._adopt(as_object(properties.get("info")))
             case "session.status":
                 yield from self._status(properties)
             case "session.error" if properties.get("sessionID") == self.session_id:
@@ -128,9 +129,9 @@ class OpenCodeStream:
             case "session.compacted" if properties.get("sessionID") == self.session_id:
                 yield base.COMPACTION_NOTE
             case "message.updated":
-                yield from self._message(_mapping(properties.get("info")))
+                yield from self._message(as_object(properties.get("info")))
             case "message.part.updated":
-                yield from self._part(_mapping(properties.get("part")))
+                yield from self._part(as_object(properties.get("part")))
             case "message.part.delta":
                 yield from self._delta(properties)
 
@@ -178,7 +179,7 @@ class OpenCodeStream:
         return session_id == self.session_id or session_id in self._children
 
     def _status(self, properties: Json) -> Iterator[base.AgentEvent]:
-        status = _mapping(properties.get("status"))
+        status = as_object(properties.get("status"))
         if self._is_ours(str(properties.get("sessionID"))) and status.get("type") == "retry":
             yield base.Notice(errors.retry_notice(status.get("attempt"), status.get("message")))
 
@@ -244,7 +245,7 @@ class OpenCodeStream:
         text = part.get("text")
         if not isinstance(text, str):
             return
-        if not _mapping(part.get("time")).get("end"):
+        if not as_object(part.get("time")).get("end"):
             if key not in self._final and key not in self._open_texts:
                 self._open_texts[key] = PlanFilter(kind, looks_for_plan=self._plans)
             return
@@ -272,11 +273,11 @@ class OpenCodeStream:
     # Tools --------------------------------------------------------------------------------------
 
     def _tool(self, message: str, key: str, part: Json) -> Iterator[base.AgentEvent]:
-        state, name = _mapping(part.get("state")), str(part.get("tool"))
-        status, input_ = str(state.get("status")), _mapping(state.get("input"))
+        state, name = as_object(part.get("state")), str(part.get("tool"))
+        status, input_ = str(state.get("status")), as_object(state.get("input"))
         session = str(part.get("sessionID"))
         parent = self._children.get(session)
-        child = _mapping(state.get("metadata")).get("sessionId")
+        child = as_object(state.get("metadata")).get("sessionId")
         if name == "task" and isinstance(child, str):
             self._children[child] = key
         if name in _HIDDEN_TOOLS:
@@ -288,19 +289,15 @@ class OpenCodeStream:
         if known is None or (input_ and input_ != known.input):
             yield base.ToolUse(key, _NAMES.get(name, name), input_, parent)
         self._tools[key] = _Tool(status, input_ or (known.input if known else {}))
-        printed = _mapping(state.get("metadata")).get("output")
+        printed = as_object(state.get("metadata")).get("output")
         if status == "running" and isinstance(printed, str) and printed:
             yield base.ToolOutput(key, printed, is_whole=True)
         if status == "completed":
             # A command has an exit code, which is null if it was aborted.
-            failed = _mapping(state.get("metadata")).get("exit", 0) != 0
+            failed = as_object(state.get("metadata")).get("exit", 0) != 0
             yield base.ToolResult(key, str(state.get("output") or ""), failed)
         elif status == "error":
             yield base.ToolResult(key, str(state.get("error") or ""), is_error=True)
-
-
-def _mapping(value: object) -> Json:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _is_summary(info: Json) -> bool:
@@ -308,8 +305,8 @@ def _is_summary(info: Json) -> bool:
 
 
 def _usage(value: object) -> Usage:
-    tokens = _mapping(value)
-    cache = _mapping(tokens.get("cache"))
+    tokens = as_object(value)
+    cache = as_object(tokens.get("cache"))
     return Usage(
         input_tokens=_count(tokens.get("input")),
         output_tokens=_count(tokens.get("output")) + _count(tokens.get("reasoning")),
