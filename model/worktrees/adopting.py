@@ -18,7 +18,7 @@ from model.domain.worktrees import OutsideWorktree
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
-from model.worktrees.lookup import require_project
+from model.worktrees.lookup import next_order, require_project
 from model.worktrees.naming import make_unique_name
 
 
@@ -71,8 +71,7 @@ def _make_adoption_events(state: State, adopted: Worktree) -> list[Event]:
     if any(other.path == adopted.path for other in state.worktrees.values()):
         raise worktree_path_exists(adopted.path)
     name = make_unique_name(adopted.name, {other.name for other in others})
-    last = max((other.order for other in others), default=0)
-    order = last + 1 if last else 0
+    order = next_order(state, adopted.project_id)
     return [WorktreeCreated(worktree=adopted.model_copy(update={"name": name, "order": order}))]
 
 

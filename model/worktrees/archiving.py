@@ -20,6 +20,7 @@ from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import (
+    next_order,
     refuse_while_running,
     refuse_while_unsettled,
     require_project,
@@ -130,6 +131,7 @@ async def open_base(store: Store, project_id: str) -> Worktree:
             branch=branch,
             created_at=time.time(),
             session_type="base",
+            order=next_order(state, project_id),
         )
         return [WorktreeCreated(worktree=base)]
 

@@ -31,7 +31,12 @@ from model.git import fetching, refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
-from model.worktrees.lookup import require_project, to_folder_name, worktrees_directory
+from model.worktrees.lookup import (
+    next_order,
+    require_project,
+    to_folder_name,
+    worktrees_directory,
+)
 from model.worktrees.naming import (
     check_name,
     make_random_name,
@@ -131,8 +136,7 @@ def _make_announcement_events(
         raise branch_exists(worktree.branch)
     if is_occupied or any(other.path == worktree.path for other in state.worktrees.values()):
         raise worktree_path_exists(worktree.path)
-    last = max((other.order for other in others), default=0)
-    placed = worktree.model_copy(update={"order": last + 1 if last else 0})
+    placed = worktree.model_copy(update={"order": next_order(state, worktree.project_id)})
     return [WorktreeCreating(worktree=placed)]
 
 

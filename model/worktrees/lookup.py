@@ -25,6 +25,12 @@ def require_worktree(state: State, worktree_id: str) -> Worktree:
     return worktree
 
 
+def next_order(state: State, project_id: str) -> float:
+    """Return the `order` of a new last worktree of a project."""
+    others = state.worktrees_of(project_id, archived=True)
+    return max((other.order + 1 for other in others), default=0)
+
+
 def worktrees_directory(project: Project, directories: Directories) -> Path:
     """Return the directory of new worktrees; `worktrees_dir` is relative to the repository."""
     if project.worktrees_dir:

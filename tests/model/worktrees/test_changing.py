@@ -9,8 +9,10 @@ from model.background.worktree_status import refresh
 from model.base.errors import SpinneyError
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.commands.worktrees import (
+    adopt_worktree,
     archive_worktree,
     delete_worktree,
+    list_outside_worktrees,
     list_worktrees,
     open_base_worktree,
     recreate_worktree,
@@ -38,6 +40,19 @@ async def test_the_order_is_as_asked_and_new_ones_come_last(
     assert listed[0].order < listed[1].order
     with pytest.raises(SpinneyError, match="Worktree not found: nowhere"):
         await reorder_worktrees(workspace, make.project.id, ["nowhere"])
+
+
+async def test_every_new_worktree_comes_last_with_an_order_of_its_own(
+    make: Maker, workspace: Workspace, repository: Repository, tmp_path: Path
+) -> None:
+    made = [await make("one"), await make("two")]
+    repository.git("worktree", "add", "-b", "theirs", str(tmp_path / "by-hand"))
+    outside = (await list_outside_worktrees(workspace, make.project.id))[0]
+    made.append(await adopt_worktree(workspace, make.project.id, outside.path))
+    made.append(await open_base_worktree(workspace, make.project.id))
+    listed = await list_worktrees(workspace, make.project.id)
+    assert [worktree.id for worktree in listed] == [worktree.id for worktree in made]
+    assert [worktree.order for worktree in listed] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("put_away", [archive_worktree, delete_worktree])
