@@ -56,7 +56,6 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/backends/codex/errors.py: format_retry_notice": lambda notice, text: notice(
         {"message": text}
     ),
-    "model/backends/codex/stream.py: _PLAN": search,
     "model/backends/demo/directives.py: _ITEM": every,
     "model/backends/demo/directives.py: _MARK": match,
     "model/backends/demo/directives.py: split_steps": call,

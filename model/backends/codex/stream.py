@@ -4,7 +4,6 @@ A sub-agent is a thread of its own whose items are interleaved; only its tools a
 tool that started it. Streamed text is provisional until its item is complete.
 """
 
-import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from model.backends import base
 from model.backends.codex import errors, startup_notices
 from model.backends.codex.edits import display_path, parse_edits
 from model.backends.json_values import Json, as_object, as_objects
+from model.backends.plan_markers import split_plan
 from model.domain.resources import Usage
 
 STOPPED: Final = "Stopped."
@@ -24,8 +24,6 @@ _KILLED: Final = -1
 """The exit code of a command that the program killed."""
 
 _SHELLS: Final = ("-c", "-lc", "-lic")
-
-_PLAN: Final = re.compile(r"<proposed_plan>(.*?)(?:</proposed_plan>|\Z)", re.DOTALL)
 
 _SPAWNING: Final = {"spawnAgent", "sendInput"}
 
@@ -92,8 +90,8 @@ class CodexStream:
     @property
     def proposed_plan(self) -> str:
         """The turn's plan, from a plan item or marked in the last message."""
-        marked = _PLAN.search(self._last_text.get(self.thread_id, ""))
-        return (self.plan or (marked[1] if marked else "")).strip()
+        _, marked = split_plan(self._last_text.get(self.thread_id, ""))
+        return (self.plan or marked).strip()
 
     def events(self, method: str, params: Json) -> Iterator[base.AgentEvent]:
         """The events for a notification; none for unknown methods."""
