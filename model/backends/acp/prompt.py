@@ -1,13 +1,12 @@
 """Converts user messages to the blocks of an ACP prompt, and parses the agent's commands."""
 
-import base64
 import mimetypes
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from model.backends.base import Prompt
+from model.backends.images import encode_image
 from model.backends.json_values import Json, as_object, as_objects, as_text
-from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
 
 
@@ -48,19 +47,11 @@ def _image_blocks(images: Iterable[Path], accepts_images: bool) -> Iterator[Json
             text = f"(There is an image that you cannot see: {image})"
             yield {"type": "text", "text": text}
             continue
-        try:
-            content = base64.b64encode(image.read_bytes()).decode()
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SpinneyError(f"The image {image} could not be read: {reason}.") from error
-        yield {"type": "image", "mimeType": _mime_type(image) or "image/png", "data": content}
+        kind, content = encode_image(image)
+        yield {"type": "image", "mimeType": kind, "data": content}
 
 
 def _resource_link(file: Path) -> Json:
-    kind = _mime_type(file)
+    kind = mimetypes.guess_type(file.name)[0]
     link: Json = {"type": "resource_link", "name": file.name, "uri": file.absolute().as_uri()}
     return {**link, "mimeType": kind} if kind else link
-
-
-def _mime_type(file: Path) -> str | None:
-    return mimetypes.guess_type(file.name)[0]

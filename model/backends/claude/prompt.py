@@ -1,7 +1,5 @@
 """Builds the JSON line for a user's message. Reads images: call it in a thread."""
 
-import base64
-import mimetypes
 import re
 import uuid
 from collections.abc import Iterable
@@ -10,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Prompt
+from model.backends.images import encode_image
 from model.backends.json_values import Json
-from model.base.errors import SpinneyError
 
 _UNQUOTED: Final = re.compile(r"[\w./-]*\w")
 """Names that the program finds without quotes; it finds none that contain a `#` (2.1.329)."""
@@ -47,12 +45,7 @@ def _mention(file: Path, worktree: Path) -> str:
 def _image_blocks(images: Iterable[Path]) -> list[Json]:
     blocks = []
     for image in images:
-        try:
-            content = base64.b64encode(image.read_bytes()).decode()
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SpinneyError(f"The image {image} could not be read: {reason}.") from error
-        kind = mimetypes.guess_type(image.name)[0] or "image/png"
+        kind, content = encode_image(image)
         source = {"type": "base64", "media_type": kind, "data": content}
         blocks.append({"type": "image", "source": source})
     return blocks

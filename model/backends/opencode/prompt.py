@@ -1,15 +1,13 @@
 """Converts user messages to the bodies of OpenCode's calls."""
 
-import base64
-import mimetypes
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from model.backends.base import Launch, Prompt, Settings
+from model.backends.images import encode_image
 from model.backends.json_values import Json
 from model.backends.opencode import policy
-from model.base.errors import SpinneyError
 
 
 def build_parts(prompt: Prompt, worktree: Path) -> list[Json]:
@@ -46,12 +44,7 @@ def _files(prompt: Prompt) -> Iterator[Json]:
 
 def _images(prompt: Prompt) -> Iterator[Json]:
     for image in prompt.images:
-        try:
-            content = base64.b64encode(image.read_bytes()).decode()
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SpinneyError(f"The image {image} could not be read: {reason}.") from error
-        mime = mimetypes.guess_type(image.name)[0] or "image/png"
+        mime, content = encode_image(image)
         url = f"data:{mime};base64,{content}"
         yield {"type": "file", "mime": mime, "filename": image.name, "url": url}
 
