@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from model.backends.base import ToolOutput, ToolResult, ToolUse
 from model.backends.json_values import Json, as_object, as_objects, as_text
+from model.backends.worktree_paths import display_path
 
 _NAMES: Final[Mapping[str, str]] = {
     "read": "read", "edit": "write", "delete": "delete", "move": "move", "search": "grep",
@@ -122,7 +123,7 @@ class ToolCalls:
 
     def _edit(self, call: ToolCall, number: int, diff: Json) -> ToolUse:
         fields = {
-            "file_path": self._relative(as_text(diff["path"])),
+            "file_path": display_path(as_text(diff["path"]), self._worktree),
             "old_content": as_text(diff.get("oldText")),
             "new_content": as_text(diff.get("newText")),
         }
@@ -135,15 +136,8 @@ class ToolCalls:
         elif not fields and call.kind in _NAMES:
             fields["description"] = call.title
         if len(call.paths) == 1 and call.kind in ("read", "edit", "delete", "move"):
-            fields.setdefault("file_path", self._relative(call.paths[0]))
+            fields.setdefault("file_path", display_path(call.paths[0], self._worktree))
         return ToolUse(call.id, _NAMES.get(call.kind) or call.name or "tool", fields)
-
-    def _relative(self, path: str) -> str:
-        """The path relative to the worktree, if it is inside."""
-        try:
-            return str(Path(path).relative_to(self._worktree))
-        except ValueError:
-            return path
 
 
 def content_text(block: Json) -> str:

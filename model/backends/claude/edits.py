@@ -9,6 +9,7 @@ from typing import Any
 from model.backends.base import ToolUse
 from model.backends.edit_text import SIZE_LIMIT, join_pieces, read_old_content
 from model.backends.json_values import as_text
+from model.backends.worktree_paths import display_path
 
 
 class Edits:
@@ -44,7 +45,11 @@ class Edits:
             case _:
                 new = as_text(arguments.get("content"))
                 old = self._read_content(path, new)
-        normalized = {"file_path": self._display_path(path), "old_content": old, "new_content": new}
+        normalized = {
+            "file_path": display_path(path, self._worktree),
+            "old_content": old,
+            "new_content": new,
+        }
         edit = replace(use, name="edit", input=normalized)
         if use.name == "Write" and arguments:
             self._writes[use.id] = edit
@@ -75,13 +80,6 @@ class Edits:
         """Whether a call edits the plan file, which the program keeps outside the worktree."""
         path = arguments.get("file_path")
         return isinstance(path, str) and Path(path).parent in self._plans
-
-    def _display_path(self, path: str) -> str:
-        """The path for display: relative if inside the worktree."""
-        try:
-            return str(Path(path).relative_to(self._worktree)) if path else ""
-        except ValueError:
-            return path
 
     def _read_content(self, path: str, new: str = "") -> str:
         return read_old_content(self._worktree / path, new) if path else ""

@@ -3,13 +3,13 @@
 import re
 import uuid
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from model.backends.base import Prompt
 from model.backends.images import encode_image
 from model.backends.json_values import Json
+from model.backends.worktree_paths import display_path
 
 _UNQUOTED: Final = re.compile(r"[\w./-]*\w")
 """Names that the program finds without quotes; it finds none that contain a `#` (2.1.329)."""
@@ -36,9 +36,7 @@ def is_command(text: str) -> bool:
 
 
 def _mention(file: Path, worktree: Path) -> str:
-    with suppress(ValueError):
-        file = file.relative_to(worktree)
-    name = str(file)
+    name = display_path(str(file), worktree)
     return f"@{name}" if '"' in name or _UNQUOTED.fullmatch(name) else f'@"{name}"'
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from model.backends.base import ToolUse
 from model.backends.json_values import Json, as_object, as_objects
+from model.backends.worktree_paths import display_path
 
 
 def parse_edits(item: Json, worktree: Path, parent: str | None) -> Iterator[ToolUse]:
@@ -52,11 +53,3 @@ def _split_sides(diff: str) -> tuple[str, str]:
                 old.append(gap := "…\r\n" if (old or new)[-1].endswith("\r\n") else "…\n")
                 new.append(gap)
     return "".join(old), "".join(new)
-
-
-def display_path(path: str, worktree: Path) -> str:
-    """The path for display: relative if inside the worktree."""
-    try:
-        return str(Path(path).relative_to(worktree)) if path else ""
-    except ValueError:
-        return path

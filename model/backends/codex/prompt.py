@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Prompt
-from model.backends.codex.edits import display_path
 from model.backends.json_values import Json
+from model.backends.worktree_paths import display_path
 
 _APPROVAL: Final = "Implement the plan."
 """The text that the program's own screen sends."""

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from model.backends import base
 from model.backends.codex import errors, startup_notices
-from model.backends.codex.edits import display_path, parse_edits
+from model.backends.codex.edits import parse_edits
 from model.backends.json_values import Json, as_object, as_objects
 from model.backends.plan_markers import split_plan
+from model.backends.worktree_paths import display_path
 from model.domain.resources import Usage
 
 STOPPED: Final = "Stopped."

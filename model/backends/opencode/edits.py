@@ -9,6 +9,7 @@ from typing import Any, Final
 from model.backends.base import ToolResult, ToolUse
 from model.backends.edit_text import join_pieces, read_old_content
 from model.backends.json_values import as_text
+from model.backends.worktree_paths import display_path
 
 EDIT_TOOLS: Final = frozenset({"edit", "write", "apply_patch", "patch", "multiedit"})
 
@@ -42,7 +43,9 @@ class Edits:
             new = join_pieces([as_text(edit.get("newString")) for edit in edits])
         else:
             old, new = as_text(fields.get("oldString")), as_text(fields.get("newString"))
-        return [replace(use, name="edit", input=_edit(self._relative(path), old, new))]
+        return [
+            replace(use, name="edit", input=_edit(display_path(path, self._worktree), old, new))
+        ]
 
     def results(self, result: ToolResult) -> list[ToolResult]:
         """The result for each of the edits that a call was converted to."""
@@ -53,20 +56,13 @@ class Edits:
         """The edit in a permission request, which contains a unified diff."""
         _, _, hunks = as_text(metadata.get("diff")).partition("\n@@")
         old, new = _sides(hunks.split("\n")[1:])
-        return _edit(self._relative(as_text(metadata.get("filepath"))), old, new)
-
-    def _relative(self, path: str) -> str:
-        """The path relative to the worktree, if it is inside."""
-        try:
-            return str(Path(path).relative_to(self._worktree)) if path else ""
-        except ValueError:
-            return path
+        return _edit(display_path(as_text(metadata.get("filepath")), self._worktree), old, new)
 
     def _split_patch(self, use: ToolUse, patch: str) -> list[ToolUse]:
         edits: list[ToolUse] = []
         for number, (path, lines) in enumerate(_files(patch)):
             key = use.id if number == 0 else f"{use.id}:{number}"
-            fields = _edit(self._relative(path), *_sides(lines))
+            fields = _edit(display_path(path, self._worktree), *_sides(lines))
             edits.append(replace(use, id=key, name="edit", input=fields))
         if not edits:
             return [replace(use, name="edit", input=_edit("", "", patch))]

@@ -1,13 +1,13 @@
 """Converts user messages to the bodies of OpenCode's calls."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.images import encode_image
 from model.backends.json_values import Json
 from model.backends.opencode import policy
+from model.backends.worktree_paths import display_path
 
 
 def build_parts(prompt: Prompt, worktree: Path) -> list[Json]:
@@ -16,7 +16,7 @@ def build_parts(prompt: Prompt, worktree: Path) -> list[Json]:
     Reads files: call it in a thread. The program inserts the text of files into the message. Raises
     `SpinneyError` for an image that cannot be read.
     """
-    mentions = [f"@{_relative(file, worktree)}" for file in prompt.files]
+    mentions = [f"@{display_path(str(file), worktree)}" for file in prompt.files]
     text = "\n".join([prompt.text, *mentions])
     return [{"type": "text", "text": text}, *_files(prompt), *_images(prompt)]
 
@@ -47,9 +47,3 @@ def _images(prompt: Prompt) -> Iterator[Json]:
         mime, content = encode_image(image)
         url = f"data:{mime};base64,{content}"
         yield {"type": "file", "mime": mime, "filename": image.name, "url": url}
-
-
-def _relative(file: Path, worktree: Path) -> Path:
-    with suppress(ValueError):
-        return file.relative_to(worktree)
-    return file
