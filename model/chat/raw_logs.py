@@ -18,6 +18,7 @@ from model.base.errors import SpinneyError
 from model.base.instance import find_running_instance
 from model.base.masking import SecretMasker, find_named_secrets
 from model.base.paths import Directories, file_error
+from model.base.plural import plural
 from model.chat import raw_files
 from model.chat.raw_lines import format_line
 from model.chat.tool_outputs import remove_other_folders
@@ -212,7 +213,7 @@ def _write(folder: Path, lines: Iterable[_Line], dropped: int, mask: SecretMaske
             bytes_since_pause = 0
             time.sleep(_PAUSE)
     if dropped:
-        note = f"{dropped:,} {'line' if dropped == 1 else 'lines'} dropped".encode()
+        note = f"{dropped:,} {plural(dropped, 'line')} dropped".encode()
         written.append(format_line(time.time(), "\u00b7", "", note, mask))
     raw_files.append(folder, written)
 

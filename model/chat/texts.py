@@ -3,6 +3,7 @@
 import re
 import time
 
+from model.base.plural import count
 from model.base.text import clean_line
 
 NAME_LENGTH = 48
@@ -76,5 +77,5 @@ def format_duration(seconds: float) -> str:
     for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
         number = int(seconds) // size
         if number or size == 1:
-            return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+            return count(number, unit)
     raise AssertionError

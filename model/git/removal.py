@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.base.plural import count
 from model.base.text import clean_line
 from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists, get_current_branch
@@ -111,7 +112,7 @@ async def check_branch_deletion(root: Path, branch: str) -> None:
     lost = await _count_unique_commits(root, "refs/heads/" + check_branch_name(branch), branch)
     if lost:
         raise SpinneyError(
-            f"The branch '{branch}' has {_count(lost, 'commit')} that {_is_or_are(lost)} on no "
+            f"The branch '{branch}' has {count(lost, 'commit')} that {_is_or_are(lost)} on no "
             "other branch and on no remote. Push it first, or delete it with force.",
             "conflict",
         )
@@ -144,10 +145,10 @@ async def _check_nothing_lost(path: Path) -> None:
     commits = await _count_unique_commits(path, "HEAD", await get_current_branch(path))
     parts = []
     if files:
-        parts.append(f"{_count(len(files), 'uncommitted file')} ({_abbreviate(files)})")
+        parts.append(f"{count(len(files), 'uncommitted file')} ({_abbreviate(files)})")
     if commits:
-        count = _count(commits, "commit")
-        parts.append(f"{count} that {_is_or_are(commits)} on no other branch and on no remote")
+        counted = count(commits, "commit")
+        parts.append(f"{counted} that {_is_or_are(commits)} on no other branch and on no remote")
     if parts:
         raise SpinneyError(
             f"'{path.name}' has {' and '.join(parts)}. Commit and push first, or remove it "
@@ -179,10 +180,6 @@ async def _count_unique_commits(path: Path, ref: str, branch: str | None) -> int
     )  # fmt: skip
     # Fails on a branch without commits, which has none to lose.
     return int(counted.stdout) if counted.returncode == 0 else 0
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _is_or_are(number: int) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.paths import PRIVATE_FILE, find_backup_path
+from model.base.plural import count
 from model.store.backups import Backup, list_backups
 from model.store.damaged_rows import read_block, read_message, to_text
 from model.store.schema import COLUMNS, migrate, rebuild_search_index
@@ -232,7 +233,7 @@ def _summarize(target: sqlite3.Connection, backup: Backup | None) -> str:
         kind: _count(target, "documents", kind) for kind in ("project", "worktree", "session")
     }
     counts["message"] = _count(target, "messages")
-    counted = [f"{number} {kind}{'' if number == 1 else 's'}" for kind, number in counts.items()]
+    counted = [count(number, kind) for kind, number in counts.items()]
     if not any(_count(target, table) for table in COLUMNS):
         return (
             "None of it could be read, so this is a new, empty one. Add your projects again; their"

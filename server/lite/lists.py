@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
+from model.base.plural import count
 from model.domain.resources import ExecutionMode, Session, Worktree
 from model.worktrees import require_worktree
 from server.lite.html import Element, Node, make
@@ -233,8 +234,8 @@ def _counts(worktree: Worktree) -> Iterator[str]:
         yield f"{worktree.cached_behind_count} behind"
     if worktree.cached_unpushed_count:
         yield f"{worktree.cached_unpushed_count} not pushed"
-    if count := worktree.cached_conflict_count:
-        yield f"{count} conflict{'' if count == 1 else 's'}"
+    if worktree.cached_conflict_count:
+        yield count(worktree.cached_conflict_count, "conflict")
     if worktree.pr_number:
         status = worktree.cached_pr_status or ""
         checks = _CHECKS.get(worktree.cached_check_status or "", "")
