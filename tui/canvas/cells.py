@@ -1,6 +1,6 @@
-"""What the canvas says of sessions: which there are, in which order, what each one's cell holds.
+"""The canvas's model: which sessions it shows, in which order, and the content of their cells.
 
-Pure: the state goes in, cells come out. Nothing here draws or asks.
+Pure functions from the state to cells.
 """
 
 from collections.abc import Mapping
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from model.domain.resources import Request, Session
     from model.state import State
 
-_NEED: Final[Mapping[Mark, int]] = {
+_PRIORITY: Final[Mapping[Mark, int]] = {
     Mark.NEEDS_YOU: 0, Mark.RUNNING: 1, Mark.UNREAD: 2, Mark.FAILED: 3,
 }  # fmt: skip
-"""Who stands first; those that are idle stand last."""
+"""Sort order of marks; idle sessions come last."""
 
 _TAIL: Final = 1_000
-"""Characters at the end of a text in which its last lines are looked for."""
+"""Characters at the end of a text that are searched for its last lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A session as the canvas shows it, but for its last lines, which change more often."""
+    """A session on the canvas, without its last lines, which change more often."""
 
     session: "Session"
     project: str
@@ -58,19 +58,19 @@ class Cell:
 
     @property
     def asks(self) -> str:
-        """What it needs a person for, on one line; empty if it needs nobody."""
+        """The session's request on one line; '' if it is not waiting for the user."""
         request = self.session.request
         if self.session.status != "waiting" or request is None:
             return ""
-        return asked(request)
+        return summarize_request(request)
 
     def text(self, agent: str) -> str:
-        """What a filter looks into, in lower case."""
+        """Return the text that a filter searches, in lower case."""
         return f"{self.name} {self.project} {self.worktree} {agent} {self.session.status}".lower()
 
 
-def asked(request: "Request") -> str:
-    """What a request asks, on one line."""
+def summarize_request(request: "Request") -> str:
+    """Return what a request asks, on one line."""
     match request.kind:
         case "plan":
             lines = (words_of(clean_line(line)) for line in request.plan.splitlines())
@@ -80,9 +80,9 @@ def asked(request: "Request") -> str:
             given = request.tool_input
             named = (given.get(key) for key in ("command", "file_path", "filePath", "path"))
             texts = (text.strip().replace("\n", "␊ ") for text in named if isinstance(text, str))
-            what = next(map(clean_line, texts), "")
-            said = what or clean_line(request.description)
-            return f"may I {clean_line(request.tool_name)}: {said}".removesuffix(": ")
+            target = next(map(clean_line, texts), "")
+            target = target or clean_line(request.description)
+            return f"allow {clean_line(request.tool_name)}: {target}".removesuffix(": ")
         case _:
             questions = [clean_line(question.question) for question in request.questions]
             more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
@@ -90,37 +90,37 @@ def asked(request: "Request") -> str:
 
 
 def cells(state: "State", project_id: str | None) -> list[Cell]:
-    """The sessions of a project, or of all, by need first: the longest waiting, then the newest."""
-    found = []
+    """Return the sessions of a project, or of all: longest waiting first, then newest first."""
+    result = []
     for session in shown_sessions(state, project_id):
         worktree = state.worktrees[session.worktree_id]
         project = state.projects.get(worktree.project_id)
         name = clean_line(project.name) if project is not None else ""
-        found.append(Cell(session, name, clean_line(worktree.name)))
-    return sorted(found, key=_need)
+        result.append(Cell(session, name, clean_line(worktree.name)))
+    return sorted(result, key=_sort_key)
 
 
-def _need(cell: Cell) -> tuple[int, float]:
+def _sort_key(cell: Cell) -> tuple[int, float]:
     mark, age = cell.mark, cell.session.updated_at
-    return _NEED.get(mark, len(_NEED)), age if mark is Mark.NEEDS_YOU else -age
+    return _PRIORITY.get(mark, len(_PRIORITY)), age if mark is Mark.NEEDS_YOU else -age
 
 
 def last_lines(message: Message, count: int) -> tuple[str, ...]:
-    """The last lines that a message says, its newest block's last; at most `count`."""
+    """Return the last lines of a message, at most `count`."""
     lines: list[str] = []
     for block in reversed(message.content):
         match block:
             case TextBlock(text=text) | PlanBlock(text=text):
-                said = [words_of(clean_line(line)) for line in text[-_TAIL:].splitlines()]
+                text_lines = [words_of(clean_line(line)) for line in text[-_TAIL:].splitlines()]
             case ThinkingBlock():
-                said = ["thinking …" if block.seconds is None else ""]
+                text_lines = ["thinking …" if block.seconds is None else ""]
             case ToolUseBlock():
-                said = [_tool(block)]
+                text_lines = [_tool_line(block)]
             case QuestionBlock(questions=questions):
-                said = [clean_line(question.question) for question in questions]
+                text_lines = [clean_line(question.question) for question in questions]
             case _:
-                said = []
-        lines = [*filter(None, said), *lines]
+                text_lines = []
+        lines = [*filter(None, text_lines), *lines]
         if len(lines) >= count:
             break
     if message.error is not None:
@@ -128,6 +128,6 @@ def last_lines(message: Message, count: int) -> tuple[str, ...]:
     return tuple(lines[-count:])
 
 
-def _tool(block: ToolUseBlock) -> str:
+def _tool_line(block: ToolUseBlock) -> str:
     given = (value for value in block.input.values() if isinstance(value, str))
     return f"▸ {clean_line(block.name)}  {clean_line(next(given, '')[:_TAIL])}"

@@ -1,4 +1,4 @@
-"""What the canvas asks over its cells: an answer to a session, or a message for several."""
+"""The canvas's dialogs: answering a session, and writing to several."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AskMessage(Dialog[str]):
-    """A message of several lines."""
+    """Asks for a message of several lines."""
 
     def __init__(self, title: str, sentence: str) -> None:
         super().__init__(title)
@@ -36,7 +36,7 @@ class AskMessage(Dialog[str]):
         ]
 
     def on_mount(self) -> None:
-        """Write at once."""
+        """Focus the message box."""
         self.query_one(MessageArea).focus()
 
     @on(MessageArea.Submitted)
@@ -46,9 +46,9 @@ class AskMessage(Dialog[str]):
 
 
 class Answer(Dialog[None]):
-    """What a session asks, whole, with the keys that answer it.
+    """A session's full request, with the keys that answer it.
 
-    It closes once the session asks for nothing more, whoever answered.
+    Closes when the session has no request any more, whichever client answered.
     """
 
     def __init__(self, session: "Session", desk: "Desk") -> None:
@@ -62,14 +62,14 @@ class Answer(Dialog[None]):
         panel.add_class("hidden")
         composer = Composer(id="answer")
         panel.connect(composer)
-        composer.placeholder = "or write your answer"
+        composer.placeholder = "or type your answer"
         plan = Static(self._plan(), id="asked-plan", markup=False)
         plan.display = bool(self._plan())
         return [
             plan,
             panel,
             composer,
-            Static(keys_line(("esc", "leave it waiting")), classes="keys"),
+            Static(keys_line(("esc", "keep waiting")), classes="keys"),
         ]
 
     def _plan(self) -> Content:
@@ -77,12 +77,12 @@ class Answer(Dialog[None]):
         return Content(request.plan if request is not None else "")
 
     def on_mount(self) -> None:
-        """Ask, and take the keys."""
+        """Show the request, and focus the message box."""
         self._ask()
         self.query_one(Composer).focus()
 
     def follow(self, session: "Session | None") -> None:
-        """Take up what became of the session."""
+        """Follow a change of the session."""
         if session is None or session.status != "waiting" or session.request is None:
             if self.is_current:
                 self.action_leave()
@@ -103,19 +103,19 @@ class Answer(Dialog[None]):
         self._desk.start(self._desk.outbox.answer(event))
 
     def action_leave(self) -> None:
-        """Leave it waiting; what was written goes into the session's own message box."""
+        """Close without answering; typed text moves to the session's message box."""
         self._desk.outbox.return_text(self._session.id, self.query_one(Composer).draft.full())
         self.dismiss(None)
 
     @on(RequestPanel.Typed)
     def _typed_beside(self, event: RequestPanel.Typed) -> None:
-        """A letter that chooses nothing belongs to the message box."""
+        """Type a letter that is no choice into the message box."""
         event.stop()
         self.query_one(Composer).focus()
         self.query_one(Composer).write(event.character)
 
     @on(RequestPanel.Dropped)
-    def _words_dropped(self, event: RequestPanel.Dropped) -> None:
+    def _on_answers_dropped(self, event: RequestPanel.Dropped) -> None:
         event.stop()
         self._desk.outbox.return_text(event.session_id, "\n".join(event.words))
 
@@ -131,7 +131,7 @@ class Answer(Dialog[None]):
         self.notify(HELD, severity="warning", markup=False)
 
     @on(Composer.Submitted)
-    def _said(self, event: Composer.Submitted) -> None:
+    def _submitted(self, event: Composer.Submitted) -> None:
         event.stop()
         panel, composer = self.query_one(RequestPanel), self.query_one(Composer)
         if event.written_for != panel.subject:

@@ -1,4 +1,4 @@
-"""A cell of the canvas as rows: two to four lines of a list, or a box of a grid."""
+"""Draws a cell of the canvas: an entry of two to four lines in a list, or a box in a grid."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -19,12 +19,12 @@ from tui.transcript.parts import tones
 LIST_HEIGHT: Final = 4
 GRID_HEIGHT: Final = 8
 GRID_WIDTH: Final = 44
-"""Cells of the screen that a box has at least, where there is room for two."""
+"""Minimum width of a box, if there is space for two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How cells stand: in so many columns, each so wide and so high."""
+    """The number of columns, and the width and height of cells."""
 
     columns: int
     width: int
@@ -32,7 +32,7 @@ class Layout:
 
     @classmethod
     def of(cls, name: str, width: int) -> "Layout":
-        """The layout of the preference `canvas_layout` on a screen of this width."""
+        """Return the layout for the preference `canvas_layout` on a screen of this width."""
         if name == "list" or plain.is_on():
             return cls(1, width, LIST_HEIGHT)
         columns = max(1, width // GRID_WIDTH)
@@ -40,13 +40,13 @@ class Layout:
 
     @property
     def lines(self) -> int:
-        """How many of a session's last lines fit a cell."""
+        """How many of a session's last lines fit into a cell."""
         return self.height - (4 if self.columns > 1 or self.height == GRID_HEIGHT else 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A cell with all that its rows are made from."""
+    """A cell with everything that its drawing depends on."""
 
     cell: Cell
     agent: str
@@ -57,7 +57,7 @@ class Drawn:
 
 
 def rows(drawn: Drawn, layout: Layout, palette: Palette) -> list[Strip]:
-    """The cell's rows, exactly as many and as wide as the layout says."""
+    """Return the cell's rows, exactly as many and as wide as the layout requires."""
     if layout.height == GRID_HEIGHT:
         lines = _box(drawn, layout, palette)
     else:
@@ -66,32 +66,32 @@ def rows(drawn: Drawn, layout: Layout, palette: Palette) -> list[Strip]:
 
 
 def _entry(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
-    """A list's entry: who, where, and what was said or is asked."""
+    """Draw a list entry: name, location, and last lines or request."""
     edge = _edge(drawn, palette)
-    place = _place(drawn)
-    room = layout.width - 3 - sum(segment.cell_length for segment in _mark(drawn, palette))
-    name = one_line(drawn.cell.name, max(room - cell_len(place) - 2, room // 2))
-    place = one_line(place, max(room - cell_len(name) - 2, 4))
-    gap = " " * max(room - cell_len(name) - cell_len(place), 2)
+    location = _location(drawn)
+    width = layout.width - 3 - sum(segment.cell_length for segment in _mark(drawn, palette))
+    name = one_line(drawn.cell.name, max(width - cell_len(location) - 2, width // 2))
+    location = one_line(location, max(width - cell_len(name) - 2, 4))
+    gap = " " * max(width - cell_len(name) - cell_len(location), 2)
     head = [
         edge, *_mark(drawn, palette), Segment(name, _name_style(drawn, palette)),
-        Segment(gap), Segment(place, palette.muted),
+        Segment(gap), Segment(location, palette.muted),
     ]  # fmt: skip
-    said = _said(drawn, layout.lines, room, palette)
-    body: list[Line] = [[edge, Segment("   "), *line] for line in said]
+    lines = _content_lines(drawn, layout.lines, width, palette)
+    body: list[Line] = [[edge, Segment("   "), *line] for line in lines]
     return [head, *body, *([[edge]] * (layout.height - 2 - len(body))), []]
 
 
 def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
-    """A grid's box; its frame is thick where the cursor is."""
+    """Draw a box of a grid; its border is thick under the cursor."""
     inner = layout.width - 5
     frame = palette.accent if drawn.is_here else palette.border
     top, side, bottom = ("┏━┓", "┃", "┗━┛") if drawn.is_here else ("┌─┐", "│", "└─┘")
     name = one_line(drawn.cell.name, inner - 2 - cell_len(drawn.cell.mark.sign))
     content: list[Line] = [
         [*_mark(drawn, palette), Segment(name, _name_style(drawn, palette))],
-        [Segment(one_line(_place(drawn), inner), palette.muted)],
-        *_said(drawn, layout.lines, inner, palette),
+        [Segment(one_line(_location(drawn), inner), palette.muted)],
+        *_content_lines(drawn, layout.lines, inner, palette),
     ]
     content += [[]] * (layout.height - 2 - len(content))
     across = top[1] * (layout.width - 3)
@@ -102,18 +102,18 @@ def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     return [*framed, [Segment(f"{bottom[0]}{across}{bottom[2]}", frame)]]
 
 
-def _said(drawn: Drawn, count: int, width: int, palette: Palette) -> list[Line]:
-    """The last lines, and last of all what it asks."""
+def _content_lines(drawn: Drawn, count: int, width: int, palette: Palette) -> list[Line]:
+    """Return the last lines, followed by the session's request."""
     asks = drawn.cell.asks
-    # Broken and not cut: what streams is seen to grow, also where no line has ended yet.
-    lines = (line for line in drawn.lines if line != asks)  # a question is part of the answer, too
-    every = [row for line in lines for row in prose_rows(line, width, palette.text)]
-    found: list[Line] = every[-(count - bool(asks)) :] if count > bool(asks) else []
-    if not found and not asks and not drawn.cell.session.message_count:
-        found.append([Segment("nothing was said yet", palette.faint)])
+    # Wrapped and not cut, so that streamed text is seen to grow before its first line ends.
+    lines = (line for line in drawn.lines if line != asks)  # a question is in the message, too
+    wrapped = [row for line in lines for row in prose_rows(line, width, palette.text)]
+    result: list[Line] = wrapped[-(count - bool(asks)) :] if count > bool(asks) else []
+    if not result and not asks and not drawn.cell.session.message_count:
+        result.append([Segment("no messages yet", palette.faint)])
     if asks:
-        found.append([Segment(one_line(asks, width), palette.warning)])
-    return found
+        result.append([Segment(one_line(asks, width), palette.warning)])
+    return result
 
 
 def _edge(drawn: Drawn, palette: Palette) -> Segment:
@@ -127,7 +127,7 @@ def _mark(drawn: Drawn, palette: Palette) -> Line:
 
 
 def mark_style(mark: Mark, palette: Palette) -> Style:
-    """The colour of a mark; its shape differs as well."""
+    """Return the color of a mark; its shape differs as well."""
     match mark:
         case Mark.NEEDS_YOU:
             return palette.warning + Style(bold=True)
@@ -145,7 +145,7 @@ def _name_style(drawn: Drawn, palette: Palette) -> Style:
     return tones(palette.kind).strong if drawn.cell.mark >= Mark.RUNNING else palette.text
 
 
-def _place(drawn: Drawn) -> str:
+def _location(drawn: Drawn) -> str:
     cell = drawn.cell
     where = f"{cell.project} ▸ {cell.worktree}" if cell.project else cell.worktree
     return f"{where} · {drawn.agent}" if drawn.agent else where

@@ -1,7 +1,7 @@
-"""The canvas: every session of a project or of all on one screen, those that need a person first.
+"""The canvas: all sessions of a project, or of all projects, with those that need you first.
 
-Letters filter; several sessions can be marked and stopped, archived or written to at once. It
-follows the mirror beside the main screen and keeps nothing but the last lines it has read.
+Letters filter; several sessions can be marked and stopped, archived or written to at once. The
+screen follows the mirror and stores nothing but the last lines that it has read.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -38,13 +38,13 @@ FOOTER = (
     "canvas_answer", "canvas_write", "canvas_stop", "canvas_archive", "canvas_scope",
     "canvas_layout",
 )  # fmt: skip
-"""The actions at the foot, those that are wanted most first."""
+"""The actions in the footer, the most useful first."""
 
 Part = str | Content | tuple[str, str]
 
-_MOST_LINES = 6
-_AT_ONCE = 4
-"""How many sessions' last messages are read at the same time."""
+_MAX_LINES = 6
+_CONCURRENT_READS = 4
+"""Number of sessions whose last messages are read at the same time."""
 
 
 class Canvas(FullScreen):
@@ -57,11 +57,11 @@ class Canvas(FullScreen):
         super().__init__(desk)
         self.filter = ""
         self.project_id: str | None = None
-        """The project whose sessions are shown; `None`: those of all."""
-        self._every: list[Cell] = []
-        """Those of the project, without the filter."""
+        """The project whose sessions are shown; `None` for all projects."""
+        self._all_cells: list[Cell] = []
+        """The project's cells, unfiltered."""
         self._texts: list[str] = []
-        """What the filter looks into, once it was used."""
+        """The texts that the filter searches, once it was used."""
         self._lines: dict[str, tuple[str, ...]] = {}
         self._wanted: set[str] = set()
         self._answer: Answer | None = None
@@ -75,13 +75,13 @@ class Canvas(FullScreen):
             self._agent,
         )
 
-    def palette_entries(self, words: str, style: Style) -> Iterable[Entry]:
-        """What the command palette shows here."""
-        found = (a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit"))
-        return action_entries(found, self, words, style)
+    def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
+        """The command palette's entries on this screen."""
+        actions = (a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit"))
+        return action_entries(actions, self, query, style)
 
     def on_mount(self) -> None:
-        """Show what is there."""
+        """Show the sessions."""
         self._read_streams()
         self._collect()
 
@@ -98,10 +98,10 @@ class Canvas(FullScreen):
             self._answer.follow(change.state.sessions.get(self._answer_id))
         self._read_streams()
         if change.is_only_text:
-            self.view.look()
+            self.view.refresh_changed()
             return
         for session_id in change.sessions:
-            # A finished session may have said what no stream told; it is read again when seen.
+            # A finished session may have text that was not streamed; read it again when visible.
             if (now := change.state.sessions.get(session_id)) is None or now.status == "idle":
                 self._wanted.discard(session_id)
         if change.preferences:
@@ -109,41 +109,41 @@ class Canvas(FullScreen):
         self._collect()
 
     def recolor(self, palette: "Palette") -> None:
-        """Draw the cells in other colours."""
+        """Redraw the cells in other colors."""
         self.view.set_palette(palette)
 
     def _read_streams(self) -> None:
         for message in self.desk.state.streaming.values():
-            if lines := last_lines(message, _MOST_LINES):
+            if lines := last_lines(message, _MAX_LINES):
                 self._lines[message.session_id] = lines
 
     def _collect(self) -> None:
-        self._every, self._texts = cells(self.desk.state, self.project_id), []
+        self._all_cells, self._texts = cells(self.desk.state, self.project_id), []
         self._show()
 
     def _show(self) -> None:
-        words = self.filter.lower().split()
-        shown = self._every
-        if words:
-            self._texts = self._texts or [cell.text(self._agent(cell)) for cell in self._every]
-            pairs = zip(self._every, self._texts, strict=True)
-            shown = [cell for cell, text in pairs if all(word in text for word in words)]
+        query = self.filter.lower().split()
+        shown = self._all_cells
+        if query:
+            self._texts = self._texts or [cell.text(self._agent(cell)) for cell in self._all_cells]
+            pairs = zip(self._all_cells, self._texts, strict=True)
+            shown = [cell for cell, text in pairs if all(word in text for word in query)]
         if not self.desk.mirror.is_loaded:
             self.view.empty = "Loading …"
-        elif words:
-            self.view.empty = f"No session holds '{self.filter}'. Backspace takes letters back."
+        elif query:
+            self.view.empty = f"No session matches '{self.filter}'. Press backspace to change it."
         else:
             self.view.empty = (
-                "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
+                "No sessions yet. Press escape to go back, then ctrl+n to create a worktree."
             )
         self.view.show(shown)
-        self._entitle()
+        self._update_title()
 
-    def _entitle(self) -> None:
-        every, shown = len(self._every), len(self.view.cells)
+    def _update_title(self) -> None:
+        total, shown = len(self._all_cells), len(self.view.cells)
         project = self.desk.state.projects.get(self.project_id or "")
         scope = Content(project.name) if project is not None else Content("all projects")
-        number = f"{shown} of {every}" if self.filter else f"{every}"
+        number = f"{shown} of {total}" if self.filter else f"{total}"
         marked = f" · {len(self.view.marked)} marked" if self.view.marked else ""
         left: list[Part] = [
             ("Canvas", "bold $accent"),
@@ -167,9 +167,11 @@ class Canvas(FullScreen):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Name the keys that are of use now."""
+        """Show the keys that are useful now."""
         own = (("enter", "open"), ("tab", "mark"), ("letters", "filter"))
-        without = frozenset() if self._asks() is not None else frozenset({"canvas_answer"})
+        without = (
+            frozenset() if self._asking_session() is not None else frozenset({"canvas_answer"})
+        )
         self.update_key_hints(FOOTER, first=own, without=without)
 
     def _agent(self, cell: Cell) -> str:
@@ -179,26 +181,26 @@ class Canvas(FullScreen):
     def _lines_wanted(self, event: CanvasView.LinesWanted) -> None:
         new = [session_id for session_id in event.session_ids if session_id not in self._wanted]
         self._wanted.update(new)
-        known = self.desk.state.sessions
-        said = [i for i in new if (s := known.get(i)) is not None and s.message_count]
-        for first in range(_AT_ONCE):
-            if mine := said[first::_AT_ONCE]:
+        sessions = self.desk.state.sessions
+        with_messages = [i for i in new if (s := sessions.get(i)) is not None and s.message_count]
+        for first in range(_CONCURRENT_READS):
+            if mine := with_messages[first::_CONCURRENT_READS]:
                 self.run_worker(self._read(mine), exit_on_error=False)
 
     async def _read(self, session_ids: list[str]) -> None:
-        """The last lines of sessions that do not stream."""
+        """Read the last lines of sessions that are not streaming."""
         for session_id in session_ids:
             try:
                 page = await self.desk.client.call(
                     commands.get_messages, session_id=session_id, limit=1
                 )
             except SpinneyError:
-                continue  # It went meanwhile; its cell goes, too.
+                continue  # The session was removed meanwhile.
             if page.messages:
-                self._lines.setdefault(session_id, last_lines(page.messages[-1], _MOST_LINES))
-                self.view.look()
+                self._lines.setdefault(session_id, last_lines(page.messages[-1], _MAX_LINES))
+                self.view.refresh_changed()
 
-    # What people do -----------------------------------------------------------------------------
+    # Actions ------------------------------------------------------------------------------------
 
     @on(CanvasView.Typed)
     def _typed(self, event: CanvasView.Typed) -> None:
@@ -207,7 +209,7 @@ class Canvas(FullScreen):
 
     @on(CanvasView.Marked)
     def _marked(self) -> None:
-        self._entitle()
+        self._update_title()
 
     @on(CanvasView.Opened)
     def _opened(self, event: CanvasView.Opened) -> None:
@@ -215,7 +217,7 @@ class Canvas(FullScreen):
         self.desk.open_session(event.session_id)
 
     def do(self, action_id: str) -> None:
-        """Do an action of the canvas."""
+        """Run an action of the canvas."""
         match action_id:
             case "canvas" | "canvas_back":
                 self._back(at_once=action_id == "canvas")
@@ -225,7 +227,7 @@ class Canvas(FullScreen):
                 self.desk.run_once(action_id, self, CANVAS[action_id](self))
 
     def _back(self, *, at_once: bool) -> None:
-        """Escape takes the filter back first, then the marks, then leaves."""
+        """Clear the filter, else the marks, else close the screen."""
         if self.filter and not at_once:
             self.filter = ""
             self._show()
@@ -237,21 +239,21 @@ class Canvas(FullScreen):
     def _change_scope(self) -> None:
         here = self.desk.project
         if self.project_id is None and here is None:
-            self.desk.say("Open or point at a project first.")
+            self.desk.say("Select a project first.")
             return
         self.project_id = None if self.project_id is not None or here is None else here.id
         self._collect()
 
-    def _asks(self) -> "Session | None":
+    def _asking_session(self) -> "Session | None":
         here = self.view.cells[self.view.here :][:1]
         session = here[0].session if here else None
         return session if session is not None and session.request is not None else None
 
     async def answer(self) -> None:
-        """Answer what the session under the cursor asks."""
-        session = self._asks()
+        """Answer the request of the session under the cursor."""
+        session = self._asking_session()
         if session is None:
-            self.desk.say("This session asks for nothing.")
+            self.desk.say("This session is not waiting for an answer.")
             return
         self._answer, self._answer_id = Answer(session, self.desk), session.id
         try:
@@ -260,48 +262,48 @@ class Canvas(FullScreen):
             self._answer = None
 
     async def change_layout(self) -> None:
-        """From a list to a grid and back; it stays so."""
+        """Switch between list and grid, and save it in the preferences."""
         present = self.desk.state.preferences.canvas_layout
         other = "grid" if present == "list" else "list"
         await self.desk.client.call(update_preferences, changes={"canvas_layout": other})
 
     async def write(self) -> None:
-        """Send the same message to all that are marked."""
+        """Send the same message to all marked sessions."""
         chosen = self.view.chosen
         if not chosen:
             return
-        sentence = f"It goes to {_named(chosen)}; where a run goes on, it waits behind that."
+        sentence = f"Send to {_describe(chosen)}. Running sessions get it when their run has ended."
         text = await self.app.push_screen_wait(AskMessage("Write to sessions", sentence))
         if text:
             await self._each(chosen, "sent", commands.send_chat_message, message=text)
 
     async def stop(self) -> None:
-        """Stop the runs of all that are marked."""
+        """Stop the runs of all marked sessions."""
         chosen = [c for c in self.view.chosen if c.session.is_active]
         if not chosen:
-            self.desk.say("Nothing runs there.")
+            self.desk.say("No selected session is running.")
             return
-        question = f"Stop {_named(chosen)}? What has arrived is kept."
-        if len(chosen) == 1 or await self._agreed("Stop sessions", question, "stop"):
+        question = f"Stop {_describe(chosen)}? Messages received so far are kept."
+        if len(chosen) == 1 or await self._confirm("Stop sessions", question, "stop"):
             await self._each(chosen, "stopped", commands.stop_generation)
 
     async def archive(self) -> None:
-        """Put all that are marked away."""
+        """Archive all marked sessions."""
         chosen = self.view.chosen
         if not chosen:
             return
         at_work = sum(cell.session.is_active for cell in chosen)
-        question = f"Put {_named(chosen)} away?"
+        question = f"Archive {_describe(chosen)}?"
         if at_work:
-            question += f" {at_work} at work would be stopped."
+            question += f" This stops {at_work} that {'is' if at_work == 1 else 'are'} running."
         asks = self.desk.state.preferences.confirm_session_close
         is_one = len(chosen) == 1 and not at_work
-        if (is_one and not asks) or await self._agreed(
+        if (is_one and not asks) or await self._confirm(
             "Archive sessions", question, "archive", harmless=is_one
         ):
             await self._each(chosen, "archived", commands.archive_session)
 
-    async def _agreed(
+    async def _confirm(
         self, title: str, question: str, word: str, *, harmless: bool = False
     ) -> bool:
         dialog = Confirm(title, question, word, harmless=harmless)
@@ -309,20 +311,20 @@ class Canvas(FullScreen):
         return agreed is True
 
     async def _each(
-        self, chosen: list[Cell], done: str, command: "Command[..., Any]", **given: str
+        self, chosen: list[Cell], done: str, command: "Command[..., Any]", **arguments: str
     ) -> None:
-        """Call it for each; tell how many, and of those where it failed why."""
+        """Call the command for each session; notify how many succeeded, and of each error."""
         problems = []
         for cell in chosen:
             try:
-                await self.desk.client.call(command, session_id=cell.session.id, **given)
+                await self.desk.client.call(command, session_id=cell.session.id, **arguments)
             except SpinneyError as error:
                 problems.append(f"{cell.name}: {error.message}")
         if problems:
             self.desk.say("\n".join(problems), bad=True)
-        good = len(chosen) - len(problems)
-        if good:
-            self.desk.say(f"{good} {done}.")
+        succeeded = len(chosen) - len(problems)
+        if succeeded:
+            self.desk.say(f"{succeeded} {done}.")
 
 
 CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
@@ -332,8 +334,8 @@ CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
     "canvas_stop": Canvas.stop,
     "canvas_archive": Canvas.archive,
 }
-"""What the canvas's actions do that have to wait for something."""
+"""The canvas's asynchronous actions."""
 
 
-def _named(chosen: list[Cell]) -> str:
+def _describe(chosen: list[Cell]) -> str:
     return f"'{chosen[0].name}'" if len(chosen) == 1 else f"{len(chosen)} sessions"

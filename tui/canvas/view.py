@@ -1,7 +1,7 @@
-"""All sessions drawn by one widget, as a list or as a grid, with a cursor and marks.
+"""A single widget that draws all sessions as a list or a grid, with a cursor and marks.
 
-It draws what is in sight and nothing else, so twenty sessions that stream cost their visible cells,
-and never a layout of the screen.
+It draws only visible cells, so twenty streaming sessions cost their visible cells and never a
+layout of the screen.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,13 @@ from tui.draw.colors import Palette
 from tui.draw.line_parts import prose_rows, strip_of
 
 Lines = Callable[[str], tuple[str, ...]]
-"""The last lines of a session."""
+"""Returns the last lines of a session."""
 
 _WHEEL: Final = 4
 
 
 class CanvasView(ScrollView, can_focus=True):
-    """Cells of sessions; the cursor follows its session wherever that moves."""
+    """Cells of sessions; the cursor stays on its session when cells are reordered."""
 
     DEFAULT_CSS = (
         "CanvasView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
@@ -51,25 +51,25 @@ class CanvasView(ScrollView, can_focus=True):
     takes_bursts = True
 
     class Opened(TextualMessage):
-        """A session was chosen."""
+        """Posted when a session was chosen."""
 
         def __init__(self, session_id: str) -> None:
             super().__init__()
             self.session_id = session_id
 
     class Typed(TextualMessage):
-        """A key that filters; `backspace` is one of them."""
+        """Posted for a key that changes the filter, including `backspace`."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
             self.key = key
 
     class Marked(TextualMessage):
-        """What is marked, or where the cursor stands, is another."""
+        """Posted when the marks or the cursor have changed."""
 
     @dataclass
     class LinesWanted(TextualMessage):
-        """Sessions came into sight of which no line is known."""
+        """Posted when sessions became visible whose lines are unknown."""
 
         session_ids: list[str]
 
@@ -80,9 +80,9 @@ class CanvasView(ScrollView, can_focus=True):
         self.cells: list[Cell] = []
         self.marked: set[str] = set()
         self.here = 0
-        """The place of the cell under the cursor."""
+        """The index of the cell under the cursor."""
         self.empty = ""
-        """What is said where there is no cell."""
+        """The text shown if there are no cells."""
         self._palette = palette
         self._layout_name = layout_name
         self._lines = lines
@@ -90,40 +90,40 @@ class CanvasView(ScrollView, can_focus=True):
         self._cell_layout = Layout.of(layout_name, 80)
         self._painted: dict[str, tuple[Drawn, list[Strip]]] = {}
 
-    # What the screen tells ----------------------------------------------------------------------
+    # Called by the screen -----------------------------------------------------------------------
 
     def show(self, cells: list[Cell]) -> None:
-        """Show these; the cursor and the marks stay with their sessions."""
-        known = self.session_id
+        """Show these cells; the cursor and the marks stay with their sessions."""
+        current = self.session_id
         moved = [cell.id for cell in cells] != [cell.id for cell in self.cells]
         self.cells = cells
-        ids = {cell.id: place for place, cell in enumerate(cells)}
+        ids = {cell.id: index for index, cell in enumerate(cells)}
         self.marked &= ids.keys()
-        self.here = ids.get(known or "", min(self.here, max(len(cells) - 1, 0)))
+        self.here = ids.get(current or "", min(self.here, max(len(cells) - 1, 0)))
         self._painted = {key: kept for key, kept in self._painted.items() if key in ids}
-        if moved or not cells:  # What is said without any may be something else now.
+        if moved or not cells:  # without cells the text may have changed
             self._measure()
             self.refresh()
             self.post_message(self.Marked())
         else:
-            self.look()
+            self.refresh_changed()
 
-    def look(self) -> None:
-        """Draw those cells in sight that are not as they were drawn last."""
-        for place in self._in_sight():
-            painted = self._painted.get(self.cells[place].id)
-            if painted is None or painted[0] != self._drawn(place):
-                self.refresh(self._region(place))
+    def refresh_changed(self) -> None:
+        """Redraw the visible cells that have changed."""
+        for index in self._visible():
+            painted = self._painted.get(self.cells[index].id)
+            if painted is None or painted[0] != self._drawn(index):
+                self.refresh(self._region(index))
 
     def set_layout(self, name: str) -> None:
-        """As a list or as a grid."""
+        """Switch to a list or a grid."""
         self._layout_name = name
         self._measure()
         self._show_cursor()
         self.refresh()
 
     def set_palette(self, palette: Palette) -> None:
-        """Draw in other colours."""
+        """Redraw in other colors."""
         if palette is not self._palette:
             self._palette = palette
             self._painted.clear()
@@ -141,14 +141,14 @@ class CanvasView(ScrollView, can_focus=True):
 
     @property
     def chosen(self) -> list[Cell]:
-        """What is marked, or else what the cursor is on."""
+        """The marked cells, or else the one under the cursor."""
         marked = [cell for cell in self.cells if cell.id in self.marked]
         return marked or self.cells[self.here : self.here + 1]
 
-    # Where things stand -------------------------------------------------------------------------
+    # Geometry -----------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Other cells fit."""
+        """Lay the cells out again."""
         self._measure()
         self._show_cursor()
         self.refresh()
@@ -159,73 +159,73 @@ class CanvasView(ScrollView, can_focus=True):
         self._painted.clear()
         size = Size(self.size.width, height)
         if size != self.virtual_size:
-            # As an ordinary assignment this would lay out the whole screen.
+            # An ordinary assignment would lay out the whole screen.
             self.set_reactive(Widget.virtual_size, size)
             self.vertical_scrollbar.window_virtual_size = height
             self._scroll(self.scroll_offset.y)
-        self._want_lines()
+        self._request_lines()
 
     def _scroll(self, row: int) -> None:
         last = max(self.virtual_size.height - self.size.height, 0)
         self.scroll_target_y = self.scroll_y = max(0, min(row, last))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Other cells came into sight."""
+        """Request lines of newly visible cells."""
         super().watch_scroll_y(old_value, new_value)
-        self._want_lines()
+        self._request_lines()
         self.refresh()
 
-    def _in_sight(self) -> range:
+    def _visible(self) -> range:
         layout, top = self._cell_layout, self.scroll_offset.y
         first = top // layout.height * layout.columns
         end = -(-(top + self.size.height) // layout.height) * layout.columns
         return range(min(first, len(self.cells)), min(end, len(self.cells)))
 
-    def _want_lines(self) -> None:
-        unknown = [cell.id for cell in map(self.cells.__getitem__, self._in_sight())]
+    def _request_lines(self) -> None:
+        unknown = [cell.id for cell in map(self.cells.__getitem__, self._visible())]
         unknown = [session_id for session_id in unknown if not self._lines(session_id)]
         if unknown:
             self.post_message(self.LinesWanted(unknown))
 
-    def _region(self, place: int) -> Region:
+    def _region(self, index: int) -> Region:
         layout = self._cell_layout
-        row, column = divmod(place, layout.columns)
+        row, column = divmod(index, layout.columns)
         top = row * layout.height - self.scroll_offset.y
         return Region(column * layout.width, top, layout.width, layout.height)
 
-    def _place_at(self, x: int, y: int) -> int | None:
+    def _index_at(self, x: int, y: int) -> int | None:
         layout = self._cell_layout
         column = min(x // layout.width, layout.columns - 1)
-        place = (y + self.scroll_offset.y) // layout.height * layout.columns + column
-        return place if 0 <= place < len(self.cells) else None
+        index = (y + self.scroll_offset.y) // layout.height * layout.columns + column
+        return index if 0 <= index < len(self.cells) else None
 
     # Drawing ------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        """Draw a row of the window: a row of each cell that stands there."""
+        """Draw a row of the widget from one row of each cell in it."""
         layout, width, kind = self._cell_layout, self.size.width, self._palette.kind
         if not self.cells:
-            words = prose_rows(self.empty, max(width - 4, 8), self._palette.muted)
-            said = words[y - 1] if 0 < y <= len(words) else []
-            return strip_of([Segment("  "), *said], width, kind)
-        row, line = divmod(y + self.scroll_offset.y, layout.height)
+            text = prose_rows(self.empty, max(width - 4, 8), self._palette.muted)
+            line = text[y - 1] if 0 < y <= len(text) else []
+            return strip_of([Segment("  "), *line], width, kind)
+        row, offset = divmod(y + self.scroll_offset.y, layout.height)
         first = row * layout.columns
-        places = range(first, min(first + layout.columns, len(self.cells)))
-        strip = Strip.join([self._rows(place)[line] for place in places])
+        indexes = range(first, min(first + layout.columns, len(self.cells)))
+        strip = Strip.join([self._rows(index)[offset] for index in indexes])
         return Strip.join([strip, strip_of([], max(width - strip.cell_length, 0), kind)])
 
-    def _drawn(self, place: int) -> Drawn:
-        cell = self.cells[place]
+    def _drawn(self, index: int) -> Drawn:
+        cell = self.cells[index]
         return Drawn(
             cell,
             self._agent(cell),
             self._lines(cell.id)[-self._cell_layout.lines :],
             cell.id in self.marked,
-            place == self.here,
+            index == self.here,
         )
 
-    def _rows(self, place: int) -> list[Strip]:
-        drawn, layout = self._drawn(place), self._cell_layout
+    def _rows(self, index: int) -> list[Strip]:
+        drawn, layout = self._drawn(index), self._cell_layout
         kept = self._painted.get(drawn.cell.id)
         if kept is None or kept[0] != drawn:
             kept = self._painted[drawn.cell.id] = (drawn, rows(drawn, layout, self._palette))
@@ -234,7 +234,7 @@ class CanvasView(ScrollView, can_focus=True):
     # Keys and the mouse -------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        """Letters filter, and never act."""
+        """Treat letters as filter input, never as commands."""
         is_letter = event.is_printable and event.character
         if is_letter or event.key == "backspace":
             event.stop()
@@ -244,33 +244,33 @@ class CanvasView(ScrollView, can_focus=True):
             )
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there; a second click opens, one with ctrl marks."""
-        place = self._place_at(event.x, event.y)
-        if place is None:
+        """Move the cursor; a double click opens, ctrl+click marks."""
+        index = self._index_at(event.x, event.y)
+        if index is None:
             return
-        self.action_move_to(place)
+        self.action_move_to(index)
         if event.ctrl:
-            self._toggle(place)
+            self._toggle(index)
         elif event.chain > 1:
             self.action_open()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scroll, at once and not in steps."""
+        """Scroll without animation."""
         event.stop()
         event.prevent_default()
         self._scroll(self.scroll_offset.y + _WHEEL)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll, at once and not in steps."""
+        """Scroll without animation."""
         event.stop()
         event.prevent_default()
         self._scroll(self.scroll_offset.y - _WHEEL)
 
     def action_move(self, down: int, right: int) -> None:
-        """Move the cursor by cells; past an edge it stays."""
-        place = self.here + down * self._cell_layout.columns + right
-        if 0 <= place < len(self.cells):
-            self.action_move_to(place)
+        """Move the cursor by cells, not past an edge."""
+        index = self.here + down * self._cell_layout.columns + right
+        if 0 <= index < len(self.cells):
+            self.action_move_to(index)
 
     def action_move_page(self, by: int) -> None:
         """Move the cursor by a screen of cells."""
@@ -278,13 +278,13 @@ class CanvasView(ScrollView, can_focus=True):
         step = max(self.size.height // layout.height, 1) * layout.columns
         self.action_move_to(max(0, min(self.here + by * step, len(self.cells) - 1)))
 
-    def action_move_to(self, place: int) -> None:
-        """Put the cursor on a cell; -1 is the last."""
+    def action_move_to(self, index: int) -> None:
+        """Move the cursor to a cell; -1 is the last."""
         if not self.cells:
             return
-        self.here = place % len(self.cells)
+        self.here = index % len(self.cells)
         self._show_cursor()
-        self.look()
+        self.refresh_changed()
         self.post_message(self.Marked())
 
     def _show_cursor(self) -> None:
@@ -295,20 +295,20 @@ class CanvasView(ScrollView, can_focus=True):
             self._scroll(top + region.bottom - self.size.height)
 
     def action_mark(self, by: int) -> None:
-        """Mark the cell under the cursor, or take its mark back, and go on."""
+        """Toggle the mark of the cell under the cursor, and move on."""
         if self.cells:
             self._toggle(self.here)
             self.action_move_to(max(0, min(self.here + by, len(self.cells) - 1)))
 
-    def _toggle(self, place: int) -> None:
-        self.marked ^= {self.cells[place].id}
-        self.look()
+    def _toggle(self, index: int) -> None:
+        self.marked ^= {self.cells[index].id}
+        self.refresh_changed()
         self.post_message(self.Marked())
 
     def unmark(self) -> None:
-        """Take all marks back."""
+        """Clear all marks."""
         self.marked.clear()
-        self.look()
+        self.refresh_changed()
         self.post_message(self.Marked())
 
     def action_open(self) -> None:

@@ -1,4 +1,4 @@
-"""What the keys of the diff screen do: stage, unstage, discard, bring back, look elsewhere."""
+"""Actions of the diff screen: stage, unstage, discard, undo, switch sides, navigate."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,23 +13,23 @@ from tui.diff.state import SIDES
 async def stage(screen: Diff) -> None:
     """Stage the file, or the hunk under the cursor."""
     if screen.side != "unstaged":
-        screen.desk.say("Only what is not staged can be staged; v leads there.")
+        screen.desk.say("Only unstaged changes can be staged. Press v to switch to them.")
     elif screen.path:
         await _change(screen, stage_changes)
 
 
 async def unstage(screen: Diff) -> None:
-    """Take the file, or the hunk under the cursor, out of the next commit."""
+    """Unstage the file, or the hunk under the cursor."""
     if screen.side != "staged":
-        screen.desk.say("Only what is staged can be taken out; v leads there.")
+        screen.desk.say("Only staged changes can be unstaged. Press v to switch to them.")
     elif screen.path:
         await _change(screen, unstage_changes)
 
 
 async def stage_all(screen: Diff) -> None:
-    """Stage everything, or take everything out."""
+    """Stage everything, or unstage everything on the staged side."""
     if screen.side == "branch":
-        screen.desk.say("This is committed already.")
+        screen.desk.say("These changes are already committed.")
         return
     command = stage_changes if screen.side == "unstaged" else unstage_changes
     try:
@@ -39,31 +39,31 @@ async def stage_all(screen: Diff) -> None:
 
 
 async def discard(screen: Diff) -> None:
-    """Take back the file's changes, or the hunk's; they are kept for an undo."""
+    """Discard the changes of the file or the hunk; they can be restored."""
     if screen.side == "staged":
-        screen.desk.say("Unstage it first (u); then it can be discarded.")
+        screen.desk.say("Unstage it first (u), then discard it.")
     elif screen.side == "branch":
-        screen.desk.say("This is committed already; a session can revert it.")
+        screen.desk.say("These changes are already committed. A session can revert them.")
     elif screen.path:
         path, is_hunk = screen.path, screen.hunk is not None
         if await _change(screen, discard_changes):
-            what = "A hunk of" if is_hunk else "What was changed in"
+            what = "a hunk of" if is_hunk else "the changes to"
             key = screen.desk.key_of("diff_undo")
-            screen.desk.say(f"{what} '{path}' is discarded; {key} brings it back.")
+            screen.desk.say(f"Discarded {what} '{path}'. {key} restores them.")
 
 
 async def undo(screen: Diff) -> None:
-    """Bring back what was discarded last."""
+    """Restore what was discarded last."""
     try:
-        done = await screen.desk.client.call(undo_discard, worktree_id=screen.worktree.id)
+        restored = await screen.desk.client.call(undo_discard, worktree_id=screen.worktree.id)
     finally:
         await screen.read()
-    screen.files.go_to(done.path)
-    screen.desk.say(f"'{done.path}' is as it was before the discard.")
+    screen.files.go_to(restored.path)
+    screen.desk.say(f"Restored '{restored.path}'.")
 
 
 async def _change(screen: Diff, command: Any) -> bool:
-    """Run it for what is meant, as it was seen; the list is read anew whatever comes of it."""
+    """Run a command for the file or hunk as displayed, then reload; return whether it worked."""
     seen = (
         screen.file_diff.digest
         if screen.file_diff and screen.file_diff.path == screen.path
@@ -71,7 +71,7 @@ async def _change(screen: Diff, command: Any) -> bool:
     )
     hunk = screen.hunk
     if hunk == "":
-        screen.desk.say("This hunk is shown in part only; stage or discard the whole file.")
+        screen.desk.say("This hunk is only partly shown. Stage or discard the whole file.")
         return False
     try:
         await screen.desk.client.call(
@@ -86,29 +86,29 @@ async def _change(screen: Diff, command: Any) -> bool:
 
 
 async def next_side(screen: Diff) -> None:
-    """Not staged, staged, against the base, and round again."""
-    screen.action_look_at(SIDES[(SIDES.index(screen.side) + 1) % len(SIDES)])
+    """Switch to the next side: unstaged, staged, branch."""
+    screen.action_show_side(SIDES[(SIDES.index(screen.side) + 1) % len(SIDES)])
 
 
 async def layout(screen: Diff) -> None:
-    """One column or two."""
+    """Switch between one and two columns."""
     screen.change_layout()
 
 
 async def next_hunk(screen: Diff) -> None:
-    """The next hunk; after the last one, the next file."""
+    """Go to the next hunk; after the last one, to the next file."""
     if not screen.view.next_hunk(+1):
         screen.files.action_move(+1)
 
 
 async def previous_hunk(screen: Diff) -> None:
-    """The hunk before; before the first one, the file before."""
+    """Go to the previous hunk; before the first one, to the previous file."""
     if not screen.view.next_hunk(-1):
         screen.files.action_move(-1)
 
 
 async def refresh(screen: Diff) -> None:
-    """Look anew."""
+    """Reload the changes."""
     await screen.read()
 
 

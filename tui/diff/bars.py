@@ -1,4 +1,4 @@
-"""What the bars of the diff screen say: whose changes, which side of them, and the keys."""
+"""The bars of the diff screen: worktree, sides, counts and keys."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,58 +14,58 @@ FOOTER: Final = (
     "diff_stage", "diff_unstage", "diff_discard", "diff_next_side", "diff_commit", "diff_next_hunk",
     "diff_stage_all", "diff_undo", "diff_push", "diff_pull_request", "diff_layout",
 )  # fmt: skip
-"""The actions at the foot, those that are wanted most first."""
+"""The actions in the footer, the most useful first."""
 
 
 def title(screen: DiffState, sides: Sequence[str], path: str) -> Content:
-    """The worktree, the sides (a click shows one), a file, and what waits to be finished."""
+    """Return worktree, sides (clickable), file, and a merge or rebase in progress."""
     base = screen.changes.base if screen.changes is not None else "base"
-    names = {"unstaged": "not staged", "staged": "staged", "branch": f"against {base}"}
+    names = {"unstaged": "unstaged", "staged": "staged", "branch": f"vs {base}"}
     parts = [Content.styled(screen.worktree.name, "bold $accent"), Content("  ")]
     for side in sides:
-        here = names[side] if plain.is_on() else f"[{names[side]}]"
-        word = here if side == screen.side else f" {names[side]} "
+        selected = names[side] if plain.is_on() else f"[{names[side]}]"
+        label = selected if side == screen.side else f" {names[side]} "
         tone = "bold $foreground" if side == screen.side else "$text-muted"
-        parts.append(clickable(Content.styled(word, tone), f"screen.look_at('{side}')"))
+        parts.append(clickable(Content.styled(label, tone), f"screen.show_side('{side}')"))
     if path:
         parts.append(Content.styled(f" {path}", "bold $foreground"))
-    if words := _stopped(screen):
-        parts.append(Content.styled(f"  {words}", "bold $warning"))
+    if state := _operation_state(screen):
+        parts.append(Content.styled(f"  {state}", "bold $warning"))
     return Content.assemble(*parts)
 
 
-def _stopped(screen: DiffState) -> str:
-    """What stopped in the middle, and what it waits for."""
+def _operation_state(screen: DiffState) -> str:
+    """Return the merge or rebase in progress, and what it waits for."""
     if screen.changes is None or screen.changes.operation is None:
         return ""
     left = _conflicts(screen)
-    waits = f"stopped: {_number(left, 'conflict')}" if left else "waits for its commit"
-    return f"{screen.changes.operation} {waits}"
+    state = f"stopped: {_number(left, 'conflict')}" if left else "ready to commit"
+    return f"{screen.changes.operation} {state}"
 
 
 def _conflicts(screen: DiffState) -> int:
-    """Files whose conflict is not solved; only one of the sides lists them."""
+    """Return the number of files with conflicts; only the unstaged side lists them."""
     if screen.side != "unstaged":
         return screen.worktree.cached_conflict_count or 0
     return sum(file.status == "conflicted" for file in screen.files.files)
 
 
 def counts(screen: DiffState) -> Content:
-    """Lines that are marked, comments that wait, files and their lines."""
-    files, said = screen.files.files, ""
+    """Return marked lines, pending comments, files and their changed lines."""
+    files, prefix = screen.files.files, ""
     if marked := len(screen.view.marked):
-        said = f"{_number(marked, 'line')} marked · "
+        prefix = f"{_number(marked, 'line')} marked · "
     if comments := len(screen.comments):
         lost = len(screen.lost.intersection(screen.comments))
-        gone = f", {lost} without lines" if lost else ""
-        said += f"{_number(comments, 'comment')}{gone} · "
+        outdated = f", {lost} outdated" if lost else ""
+        prefix += f"{_number(comments, 'comment')}{outdated} · "
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)
     lines = (
         (f"  {plain.counted(added, '+', 'added')}", "$success"),
         (f" {plain.counted(removed, '−', 'removed')}", "$error"),
     )
-    return Content.assemble((said, "$warning"), _number(len(files), "file"), *lines)
+    return Content.assemble((prefix, "$warning"), _number(len(files), "file"), *lines)
 
 
 def _number(count: int, word: str) -> str:
@@ -73,7 +73,7 @@ def _number(count: int, word: str) -> str:
 
 
 def own_keys(screen: DiffState) -> tuple[tuple[str, str], ...]:
-    """Keys of the pane that has them, and their words."""
+    """Return the keys of the focused pane with their labels."""
     if not screen.files.files:
         return ()
     if not screen.is_in_files:
@@ -82,11 +82,11 @@ def own_keys(screen: DiffState) -> tuple[tuple[str, str], ...]:
 
 
 def useless(screen: DiffState) -> frozenset[str]:
-    """The actions of the footer that would do nothing now."""
-    return frozenset(action for action in FOOTER if not _is_useful(action, screen))
+    """Return the actions of the footer that have no effect now."""
+    return frozenset(action for action in FOOTER if not _is_applicable(action, screen))
 
 
-def _is_useful(action_id: str, screen: DiffState) -> bool:
+def _is_applicable(action_id: str, screen: DiffState) -> bool:
     has_files = bool(screen.files.files)
     match action_id:
         case "diff_stage" | "diff_discard":

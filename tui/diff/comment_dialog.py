@@ -1,4 +1,4 @@
-"""Dialogs about comments on a difference: one is written, all are looked through and sent."""
+"""The dialogs for comments on a diff: editing one, and listing all to send."""
 
 from collections.abc import Collection, Sequence
 from typing import ClassVar, Literal
@@ -17,29 +17,27 @@ from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line
 
 Chosen = tuple[Literal["edit", "remove", "send"], int]
-"""What to do, and the comment's place in the list."""
+"""What to do, and the comment's index in the list."""
 
 
 class EditComment(Dialog[str]):
-    """What one has to say of some lines."""
+    """The editor of a comment on some lines."""
 
     def __init__(self, comment: Comment, text: str) -> None:
         super().__init__(f"Comment on {comment.location}")
         self._comment = comment
         self.text = text
-        """What is written, kept or not."""
+        """The current text, saved or not."""
 
     def body(self) -> list[Widget]:
-        """The lines, the box and the keys."""
+        """The quoted lines, the text box and the keys."""
         quoted = self._comment.quoted
-        few = [one_line(line, 70) for line in quoted[:4]]
+        excerpt = [one_line(line, 70) for line in quoted[:4]]
         more = [f"… {len(quoted) - 4} more lines"] if len(quoted) > 4 else []
-        removes = (("empty", "removes it"),) if self._comment.text else ()
+        removes = (("empty", "remove"),) if self._comment.text else ()
         return [
-            Static("\n".join([*few, *more]), markup=False, classes="words"),
-            MessageArea(
-                placeholder="What should be different?", sends_nothing=bool(self._comment.text)
-            ),
+            Static("\n".join([*excerpt, *more]), markup=False, classes="words"),
+            MessageArea(placeholder="What should change?", sends_nothing=bool(self._comment.text)),
             Static(
                 keys_line(("enter", "save"), ("^j", "line"), *removes, ("esc", "cancel")),
                 classes="keys",
@@ -47,7 +45,7 @@ class EditComment(Dialog[str]):
         ]
 
     def on_mount(self) -> None:
-        """Write at once."""
+        """Focus the end of the text."""
         area = self.query_one(MessageArea)
         area.text = self.text
         area.move_cursor(area.document.end)
@@ -64,7 +62,7 @@ class EditComment(Dialog[str]):
 
 
 class Comments(Dialog[Chosen]):
-    """All comments that wait to be sent."""
+    """The list of comments that are not sent yet."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "choose('send')", "Send", show=False),
@@ -83,7 +81,7 @@ class Comments(Dialog[Chosen]):
             Option(
                 Content.assemble(
                     (comment.location, "$accent"),
-                    ("  its lines are gone" if comment in self._lost else "", "$warning"),
+                    ("  outdated" if comment in self._lost else "", "$warning"),
                     f"\n  {one_line(comment.text, 66)}",
                 )
             )
@@ -96,7 +94,7 @@ class Comments(Dialog[Chosen]):
         ]
 
     def on_mount(self) -> None:
-        """Begin where one was."""
+        """Restore the cursor."""
         options = self.query_one(OptionList)
         options.highlighted = min(self._at, len(self._comments) - 1)
         options.focus()
@@ -107,5 +105,5 @@ class Comments(Dialog[Chosen]):
         self.action_choose("edit")
 
     def action_choose(self, what: Literal["edit", "remove", "send"]) -> None:
-        """Close with what is to be done."""
+        """Close with the action and the comment under the cursor."""
         self.dismiss((what, self.query_one(OptionList).highlighted or 0))

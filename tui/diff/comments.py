@@ -1,4 +1,4 @@
-"""Comments on a difference: mark lines, write, change, take back, send, and find what is lost."""
+"""Actions on diff comments: mark lines, write, edit, remove, send."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,41 +15,41 @@ if TYPE_CHECKING:
 
 
 async def mark(screen: Diff) -> None:
-    """Mark lines from the cursor on, or none any more."""
+    """Start marking lines at the cursor, or clear the marks."""
     if screen.view.marked:
-        screen.view.let_go()
-    elif screen.is_in_files or not screen.view.hold():
-        screen.desk.say("Go to a line of the difference first (tab).")
+        screen.view.clear_marks()
+    elif screen.is_in_files or not screen.view.start_marking():
+        screen.desk.say("Move to a line of the diff first (tab).")
 
 
 async def comment(screen: Diff) -> None:
-    """Say something of the lines that are meant, or change what was said of them."""
-    if (known := screen.comment_here) is not None and not screen.is_in_files:
-        await _change(screen, known)
+    """Comment on the selected lines, or edit their comment."""
+    if (existing := screen.comment_here) is not None and not screen.is_in_files:
+        await _change(screen, existing)
         return
     rows = _first_hunk(screen) if screen.is_in_files else screen.rows_here()
     if not rows:
-        screen.desk.say("There is no line here that could be commented on.")
+        screen.desk.say("There are no lines to comment on here.")
         return
     blank = create_comment(screen.path, screen.side, rows, "")
-    if text := await _written(screen, blank):
+    if text := await _edit_text(screen, blank):
         screen.comments.append(replace(blank, text=text))
-        screen.view.let_go()
+        screen.view.clear_marks()
         screen.keep_comments()
 
 
 def _first_hunk(screen: Diff) -> "Sequence[DiffRow]":
-    """What the first hunk of the chosen file changes: what is meant in the list of files."""
+    """Return the changed lines of the selected file's first hunk."""
     diff, text = screen.file_diff, screen.view.text
     is_shown = diff is not None and diff.path == screen.path and text.heading_indices
     return trim_context(text.hunk_rows(0)) if is_shown else []
 
 
 async def comments(screen: Diff) -> None:
-    """Look through the comments, change them, send them."""
+    """List the comments to edit, remove or send them."""
     at = 0
-    while found := screen.comments:
-        chosen = await screen.desk.ask(Comments(tuple(found), screen.lost, at))
+    while pending := screen.comments:
+        chosen = await screen.desk.ask(Comments(tuple(pending), screen.lost, at))
         if chosen is None:
             return
         what, at = chosen
@@ -57,27 +57,27 @@ async def comments(screen: Diff) -> None:
             await _send(screen)
             return
         if what == "edit":
-            await _change(screen, found[at])
+            await _change(screen, pending[at])
         else:
-            del found[at]
+            del pending[at]
             screen.keep_comments()
-    screen.desk.say("No comment waits to be sent; c on a line makes one.")
+    screen.desk.say("There are no comments to send. Press c on a line to write one.")
 
 
-async def _change(screen: Diff, known: Comment) -> None:
-    text = await _written(screen, known)
+async def _change(screen: Diff, existing: Comment) -> None:
+    text = await _edit_text(screen, existing)
     if text is None:
         return
-    # Its lines may have moved meanwhile; if somebody sent it, this is another comment.
-    found = (n for n, each in enumerate(screen.comments) if known.is_same(each))
-    at = next(found, len(screen.comments))
-    now = screen.comments[at] if at < len(screen.comments) else known
+    # Its lines may have moved meanwhile; if it was sent, add this as a new comment.
+    pending = (n for n, each in enumerate(screen.comments) if existing.is_same(each))
+    at = next(pending, len(screen.comments))
+    now = screen.comments[at] if at < len(screen.comments) else existing
     screen.comments[at : at + 1] = [replace(now, text=text)] if text else []
     screen.keep_comments()
 
 
-async def _written(screen: Diff, comment: Comment) -> str | None:
-    """What a person says of the lines; what was begun and left is there the next time."""
+async def _edit_text(screen: Diff, comment: Comment) -> str | None:
+    """Ask for a comment's text; unsaved text is restored the next time."""
     drafts, key = screen.desk.chat.drafts, f"comment {screen.worktree.id} {comment.location}"
     dialog = EditComment(comment, drafts.of(key).text or comment.text)
     text = await screen.desk.ask(dialog)
@@ -88,14 +88,14 @@ async def _written(screen: Diff, comment: Comment) -> str | None:
 
 
 async def _send(screen: Diff) -> None:
-    """All comments as one message; they are forgotten once it is taken."""
-    found = tuple(screen.comments)
+    """Send all comments as one message, and remove them once it was accepted."""
+    pending = tuple(screen.comments)
     session = await session_for(screen.desk, screen.worktree)
     if session is None:
         return
-    await screen.desk.outbox.send(session.id, format_message(found, screen.lost))
+    await screen.desk.outbox.send(session.id, format_message(pending, screen.lost))
     screen.comments[:] = [
-        comment for comment in screen.comments if not any(map(comment.is_same, found))
+        comment for comment in screen.comments if not any(map(comment.is_same, pending))
     ]
     screen.keep_comments()
     screen.desk.say(f"Sent to '{session.name}'.")

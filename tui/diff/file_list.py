@@ -1,6 +1,6 @@
-"""The list of changed files beside their differences: what happened to each, and how much.
+"""The list of changed files, with the kind and size of each change.
 
-One widget that draws lines, for there may be ten thousand.
+A single widget that draws lines, because there can be ten thousand.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def _sign(status: str) -> str:
 
 
 class FileList(ScrollView, can_focus=True):
-    """Changed files; the one under the cursor is shown."""
+    """Changed files; the diff of the one under the cursor is shown."""
 
     DEFAULT_CSS = "FileList { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,16 +50,16 @@ class FileList(ScrollView, can_focus=True):
     ]
 
     class Moved(Message):
-        """Another file is under the cursor."""
+        """Posted when another file is under the cursor."""
 
     class Chosen(Message):
-        """The keys shall go to the file's difference."""
+        """Posted to focus the file's diff."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(id="files")
         self.files: Sequence[ChangedFile] = ()
         self.here = 0
-        """The place of the cursor."""
+        """The index of the cursor."""
         self._palette = palette
 
     @property
@@ -69,33 +69,33 @@ class FileList(ScrollView, can_focus=True):
 
     @property
     def file(self) -> "ChangedFile | None":
-        """The one under the cursor."""
+        """The file under the cursor."""
         return self.files[self.here] if self.here < len(self.files) else None
 
     def show(self, files: "Sequence[ChangedFile]") -> None:
-        """Show these; the cursor stays on its file, or where it was if that is gone."""
+        """Show these files; the cursor stays on its file, or on its index if that is gone."""
         if list(files) == list(self.files):
             return
         path = self.file.path if self.file is not None else None
         self.files = files
         self.virtual_size = Size(self.size.width, len(files))
         at = next((n for n, file in enumerate(files) if file.path == path), self.here)
-        self._go(at)
+        self._move_to(at)
         self.refresh()
 
     def set_palette(self, palette: Palette) -> None:
-        """Draw in other colours."""
+        """Redraw in other colors."""
         self._palette = palette
         self.refresh()
 
     def go_to(self, path: str) -> bool:
-        """Put the cursor on this file; whether it is in the list."""
+        """Move the cursor to a file; return whether it is in the list."""
         at = next((n for n, file in enumerate(self.files) if file.path == path), None)
         if at is not None:
-            self._go(at)
+            self._move_to(at)
         return at is not None
 
-    def _go(self, at: int) -> None:
+    def _move_to(self, at: int) -> None:
         before, self.here = self.file, max(0, min(at, len(self.files) - 1))
         top, height = round(self.scroll_y), max(1, self.size.height)
         if not top <= self.here < top + height:
@@ -106,30 +106,30 @@ class FileList(ScrollView, can_focus=True):
             self.post_message(self.Moved())
 
     def action_move(self, by: int) -> None:
-        """Up or down."""
-        self._go(self.here + by)
+        """Move the cursor up or down."""
+        self._move_to(self.here + by)
 
     def action_page(self, by: int) -> None:
-        """A screen up or down."""
-        self._go(self.here + by * max(1, self.size.height - 1))
+        """Move the cursor by a screen."""
+        self._move_to(self.here + by * max(1, self.size.height - 1))
 
     def action_choose(self) -> None:
-        """On to the difference."""
+        """Focus the diff."""
         self.post_message(self.Chosen())
 
     def on_click(self, event: events.Click) -> None:
-        """Show the file that the mouse is on."""
+        """Show the clicked file."""
         self.focus()
         if event.y + round(self.scroll_y) < len(self.files):
-            self._go(event.y + round(self.scroll_y))
+            self._move_to(event.y + round(self.scroll_y))
 
     def on_resize(self) -> None:
-        """Names are cut elsewhere."""
+        """Fit the names to the new width."""
         self.virtual_size = Size(self.size.width, len(self.files))
-        self._go(self.here)
+        self._move_to(self.here)
 
     def on_focus(self) -> None:
-        """The cursor has another colour."""
+        """Redraw the cursor in its other color."""
         self.refresh()
 
     on_blur = on_focus
@@ -155,15 +155,15 @@ class FileList(ScrollView, can_focus=True):
         return [sign, Segment(name, self._palette.text), Segment(" " * gap), *tail]
 
     def _counts(self, file: "ChangedFile") -> list[Segment]:
-        word = "submodule" if file.submodule else "binary" if file.added is None else ""
-        if not word and not file.added and not file.removed and file.mode != file.old_mode:
-            word = "mode"
-        if word:
-            return [Segment(word, self._palette.muted)]
+        kind = "submodule" if file.submodule else "binary" if file.added is None else ""
+        if not kind and not file.added and not file.removed and file.mode != file.old_mode:
+            kind = "mode"
+        if kind:
+            return [Segment(kind, self._palette.muted)]
         added, removed = file.added or 0, file.removed or 0
-        come = Segment(plain.counted(added, "+", "added"), self._palette.success)
-        gone = Segment(f" {plain.counted(removed, '−', 'removed')}", self._palette.error)
-        return [*([come] if added else []), *([gone] if removed else [])]
+        plus = Segment(plain.counted(added, "+", "added"), self._palette.success)
+        minus = Segment(f" {plain.counted(removed, '−', 'removed')}", self._palette.error)
+        return [*([plus] if added else []), *([minus] if removed else [])]
 
     def _tone(self, status: str) -> Style:
         match status:

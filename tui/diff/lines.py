@@ -1,4 +1,4 @@
-"""The rows of a diff as cells: only those in sight are coloured and drawn."""
+"""Draws the rows of a diff; only visible ones are highlighted and drawn."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,49 +19,49 @@ from tui.draw.wrap import Line, expand_tabs
 from tui.terminal import plain
 
 _BLOCK: Final = 100
-"""Rows that are coloured together: what a lexer needs to see, and not so much that it shows."""
-_SPOKEN: Final = {"+": "added", "-": "removed", " ": ""}
-"""The signs of rows, for ears."""
+"""Rows highlighted together: enough context for a lexer, few enough to be fast."""
+_SIGN_WORDS: Final = {"+": "added", "-": "removed", " ": ""}
+"""The signs of rows in screen-reader mode."""
 
 
 class Mark(NamedTuple):
-    """What is told of a row besides its text."""
+    """The decoration of a row."""
 
     sign: Segment
     """The first column."""
     is_marked: bool = False
-    """Whether it is among the lines that are marked: its numbers look so."""
+    """Whether the line is marked, which its numbers show."""
 
 
 class Painter:
-    """Draws the rows of one file's difference in one look."""
+    """Draws the rows of one file's diff in one palette."""
 
     def __init__(self, text: DiffText, path: str, palette: Palette) -> None:
         self.text = text
         self.palette = palette
         self._path = path
-        self._block = lru_cache(maxsize=64)(self._coloured)
+        self._block = lru_cache(maxsize=64)(self._highlight_block)
         numbers = (
             max(row.old or 0, row.new or 0) for row in text.rows[-2000:] if isinstance(row, DiffRow)
         )
         self.digits = max(3, len(str(max(numbers, default=0))))
 
     def unified(self, at: int, width: int, left: int, mark: Mark) -> Strip:
-        """A row over the whole width; `left`: columns of the text that are scrolled away."""
+        """Draw a row over the whole width; `left`: columns scrolled out to the left."""
         row = self.text.rows[at]
         if not isinstance(row, DiffRow):
-            return self._sentence(row, width, mark.sign)
+            return self._draw_note(row, width, mark.sign)
         numbers = f"{row.old or '':>{self.digits}} {row.new or '':>{self.digits}} "
         if plain.is_on():
             numbers = f"{row.new or row.old} "
-        return self._joined(at, row, numbers, width, left, mark)
+        return self._draw_row(at, row, numbers, width, left, mark)
 
     def halves(self, pair: tuple[int, int], width: int, left: int, mark: Mark) -> Strip:
-        """The old row and the new one beside each other."""
+        """Draw the old row and the new one side by side."""
         one, other = pair
         row = self.text.rows[max(pair)]
         if not isinstance(row, DiffRow):
-            return self._sentence(row, width, mark.sign)
+            return self._draw_note(row, width, mark.sign)
         half = (width - 1) // 2
         inner = Mark(Segment(""), mark.is_marked)
         column = Segment(self.palette.marks.column, self.palette.border)
@@ -80,9 +80,9 @@ class Painter:
             return strip_of([mark.sign, Segment(" " * width, self.palette.code)], width, self._kind)
         number = row.old if is_old else row.new
         numbers = f"{number or '':>{self.digits}} "
-        return self._joined(at, row, numbers, width, left, mark)
+        return self._draw_row(at, row, numbers, width, left, mark)
 
-    def _joined(
+    def _draw_row(
         self, at: int, row: DiffRow, numbers: str, width: int, left: int, mark: Mark
     ) -> Strip:
         side = self._side(row)
@@ -92,21 +92,21 @@ class Painter:
         head: Line = [
             mark.sign,
             Segment(numbers, faint),
-            Segment(f"{_SPOKEN[row.sign] if plain.is_on() else row.sign} ", sign),
+            Segment(f"{_SIGN_WORDS[row.sign] if plain.is_on() else row.sign} ", sign),
         ]
         tokens = self._block(at // _BLOCK)[at % _BLOCK]
         pieces = expand_tabs(
             list(row_pieces(row, tokens, self.text.changed_ranges(at), self.palette))
         )
         gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)
-        room = max(0, width - gutter.cell_length)
+        text_width = max(0, width - gutter.cell_length)
         body = Strip([Segment(text, style) for text, style in pieces])
         if left:
-            body = body.crop(left, left + room)
-        rest = strip_of([*body, Segment(" " * room, ground)], room, self._kind)
+            body = body.crop(left, left + text_width)
+        rest = strip_of([*body, Segment(" " * text_width, ground)], text_width, self._kind)
         return Strip.join([gutter, rest])
 
-    def _sentence(self, row: HunkHeading | FileNote, width: int, mark: Segment) -> Strip:
+    def _draw_note(self, row: HunkHeading | FileNote, width: int, mark: Segment) -> Strip:
         if isinstance(row, FileNote):
             return strip_of([mark, Segment(f" {row.text}", self.palette.muted)], width, self._kind)
         across = self.palette.marks.across
@@ -114,7 +114,7 @@ class Painter:
         rest = Segment(across * width, self.palette.border)
         return strip_of([*line, rest], width, self._kind)
 
-    def _coloured(self, block: int) -> Sequence[CodeLine]:
+    def _highlight_block(self, block: int) -> Sequence[CodeLine]:
         return self.text.highlight(block * _BLOCK, (block + 1) * _BLOCK, self._path)
 
     def _side(self, row: DiffRow) -> DiffStyles | None:

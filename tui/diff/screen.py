@@ -1,6 +1,6 @@
-"""The diff screen: what a worktree changes, by file, on three sides; kept true while it is open.
+"""The diff screen: a worktree's changes by file and side, kept up to date while it is open.
 
-What its keys do with the changes is in `tui.diff.actions`.
+The actions of its keys are in `tui.diff.actions`.
 """
 
 import asyncio
@@ -49,31 +49,31 @@ if TYPE_CHECKING:
 DiffAction = Callable[["Diff"], Coroutine[Any, Any, None]]
 
 _SPLIT_WIDTH: Final = 130
-"""Columns from which two versions stand beside each other, unless a person chose."""
-_PAUSE: Final = 0.3
-"""Seconds in which events about the worktree are taken as one."""
+"""Columns from which old and new are shown side by side, unless the user chose a layout."""
+_DEBOUNCE: Final = 0.3
+"""Seconds in which events about the worktree are combined."""
 _EMPTY: Final[dict[Side, str]] = {
-    "unstaged": "Nothing is changed that is not staged. v shows the other sides.",
-    "staged": "Nothing is staged. v shows the other sides; s there stages a file or a hunk.",
-    "branch": "The branch has no commits that its base lacks. v shows what is not committed.",
+    "unstaged": "No unstaged changes. v shows the other sides.",
+    "staged": "No staged changes. v shows the other sides, where s stages a file or a hunk.",
+    "branch": "The branch has no commits beyond its base. v shows uncommitted changes.",
 }
 
 
 def _read_text(diff: FileDiff) -> DiffText:
-    """In a thread; the language is loaded there, too, before the first row needs its colours."""
+    """Parse a diff, and load its language for highlighting; runs in a thread."""
     highlight_code("", language_for_path(diff.path))
     return parse_diff(diff.text)
 
 
 @dataclass(slots=True)
 class WorktreeComments:
-    """Comments on a worktree's changes that are not sent yet; `None`: not read yet."""
+    """Comments on a worktree's changes that are not sent yet; `None` before they are read."""
 
     comments: list[Comment] | None = None
 
 
 class Diff(FullScreen):
-    """Files on the left, the difference of one on the right."""
+    """Files on the left, the diff of one on the right."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("diff", "open_diff"),
@@ -91,39 +91,39 @@ class Diff(FullScreen):
     ) -> None:
         super().__init__(desk)
         self._actions = actions
-        """By the ids of the key map; what they change is read again."""
+        """The actions by their ids in the key map."""
         self.worktree = worktree
         self.side: Side = "unstaged"
         self.changes: Changes | None = None
         self.file_diff: FileDiff | None = None
-        """What is shown; its names are what hunks are staged by."""
+        """The displayed diff; its hunk names identify hunks to stage."""
         self.lost: frozenset[Comment] = frozenset()
-        """Comments whose lines are gone."""
+        """Comments whose lines no longer exist."""
         self._commented: dict[int, Comment] = {}
-        """What was said of the rows that are shown, by their places."""
+        """The comments on displayed rows, by row index."""
         self._wanted = path
         self._seeks = True
-        """Whether the first side is looked for that has the file, or any."""
+        """Whether to switch to the first side with the wanted file, or with any."""
         self._shown: tuple[Side, str, str] | None = None
         self._chosen_split: bool | None = None
         self._reading = asyncio.Lock()
         self._is_stale = False
 
     def body(self, palette: "Palette") -> Iterable[Widget]:
-        """Files and difference."""
+        """The file list and the diff."""
         yield Horizontal(FileList(palette), DiffView(palette), id="diff-body")
 
-    def palette_entries(self, words: str, style: Style) -> Iterable[Entry]:
-        """What the command palette shows here."""
+    def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
+        """The command palette's entries on this screen."""
         without = useless(self)
-        found = (a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit"))
-        return action_entries((a for a in found if a.id not in without), self, words, style)
+        actions = (a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit"))
+        return action_entries((a for a in actions if a.id not in without), self, query, style)
 
     def on_mount(self) -> None:
-        """Read what there is."""
+        """Load the changes."""
         self.add_class("files-open")
-        self.view.said = "Reading …"
-        self._entitle()
+        self.view.placeholder = "Loading …"
+        self._update_title()
         self.load()
 
     @property
@@ -133,25 +133,25 @@ class Diff(FullScreen):
 
     @property
     def view(self) -> DiffView:
-        """The difference of one of them."""
+        """The diff of one of them."""
         return self.query_one(DiffView)
 
     def recolor(self, palette: "Palette") -> None:
-        """Draw both panes in other colours."""
+        """Redraw both panes in other colors."""
         self.files.set_palette(palette)
         self.view.set_palette(palette)
 
     # Reading ------------------------------------------------------------------------------------
 
     def follow(self, change: "Change") -> None:
-        """Read anew when something happened to the worktree; called at most once a frame."""
+        """Reload after events about the worktree; called at most once a frame."""
         if change.loaded or self.worktree.id in change.worktrees:
-            known = change.state.worktrees.get(self.worktree.id)
-            if known is None:
+            worktree = change.state.worktrees.get(self.worktree.id)
+            if worktree is None:
                 self.dismiss(None)
-                self.desk.say("The worktree is gone.")
+                self.desk.say("The worktree was removed.")
                 return
-            self.worktree = known
+            self.worktree = worktree
         if change.loaded or any(map(self._concerns, change.events)):
             self._mark_stale()
 
@@ -167,21 +167,21 @@ class Diff(FullScreen):
     def _mark_stale(self) -> None:
         if not self._is_stale:
             self._is_stale = True
-            self.set_timer(_PAUSE, self._load_stale)
+            self.set_timer(_DEBOUNCE, self._load_stale)
 
     def _load_stale(self) -> None:
-        if self._reading.locked():  # it takes longer than events take to come
-            self.set_timer(_PAUSE, self._load_stale)
+        if self._reading.locked():  # reading takes longer than the interval between events
+            self.set_timer(_DEBOUNCE, self._load_stale)
         else:
             self.load()
 
     def load(self) -> None:
-        """Read the list and the file that is shown."""
+        """Reload the list and the displayed file."""
         self._is_stale = False
         self.run_worker(self.read(), exit_on_error=False)
 
     async def read(self) -> None:
-        """Read the list, then the file under its cursor; what did not change stays as it is."""
+        """Read the list, then the file under its cursor; unchanged parts are not redrawn."""
         async with self._reading:
             side = self.side
             try:
@@ -194,29 +194,29 @@ class Diff(FullScreen):
                 self._show_nothing(error.message)
                 return
             if side != self.side:
-                return  # somebody looks elsewhere by now, and that is read next
+                return  # the user switched sides meanwhile; that side is read next
             self.changes = changes
             self.files.show(changes.files)
-            if self._goes_on_looking():
+            if self._try_next_side():
                 return
-            self._entitle()
+            self._update_title()
             await self._read_file()
-        await self.look_for_lost()
+        await self.update_lost_comments()
 
-    def _goes_on_looking(self) -> bool:
-        """Whether the file that this was opened for is looked for on the next side."""
-        path, place = self._wanted, SIDES.index(self.side) + 1
+    def _try_next_side(self) -> bool:
+        """Switch to the next side if this one lacks the wanted file; return whether it did."""
+        path, index = self._wanted, SIDES.index(self.side) + 1
         seeks, self._seeks = self._seeks, False
         has = self.files.go_to(path) if path is not None else bool(self.files.files)
-        if seeks and not has and place < len(SIDES):
-            self._look_at(SIDES[place], seeks=True)
+        if seeks and not has and index < len(SIDES):
+            self._show_side(SIDES[index], seeks=True)
             return True
         self._wanted = None
         if seeks and not has:
             if path is not None:
-                self.desk.say(f"'{path}' has no changes any more.")
+                self.desk.say(f"'{path}' no longer has changes.")
             if self.side != SIDES[0] and not self.files.files:
-                self._look_at(SIDES[0])
+                self._show_side(SIDES[0])
                 return True
         return False
 
@@ -238,15 +238,15 @@ class Diff(FullScreen):
         text = await asyncio.to_thread(_read_text, diff)
         is_same_file = self._shown is not None and self._shown[:2] == key[:2]
         self._shown, self.file_diff = key, diff
-        said = "" if text.rows else "The file is empty."
-        self.view.show(text, file.path, said=said, anew=not is_same_file)
+        placeholder = "" if text.rows else "The file is empty."
+        self.view.show(text, file.path, placeholder=placeholder, reset=not is_same_file)
         self.mark_comments()
-        self._entitle()
+        self._update_title()
 
-    def _show_nothing(self, said: str) -> None:
+    def _show_nothing(self, reason: str) -> None:
         self._shown = self.file_diff = None
-        self.view.show(DiffText(), "", said=said)
-        self._entitle()
+        self.view.show(DiffText(), "", placeholder=reason)
+        self._update_title()
 
     @on(FileList.Moved)
     def _file_moved(self) -> None:
@@ -258,55 +258,55 @@ class Diff(FullScreen):
 
     async def _read_file_alone(self) -> None:
         async with self._reading:
-            # Of the files that the cursor ran past only the last one is read.
+            # While the cursor moves fast, only the last file is read.
             if not self._is_shown():
                 await self._read_file()
 
-    # What is here -------------------------------------------------------------------------------
+    # Selection and comments ---------------------------------------------------------------------
 
     @property
     def path(self) -> str:
-        """The file that is chosen."""
+        """The path of the selected file."""
         return self.files.file.path if self.files.file is not None else ""
 
     @property
     def is_in_files(self) -> bool:
-        """Whether the keys go to the list: then they mean a file, and else a hunk."""
+        """Whether the list has the focus: then keys apply to a file, else to a hunk."""
         return self.focused is self.files
 
     @property
     def hunk(self) -> str | None:
-        """The name of the hunk that is meant; None: the file as a whole."""
-        place = self.view.hunk
-        if self.is_in_files or place is None or self.file_diff is None:
+        """The name of the selected hunk; `None` for the whole file."""
+        index = self.view.hunk
+        if self.is_in_files or index is None or self.file_diff is None:
             return None
         names = self.file_diff.hunks
-        return names[place] if place < len(names) else None
+        return names[index] if index < len(names) else None
 
     def rows_here(self) -> Sequence[DiffRow]:
-        """The lines that are marked, that under the cursor, or the hunk whose heading it is on."""
+        """Return the marked lines, the line under the cursor, or the hunk of its heading."""
         if rows := self.view.marked_rows:
             return rows
         if self.view.line is not None:
             return [self.view.line]
-        place = self.view.hunk
-        return trim_context(self.view.text.hunk_rows(place)) if place is not None else []
+        index = self.view.hunk
+        return trim_context(self.view.text.hunk_rows(index)) if index is not None else []
 
     @property
     def comment_here(self) -> Comment | None:
-        """What was said of the line under the cursor, unless other lines are marked."""
+        """The comment on the line under the cursor, unless lines are marked."""
         return None if self.view.marked else self._commented.get(self.view.at)
 
     @property
     def comments(self) -> list[Comment]:
-        """What was said of the worktree's changes and is not sent yet; the list itself."""
-        found = self.desk.drafts.of(WorktreeComments, self.worktree.id)
-        if found.comments is None:
-            found.comments = load_comments(self.desk.chat.drafts.of(self._draft_key).text)
-        return found.comments
+        """The mutable list of comments on the worktree's changes that are not sent yet."""
+        draft = self.desk.drafts.of(WorktreeComments, self.worktree.id)
+        if draft.comments is None:
+            draft.comments = load_comments(self.desk.chat.drafts.of(self._draft_key).text)
+        return draft.comments
 
     def keep_comments(self) -> None:
-        """Keep them over the end of the program, and mark them anew."""
+        """Save the comments across restarts, and update their marks."""
         self.desk.chat.drafts.keep(self._draft_key, Draft(dump_comments(self.comments)))
         self.desk.chat.keep_draft()
         if self.is_attached:
@@ -317,7 +317,7 @@ class Diff(FullScreen):
         return f"comments-{self.worktree.id}"
 
     def mark_comments(self) -> None:
-        """Mark the rows that something was said of; what was said moves with its lines."""
+        """Mark the rows with comments; comments move with their lines."""
         rows, found = self.view.text.rows, dict[int, Comment]()
         for n, comment in enumerate(self.comments):
             places = comment.find_in(rows) if comment.path == self.path else None
@@ -326,21 +326,21 @@ class Diff(FullScreen):
                 found |= dict.fromkeys(places, comment)
         self._commented = found
         self.view.mark(found.keys())
-        self._entitle()
+        self._update_title()
 
-    async def look_for_lost(self) -> None:
-        """Tell of comments whose lines are on no side of the changes any more."""
+    async def update_lost_comments(self) -> None:
+        """Notify of comments whose lines are no longer on any side."""
         unseen = [comment for comment in self.comments if comment not in self._commented.values()]
         found = await self._lost(unseen) if unseen else frozenset[Comment]()
         news, self.lost = found - self.lost, found
         if news:
             places = ", ".join(sorted(comment.location for comment in news))
             key = self.desk.key_of("diff_comments")
-            self.desk.say(f"The lines of a comment are gone: {places}. It is kept; {key} shows it.")
-        self._entitle()
+            self.desk.say(f"Outdated comments, whose lines are gone: {places}. {key} shows them.")
+        self._update_title()
 
     async def _lost(self, comments: Iterable[Comment]) -> frozenset[Comment]:
-        """Those of the comments whose lines are on no side of the changes."""
+        """Return the comments whose lines are not on any side."""
 
         async def read_diff(path: str, side: str) -> str:
             diff = await self.desk.client.call(
@@ -352,8 +352,8 @@ class Diff(FullScreen):
 
     # The bars -----------------------------------------------------------------------------------
 
-    def _entitle(self) -> None:
-        # Where only one pane has room, the name of the file that it shows is not in sight.
+    def _update_title(self) -> None:
+        # With only one pane, the list with the name of the file is not visible.
         alone = self.has_class("narrow") and not self.has_class("files-open")
         sides = (self.side,) if alone or plain.is_on() else SIDES
         left = title(self, sides, self.path if alone else "")
@@ -361,14 +361,14 @@ class Diff(FullScreen):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Name the keys that are of use now."""
+        """Show the keys that are useful now."""
         self.update_key_hints(FOOTER, first=own_keys(self), without=useless(self))
 
     def on_descendant_focus(self) -> None:
-        """Other keys matter in another pane."""
+        """Show the key hints of the newly focused pane."""
         self.show_keys()
 
-    # What people do -----------------------------------------------------------------------------
+    # Actions ------------------------------------------------------------------------------------
 
     def do(self, action_id: str) -> None:
         """Run an action of this screen."""
@@ -378,52 +378,52 @@ class Diff(FullScreen):
         self.desk.run_once(action_id, self.worktree.id, self._actions[action_id](self))
 
     def _back(self, *, at_once: bool) -> None:
-        """Escape unmarks, leads to the files where there is room for one pane, then away."""
+        """Clear the marks, else return to the files if there is one pane, else close."""
         if self.view.marked and not at_once:
-            self.view.let_go()
+            self.view.clear_marks()
         elif self.has_class("narrow") and not self.is_in_files and not at_once:
             self.action_other_pane()
         else:
             self.dismiss(None)
 
-    def action_look_at(self, side: Side) -> None:
+    def action_show_side(self, side: Side) -> None:
         """Show another side."""
         if side != self.side:
-            self._look_at(side)
+            self._show_side(side)
 
-    def _look_at(self, side: Side, *, seeks: bool = False) -> None:
+    def _show_side(self, side: Side, *, seeks: bool = False) -> None:
         self.side, self._seeks = side, seeks
         self.load()
-        self._entitle()
+        self._update_title()
 
     def action_other_pane(self) -> None:
-        """From the files to the difference and back."""
+        """Switch between the files and the diff."""
         self.set_class(not self.is_in_files, "files-open")
         (self.view if self.is_in_files else self.files).focus()
-        self._entitle()
+        self._update_title()
 
     @on(FileList.Chosen)
     def _file_chosen(self) -> None:
         self.remove_class("files-open")
         self.view.focus()
-        self._entitle()
+        self._update_title()
 
     @on(DiffView.Marked)
     def _marked(self, event: DiffView.Marked) -> None:
         event.stop()
-        self._entitle()
+        self._update_title()
 
     def change_layout(self) -> None:
-        """Two columns, or one; it stays so until the screen is left."""
+        """Switch between one and two columns until the screen is closed."""
         self._chosen_split = not self.view.is_split
         self.view.set_split(self._chosen_split)
 
     def on_resize(self, event: events.Resize) -> None:
-        """One pane at a time where there is little room, two columns where there is much."""
+        """Use one pane at a time on a narrow screen, two columns on a wide one."""
         width = event.size.width
-        # For ears there is one thing at a time, too.
+        # Screen-reader mode shows one pane at a time, too.
         self.set_class(width < WIDE or plain.is_on(), "narrow")
         self.set_class(width >= 180, "roomy")
-        self._entitle()
+        self._update_title()
         if self._chosen_split is None:
             self.view.set_split(width >= _SPLIT_WIDTH + 34 and not plain.is_on())

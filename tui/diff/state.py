@@ -21,7 +21,7 @@ class DiffState(Protocol):
     side: Side
     changes: "Changes | None"
     lost: "frozenset[Comment]"
-    """Comments whose lines are gone."""
+    """Comments whose lines no longer exist."""
 
     @property
     def files(self) -> "FileList":

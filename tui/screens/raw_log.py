@@ -91,7 +91,7 @@ class RawLogView(OutputView):
             self._move_found(-removed)
         rows = self._rows_of(piece)
         self._rows += rows
-        self._update_size()
+        self._fit_virtual_size()
         self._follow()
 
     def prepend(self, piece: _Shown) -> None:
@@ -99,7 +99,7 @@ class RawLogView(OutputView):
         self.pieces.appendleft(piece)
         rows = self._rows_of(piece)
         self._rows[:0] = rows
-        self._update_size()
+        self._fit_virtual_size()
         self._move_found(len(rows))
         self.scroll_to(y=self.scroll_offset.y + len(rows), animate=False, immediate=True)
 
@@ -108,7 +108,7 @@ class RawLogView(OutputView):
         self.pieces.clear()
         self._rows.clear()
         self.found = None
-        self._update_size()
+        self._fit_virtual_size()
 
     def find(self, text: str, step: int) -> bool:
         """Go to the next row below (1) or above (-1) that contains the text, ignoring case."""
@@ -151,7 +151,7 @@ class RawLogView(OutputView):
     def _rewrap(self) -> None:
         """Wrap and draw all rows again."""
         self._rows = [row for piece in self.pieces for row in self._rows_of(piece)]
-        self._update_size()
+        self._fit_virtual_size()
 
     def _rows_of(self, piece: _Shown) -> list[Strip]:
         rows = self.strips(piece.text) if piece.text else []

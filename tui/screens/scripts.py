@@ -163,7 +163,7 @@ class Scripts(Dialog[None]):
         elif script is not None and script.trusted:
             keys.append(("r", "run"))
         if script is not None and not script.trusted and script.hidden is None:
-            keys.append(("t", "trust"))
+            keys.append(("t", "trust script"))
         return [*keys, ("e", "edit"), ("esc", "close")]
 
     # Actions ------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ async def test_those_that_need_a_person_stand_first_then_runs_news_failures_and_
         assert order(canvas) == ["asks", "runs", "done", "failed", "idle"]
         text = shown(canvas.view)
         assert "? Asking one" in text and "alpha ▸ brave-otter · Claude Code" in text
-        assert "may I bash: make" in text
+        assert "allow bash: make" in text
         assert "1 needs you · 1 running" in canvas.query_one("#top", Line).text
 
 

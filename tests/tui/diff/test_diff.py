@@ -30,8 +30,8 @@ async def test_files_with_their_counts_stand_beside_the_difference(start: Start)
             "       2 + print(2)",
             "   3   3   # end",
         ]
-        assert "[not staged]" in top(screen)
-        assert "against main" in top(screen)
+        assert "[unstaged]" in top(screen)
+        assert "vs main" in top(screen)
         assert top(screen).endswith("2 files  +2 −1")
 
 
@@ -45,7 +45,7 @@ async def test_what_has_no_lines_is_said_in_words(start: Start) -> None:
         await until(pilot, lambda: "rename from old" in "\n".join(lines(screen)))
         assert "The file is now executable." in "\n".join(lines(screen))
         await pilot.press("v")
-        await until(pilot, lambda: "no commits that its base lacks" in screen.view.said)
+        await until(pilot, lambda: "no commits beyond its base" in screen.view.said)
 
 
 async def test_two_columns_by_a_key_and_by_themselves_where_there_is_room(start: Start) -> None:
@@ -206,7 +206,7 @@ async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_commi
         assert "- parser.py" in tree.client.called("send_chat_message")[0]["message"]
         tree.files = {"unstaged": [], "staged": [a_file("parser.py")], "branch": []}
         screen.load()
-        await until(pilot, lambda: "merge waits for its commit" in top(screen))
+        await until(pilot, lambda: "merge ready to commit" in top(screen))
         assert foot.text.startswith("b abort")
         tree.client.answers["abort_merge"] = lambda given: "merge"
         await pilot.press("b")

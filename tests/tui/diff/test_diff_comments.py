@@ -202,12 +202,12 @@ async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> 
         await until(pilot, lambda: "1 comment " in top(screen))
         tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
         screen.load()
-        await until(pilot, lambda: "1 comment, 1 without lines" in top(screen))
+        await until(pilot, lambda: "1 comment, 1 outdated" in top(screen))
         told = [note.message for note in app._notifications]
-        assert told == ["The lines of a comment are gone: parser.py:2. It is kept; e shows it."]
+        assert told == ["Outdated comments, whose lines are gone: parser.py:2. e shows them."]
         await list_comments(app, pilot)
         option = app.screen.query_one(OptionList).get_option_at_index(0)
-        assert str(option.prompt) == "parser.py:2  its lines are gone\n  No"
+        assert str(option.prompt) == "parser.py:2  outdated\n  No"
         await pilot.press("s")
         await until(pilot, lambda: tree.client.called("send_chat_message"))
         said = tree.client.called("send_chat_message")[0]["message"]

@@ -119,7 +119,7 @@ async def test_a_script_that_hides_something_is_shown_whole_and_cannot_be_truste
         await until(pilot, lambda: "touch made" in shown(screen))
         assert "echo harmless # ␛]0;" in shown(screen)
         assert "line 1 contains the character ␛ (U+001B)" in shown(screen)
-        assert "trust" not in shown(screen)
+        assert "trust script" not in shown(screen)
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, EditScript))
         await pilot.press("end", "x", "ctrl+g")

@@ -103,8 +103,8 @@ async def test_a_worktree_without_a_session_can_be_written_to(start: Start) -> N
 VIEWS = {
     "an empty archive": (at_work, "show_archive", "", "The archive is empty."),
     "no hit in the archive": (at_work, "show_archive", "zz", "No matches."),
-    "an empty canvas": (without_sessions, "canvas", "", "ctrl+n there makes a worktree"),
-    "no hit on the canvas": (at_work, "canvas", "zz", "No session holds 'zz'. Backspace"),
+    "an empty canvas": (without_sessions, "canvas", "", "ctrl+n to create a worktree"),
+    "no hit on the canvas": (at_work, "canvas", "zz", "No session matches 'zz'. Press"),
     "no hit in the search": (at_work, "search", "zz", "No messages match"),
     "no changes": (at_work, "open_diff", "", "v shows the other sides"),
     "no hit in the settings": (at_work, "preferences", "zzz", "Press backspace"),
