@@ -35,7 +35,7 @@ KINDS = {"demo", "claude", "codex", "opencode", "acp"}
 """The agents that `tests/live/every_backend` runs with."""
 
 OPENCODE = "tests/live/opencode/"
-STARTS_ITS_OWN = ("test_acp.py", "test_server.py", "test_unusable_settings.py")
+STARTS_ITS_OWN = ("test_acp.py", "test_server.py")
 """Tests of OpenCode that do not use the server of the others."""
 
 

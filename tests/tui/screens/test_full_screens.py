@@ -122,17 +122,13 @@ def test_for_ears_a_focus_that_is_told_when_all_screens_have_closed_is_no_fault(
 
 @pytest.mark.longer
 @every_screen
-async def test_for_ears_a_dialog_stands_alone(shown: Shown) -> None:
+async def test_for_ears_a_dialog_stands_alone_and_the_cursor_is_on_words_where_the_keys_go(
+    shown: Shown,
+) -> None:
     async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
         if app.screen.is_modal:
             assert "need you" not in "\n".join(text_of(app))
             assert all(row.startswith(" ") for row in text_of(app) if row)
-
-
-@pytest.mark.longer
-@every_screen
-async def test_for_ears_the_cursor_is_on_words_where_the_keys_go(shown: Shown) -> None:
-    async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
         x, y = app.cursor_position
         assert text_of(app)[y].strip(), (x, y)
         focused = app.focused
