@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if is_below and not item.get_closest_marker("short"):
             item.add_marker(pytest.mark.longer)
     _leave_few(items)
-    if hasattr(config, "workerinput") and config.getvalue("dist") == "loadfile":
+    if hasattr(config, "workerinput"):
         longest_first(items)
 
 
