@@ -77,7 +77,7 @@ class OutputView(ScrollView, can_focus=True):
 
     def _wrap(self, text: str) -> None:
         self._rows += self.strips(text)
-        self._update_size()
+        self._fit_virtual_size()
 
     def strips(self, text: str) -> list[Strip]:
         """Return a text as rows of the view's width."""
@@ -85,7 +85,7 @@ class OutputView(ScrollView, can_focus=True):
         lines = output_rows(text, width, self._palette.text)
         return [strip_of(line, width, kind) for line in lines]
 
-    def _update_size(self) -> None:
+    def _fit_virtual_size(self) -> None:
         self.virtual_size = Size(self._width, len(self._rows))
         self.refresh()
 
