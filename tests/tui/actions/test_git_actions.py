@@ -6,13 +6,11 @@ from typing import Any
 from textual.widgets import Input, Label, Static
 
 from model.api.changes import ChangedFile, Changes, CommitMessage
-from model.api.doctor import Installation
 from model.api.git import CommitResult, ExchangeResult
 from model.api.pull_requests import OpenedPullRequest
 from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from model.domain.findings import Finding
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import text_of
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
@@ -148,12 +146,6 @@ async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
         await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_nothing_to_commit_is_a_word_and_no_dialog(start: Start) -> None:
-    async with start(a_client(changed())) as (app, pilot):
-        act(app, "commit")
-        await until(pilot, lambda: toasts(app) == ["There is nothing to commit."])
-
-
 # Push and pull ------------------------------------------------------------------------------------
 
 
@@ -263,14 +255,6 @@ async def test_without_gh_it_says_so_and_keeps_what_was_written(start: Start) ->
         assert app.screen.query_one(MessageArea).text == "Why"
 
 
-async def test_a_pull_request_that_is_there_is_shown(start: Start) -> None:
-    client = a_client(pr_number=7, pr_url="https://github.com/ada/loom/pull/7")
-    async with start(client) as (app, pilot):
-        act(app, "pull_request")
-        await until(pilot, lambda: isinstance(app.screen, Report))
-        assert not client.called("open_pull_request")
-
-
 async def test_actions_are_about_the_row_under_the_cursor_while_the_tree_has_the_keys(
     start: Start,
 ) -> None:
@@ -289,44 +273,3 @@ async def test_actions_are_about_the_row_under_the_cursor_while_the_tree_has_the
         app.main.chat.composer.focus()
         await until(pilot, lambda: app.main.focused is app.main.chat.composer)
         assert app.main.worktree.id == "w1"
-
-
-async def test_why_a_merge_was_not_aborted_stays_to_be_read(start: Start) -> None:
-    client = a_client(changed("a").model_copy(update={"operation": "merge"}))
-    client.refuse("abort_merge", "The merge goes on: “a” was changed since.", "conflict")
-    async with start(client) as (app, pilot):
-        act(app, "abort_merge")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
-        await until(pilot, lambda: isinstance(app.screen, Report))
-        report = app.screen
-        assert isinstance(report, Report)
-        assert report.box_title == "The merge was not aborted"
-        assert str(report.content) == "The merge goes on: “a” was changed since."
-
-
-async def test_without_gh_nobody_is_asked_for_a_title(start: Start) -> None:
-    client = a_client()
-    client.answers["get_installation"] = lambda given: Installation(
-        version="1.0", log="", findings=[Finding("gh", None, "not found")]
-    )
-    async with start(client) as (app, pilot):
-        act(app, "pull_request")
-        await until(pilot, lambda: toasts(app))
-        assert "gh, which is not installed" in toasts(app)[0]
-        assert app.screen is app.main
-
-
-async def test_a_pull_request_says_where_it_stands(start: Start) -> None:
-    client = a_client(
-        pr_number=7, pr_url="https://example.org/pull/7", cached_pr_status="review",
-        cached_check_status="pending",
-    )  # fmt: skip
-    async with start(client) as (app, pilot):
-        act(app, "pull_request")
-        await until(pilot, lambda: isinstance(app.screen, Report))
-        report = app.screen
-        assert isinstance(report, Report)
-        assert str(report.content).splitlines() == [
-            "https://example.org/pull/7", "Status: in review", "Checks: pending"
-        ]  # fmt: skip

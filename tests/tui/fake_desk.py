@@ -1,0 +1,72 @@
+"""A desk without an application: actions are called as functions, and dialogs get their answers."""
+
+from collections import deque
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from model.domain.resources import Project, Session, Worktree
+from model.state import State
+from tests.tui.fake_client import FakeClient
+from tui.store.dialog_drafts import DialogDrafts
+from tui.store.pending import Pending
+from tui.store.places import Place, project_of, worktree_of
+
+
+class FakeDesk:
+    """Stands where the main screen would be. `answers` are taken by the dialogs in their order."""
+
+    def __init__(self, client: FakeClient, place: Place | None = None, *answers: Any) -> None:
+        self.client = client
+        self.place = place
+        self.answers = deque(answers)
+        self.dialogs: list[Any] = []
+        self.said: list[str] = []
+        self.sent: list[tuple[str, str]] = []
+        self.copied: list[str] = []
+        self.opened: list[str] = []
+        self.drafts = DialogDrafts()
+        self.pending = Pending()
+        self.offered: Path | None = None
+        self.demo = False
+        self.host = SimpleNamespace(copy=self.copied.append, remote_address="", attached=False)
+        self.outbox = SimpleNamespace(send=self._send)
+        self.mirror = SimpleNamespace(until=self._until)
+
+    @property
+    def state(self) -> State:
+        return self.client.state
+
+    @property
+    def session(self) -> Session | None:
+        is_open = self.place is not None and self.place.kind == "session"
+        return self.state.sessions.get(self.place.id) if self.place and is_open else None
+
+    @property
+    def worktree(self) -> Worktree | None:
+        return worktree_of(self.place, self.state)
+
+    @property
+    def project(self) -> Project | None:
+        return project_of(self.place, self.state)
+
+    def say(self, sentence: str, *, bad: bool = False) -> None:
+        self.said.append(sentence)
+
+    async def ask(self, dialog: Any) -> Any:
+        self.dialogs.append(dialog)
+        return self.answers.popleft() if self.answers else None
+
+    def open_session(self, session_id: str) -> None:
+        self.opened.append(session_id)
+        self.place = Place("session", session_id)
+
+    def key_of(self, action_id: str) -> str:
+        return f"<{action_id}>"
+
+    async def _send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
+        self.sent.append((session_id, text))
+
+    async def _until(self, holds: Any, within: float = 60) -> State:
+        assert holds(self.state)
+        return self.state
