@@ -116,7 +116,7 @@ def _commands(commands: dict[str, Any]) -> Iterator[str]:
         "A client sends `{id, command, args}` over the WebSocket and gets `{type: "
         '"response", id, data}` or `{type: "error", id, error, error_type}`. Arguments are taken '
         "in snake_case too; `null` counts as left out where an argument is optional. An argument "
-        "that a command does not have is ignored, and the reply tells it in `warnings`, a list of "
+        "that a command does not have is ignored, and the reply names it in `warnings`, a list of "
         "sentences. "
         "`spinney call NAME` calls one from a shell, `spinney schema` prints all of this as JSON "
         "Schema."
@@ -196,9 +196,9 @@ def _preferences() -> Iterator[str]:
     for group, found in groupby(shown_fields().values(), key=lambda field: field.group):
         yield from _table(group, "", found)
     about = (
-        "Taken from clients, kept and told back, so that what others wrote is not lost. They do "
-        "nothing, and no screen shows them. The same holds for the entries of magic prompts that "
-        "are not named above."
+        "Accepted, stored and returned, so that values of other clients are not lost. They have no "
+        "effect, and no screen shows them. The same applies to entries of magic prompts that are "
+        "not named above."
     )
     hidden = [field for field in preference_fields().values() if not field.shown]
     yield from _table("Without effect", about, hidden)
@@ -212,10 +212,10 @@ def _table(title: str, about: str, fields: Iterable[PreferenceField]) -> Iterato
         secret = " Secret." if field.secret else ""
         more = f" {field.more}" if field.more else ""
         entries = f" Entries: {', '.join(field.entries)}." if field.entries else ""
-        told = f"{field.help}.{more}{entries}{secret}"
+        text = f"{field.help}.{more}{entries}{secret}"
         readers = EFFECTS[field.key].readers if field.shown else ()
         named = ", ".join(f"`{reader}`" for reader in readers)
-        row = (f"`{field.key}`", must, _default(field), told, named)
+        row = (f"`{field.key}`", must, _default(field), text, named)
         yield f"| {' | '.join(_cell(text) for text in row)} |"
 
 
@@ -256,8 +256,8 @@ def _lite() -> Iterator[str]:
     yield "## The page without JavaScript"
     yield ""
     yield (
-        "`/lite` answers with HTML, an error too, and takes forms: each leads on with a 303. Who "
-        "may come in has signed in (a cookie) or shows the token in the header, as "
+        "`/lite` responds with HTML, for errors too, and accepts forms, which redirect with a 303. "
+        "Clients authenticate with the cookie of a sign-in or with the token in the header, as "
         '`curl -H "Authorization: Bearer TOKEN"` does; without that header a form must show the '
         "`form_value` of its page."
     )

@@ -36,7 +36,7 @@ _MAX_AGE: Final = 24 * 3600.0
 _MAX_LISTS: Final = 16
 """Maximum number of lists kept, one for each agent and provider profile."""
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _MAX_BYTES: Final = 8_000_000
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class CachedList(Resource):
 
 class _File(Resource):
     version: int = _VERSION
-    told: dict[str, CachedList] = Field(default_factory=dict)
+    lists: dict[str, CachedList] = Field(default_factory=dict)
 
 
 class ModelListCache:
@@ -221,7 +221,7 @@ class ModelListCache:
 
     async def _save(self) -> None:
         async with self._save_lock:
-            content = _File(told=self._cached).model_dump_json().encode()
+            content = _File(lists=self._cached).model_dump_json().encode()
             try:
                 await asyncio.to_thread(write_atomically, self._file, content)
                 self._is_unsaved = False
@@ -259,4 +259,4 @@ def _read(file: Path) -> dict[str, CachedList]:
     except (OSError, ValidationError) as error:
         _log.warning("ignoring %s: %s", file, error)
         return {}
-    return content.told if content.version == _VERSION else {}
+    return content.lists if content.version == _VERSION else {}
