@@ -72,7 +72,7 @@ def choose(terminal: OnTerminal, key: bytes) -> None:
     A key that comes with the first frame of the question is not taken for an answer.
     """
     terminal.write(b"\x11")
-    terminal.shows("Leave running")
+    terminal.shows("Keep running")
 
     def is_gone() -> bool:
         terminal.write(key)

@@ -462,7 +462,7 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
         assert shown == [
             ("Default (Opus 9)", "effort low max"),
             ("Opus 9", "effort low max"),
-            ("other …", "by its name"),
+            ("other …", "enter a name"),
         ]
         assert app.screen.present == "opus"
         await pilot.press("home", "enter")
@@ -500,7 +500,7 @@ async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start:
 @pytest.mark.parametrize(
     ("gone", "words"),
     [
-        (e.SessionArchived(session_id="s1", archived_at=1.0), "f8 brings both back"),
+        (e.SessionArchived(session_id="s1", archived_at=1.0), "f8 restores both"),
         (e.SessionDeleted(session_id="s1"), "↑ restores"),
     ],
     ids=["archived", "deleted"],

@@ -45,7 +45,7 @@ async def test_what_has_no_lines_is_said_in_words(start: Start) -> None:
         await until(pilot, lambda: "rename from old" in "\n".join(lines(screen)))
         assert "The file is now executable." in "\n".join(lines(screen))
         await pilot.press("v")
-        await until(pilot, lambda: "no commits beyond its base" in screen.view.said)
+        await until(pilot, lambda: "no commits beyond its base" in screen.view.placeholder)
 
 
 async def test_two_columns_by_a_key_and_by_themselves_where_there_is_room(start: Start) -> None:
@@ -179,7 +179,8 @@ async def test_what_cannot_be_read_is_a_sentence_in_place(start: Start) -> None:
         await until(
             pilot,
             lambda: (
-                isinstance(app.screen, Diff) and app.screen.view.said == "git is not installed."
+                isinstance(app.screen, Diff)
+                and app.screen.view.placeholder == "git is not installed."
             ),
         )
         assert isinstance(app.screen, Diff)
@@ -336,7 +337,9 @@ async def test_the_diff_opens_on_the_first_side_that_has_something(start: Start)
         again = app.screen
         assert isinstance(again, Diff)
         await until(pilot, lambda: again.changes is not None and not again._seeks)
-        await until(pilot, lambda: again.side == "unstaged" and "Nothing" in again.view.said)
+        await until(
+            pilot, lambda: again.side == "unstaged" and "No unstaged" in again.view.placeholder
+        )
 
 
 async def test_a_comment_from_the_list_of_files_is_on_the_first_hunk(start: Start) -> None:

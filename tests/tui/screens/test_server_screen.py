@@ -235,10 +235,10 @@ async def test_what_is_no_port_is_asked_for_again(start: Start) -> None:
     async with start(client) as (app, pilot):
         await opened(app, pilot)
         await give_port(app, pilot, "70000")
-        await until(pilot, lambda: "'70000' is no port" in words_of(app))
+        await until(pilot, lambda: "'70000' is not a port" in words_of(app))
         assert app.screen.query_one(Input).value == "70000"
         await pilot.press("backspace", "enter")
-        await until(pilot, lambda: "would take port 7000," in told(app))
+        await until(pilot, lambda: "will use port 7000," in told(app))
         assert client.called("update_preferences") == [{"changes": {"http_server_port": 7000}}]
 
 
@@ -340,7 +340,7 @@ async def test_a_code_that_does_not_fit_says_what_it_needs(start: Start) -> None
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, QrScreen))
         code = app.screen.query_one("#code", Static)
-        await until(pilot, lambda: "this terminal is 60×15" in str(code.render()))
+        await until(pilot, lambda: "the terminal is 60×15" in str(code.render()))
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: "█" in str(code.render()))
 

@@ -258,7 +258,7 @@ async def test_what_would_be_lost_is_named_and_enter_alone_does_not_do_it(start:
     )
     async with start(client) as (app, pilot):
         sentence = await ask_to_delete(app, pilot)
-        for words in ("2 uncommitted files (a.py, b.py)", "3 commits on no other", "2 sessions"):
+        for words in ("2 uncommitted files (a.py, b.py)", "3 commits that no other", "2 sessions"):
             assert words in sentence
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)

@@ -172,7 +172,7 @@ async def test_files_on_another_machine_are_not_opened_on_this_one(
         for action in ("open_shell", "open_editor"):
             app.main.action_do(action)
         await until(pilot, lambda: len(said(app)) == 2)
-        assert all("on the machine of http://far:3456" in sentence for sentence in said(app))
+        assert all("They are on http://far:3456" in sentence for sentence in said(app))
         assert not log.exists()
 
 

@@ -16,7 +16,7 @@ from tests.tui.doorstep import a_client, ready, screen_of, seen_once, started
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.composer.widget import Composer
 from tui.shell.app import SpinneyApp
-from tui.shell.startup_snapshot import MOST_BYTES, MOST_ROWS, SavedRow, Snapshot, read, write
+from tui.shell.startup_snapshot import MAX_BYTES, MAX_ROWS, SavedRow, Snapshot, read, write
 from tui.store.places import Place
 
 
@@ -224,15 +224,15 @@ async def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_snapshot_is_as_large_as_a_screen_however_much_there_is(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    row = SavedRow(0, Place("project", "p"), (("x" * (MOST_BYTES // 2), "text"),), True)
+    row = SavedRow(0, Place("project", "p"), (("x" * (MAX_BYTES // 2), "text"),), True)
     write(file, Snapshot("dark", (row,)))
     kept = file.stat().st_size
     write(file, Snapshot("dark", (row, row, row)))
-    assert file.stat().st_size == kept < MOST_BYTES
+    assert file.stat().st_size == kept < MAX_BYTES
     told = json.loads(file.read_text())
-    told["rows"] = [[0, "project", str(n), [["a", "text"]], True] for n in range(MOST_ROWS + 5)]
+    told["rows"] = [[0, "project", str(n), [["a", "text"]], True] for n in range(MAX_ROWS + 5)]
     file.write_text(json.dumps(told))
-    assert len(read(file).rows) == MOST_ROWS
+    assert len(read(file).rows) == MAX_ROWS
 
 
 GOOD = {
@@ -260,7 +260,7 @@ DAMAGED = {
     "a depth that is none": spoiled(rows=[["0", "project", "p", [], True]]),
     "control bytes in a row": spoiled(rows=[[0, "project", "p", [["\x1b]0;x\x07", "text"]], True]]),
     "nested without end": "[" * 100_000,
-    "too large": json.dumps({**GOOD, "more": "x" * MOST_BYTES}),
+    "too large": json.dumps({**GOOD, "more": "x" * MAX_BYTES}),
 }
 
 

@@ -280,7 +280,7 @@ def test_a_worktree_whose_first_message_is_on_its_way_does_not_ask_for_one() -> 
     asks = next_step(state, place, key_of=str)
     sends = next_step(state, place, is_sending=True, key_of=str)
     assert "No sessions yet" in asks.sentence
-    assert "on its way" in sends.sentence and "Write below" not in sends.sentence
+    assert "Sending your first message" in sends.sentence and "Write below" not in sends.sentence
 
 
 def test_a_worktree_that_has_sessions_does_not_say_that_it_has_none() -> None:
