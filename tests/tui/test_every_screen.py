@@ -15,7 +15,7 @@ from tests.tui.every_screen import (
     text_of,
 )
 from themes.contrast import TEXT, contrast
-from tui.terminal.output_filters import legible, nearest
+from tui.terminal.output_filters import make_legible, nearest_color
 
 BOXES = {chr(code) for code in range(0x2500, 0x25A0)}
 ORNAMENTS = BOXES | set("▪■□")
@@ -31,8 +31,8 @@ def hard_to_read(strips: list[Strip], system: ColorSystem) -> set[str]:
         if not set(words) - ORNAMENTS or style is None or not (style.color and style.bgcolor):
             continue
         if system is not ColorSystem.TRUECOLOR:
-            style = legible(style, system)
-        pair = [nearest(color, system) for color in (style.color, style.bgcolor) if color]
+            style = make_legible(style, system)
+        pair = [nearest_color(color, system) for color in (style.color, style.bgcolor) if color]
         if contrast(*pair) < TEXT:
             found.add(f"{words!r} {' on '.join(pair)}")
     return found

@@ -102,7 +102,7 @@ class SpinneyApp(PaintedApp):
         """What the program does once this screen has closed."""
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         plain.switch(self.terminal.plain)
-        self.set_class(self.terminal.plain, "for-ears")
+        self.set_class(self.terminal.plain, "-screen-reader")
         use_compositor(RowCompositor)
         self._mouse_is_free = False
         self._wanted_theme: Literal["system", "light", "dark"] = "system"

@@ -69,7 +69,7 @@ class MainScreen(Selection):
             started_in=started_in,
             offered=repository_around(started_in) if started_in else None,
             demo=demo,
-            classes="for-ears" if terminal.plain else None,
+            classes="-screen-reader" if terminal.plain else None,
         )
         self._connection: Connection | None = None
         self._agents_missing: tuple[str, ...] = ()
