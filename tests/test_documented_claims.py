@@ -54,7 +54,7 @@ FIGURES: Final = (
     ("docs/recovery.md", f"within {backups.MAX_TOTAL_SIZE // GIB} GiB"),
     (
         "docs/terminal.md",
-        f"It needs {capabilities.LEAST_WIDTH}×{capabilities.LEAST_HEIGHT} at least",
+        f"It needs {capabilities.MIN_WIDTH}×{capabilities.MIN_HEIGHT} at least",
     ),
     ("docs/terminal.md", f"Below {capabilities.WIDE} columns"),
     ("docs/terminal.md", f"acts {sequences.ESCAPE_DELAY} seconds after it was pressed"),

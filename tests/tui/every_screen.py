@@ -38,7 +38,7 @@ from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
 from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
-from tui.terminal.output_filters import legible, nearest
+from tui.terminal.output_filters import make_legible, nearest_color
 
 NOW = 1_790_000_000.0
 """When it is, on every screen."""
@@ -371,7 +371,7 @@ def _hard_to_read(strips: list[Strip], system: ColorSystem) -> Iterable[str]:
         if not set(words) - ORNAMENTS or style is None or not (style.color and style.bgcolor):
             continue
         if system is not ColorSystem.TRUECOLOR:
-            style = legible(style, system)
-        pair = [nearest(color, system) for color in (style.color, style.bgcolor) if color]
+            style = make_legible(style, system)
+        pair = [nearest_color(color, system) for color in (style.color, style.bgcolor) if color]
         if contrast_ratio(*pair) < MIN_TEXT_CONTRAST:
             yield f"{words!r} {' on '.join(pair)} ({system.name})"

@@ -27,7 +27,7 @@ from tests.tui.fake_client import (
 from tests.tui.transcript_app import TranscriptApp, delta, history_of, running, started
 from tui.shell.app import SpinneyApp
 from tui.shell.startup import SAVE_INTERVAL
-from tui.tree.index import MOST_FOUND
+from tui.tree.index import MAX_FOUND
 from tui.tree.widget import ProjectTree
 
 ROOT = Path(__file__).parents[2]
@@ -233,8 +233,8 @@ async def test_a_letter_of_a_filter_makes_few_rows_of_thousands(
             ):
                 tree.narrow(typed)
                 await pilot.pause()
-            assert len(made) <= 2 * MOST_FOUND
-            assert len(written) <= 4 * MOST_FOUND
+            assert len(made) <= 2 * MAX_FOUND
+            assert len(written) <= 4 * MAX_FOUND
 
 
 async def test_what_stands_after_the_start_is_no_work_for_the_collector_of_garbage(

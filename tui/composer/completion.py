@@ -1,4 +1,4 @@
-"""The list over the message box: files for `@`, commands for `/`: Spinney's, then the agent's."""
+"""The completion list above the message box: files for `@`, commands for `/`."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -11,27 +11,27 @@ from textual.widget import Widget
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from tui.composer.completion_rows import Row, agent_rows, drawn, fitting, orders
+from tui.composer.completion_rows import Row, agent_rows, filter_rows, render_rows, spinney_rows
 
 if TYPE_CHECKING:
     from model.domain.resources import AgentCommand
     from tui.composer.widget import Composer
 
-ROWS: Final = 8
-"""Files that are shown."""
-MOST_ROWS: Final = 12
-"""Commands that are shown at a time, where there is room."""
-WIDTH: Final = 100
+MAX_FILES: Final = 8
+"""Files that are listed."""
+MAX_ROWS: Final = 12
+"""Visible commands, if there is enough space."""
+MAX_WIDTH: Final = 100
 _FILE: Final = re.compile(r"(?:^|(?<=\s))@([^\s@\"]*)$")
-_ORDER: Final = re.compile(r"^/\S*$")
-_ORDERED: Final = re.compile(r"^(/\S+) $")
+_COMMAND: Final = re.compile(r"^/\S*$")
+_WRITTEN_COMMAND: Final = re.compile(r"^(/\S+) $")
 
 Search = Callable[[str], Awaitable[list[str]]]
-AskCommands = Callable[[], Awaitable[tuple[str, "list[AgentCommand]"]]]
+LoadCommands = Callable[[], Awaitable[tuple[str, "list[AgentCommand]"]]]
 
 
 class Completion(Widget, can_focus=False):
-    """What the word before the cursor may become; it lies over the chat, which does not move."""
+    """Completions of the word before the cursor; overlays the chat without moving it."""
 
     DEFAULT_CSS = """
     Completion {
@@ -46,117 +46,119 @@ class Completion(Widget, can_focus=False):
         super().__init__(id=id)
         self._composer = composer
         self.search: Search | None = None
-        """Finds the worktree's files that fit a few letters, the best first."""
-        self.ask_commands: AskCommands | None = None
-        """Gives the name of the agent that is written to, and its own commands."""
+        """Searches the files of the worktree, best matches first."""
+        self.ask_commands: LoadCommands | None = None
+        """Returns the name of the session's agent, and its commands."""
         self._rows: list[Row] = []
-        self._of_agent: list[Row] = []
-        self._is_asked = False
-        """Whether the agent's commands were asked for since the `/` was written."""
+        self._agent_rows: list[Row] = []
+        self._has_requested = False
+        """Whether the agent's commands were requested since the `/` was typed."""
         self._note = ""
-        self._chosen = 0
-        self._first = 0
-        """The first row that is shown."""
-        self._begin = (0, 0)
-        """Where the word begins."""
+        self._selected = 0
+        self._first_row = 0
+        """The index of the first visible row."""
+        self._word_start = (0, 0)
+        """The start of the word."""
         self._word = ""
         self._text = ""
-        """What stood in the box at the last look."""
+        """The text of the box at the last update."""
         self._typed: tuple[tuple[int, int], str] | None = None
-        """The word that was typed last, as long as the cursor stays behind it."""
-        self._put_away: tuple[tuple[int, int], str] | None = None
+        """The word typed last, with its start, while the cursor stays at its end."""
+        self._dismissed: tuple[tuple[int, int], str] | None = None
         self._searching = False
 
-    # What may be written ------------------------------------------------------------------------
+    # Completions --------------------------------------------------------------------------------
 
     def follow(self) -> None:
-        """Look at the word before the cursor; only one that is being typed opens the list."""
-        begin, word = self._at_cursor()
-        self._is_asked = self._is_asked and word.startswith("/")
-        self._follow_typing(begin, word)
-        is_put_away = self._put_away is not None and self._put_away[0] == begin
-        if not word or is_put_away or not self._is_typed(begin, word):
-            self._put_away = self._put_away if word else None
+        """Update the list for the word before the cursor; only a word being typed opens it."""
+        start, word = self._at_cursor()
+        self._has_requested = self._has_requested and word.startswith("/")
+        self._track_typing(start, word)
+        is_dismissed = self._dismissed is not None and self._dismissed[0] == start
+        if not word or is_dismissed or not self._is_typed(start, word):
+            self._dismissed = self._dismissed if word else None
             self._hide()
-            self._remind()
+            self._show_argument_hint()
             return
-        self._put_away = None
-        if (begin, word) == (self._begin, self._word) and self.display:
+        self._dismissed = None
+        if (start, word) == (self._word_start, self._word) and self.display:
             return
-        self._begin, self._word = begin, word
+        self._word_start, self._word = start, word
         if word.startswith("@"):
-            self._find()
+            self._request_files()
             return
-        self._ask()
-        self._show(fitting([*orders(), *self._of_agent], word))
+        self._request_commands()
+        self._show(filter_rows([*spinney_rows(), *self._agent_rows], word))
 
-    def _follow_typing(self, begin: tuple[int, int], word: str) -> None:
+    def _track_typing(self, start: tuple[int, int], word: str) -> None:
         box = self._composer
         if (text := box.text) != self._text:
             self._text = text
-            self._typed = (begin, word) if text != box.given else None
-        elif not self._is_typed(begin, word):
-            self._typed = None  # The cursor went elsewhere, as by a click.
+            self._typed = (start, word) if text != box.inserted_text else None
+        elif not self._is_typed(start, word):
+            self._typed = None  # The cursor was moved, for example by a click.
 
-    def _is_typed(self, begin: tuple[int, int], word: str) -> bool:
-        return self._typed == (begin, word)
+    def _is_typed(self, start: tuple[int, int], word: str) -> bool:
+        return self._typed == (start, word)
 
-    def forget(self) -> None:
-        """Somebody else is written to."""
+    def reset_commands(self) -> None:
+        """Drop the agent's commands, because the session changed."""
         self.workers.cancel_group(self, "commands")
-        self._of_agent = []
-        self._is_asked = False
+        self._agent_rows = []
+        self._has_requested = False
 
     def _at_cursor(self) -> tuple[tuple[int, int], str]:
         box = self._composer
         row, column = box.cursor_location
         line = box.document.get_line(row)
         before = line[:column]
-        is_order = row == 0 and not line[column : column + 1].strip()
-        found = _FILE.search(before) or (_ORDER.search(before) if is_order else None)
+        is_command = row == 0 and not line[column : column + 1].strip()
+        found = _FILE.search(before) or (_COMMAND.search(before) if is_command else None)
         if found is None or not box.selection.is_empty or not box.has_focus:
             return (0, 0), ""
         word = before[found.start() :]
         return (row, column - len(word)), word
 
-    def _remind(self) -> None:
-        """Say what may follow a command that was written, until something does."""
+    def _show_argument_hint(self) -> None:
+        """Show the argument hint of a complete command until an argument is typed."""
         row, column = self._composer.cursor_location
-        written = _ORDERED.search(self._composer.document.get_line(row)[:column])
+        written = _WRITTEN_COMMAND.search(self._composer.document.get_line(row)[:column])
         if written is None or row or not self._composer.has_focus:
             return
-        known = next((row for row in self._of_agent if row.text == written[1]), None)
-        if known is not None and known.hint:
-            self._show([], f"{known.text} {known.hint}")
+        command = next((row for row in self._agent_rows if row.text == written[1]), None)
+        if command is not None and command.hint:
+            self._show([], f"{command.text} {command.hint}")
 
-    def _ask(self) -> None:
-        if self.ask_commands is not None and not self._is_asked:
-            self._is_asked = True
-            self.run_worker(self._asked(self.ask_commands), group="commands", exclusive=True)
+    def _request_commands(self) -> None:
+        if self.ask_commands is not None and not self._has_requested:
+            self._has_requested = True
+            self.run_worker(
+                self._load_commands(self.ask_commands), group="commands", exclusive=True
+            )
 
-    async def _asked(self, ask: AskCommands) -> None:
+    async def _load_commands(self, load: LoadCommands) -> None:
         try:
-            found = agent_rows(*await ask())
+            found = agent_rows(*await load())
         except (SpinneyError, TimeoutError):
-            return  # sending does not need the list, and says itself what is wrong
-        self._of_agent = found
-        begin, word = self._at_cursor()
+            return  # The list is optional, and sending reports the error itself.
+        self._agent_rows = found
+        start, word = self._at_cursor()
         if not word:
-            self._remind()
-        elif self._put_away is None and word.startswith("/") and self._is_typed(begin, word):
-            chosen = self._rows[self._chosen] if self._rows else None
-            self._begin, self._word = begin, word
-            self._show(fitting([*orders(), *found], word))
-            if chosen in self._rows:
-                self._choose(self._rows.index(chosen))
+            self._show_argument_hint()
+        elif self._dismissed is None and word.startswith("/") and self._is_typed(start, word):
+            selected = self._rows[self._selected] if self._rows else None
+            self._word_start, self._word = start, word
+            self._show(filter_rows([*spinney_rows(), *found], word))
+            if selected in self._rows:
+                self._select(self._rows.index(selected))
 
-    def _find(self) -> None:
+    def _request_files(self) -> None:
         if self.search is not None and not self._searching:
             self._searching = True
-            self.run_worker(self._searched(self.search), exit_on_error=False)
+            self.run_worker(self._search_files(self.search), exit_on_error=False)
 
-    async def _searched(self, search: Search) -> None:
-        """Search until what was found is what is wanted: letters come quicker than answers."""
+    async def _search_files(self, search: Search) -> None:
+        """Search until the results match the current word: typing is faster than searching."""
         try:
             found, word = [""], ""
             note = ""
@@ -168,15 +170,15 @@ class Completion(Widget, can_focus=False):
                     found, note = [], error.message
         finally:
             self._searching = False
-        begin, at_cursor = self._at_cursor()
-        if at_cursor == word and self._is_typed(begin, word):
+        start, at_cursor = self._at_cursor()
+        if at_cursor == word and self._is_typed(start, word):
             rows = [Row(_mention(name)) for name in found if clean_line(name) == name]
-            self._show(rows[:ROWS], note or "No file of the worktree fits.")
+            self._show(rows[:MAX_FILES], note or "No matching files in the worktree.")
 
-    # Showing ------------------------------------------------------------------------------------
+    # Rendering ----------------------------------------------------------------------------------
 
     def _show(self, rows: list[Row], note: str = "") -> None:
-        self._rows, self._note, self._chosen, self._first = rows, note, 0, 0
+        self._rows, self._note, self._selected, self._first_row = rows, note, 0, 0
         if not rows and not note:
             self._hide()
             return
@@ -189,97 +191,101 @@ class Completion(Widget, can_focus=False):
         self.display = False
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """As wide as the box, within reason."""
-        return min(container.width, WIDTH)
+        """The width of the box, up to `MAX_WIDTH`."""
+        return min(container.width, MAX_WIDTH)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """One row for each, and one that says that there are more."""
+        """The number of visible rows, plus one if there are more."""
         return self._height
 
     @property
-    def _room(self) -> int:
-        """Rows that are shown at a time."""
-        # A line that tells of more takes one, and the bar at the top of the screen stays.
-        return max(1, min(len(self._rows), MOST_ROWS, self._composer.region.y - 2))
+    def _visible_rows(self) -> int:
+        """The number of visible rows."""
+        # The line about more rows needs one, and the bar at the top stays visible.
+        return max(1, min(len(self._rows), MAX_ROWS, self._composer.region.y - 2))
 
     @property
     def _height(self) -> int:
-        return self._room + (self._room < len(self._rows))
+        return self._visible_rows + (self._visible_rows < len(self._rows))
 
     def render(self) -> Content:
-        """The rows, the chosen one marked."""
+        """The rows, the selected one highlighted."""
         width = self.content_size.width
         if not self._rows:
             return Content.styled(f" {clean_line(self._note)}", "$text-muted").truncate(width)
-        last = self._first + self._room
-        content = drawn(self._rows[self._first : last], width, self._chosen - self._first)
-        if self._room == len(self._rows):
+        last = self._first_row + self._visible_rows
+        content = render_rows(
+            self._rows[self._first_row : last], width, self._selected - self._first_row
+        )
+        if self._visible_rows == len(self._rows):
             return content
         below = next((row.agent for row in self._rows[last:] if row.agent), "")
-        more = f" {self._chosen + 1} of {len(self._rows)}"
+        more = f" {self._selected + 1} of {len(self._rows)}"
         if below and not self._rows[last - 1].agent:
-            more += f", those of {below} below"
+            more += f", {below} commands below"
         return Content("\n").join(
             [content, Content.styled(more, "$text-muted").truncate(width, pad=True)]
         )
 
-    # Choosing -----------------------------------------------------------------------------------
+    # Selection ----------------------------------------------------------------------------------
 
     def press(self, key: str) -> bool:
-        """Take a key of the message box; whether it was one of the list's."""
+        """Handle a key of the message box; whether it was for the list."""
         _, word = self._at_cursor()
         if word.startswith("/") or (self._word and not word):
-            self.follow()  # keys come quicker than the word that what was written has changed
+            self.follow()  # keys may arrive before the event about the changed text
         if not self.display:
             return False
         match key:
             case "escape" if self._word:
-                self._put_away = (self._begin, self._word)
+                self._dismissed = (self._word_start, self._word)
                 self._hide()
             case "up" | "down" if self._rows:
-                self._choose((self._chosen + (1 if key == "down" else -1)) % len(self._rows))
+                self._select((self._selected + (1 if key == "down" else -1)) % len(self._rows))
             case "tab" | "enter" if self._rows:
-                row, word = self._rows[self._chosen], self._word
+                row, word = self._rows[self._selected], self._word
                 if key == "enter" and row.text == word and word.startswith("/"):
                     self._hide()
-                    return False  # it is written already, and goes
-                self._take(self._chosen)
-                # A command of Spinney's own is carried out by the same press.
+                    return False  # already complete, so enter sends it
+                self._accept(self._selected)
+                # A command of Spinney is executed by the same key press.
                 return key == "tab" or row.text.startswith("@") or bool(row.agent)
             case _:
                 return False
         return True
 
-    def _choose(self, place: int) -> None:
-        self._chosen = min(place, len(self._rows) - 1)
-        self._first = min(max(self._first, self._chosen - self._room + 1), self._chosen)
+    def _select(self, index: int) -> None:
+        self._selected = min(index, len(self._rows) - 1)
+        self._first_row = min(
+            max(self._first_row, self._selected - self._visible_rows + 1), self._selected
+        )
         self.refresh()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Go on in the list."""
+        """Select the next row."""
         event.stop()
-        self._choose(self._chosen + 1)
+        self._select(self._selected + 1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Go back in the list."""
+        """Select the previous row."""
         event.stop()
-        self._choose(max(0, self._chosen - 1))
+        self._select(max(0, self._selected - 1))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take the row."""
+        """Accept the clicked row."""
         event.stop()
         event.prevent_default()
-        if event.y < min(self._room, len(self._rows)):
-            self._take(self._first + event.y)
+        if event.y < min(self._visible_rows, len(self._rows)):
+            self._accept(self._first_row + event.y)
         self._composer.focus()
 
-    def _take(self, place: int) -> None:
-        row = self._rows[place]
+    def _accept(self, index: int) -> None:
+        row = self._rows[index]
         text = f"{row.text} " if row.agent or row.text.startswith("@") else row.text
-        box, begin = self._composer, self._begin
+        box, start = self._composer, self._word_start
         self._hide()
         box.history.checkpoint()
-        box.insert_over(text, begin, box.cursor_location)
+        box.insert_over(text, start, box.cursor_location)
 
 
 def _mention(name: str) -> str:

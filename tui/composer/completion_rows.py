@@ -1,4 +1,4 @@
-"""The rows of the list over the message box: what each would write, and how it is drawn."""
+"""The rows of the completion list: the text that each inserts, and how they are drawn."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,50 +8,50 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from model.base.text import clean_line
-from tui.composer.slash_commands import ORDERS, titles
+from tui.composer.slash_commands import SLASH_COMMANDS, list_commands
 
 if TYPE_CHECKING:
     from model.domain.resources import AgentCommand
 
-_WIDEST_NAME: Final = 20
-"""Cells of an agent's name."""
+_MAX_NAME_WIDTH: Final = 20
+"""Maximum cells of an agent's name."""
 
-_WIDEST_HINT: Final = 24
-"""Cells of a hint that the descriptions make room for."""
+_MAX_HINT_WIDTH: Final = 24
+"""Cells of a hint that fit before the descriptions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What may be written."""
+    """A completion."""
 
     text: str
     hint: str = ""
-    """What may follow it."""
+    """Its arguments."""
     about: str = ""
     agent: str = ""
-    """Whose command it is, where not Spinney's."""
+    """The agent that has the command; empty for a file or a command of Spinney."""
 
 
-def orders() -> list[Row]:
-    """Spinney's own commands."""
-    return [Row(text, about=about) for text, about in titles()]
+def spinney_rows() -> list[Row]:
+    """The commands of Spinney."""
+    return [Row(text, about=about) for text, about in list_commands()]
 
 
 def agent_rows(agent: str, commands: Iterable["AgentCommand"]) -> list[Row]:
-    """An agent's own commands, as they have to be written: two slashes where Spinney has one."""
+    """The commands of an agent, with two slashes if Spinney has a command of the same name."""
     return [
         Row(
-            f"//{each.name}" if each.name in ORDERS else f"/{each.name}",
-            clean_line(each.argument_hint),
-            clean_line(each.description),
-            clean_line(agent)[:_WIDEST_NAME],
+            f"//{command.name}" if command.name in SLASH_COMMANDS else f"/{command.name}",
+            clean_line(command.argument_hint),
+            clean_line(command.description),
+            clean_line(agent)[:_MAX_NAME_WIDTH],
         )
-        for each in commands
+        for command in commands
     ]
 
 
-def fitting(rows: Iterable[Row], word: str) -> list[Row]:
-    """Those that `word` may become, the same one first; a part of a name is enough."""
+def filter_rows(rows: Iterable[Row], word: str) -> list[Row]:
+    """The rows that match `word`, an exact match first; a prefix of a part of a name matches."""
     found = [row for row in rows if row.text.startswith(word) or _has_part(row, word[1:])]
     return sorted(found, key=lambda row: row.text != word)
 
@@ -61,14 +61,14 @@ def _has_part(row: Row, letters: str) -> bool:
     return bool(letters) and any(part.startswith(letters) for part in parts)
 
 
-def drawn(rows: Sequence[Row], width: int, chosen: int) -> Content:
-    """The rows below each other, the chosen one marked."""
-    widest = max(len(row.text) + min(len(row.hint), _WIDEST_HINT) + 2 for row in rows)
-    alone = not any(row.about or row.agent for row in rows)
-    column = width if alone else min(widest, width // 2)
+def render_rows(rows: Sequence[Row], width: int, chosen: int) -> Content:
+    """Render the rows, the selected one highlighted."""
+    name_width = max(len(row.text) + min(len(row.hint), _MAX_HINT_WIDTH) + 2 for row in rows)
+    has_one_column = not any(row.about or row.agent for row in rows)
+    column = width if has_one_column else min(name_width, width // 2)
     lines = []
-    for place, row in enumerate(rows):
-        style = "$on-selection on $selection" if place == chosen else ""
+    for index, row in enumerate(rows):
+        style = "$on-selection on $selection" if index == chosen else ""
         line = _line(row, width, column, "" if style else "$text-muted")
         lines.append(line.truncate(width, pad=True).stylize_before(style))
     return Content("\n").join(lines)
@@ -77,11 +77,11 @@ def drawn(rows: Sequence[Row], width: int, chosen: int) -> Content:
 def _line(row: Row, width: int, column: int, muted: str) -> Content:
     text = row.text
     if row.text.startswith("@") and len(text) > column - 1:
-        text = f"…{text[2 - column :]}"  # of a path the end tells most
+        text = f"…{text[2 - column :]}"  # the end of a path is most informative
     left = Content.assemble(f" {text}", (f" {row.hint}" if row.hint else "", muted))
     left = left.truncate(column, ellipsis=True, pad=True)
-    room = width - column - (len(row.agent) + 2 if row.agent else 0) - 2
-    if room < 1:
+    available = width - column - (len(row.agent) + 2 if row.agent else 0) - 2
+    if available < 1:
         return left
-    about = Content.styled(row.about, muted).truncate(room, ellipsis=True, pad=True)
+    about = Content.styled(row.about, muted).truncate(available, ellipsis=True, pad=True)
     return Content.assemble(left, "  ", about, (f" {row.agent} " if row.agent else "", muted))

@@ -1,7 +1,7 @@
-"""What people have written, kept on disk: drafts by session, sent messages by project.
+"""Persistent drafts by session, and sent messages by project.
 
-In the folder of this machine, also for a terminal that is attached to a Spinney elsewhere. A draft
-is a file of its own, so that terminals beside each other only meet where they write the same one.
+They are stored on this machine, also for a terminal attached to a remote Spinney. Each draft is a
+separate file, so several terminals conflict only if they edit the same draft.
 """
 
 import hashlib
@@ -19,32 +19,32 @@ from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_FILE, create_private_directory, write_atomically
 from tui.composer.draft import Draft
 
-DRAFTS: Final = 200
-"""How many are kept, the newest ones."""
-DRAFT_BYTES: Final = 8_000_000
-DRAFTS_BYTES: Final = 64_000_000
-DRAFT_AGE: Final = 90 * 86_400
-"""Seconds until a draft that nobody came back to is dropped."""
-SENT: Final = 500
-"""Messages of a project that can be brought back."""
-SENT_CHARACTERS: Final = 100_000
-"""Longer messages are brought back until Spinney ends, and not kept on disk."""
-SENT_BYTES: Final = 4_000_000
+MAX_DRAFTS: Final = 200
+"""Drafts that are kept, newest first."""
+MAX_DRAFT_BYTES: Final = 8_000_000
+MAX_DRAFTS_BYTES: Final = 64_000_000
+MAX_DRAFT_AGE: Final = 90 * 86_400
+"""Seconds until an unused draft is deleted."""
+MAX_SENT: Final = 500
+"""Sent messages of a project that can be recalled."""
+MAX_SENT_CHARACTERS: Final = 100_000
+"""Longer messages can be recalled until Spinney exits, but are not saved to disk."""
+MAX_SENT_BYTES: Final = 4_000_000
 
 
 class Drafts:
-    """Drafts and sent messages; without a folder they live as long as the program.
+    """Drafts and sent messages; without a folder they are kept in memory only.
 
-    Nothing here waits for the disk but `load` and `flush`, which are for other threads.
+    Only `load` and `flush` access the disk; call them on other threads.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._drafts: dict[str, Draft] = {}
-        self._on_the_way: dict[str, list[Draft]] = {}
+        self._sending: dict[str, list[Draft]] = {}
         self._sent: dict[str, list[str]] = {}
-        self._unwritten: set[str] = set()
-        self._unwritten_sent: list[tuple[str, str]] = []
+        self._unsaved_drafts: set[str] = set()
+        self._unsaved_messages: list[tuple[str, str]] = []
         self._writing = Lock()
 
     def of(self, key: str) -> Draft:
@@ -52,52 +52,52 @@ class Drafts:
         return self._drafts.get(key, Draft())
 
     @property
-    def has_news(self) -> bool:
+    def has_unsaved(self) -> bool:
         """Whether `flush` has something to write."""
-        return bool(self._unwritten or self._unwritten_sent)
+        return bool(self._unsaved_drafts or self._unsaved_messages)
 
     def keep(self, key: str, draft: Draft) -> None:
-        """Note what is being written; nothing ends the draft."""
+        """Replace a draft; an empty one deletes it."""
         if draft != self.of(key):
             self._drafts[key] = draft
-            self._unwritten.add(key)
+            self._unsaved_drafts.add(key)
 
     def hand_over(self, key: str, draft: Draft) -> None:
-        """A message is on its way: until it is settled, a crash leaves it in the draft."""
-        self._on_the_way.setdefault(key, []).append(draft)
-        self._unwritten.add(key)
+        """Mark a message as being sent: until it is settled, a crash keeps it in the draft."""
+        self._sending.setdefault(key, []).append(draft)
+        self._unsaved_drafts.add(key)
 
     def settle(self, key: str, draft: Draft) -> None:
-        """A message was accepted, or given back."""
-        if draft in self._on_the_way.get(key, ()):
-            self._on_the_way[key].remove(draft)
-            self._unwritten.add(key)
+        """End the sending of a message that was accepted or returned."""
+        if draft in self._sending.get(key, ()):
+            self._sending[key].remove(draft)
+            self._unsaved_drafts.add(key)
 
-    def on_their_way(self, key: str) -> list[str]:
-        """The messages that were handed over and are not settled."""
-        return [draft.full() for draft in self._on_the_way.get(key, ())]
+    def sending_texts(self, key: str) -> list[str]:
+        """The messages that are being sent."""
+        return [draft.full() for draft in self._sending.get(key, ())]
 
     def is_sending(self, key: str) -> bool:
-        """Whether a message was handed over and is not settled."""
-        return bool(self._on_the_way.get(key))
+        """Whether a message is being sent."""
+        return bool(self._sending.get(key))
 
     def earlier(self, project_id: str) -> list[str]:
-        """The messages sent in a project, oldest first; the list itself, which grows."""
+        """The messages sent in a project, oldest first; the live list, which grows."""
         return self._sent.setdefault(project_id, [])
 
     def sent(self, project_id: str, text: str) -> None:
-        """Note a message that was sent, unless it is the same as the one before."""
+        """Add a sent message, unless it equals the previous one."""
         earlier = self.earlier(project_id)
         if earlier[-1:] != [text]:
             earlier.append(text)
-            del earlier[:-SENT]
-            if len(text) <= SENT_CHARACTERS:
-                self._unwritten_sent.append((project_id, text))
+            del earlier[:-MAX_SENT]
+            if len(text) <= MAX_SENT_CHARACTERS:
+                self._unsaved_messages.append((project_id, text))
 
-    # Slow work ----------------------------------------------------------------------------------
+    # Disk access --------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Read what was kept; what cannot be read is left out, and what is too old removed."""
+        """Load everything; unreadable files are skipped, and expired ones deleted."""
         if self._folder is None:
             return
         self._load_drafts(self._folder / "drafts")
@@ -106,10 +106,10 @@ class Drafts:
                 self._load_sent(path)
 
     def flush(self) -> None:
-        """Write what is not written yet. Raises `SpinneyError` where the disk refuses."""
+        """Write unsaved changes. Raises `SpinneyError` if the disk refuses."""
         with self._writing:
-            keys, self._unwritten = self._unwritten, set()
-            sent, self._unwritten_sent = self._unwritten_sent, []
+            keys, self._unsaved_drafts = self._unsaved_drafts, set()
+            sent, self._unsaved_messages = self._unsaved_messages, []
             if self._folder is None:
                 return
             try:
@@ -119,48 +119,52 @@ class Drafts:
                     self._append_sent(self._folder / "sent", project_id, text)
             except OSError as error:
                 raise SpinneyError(
-                    f"What you write is not kept for the next start: {error.strerror or error}. "
-                    f"Look at {self._folder}.",
+                    f"Drafts could not be saved: {error.strerror or error}. "
+                    f"Check '{self._folder}'.",
                     "internal_error",
                 ) from error
 
     def _load_drafts(self, folder: Path) -> None:
-        left = DRAFTS_BYTES
-        for number, (path, facts) in enumerate(_files(folder)):
-            left -= facts.st_size
-            is_wanted = number < DRAFTS and left >= 0 and facts.st_mtime > time.time() - DRAFT_AGE
+        remaining = MAX_DRAFTS_BYTES
+        for number, (path, stat) in enumerate(_files(folder)):
+            remaining -= stat.st_size
+            should_keep = (
+                number < MAX_DRAFTS
+                and remaining >= 0
+                and stat.st_mtime > time.time() - MAX_DRAFT_AGE
+            )
             with suppress(OSError, ValueError, TypeError, KeyError):
-                if not is_wanted:
+                if not should_keep:
                     path.unlink()
                     continue
-                kept = json.loads(path.read_bytes())
-                draft = Draft(kept["text"], dict(kept["pastes"]), dict(kept["images"]))
-                self._drafts.setdefault(kept["key"], draft)
+                data = json.loads(path.read_bytes())
+                draft = Draft(data["text"], dict(data["pastes"]), dict(data["images"]))
+                self._drafts.setdefault(data["key"], draft)
 
     def _load_sent(self, path: Path) -> None:
         lines = path.read_bytes().splitlines(keepends=True)
-        kept = [json.loads(line) for line in lines[-SENT:] if line.endswith(b"\n")]
-        project_id = kept[-1]["project"]
-        self.earlier(project_id)[:0] = [entry["text"] for entry in kept]
-        if len(lines) > 2 * SENT or path.stat().st_size > SENT_BYTES:
-            while len(lines) > SENT or sum(map(len, lines)) > SENT_BYTES // 2:
+        entries = [json.loads(line) for line in lines[-MAX_SENT:] if line.endswith(b"\n")]
+        project_id = entries[-1]["project"]
+        self.earlier(project_id)[:0] = [entry["text"] for entry in entries]
+        if len(lines) > 2 * MAX_SENT or path.stat().st_size > MAX_SENT_BYTES:
+            while len(lines) > MAX_SENT or sum(map(len, lines)) > MAX_SENT_BYTES // 2:
                 del lines[: max(1, len(lines) // 10)]
             write_atomically(path, b"".join(lines))
 
     def _write_draft(self, folder: Path, key: str) -> None:
         path = folder / f"{_file_name(key)}.json"
-        draft = reduce(Draft.before, [*self._on_the_way.get(key, ()), self.of(key)])
+        draft = reduce(Draft.before, [*self._sending.get(key, ()), self.of(key)])
         if not draft:
             path.unlink(missing_ok=True)
             return
-        kept = {"key": key, "text": draft.text, "pastes": draft.pastes, "images": draft.images}
-        data = json.dumps(kept).encode()
-        if len(data) <= DRAFT_BYTES:
-            _make(folder)
+        entry = {"key": key, "text": draft.text, "pastes": draft.pastes, "images": draft.images}
+        data = json.dumps(entry).encode()
+        if len(data) <= MAX_DRAFT_BYTES:
+            _create_folder(folder)
             write_atomically(path, data)
 
     def _append_sent(self, folder: Path, project_id: str, text: str) -> None:
-        _make(folder)
+        _create_folder(folder)
         path = folder / f"{_file_name(project_id)}.jsonl"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         descriptor = os.open(path, flags, PRIVATE_FILE)
@@ -168,22 +172,22 @@ class Drafts:
             file.write(json.dumps({"project": project_id, "text": text}).encode() + b"\n")
 
 
-def _make(folder: Path) -> None:
+def _create_folder(folder: Path) -> None:
     create_private_directory(folder.parent)
     create_private_directory(folder)
 
 
 def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
-    """The files of a folder, the newest first; none where there is no folder."""
-    found = []
+    """The files of a folder, newest first; empty if there is no folder."""
+    files = []
     with suppress(OSError):
         for path in folder.iterdir():
             if path.suffix in (".json", ".jsonl"):
-                with suppress(OSError):  # another terminal has sent it meanwhile
-                    found.append((path, path.stat()))
-    return sorted(found, key=lambda file: file[1].st_mtime, reverse=True)
+                with suppress(OSError):  # another terminal has sent it in the meantime
+                    files.append((path, path.stat()))
+    return sorted(files, key=lambda file: file[1].st_mtime, reverse=True)
 
 
 def _file_name(key: str) -> str:
-    """Ids are file names; what another machine calls an id may not be one."""
+    """The id as a file name; ids of another machine that are not valid names are hashed."""
     return key if re.fullmatch(r"[\w-]{1,100}", key) else hashlib.sha256(key.encode()).hexdigest()

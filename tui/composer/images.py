@@ -1,26 +1,26 @@
-"""Images that come as paths: what terminals paste when a file is dropped on them."""
+"""Detection of pasted image paths, which terminals also send when a file is dropped on them."""
 
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-"""What agents can look at."""
-_LONGEST: Final = 20_000
+"""Image formats that agents support."""
+_MAX_LENGTH: Final = 20_000
 
 
-def dropped_images(pasted: str) -> list[str]:
-    """The paths of images that a pasted text consists of; none where it is anything else.
+def find_dropped_images(pasted: str) -> list[str]:
+    """Return the image paths in a pasted text; empty if it contains anything else.
 
-    Looks at the disk. Terminals quote paths as a shell would, or give `file:` addresses.
+    Accesses the disk. Terminals quote paths like a shell, or send `file:` URLs.
     """
     text = pasted.strip()
-    # Most pastes are told apart before anything is read.
-    if len(text) > _LONGEST or not any(suffix in text.lower() for suffix in SUFFIXES):
+    # Most pastes are ruled out without accessing the disk.
+    if len(text) > _MAX_LENGTH or not any(suffix in text.lower() for suffix in SUFFIXES):
         return []
-    whole = _path(text)
-    if "\n" not in text and _is_image(whole):
-        return [whole]
+    path = _path(text)
+    if "\n" not in text and _is_image(path):
+        return [path]
     import shlex  # not before the first frame
 
     try:
@@ -40,5 +40,5 @@ def _is_image(name: str) -> bool:
     path = Path(name)
     try:
         return name.lower().endswith(SUFFIXES) and path.is_absolute() and path.is_file()
-    except (ValueError, OSError):  # a NUL byte, or a name that is longer than any
+    except (ValueError, OSError):  # a NUL byte, or a name that is too long
         return False

@@ -1,11 +1,11 @@
-"""Spinney's own few `/commands` in the message box; every other one is the agent's."""
+"""The `/commands` of Spinney in the message box; all others are the agent's."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from tui.keys.keymap import BY_ID
 
-ORDERS: Final[Mapping[str, str]] = {
+SLASH_COMMANDS: Final[Mapping[str, str]] = {
     "agent": "choose_agent",
     "approve": "review_plan",
     "archive": "archive_worktree",
@@ -21,31 +21,31 @@ ORDERS: Final[Mapping[str, str]] = {
     "shell": "open_shell",
     "thinking": "choose_thinking",
 }
-"""The action that each stands for."""
+"""Actions by command name."""
 
 
-def is_order(text: str) -> bool:
-    """Whether a message is one of them: a single line that begins with it."""
+def is_slash_command(text: str) -> bool:
+    """Whether a message is a command of Spinney: a single line that starts with one."""
     line = text.strip()
-    return line.startswith("/") and "\n" not in line and line[1:].split(" ")[0] in ORDERS
+    return line.startswith("/") and "\n" not in line and line[1:].split(" ")[0] in SLASH_COMMANDS
 
 
-def order(line: str) -> tuple[str, str]:
-    """The action that a command stands for, or else why it is not done."""
+def resolve_command(line: str) -> tuple[str, str]:
+    """Return the action of a command and '', or '' and a message why it cannot be run."""
     name, _, more = line[1:].partition(" ")
     if more.strip():
         return "", (
-            f"/{name} is a command of Spinney and takes nothing after it. "
-            f"Begin with //{name} to send it to the agent."
+            f"/{name} is a command of Spinney and takes no arguments. "
+            f"Start with //{name} to send it to the agent."
         )
-    return ORDERS[name], ""
+    return SLASH_COMMANDS[name], ""
 
 
 def for_the_agent(text: str) -> str:
-    """`//word` is how a command of the agent is written that is called like one of Spinney's."""
-    return text[1:] if text.startswith("//") and is_order(text[1:]) else text
+    """Remove the escape from `//name`, an agent command with the name of one of Spinney's."""
+    return text[1:] if text.startswith("//") and is_slash_command(text[1:]) else text
 
 
-def titles() -> list[tuple[str, str]]:
-    """Every command, with what it does."""
-    return [(f"/{name}", BY_ID[action].title) for name, action in ORDERS.items()]
+def list_commands() -> list[tuple[str, str]]:
+    """All commands with their titles."""
+    return [(f"/{name}", BY_ID[action].title) for name, action in SLASH_COMMANDS.items()]

@@ -1,7 +1,7 @@
-"""A text box that sends to the terminal only what changed in it.
+"""A text area that redraws only the cells that changed.
 
-Textual draws a whole text box anew for each key, and lays the whole screen out for each line: over
-SSH that is 2 KB for a letter and 15 KB for a line break. Here a letter is some 100 bytes.
+Textual redraws a whole text area for each key, and lays out the whole screen for each line: over
+SSH that is 2 KB for a letter and 15 KB for a line break. Here a letter takes about 100 bytes.
 """
 
 from collections.abc import Iterator
@@ -13,40 +13,42 @@ from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.widgets import TextArea
 
-ROOMY: Final = 30
-"""Rows of a terminal in which the box has room for a few lines from the start."""
-STEP: Final = 3
-"""Rows by which it grows: each time, all that stands above it moves."""
+TALL_SCREEN: Final = 30
+"""Terminals with at least this many rows give the box a few lines from the start."""
+GROWTH_STEP: Final = 3
+"""Rows by which it grows: each step moves everything above it."""
 
 
-class QuietText(TextArea):
-    """A text box that grows in steps and draws the cells that are different."""
+class DiffingTextArea(TextArea):
+    """A text area that grows in steps and redraws only the cells that differ."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._painted: dict[int, Strip] = {}
         self._painted_size = Size(0, 0)
         self._is_painting = False
         self._is_comparing = False
-        super().__init__(*args, **named)
+        super().__init__(*args, **kwargs)
 
     virtual_size = Reactive(Size(0, 0), repaint=False)
-    """Textual's own lays the screen out for every line."""
+    """Replaces Textual's reactive, which lays out the screen for every line."""
 
-    # Its height ---------------------------------------------------------------------------------
+    # Height -------------------------------------------------------------------------------------
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The rows of the text, rounded up, so that not every line moves what is above."""
-        return _rounded(super().get_content_height(container, viewport, width), viewport.height)
+        """The height of the text, rounded up so that not every line moves what is above."""
+        return _round_height(
+            super().get_content_height(container, viewport, width), viewport.height
+        )
 
     def watch_virtual_size(self, size: Size) -> None:
-        """Lay the screen out if the text needs another height; most lines do not."""
-        if not self.is_mounted or self.content_size.height != _rounded(
+        """Lay out the screen if the height of the text changes; for most lines it does not."""
+        if not self.is_mounted or self.content_size.height != _round_height(
             size.height, self.app.size.height
         ):
             self.refresh(layout=True)
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Not in the middle of an undo: there the cursor stands behind the end of the text."""
+        """Do nothing during an undo, when the cursor may be past the end of the text."""
         if self.cursor_location[0] >= self.document.line_count:
             return Offset()
         return super().scroll_cursor_visible(center, animate)
@@ -60,23 +62,23 @@ class QuietText(TextArea):
         layout: bool = False,
         recompose: bool = False,
     ) -> Self:
-        """Draw what changed; only another size or look draws the whole box."""
+        """Redraw changed cells; only a new size or style redraws the whole box."""
         is_whole = not regions and repaint
         if not is_whole or layout or recompose or self._painted_size != self.size:
             return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         if not self._is_comparing:
-            # When the edit that asks for it is over: several ask for each key.
+            # After the edit is complete: each key causes several refreshes.
             self._is_comparing = True
             self.call_next(self._refresh_changed)
         return self
 
     def notify_style_update(self) -> None:
-        """Another look: everything is drawn."""
+        """Redraw everything with the new style."""
         self._painted_size = Size(0, 0)
         super().notify_style_update()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw a region, and remember what was drawn."""
+        """Draw a region, and remember its rows."""
         self._is_painting = True
         if self._painted_size != self.size:
             self._painted.clear()
@@ -105,22 +107,22 @@ class QuietText(TextArea):
                 super().refresh(Region(start, y, end - start, 1))
 
 
-def _rounded(rows: int, screen: int) -> int:
-    least = STEP if screen >= ROOMY else 1
-    return least + -(-max(0, rows - least) // STEP) * STEP
+def _round_height(rows: int, screen: int) -> int:
+    least = GROWTH_STEP if screen >= TALL_SCREEN else 1
+    return least + -(-max(0, rows - least) // GROWTH_STEP) * GROWTH_STEP
 
 
 def _difference(before: Strip, after: Strip, width: int) -> tuple[int, int] | None:
-    """The first cell that differs, and the one behind the last, of rows of up to `width` cells."""
+    """The range of cells that differ (end exclusive), for rows of up to `width` cells."""
     old, new = list(_characters(before)), list(_characters(after))
-    most = min(len(old), len(new))
-    start = next((at for at in range(most) if old[at] != new[at]), most)
+    shared = min(len(old), len(new))
+    start = next((at for at in range(shared) if old[at] != new[at]), shared)
     if start == len(old) == len(new):
         return None
     end = 0
     if before.cell_length != after.cell_length:
         return _width(new[:start]), width
-    while end < most - start and old[-1 - end] == new[-1 - end]:
+    while end < shared - start and old[-1 - end] == new[-1 - end]:
         end += 1
     return _width(new[:start]), after.cell_length - _width(new[len(new) - end :])
 

@@ -1,4 +1,4 @@
-"""The message box: several lines, chips for long pastes and images, earlier messages."""
+"""The message box: multiline text, chips for long pastes and images, message history."""
 
 import asyncio
 from collections.abc import Callable, Container
@@ -10,8 +10,8 @@ from textual.message import Message
 
 from model.base.text import make_output_visible
 from tui.composer.draft import UNFOLD_LIMIT, Draft, is_long
-from tui.composer.images import dropped_images
-from tui.composer.text_area import QuietText
+from tui.composer.images import find_dropped_images
+from tui.composer.text_area import DiffingTextArea
 from tui.keys.keymap import BY_ID
 from tui.terminal.input_parser import is_burst
 
@@ -32,19 +32,19 @@ _EDITING: Final = {
     "ctrl+w": "delete_word_left",
     "alt+delete": "delete_word_right",
 }
-"""Keys of the text box and its actions for them."""
+"""Editing keys and the actions of the text area."""
 
 
-class MessageArea(QuietText):
-    """A text box in which Enter submits and the new-line keys break the line."""
+class MessageArea(DiffingTextArea):
+    """A text area in which Enter submits and `NEW_LINE_KEYS` insert a line break."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Undo and redo by keys that no terminal takes; ctrl+z is the shell's.
+        # A key that no terminal reserves; ctrl+z suspends.
         Binding("ctrl+underscore", "undo", "Undo", show=False),
     ]
 
     class Submitted(Message):
-        """Enter was pressed; `text` is everything, pastes too."""
+        """Enter was pressed; `text` has pastes expanded."""
 
         def __init__(
             self,
@@ -58,11 +58,11 @@ class MessageArea(QuietText):
             self.text = text
             self.images = images
             self.written_for = written_for
-            """The request that it was written for, or nothing."""
+            """The id of the request that it answers, or ''."""
 
         @property
         def control(self) -> "MessageArea":
-            """The box."""
+            """The area, for `@on` selectors."""
             return self.area
 
     def __init__(
@@ -76,32 +76,32 @@ class MessageArea(QuietText):
             show_line_numbers=False,
         )
         self._chips = Draft()
-        self.given = ""
-        """The text that was put here last, rather than typed."""
-        self._sends_nothing = sends_nothing
+        self.inserted_text = ""
+        """The text that was last set by the program rather than typed."""
+        self._can_submit_empty = sends_nothing
 
     @property
     def draft(self) -> Draft:
-        """What stands in the box."""
-        return self._chips.pruned(self.text)
+        """The content of the box."""
+        return self._chips.prune(self.text)
 
     @draft.setter
     def draft(self, draft: Draft) -> None:
-        self._chips = draft.pruned(draft.text)
-        self.text = self.given = draft.text
+        self._chips = draft.prune(draft.text)
+        self.text = self.inserted_text = draft.text
         self.move_cursor(self.document.end)
 
     def rewrite(self, draft: Draft) -> None:
-        """Put another text in the place of this one; undo brings this one back."""
-        # Chips that only the old text has stay known, for undo.
+        """Replace the content; undo restores it."""
+        # Chips of the old text are kept for undo.
         self._chips.pastes |= draft.pastes
         self._chips.images |= draft.images
         self.replace(draft.text, (0, 0), self.document.end)
-        self.given = self.text
+        self.inserted_text = self.text
         self.move_cursor(self.document.end)
 
     def empty(self) -> bool:
-        """Remove the whole text, in one step that undo takes back; whether there was any."""
+        """Remove the whole text as one undo step; whether there was any."""
         if not self.text:
             return False
         self.history.checkpoint()
@@ -114,24 +114,24 @@ class MessageArea(QuietText):
         self.empty()
 
     async def on_key(self, event: events.Key) -> None:
-        """Take the keys that mean something else here than in a plain text box."""
+        """Handle keys that differ from those of a plain text area."""
         if event.key in NEW_LINE_KEYS:
-            self._taken(event)
+            self._consume(event)
             self.insert("\n")
         elif event.key == "enter":
-            self._taken(event)
+            self._consume(event)
             self._enter()
         elif event.key == "backspace" and self.selection.is_empty and (chip := self._chip_before()):
-            self._taken(event)
+            self._consume(event)
             row, column = self.cursor_location
             self.delete((row, column - len(chip)), (row, column))
         elif action := _EDITING.get(event.key):
-            # As a binding it would come after letters that were written later: keys of one burst,
-            # as a slow connection delivers them, would change their order.
-            self._taken(event)
+            # Bindings run after later letters: the keys of a burst, as a slow connection delivers
+            # them, would be reordered.
+            self._consume(event)
             getattr(self, f"action_{action}")()
 
-    def _taken(self, event: events.Key) -> None:
+    def _consume(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
 
@@ -139,61 +139,61 @@ class MessageArea(QuietText):
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column]
         if before.endswith("\\"):
-            # A trailing backslash breaks the line, where a terminal knows no other key for it.
+            # A trailing backslash breaks the line, for terminals without another key for it.
             self.replace("\n", (row, column - 1), (row, column))
             return
         self.submit()
 
     def submit(self) -> None:
-        """Post what was written, if anything was (or nothing is an answer, too)."""
+        """Post the text, unless it is empty and empty text is not allowed."""
         text = self.draft.full()
-        if text.strip() or self._sends_nothing:
+        if text.strip() or self._can_submit_empty:
             self.post_message(self.Submitted(self, text))
 
     async def on_paste(self, event: events.Paste) -> None:
-        """Fold a long paste to a chip; it is sent in full."""
+        """Insert a paste, as a chip if it is long; it is sent in full."""
         event.stop()
         event.prevent_default()
-        # Many terminals send a return for each line break of a paste.
+        # Many terminals send a carriage return for each line break of a paste.
         text = make_output_visible(event.text.replace("\r\n", "\n").replace("\r", "\n"))
-        self.insert_paste(self._chips.fold(text) if is_long(text) else text)
+        self.insert_paste(self._chips.add_paste(text) if is_long(text) else text)
 
     def insert_paste(self, text: str) -> None:
-        """Put it in the place of what is selected, as a step that undo takes back alone."""
+        """Replace the selection by a paste, as a separate undo step."""
         self.history.checkpoint()
         self.replace(text, *self.selection)
         self.history.checkpoint()
 
     def on_click(self, event: events.Click) -> None:
-        """A double click on a chip unfolds it."""
+        """Expand a chip on a double click."""
         if event.chain == 2:
             self.unfold()
 
     def unfold(self) -> str | None:
-        """Put a paste in the place of its chip, the one at the cursor or else the last one.
+        """Replace the chip at the cursor, or else the last one, by its paste.
 
-        A sentence where there is none, or where it is too long to be shown.
+        Returns a message if there is none, or if the paste is too long.
         """
-        places = [
+        positions = [
             ((row, line.index(chip)), chip)
             for row, line in enumerate(self.document.lines)
             for chip in self._chips.pastes
             if chip in line
         ]
-        if not places:
-            return "There is no folded paste here."
+        if not positions:
+            return "There is no collapsed paste here."
         row, column = self.cursor_location
-        here = [p for p in places if p[0][0] == row and 0 <= column - p[0][1] <= len(p[1])]
-        (row, column), chip = max(here or places)
+        at_cursor = [p for p in positions if p[0][0] == row and 0 <= column - p[0][1] <= len(p[1])]
+        (row, column), chip = max(at_cursor or positions)
         paste = self._chips.pastes[chip]
         if len(paste) > UNFOLD_LIMIT:
-            return f"{len(paste):,} characters are too many for this box; open it in your editor."
+            return f"{len(paste):,} characters are too many for this box. Open it in your editor."
         self.history.checkpoint()
         self.insert_over(paste, (row, column), (row, column + len(chip)))
         return None
 
     def insert_over(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """Put `text` between two places, the cursor behind it."""
+        """Replace the text between two locations and move the cursor to its end."""
         result = self.replace(text, start, end)
         self.move_cursor(result.end_location)
 
@@ -203,170 +203,171 @@ class MessageArea(QuietText):
 
 
 class Composer(MessageArea):
-    """The message box of a conversation, with earlier messages.
+    """The message box of a conversation, with message history.
 
-    What is written is a message, whatever is asked at the time; it is sent as an answer only to
-    what it was written for (`addressee`).
+    A text is a message by default; it is sent as an answer only to the request that was shown when
+    it was begun (`current_request_id`).
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "screen.scroll_chat(-1)", show=False),
         Binding("pagedown", "screen.scroll_chat(1)", show=False),
-        # The text box has keys of its own for these.
+        # The text area has bindings of its own for these keys.
         *(
             Binding(BY_ID[name].keys, f"screen.do('{name}')", show=False, id=name)
             for name in ("external_editor", "next_waiting", "open_shell", "search")
         ),
     ]
 
-    class Emptied(Message):
-        """A text was removed that was not sent."""
+    class Cleared(Message):
+        """A text was removed without being sent."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
-    class Ordered(Message):
-        """A command of Spinney's own was written, such as `/model`."""
+    class CommandEntered(Message):
+        """A command of Spinney was entered, such as `/model`."""
 
         def __init__(self, line: str) -> None:
             super().__init__()
             self.line = line
 
     class Held(Message):
-        """Enter was pressed on a text that was written for something else than what is asked now;
-        it stays in the box."""
+        """Enter was pressed on a text written before the current request; it stays in the box."""
 
-    class NothingWritten(Message):
+    class EmptySubmitted(Message):
         """Enter was pressed on an empty box."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.offer: Callable[[events.Key, bool], bool] = lambda event, is_empty: False
-        """Told every key, and whether the box is empty; whether a request took it."""
-        self.addressee: Callable[[], str | None] = lambda: ""
-        """What a text that is begun now is written for: a request's id, nothing (empty), or
-        `None` where a request came so recently that nobody can have read it."""
-        self.sending: Callable[[], None] = lambda: None
-        """Told at once that a message leaves the box: the next key may follow in the same read."""
+        """Offers each key, and whether the box is empty; returns whether a request handled it."""
+        self.current_request_id: Callable[[], str | None] = lambda: ""
+        """Returns the id of the current request, '' without one, or `None` if it appeared too
+        recently to have been read."""
+        self.on_sending: Callable[[], None] = lambda: None
+        """Called immediately when a message is sent: the next key may follow in the same read."""
         self.written_for: str | None = ""
-        """What the text in the box was begun for."""
+        """The `current_request_id` when the text in the box was begun."""
         self.completion: Callable[[str], bool] = lambda key: False
-        """Asked for every key: whether the list of completions took it."""
+        """Called for each key; returns whether the completion list handled it."""
         self.take_back: Callable[[], bool] = lambda: False
-        """Asked for up in an empty box: whether a message comes back that still waits."""
-        self.to_newest: Callable[[], bool] = lambda: False
-        """Asked for end in an empty box: whether the conversation goes to its newest message."""
-        self.unsent: Callable[[], Container[str]] = lambda: ()
-        """Messages that wait or are on their way: recalled, they would be sent twice."""
-        self.is_order: Callable[[str], bool] = lambda text: False
-        """Whether a text is a command of Spinney's own."""
+        """Called for up in an empty box; returns whether a queued message is taken back."""
+        self.scroll_to_end: Callable[[], bool] = lambda: False
+        """Called for end in an empty box; returns whether the conversation scrolls to its end."""
+        self.unsent_texts: Callable[[], Container[str]] = lambda: ()
+        """Returns messages that are queued or being sent: recalled, they would be sent twice."""
+        self.is_command: Callable[[str], bool] = lambda text: False
+        """Whether a text is a command of Spinney."""
         self.takes_images = True
-        """Whether this machine's files are those that the agent can look at."""
-        self.earlier: list[str] = []
+        """Whether the agent can read files of this machine."""
+        self.sent_messages: list[str] = []
         """Messages sent before in this project, oldest first."""
-        self._recalled: int | None = None
-        self._unsent = Draft()
+        self._recalled_index: int | None = None
+        self._unsent_draft = Draft()
 
     async def on_key(self, event: events.Key) -> None:
-        """Offer keys to a request, and go through earlier messages at the edges."""
-        self._note_addressee()
+        """Offer keys to a request, and recall earlier messages on the first and last line."""
+        self._note_request()
         if is_burst(event):
             self.offer(event, False)
         elif (
-            self.offer(event, not self.text.strip())  # blanks are sent to nobody
+            self.offer(event, not self.text.strip())  # white space is never sent
             or self.completion(event.key)
             or (event.key == "up" and not self.text and self.take_back())
-            or (event.key == "end" and not self.text and self.to_newest())
+            or (event.key == "end" and not self.text and self.scroll_to_end())
             or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
             or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):
-            self._taken(event)
+            self._consume(event)
 
     async def on_paste(self, event: events.Paste) -> None:
-        """A path of an image, pasted or dropped, goes with the message as an image."""
-        self._note_addressee()
-        images = await asyncio.to_thread(dropped_images, event.text)
+        """Attach an image whose path was pasted or dropped."""
+        self._note_request()
+        images = await asyncio.to_thread(find_dropped_images, event.text)
         if images and not self.takes_images:
             self.notify(
-                "Images are read by the machine that Spinney runs on, which is not this one: "
-                "the path was pasted as text.",
+                "Images of this machine cannot be attached, because Spinney runs on another one. "
+                "The path was pasted as text.",
                 markup=False,
             )
         elif images:
             event.stop()
             event.prevent_default()
-            self.insert_paste("".join(f"{self._chips.attach(path)} " for path in images))
+            self.insert_paste("".join(f"{self._chips.add_image(path)} " for path in images))
 
     @property
     def _at_last_line(self) -> bool:
         return self.cursor_location[0] == self.document.line_count - 1
 
-    def _note_addressee(self) -> None:
+    def _note_request(self) -> None:
         if not self.text:
-            self.written_for = self.addressee()
+            self.written_for = self.current_request_id()
 
     def write(self, text: str) -> None:
-        """Insert what was typed elsewhere."""
-        self._note_addressee()
+        """Insert text that was typed in another widget."""
+        self._note_request()
         self.insert(text)
 
     def rewrite(self, draft: Draft) -> None:
-        """Put another text in the place of this one; undo brings this one back."""
-        self._note_addressee()
+        """Replace the content; undo restores it."""
+        self._note_request()
         super().rewrite(draft)
 
     def empty(self) -> bool:
-        """Remove the whole text; it is the newest of the earlier messages then."""
+        """Remove the whole text and add it to the earlier messages."""
         text = self.draft.full()
-        if was_any := super().empty():
-            self.post_message(self.Emptied(text))
-        return was_any
+        if had_text := super().empty():
+            self.post_message(self.Cleared(text))
+        return had_text
 
     def _recall(self, step: int) -> bool:
         if not self.text and step < 0:
-            self._recalled = None  # what was brought back has been removed
-        if self._recalled is None:
-            if step > 0 or not self.earlier:
+            self._recalled_index = None  # the recalled message was removed
+        if self._recalled_index is None:
+            if step > 0 or not self.sent_messages:
                 return False
-            self._unsent = self.draft
-            self._recalled = len(self.earlier)
-        unsent, position = self.unsent(), self._recalled + step
-        while 0 <= position < len(self.earlier) and self.earlier[position] in unsent:
+            self._unsent_draft = self.draft
+            self._recalled_index = len(self.sent_messages)
+        unsent_texts, position = self.unsent_texts(), self._recalled_index + step
+        while (
+            0 <= position < len(self.sent_messages) and self.sent_messages[position] in unsent_texts
+        ):
             position += step
         if position < 0:
             return True
-        if position >= len(self.earlier):
-            self._recalled = None
-            self.draft = self._unsent
+        if position >= len(self.sent_messages):
+            self._recalled_index = None
+            self.draft = self._unsent_draft
             return True
-        self._recalled = position
-        self.draft = Draft.of(self.earlier[position])
+        self._recalled_index = position
+        self.draft = Draft.of(self.sent_messages[position])
         return True
 
     def begin(self, draft: Draft, earlier: list[str], written_for: str | None) -> None:
         """Show another conversation's draft."""
-        self._recalled = None
-        self.earlier = earlier
+        self._recalled_index = None
+        self.sent_messages = earlier
         self.draft = draft
         self.written_for = written_for
 
     def submit(self) -> None:
-        """Post what was written, and empty the box at once: the next word may be typed already."""
+        """Post the text, and empty the box immediately: more may be typed already."""
         draft = self.draft
         text, images = draft.full(), draft.image_paths()
         if not text.strip() and not images:
-            self.post_message(self.NothingWritten())
+            self.post_message(self.EmptySubmitted())
             return
-        is_order = self.is_order(text)
-        addressee = self.addressee()
-        if not is_order and (addressee is None or addressee != self.written_for):
+        is_command = self.is_command(text)
+        request_id = self.current_request_id()
+        if not is_command and (request_id is None or request_id != self.written_for):
             self.post_message(self.Held())
             return
-        self._recalled = None
+        self._recalled_index = None
         self.draft = Draft()
-        if is_order:
-            self.post_message(self.Ordered(text.strip()))
+        if is_command:
+            self.post_message(self.CommandEntered(text.strip()))
         else:
-            self.sending()
-            self.post_message(self.Submitted(self, text, images, addressee or ""))
+            self.on_sending()
+            self.post_message(self.Submitted(self, text, images, request_id or ""))

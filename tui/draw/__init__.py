@@ -1,1 +1,1 @@
-"""Drawing: blocks, tables and diffs as styled lines, colors and status icons."""
+"""Rendering of blocks, tables and diffs as styled lines; colors and status icons."""

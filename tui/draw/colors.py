@@ -1,4 +1,4 @@
-"""Chrome and syntax theme as terminal styles, and the marks that lines are drawn with."""
+"""Chrome and syntax themes as terminal styles, and the glyphs that lines are drawn with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from themes.tokens import TokenClass
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """The signs of drawn text; each is as wide as its twin in the other set."""
+class TextGlyphs:
+    """The glyphs of rendered text; each is as wide as its counterpart in the other set."""
 
     bullets: tuple[str, ...]
     quote: str
@@ -26,17 +26,17 @@ class Marks:
     more: str
 
 
-FINE: Final = Marks(("•", "◦", "▪"), "▎", "▏", "─", "│", "┼", "↪", "…")
-ASCII: Final = Marks(("*", "-", "+"), "|", "|", "-", "|", "+", "\\", "~")
+UNICODE_GLYPHS: Final = TextGlyphs(("•", "◦", "▪"), "▎", "▏", "─", "│", "┼", "↪", "…")
+ASCII_GLYPHS: Final = TextGlyphs(("*", "-", "+"), "|", "|", "-", "|", "+", "\\", "~")
 
 
 Tokens = Mapping[TokenClass | None, Style]
-"""A style for each token class, and under `None` for code that is of no class."""
+"""A style per token class; `None` is the style of code without a class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiffStyles:
-    """One side of a diff: its ground, that of its changed words, its sign, and code on both."""
+    """Styles of one side of a diff: its background, that of changed words, its sign, its code."""
 
     ground: Style
     word: Style
@@ -47,10 +47,10 @@ class DiffStyles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Palette:
-    """All styles that text is drawn with. Those of code carry the syntax theme's own ground."""
+    """All styles that text is drawn with. Code styles include the syntax theme's background."""
 
     kind: Kind
-    marks: Marks
+    marks: TextGlyphs
     text: Style
     strong: Style
     muted: Style
@@ -73,19 +73,19 @@ class Palette:
 
 @lru_cache(maxsize=32)
 def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
-    """The styles of our chrome, `dark` or `light`, with code in the theme called `syntax`.
+    """Return the styles of the `dark` or `light` chrome, with code in the theme named `syntax`.
 
-    Colours of the theme that are hard to read on their ground are moved as far as they must. The
-    same arguments give the same object, so that what is drawn can be kept by it.
+    Theme colors with too little contrast are adjusted as little as possible. Equal arguments
+    return the same object, so a palette can be part of a cache key.
     """
     ui, theme = load_chrome(kind).ui, load_syntax_theme(syntax)
     ground, foreground = theme.ui["background"], theme.ui["foreground"]
-    sides = [theme.ui[f"{side}_background"] for side in ("inserted", "deleted")]
-    faint = ensure_contrast(blend(foreground, ground, 0.6), ground, *sides)
-    tokens = _tokens_on(theme, ground, theme.ui["line_highlight"])
+    diff_backgrounds = [theme.ui[f"{side}_background"] for side in ("inserted", "deleted")]
+    faint = ensure_contrast(blend(foreground, ground, 0.6), ground, *diff_backgrounds)
+    tokens = _make_token_styles(theme, ground, theme.ui["line_highlight"])
     return Palette(
         kind=kind,
-        marks=ASCII if ascii_marks else FINE,
+        marks=ASCII_GLYPHS if ascii_marks else UNICODE_GLYPHS,
         text=Style(color=ui["text"]),
         strong=Style(color=ui["text"], bold=True),
         muted=Style(color=ui["text_muted"]),
@@ -114,19 +114,19 @@ def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
     )
 
 
-def _tokens_on(theme: SyntaxTheme, ground: str, *others: str, bold: bool = False) -> Tokens:
-    """Code on this ground, readable there and on the others as well."""
+def _make_token_styles(theme: SyntaxTheme, ground: str, *others: str, bold: bool = False) -> Tokens:
+    """Styles of code on `ground`, readable on `others` as well."""
     plain = TokenStyle(theme.ui["foreground"])
     styles: dict[TokenClass | None, TokenStyle] = {None: plain}
     styles.update(theme.tokens.items())
     return {
-        name: token_style(style, ground, *others) + Style(bold=bold or None)
+        name: make_token_style(style, ground, *others) + Style(bold=bold or None)
         for name, style in styles.items()
     }
 
 
-def token_style(style: TokenStyle, ground: str, *others: str) -> Style:
-    """A token of code on the ground of its theme, or on its own where it has one."""
+def make_token_style(style: TokenStyle, ground: str, *others: str) -> Style:
+    """The style of a token on the theme's background, or on its own if it has one."""
     grounds = (style.background,) if style.background else (ground, *others)
     return Style(
         color=ensure_contrast(style.color, *grounds),
@@ -145,6 +145,6 @@ def _diff_styles(theme: SyntaxTheme, side: Literal["inserted", "deleted"]) -> Di
         ground=Style(bgcolor=ground),
         word=Style(bgcolor=word, bold=True),
         sign=Style(color=ensure_contrast(sign, ground), bgcolor=ground, bold=True),
-        tokens=_tokens_on(theme, ground),
-        word_tokens=_tokens_on(theme, word, bold=True),
+        tokens=_make_token_styles(theme, ground),
+        word_tokens=_make_token_styles(theme, word, bold=True),
     )

@@ -1,4 +1,4 @@
-"""Differences in lines: numbers, signs, changed words and the colours of the language."""
+"""Diffs as lines: numbers, signs, changed words and syntax colors."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from model.richtext.diff_rows import (
     split_at_changes,
 )
 from tui.draw.colors import DiffStyles, Palette
-from tui.draw.wrap import MIN_WIDTH, Line, Piece, filled, wrap_code
+from tui.draw.wrap import MIN_WIDTH, Line, Piece, pad_line, wrap_code
 
 
 def render_diff(
@@ -28,9 +28,10 @@ def render_diff(
     context: int = 3,
     max_lines: int | None = None,
 ) -> list[Line]:
-    """What changed between two texts, each change with `context` equal lines around it.
+    """Render the changes between two texts, each with `context` unchanged lines around it.
 
-    `path` tells the language. Beyond `max_lines` rows a last line says how many are not shown.
+    `path` determines the language. If there are more than `max_lines` rows, a last line gives the
+    number of hidden ones.
     """
     rows = diff_rows(old, new, context)
     return render_diff_rows(rows, path, width, palette, max_lines=max_lines)
@@ -44,7 +45,7 @@ def render_diff_rows(
     *,
     max_lines: int | None = None,
 ) -> list[Line]:
-    """The rows of a diff that is known already, such as git's."""
+    """Render the rows of an existing diff, such as git's."""
     width = max(width, MIN_WIDTH)
     shown = rows if max_lines is None else rows[:max_lines]
     numbers = max((row.new or row.old or 0 for row in shown), default=0)
@@ -53,15 +54,17 @@ def render_diff_rows(
         gutter = 0
     code = highlight_rows(shown, path)
     lines: list[Line] = []
-    for row, tokens, words in zip(shown, code, find_changed_words(shown), strict=True):
+    for row, tokens, changed in zip(shown, code, find_changed_words(shown), strict=True):
         if row.hidden:
-            lines += _note(f"{palette.marks.more} {_counted(row.hidden, 'line')}", width, palette)
+            lines += _note_lines(
+                f"{palette.marks.more} {_format_count(row.hidden, 'line')}", width, palette
+            )
         lines += _row_lines(
-            row, list(row_pieces(row, tokens, words, palette)), gutter, width, palette
+            row, list(row_pieces(row, tokens, changed, palette)), gutter, width, palette
         )
     if len(shown) < len(rows):
-        more = _counted(len(rows) - len(shown), "more line")
-        lines += _note(f"{palette.marks.more} {more}", width, palette)
+        more = _format_count(len(rows) - len(shown), "more line")
+        lines += _note_lines(f"{palette.marks.more} {more}", width, palette)
     return lines
 
 
@@ -69,26 +72,28 @@ def _row_lines(
     row: DiffRow, pieces: list[Piece], gutter: int, width: int, palette: Palette
 ) -> list[Line]:
     side = _side(row, palette)
-    ground, sign_style = (side.ground, side.sign) if side else (palette.code, palette.code)
+    background, sign_style = (side.ground, side.sign) if side else (palette.code, palette.code)
     faint = palette.code_faint + side.ground if side else palette.code_faint
     sign = Segment(f"{row.sign} ", sign_style)
     mark = Segment(f"{palette.marks.continued} ", faint)
     number = f"{row.new or row.old or ''} ".rjust(gutter) if gutter else ""
-    room = width - len(number) - 2
+    available = width - len(number) - 2
     lines: list[Line] = []
-    for at, part in enumerate(wrap_code(pieces, room, room)):
+    for at, part in enumerate(wrap_code(pieces, available, available)):
         first = Segment(" " * len(number) if at else number, faint)
-        lines.append(filled([first, mark if at else sign, *part], width, ground))
+        lines.append(pad_line([first, mark if at else sign, *part], width, background))
     return lines
 
 
-def row_pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) -> Iterator[Piece]:
-    """A row's text in its colours, on the ground of its side, its changed `words` on their own."""
+def row_pieces(
+    row: DiffRow, tokens: CodeLine, changed: Ranges, palette: Palette
+) -> Iterator[Piece]:
+    """A row's text in syntax colors on the background of its side; `changed` ranges stand out."""
     side = _side(row, palette)
     if side is None:
         yield from ((text, palette.tokens[kind]) for text, kind in tokens)
         return
-    for (text, kind), is_changed in split_at_changes(tokens, words):
+    for (text, kind), is_changed in split_at_changes(tokens, changed):
         yield text, (side.word_tokens if is_changed else side.tokens)[kind]
     if row.no_line_break:
         yield " (no line break at the end)", palette.code_faint + side.ground
@@ -98,10 +103,10 @@ def _side(row: DiffRow, palette: Palette) -> DiffStyles | None:
     return {"+": palette.inserted, "-": palette.deleted}.get(row.sign)
 
 
-def _note(text: str, width: int, palette: Palette) -> list[Line]:
+def _note_lines(text: str, width: int, palette: Palette) -> list[Line]:
     style: Style = palette.code_faint
-    return [filled(line, width, style) for line in wrap_code([(text, style)], width, width)]
+    return [pad_line(line, width, style) for line in wrap_code([(text, style)], width, width)]
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,7 +1,7 @@
-"""Plain foreign text to rows of cells: nothing in it is parsed, nothing of it is markup.
+"""Conversion of plain, untrusted text to rows of cells. It is never parsed as markup.
 
-Every row on its way to the terminal passes `strip_of`, which shows hidden characters as marks
-before it measures: the application's last guard would push what is behind them out of the row.
+Every row for the terminal passes `strip_of`, which replaces hidden characters by visible marks
+before it measures. The application's final filter would push the text after them out of the row.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,46 +18,46 @@ from tui.draw.wrap import Line, wrap, wrap_code
 from tui.terminal.sanitize import harmless
 from tui.terminal.textual_internals import Row
 
-SHOWS_ALL: Final = "(enter shows all)"
-"""Ends the row that stands for rows that are not shown."""
+SHOW_ALL_HINT: Final = "(enter shows all)"
+"""Ends a row that represents hidden rows."""
 
 
 def strip_of(line: Iterable[Segment], width: int, kind: Kind) -> Strip:
-    """The row on the chrome's ground, harmless and exactly `width` cells wide."""
-    ground = ground_style(kind)
-    parts = [_harmless(part, ground) for part in line]
-    room = width - sum(part.cell_length for part in parts)
-    if room < 0:
-        return Strip(parts).adjust_cell_length(width, ground)
-    if room:
-        parts.append(Segment(" " * room, ground))
+    """The line on the chrome's background, without control characters, `width` cells wide."""
+    background = ground_style(kind)
+    parts = [_sanitize(part, background) for part in line]
+    missing = width - sum(part.cell_length for part in parts)
+    if missing < 0:
+        return Strip(parts).adjust_cell_length(width, background)
+    if missing:
+        parts.append(Segment(" " * missing, background))
     return Row(parts, width)
 
 
 @lru_cache
 def ground_style(kind: Kind) -> Style:
-    """What shows where nothing is drawn."""
+    """The style of empty cells."""
     ui = load_chrome(kind).ui
     return Style(color=ui["text"], bgcolor=ui["background"])
 
 
-def _harmless(segment: Segment, ground: Style) -> Segment:
+def _sanitize(segment: Segment, background: Style) -> Segment:
     text, style, _ = segment
-    return Segment(text if text.isprintable() else harmless(text), ground + style)
+    return Segment(text if text.isprintable() else harmless(text), background + style)
 
 
 def indented(lines: Iterable[Line], by: int) -> list[Line]:
-    """The rows moved to the right."""
+    """Indent the rows."""
     return [[Segment(" " * by), *line] for line in lines]
 
 
-def behind_sign(sign: str, style: Style, lines: Iterable[Line]) -> list[Line]:
-    """The rows with a sign of one cell and a blank before the first, and blanks before the rest."""
+def prefix_rows(sign: str, style: Style, lines: Iterable[Line]) -> list[Line]:
+    """Prefix the first row with a sign of one cell and a space, the others with spaces."""
     return [[Segment("  " if at else f"{sign} ", style), *line] for at, line in enumerate(lines)]
 
 
 def output_rows(text: str, width: int, style: Style) -> list[Line]:
-    """Output as programs write it: cut where the row is full, not between words."""
+    """Wrap program output: lines break where the row is full, not between words."""
     width = max(width, 2)
     return [
         row or [Segment("", style)]
@@ -67,12 +67,12 @@ def output_rows(text: str, width: int, style: Style) -> list[Line]:
 
 
 def prose_rows(text: str, width: int, style: Style) -> list[Line]:
-    """Sentences, broken between words."""
+    """Wrap prose between words."""
     return wrap([(text.strip(), style)], max(width, 2))
 
 
 def one_line(text: str, width: int) -> str:
-    """The first line of a text, cut to `width` cells with an ellipsis where there is more."""
+    """The first line of a text, at most `width` cells, with an ellipsis if there is more."""
     first, _, rest = text.strip().partition("\n")
     first = first.expandtabs(4)
     if cell_len(first) <= width:
@@ -81,7 +81,7 @@ def one_line(text: str, width: int) -> str:
 
 
 def end_of_line(text: str, width: int) -> str:
-    """The end of a path, cut to `width` cells with an ellipsis before it."""
+    """The end of a path, at most `width` cells, with a leading ellipsis if it was cut."""
     if cell_len(text) <= width:
         return text
     kept = text[-max(width - 1, 1) :]
@@ -90,10 +90,10 @@ def end_of_line(text: str, width: int) -> str:
     return "…" + kept
 
 
-def cut(lines: Sequence[Line], limit: int, more: Style) -> tuple[list[Line], bool]:
-    """At most `limit` rows and, where there are more, a row that says how many; whether so."""
-    # One row too many is shown rather than replaced by a row that announces it.
+def limit_rows(lines: Sequence[Line], limit: int, style: Style) -> tuple[list[Line], bool]:
+    """Return at most `limit` rows, plus one that counts hidden rows, and whether any are hidden."""
+    # A single hidden row would be replaced by a row that announces it, so it is shown.
     if len(lines) <= limit + 1:
         return list(lines), False
-    hidden = f"… {len(lines) - limit} more lines {SHOWS_ALL}"
-    return [*lines[:limit], [Segment(hidden, more)]], True
+    hidden = f"… {len(lines) - limit} more lines {SHOW_ALL_HINT}"
+    return [*lines[:limit], [Segment(hidden, style)]], True

@@ -1,7 +1,7 @@
-"""Block trees to lines for the terminal: pure functions of blocks, width and palette.
+"""Rendering of block trees as terminal lines: pure functions of blocks, width and palette.
 
-A line is a list of segments and never wider than asked, so `Strip(line)` can be drawn as it is.
-Nothing here is kept; whoever draws keeps the lines of blocks that do not change.
+A line is a list of segments, never wider than requested, so `Strip(line)` can be drawn as it is.
+Nothing is cached here; callers cache the lines of blocks that do not change.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ from model.richtext.blocks import (
 from tui.draw.colors import Palette, palette
 from tui.draw.diff import render_diff, render_diff_rows
 from tui.draw.table import table_lines
-from tui.draw.wrap import MIN_WIDTH, Line, Piece, filled, line_width, wrap, wrap_code
+from tui.draw.wrap import MIN_WIDTH, Line, Piece, line_width, pad_line, wrap, wrap_code
 
 __all__ = [
     "Line",
@@ -43,8 +43,8 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where blocks are drawn: the room, the colours, and what surrounds them."""
+class _Context:
+    """How blocks are drawn: available width, colors, base style and list depth."""
 
     width: int
     palette: Palette
@@ -53,115 +53,115 @@ class _Place:
 
 
 def render_blocks(blocks: Iterable[Block], width: int, palette: Palette) -> list[Line]:
-    """The lines of blocks, one under the other with an empty line between them."""
-    return _stack(blocks, _Place(max(width, MIN_WIDTH), palette, palette.text), spaced=True)
+    """Render blocks one below the other, with an empty line between them."""
+    return _stack(blocks, _Context(max(width, MIN_WIDTH), palette, palette.text), spaced=True)
 
 
 def render_block(block: Block, width: int, palette: Palette) -> list[Line]:
-    """The lines of one block. An empty line belongs before it, unless its list `continues`."""
-    return _block_lines(block, _Place(max(width, MIN_WIDTH), palette, palette.text))
+    """Render one block. An empty line belongs before it, unless its list `continues`."""
+    return _block_lines(block, _Context(max(width, MIN_WIDTH), palette, palette.text))
 
 
 def render_spans(spans: Iterable[Span], width: int, palette: Palette, base: Style) -> list[Line]:
-    """Running text in lines, on the style `base`."""
+    """Render inline text, on top of the style `base`."""
     return wrap(_pieces(spans, palette, base), max(width, MIN_WIDTH))
 
 
 def render_code_lines(lines: Iterable[CodeLine], width: int, palette: Palette) -> list[Line]:
-    """Code on the ground of its theme, the width filled, long lines wrapped behind a mark.
+    """Render code on its theme's background, padded to `width`; wrapped lines start with a mark.
 
-    What a growing code block got since the last drawing can be drawn by this and appended.
+    The new lines of a growing code block can be rendered separately and appended.
     """
     edge = _code_edge(width, palette)
-    room = width - 2 * len(edge)
+    available = width - 2 * len(edge)
     mark = Segment(f"{palette.marks.continued} ", palette.code_faint)
     drawn: list[Line] = []
     for line in lines:
         pieces = [(token.text, palette.tokens[token.kind]) for token in line]
-        for number, part in enumerate(wrap_code(pieces, room, room - 2)):
+        for number, part in enumerate(wrap_code(pieces, available, available - 2)):
             content = [mark, *part] if number else part
-            drawn.append(filled([*edge, *content], width, palette.code))
+            drawn.append(pad_line([*edge, *content], width, palette.code))
     return drawn
 
 
-def _stack(blocks: Iterable[Block], place: _Place, *, spaced: bool) -> list[Line]:
+def _stack(blocks: Iterable[Block], context: _Context, *, spaced: bool) -> list[Line]:
     lines: list[Line] = []
     for block in blocks:
         continues = isinstance(block, ListBlock) and block.continues
         if lines and spaced and not continues:
             lines.append([])
-        lines += _block_lines(block, place)
+        lines += _block_lines(block, context)
     return lines
 
 
-def _block_lines(block: Block, place: _Place) -> list[Line]:
-    width, palette = place.width, place.palette
+def _block_lines(block: Block, context: _Context) -> list[Line]:
+    width, palette = context.width, context.palette
     match block:
         case Paragraph(spans):
-            return wrap(_pieces(spans, palette, place.base), width)
+            return wrap(_pieces(spans, palette, context.base), width)
         case Heading(level, spans):
             return wrap(_pieces(spans, palette, palette.headings[level - 1]), width)
         case CodeBlock(language, lines):
-            return _language_tag(language, place) + render_code_lines(lines, width, palette)
+            return _language_tag(language, context) + render_code_lines(lines, width, palette)
         case ListBlock():
-            return _list_lines(block, place)
+            return _list_lines(block, context)
         case Quote(blocks):
-            return _quote_lines(blocks, place)
+            return _quote_lines(blocks, context)
         case Table():
-            cells = [[_pieces(cell, palette, place.base) for cell in row] for row in block.rows]
+            cells = [[_pieces(cell, palette, context.base) for cell in row] for row in block.rows]
             header = [_pieces(cell, palette, palette.headings[2]) for cell in block.header]
             return table_lines(header, cells, block.aligns, width, palette)
         case Rule():
             return [[Segment(palette.marks.across * width, palette.border)]]
 
 
-def _language_tag(language: str, place: _Place) -> list[Line]:
+def _language_tag(language: str, context: _Context) -> list[Line]:
     if not language:
         return []
-    width, palette = place.width, place.palette
+    width, palette = context.width, context.palette
     edge = _code_edge(width, palette)
-    tag = wrap_code([(language, palette.code_faint)], width - 2, width)[0]
-    space = " " * (width - 1 - line_width(tag) - len(edge))
-    return [[*edge, Segment(space, palette.code), *tag, Segment(" ", palette.code)]]
+    label = wrap_code([(language, palette.code_faint)], width - 2, width)[0]
+    space = " " * (width - 1 - line_width(label) - len(edge))
+    return [[*edge, Segment(space, palette.code), *label, Segment(" ", palette.code)]]
 
 
 def _code_edge(width: int, palette: Palette) -> Line:
-    """Says where code is: some themes have nearly the ground of the chrome."""
+    """The bar beside code: the background of some themes resembles the chrome's."""
     return [Segment(palette.marks.code, palette.code_faint)] if width > 2 * MIN_WIDTH else []
 
 
-def _list_lines(block: ListBlock, place: _Place) -> list[Line]:
-    bullets = place.palette.marks.bullets
+def _list_lines(block: ListBlock, context: _Context) -> list[Line]:
+    bullets = context.palette.marks.bullets
     if block.ordered:
         last = block.start + len(block.items) - 1
         markers = [f"{number}.".rjust(len(f"{last}.")) for number in range(block.start, last + 1)]
     else:
-        markers = [bullets[min(place.depth, len(bullets) - 1)]] * len(block.items)
-    deeper = replace(place, depth=place.depth + 1)
+        markers = [bullets[min(context.depth, len(bullets) - 1)]] * len(block.items)
+    deeper = replace(context, depth=context.depth + 1)
     lines: list[Line] = []
     for marker, blocks in zip(markers, block.items, strict=True):
         if lines and not block.tight:
             lines.append([])
-        first = Segment(f"{marker} ", place.palette.muted)
-        rest = Segment(" " * cell_len(first.text), place.base)
+        first = Segment(f"{marker} ", context.palette.muted)
+        rest = Segment(" " * cell_len(first.text), context.base)
         lines += _beside(first, rest, blocks, deeper, spaced=not block.tight)
     return lines
 
 
-def _quote_lines(blocks: Sequence[Block], place: _Place) -> list[Line]:
-    bar = Segment(f"{place.palette.marks.quote} ", place.palette.border)
-    quoted = replace(place, base=place.palette.muted)
+def _quote_lines(blocks: Sequence[Block], context: _Context) -> list[Line]:
+    bar = Segment(f"{context.palette.marks.quote} ", context.palette.border)
+    quoted = replace(context, base=context.palette.muted)
     return _beside(bar, bar, blocks, quoted, spaced=True)
 
 
 def _beside(
-    first: Segment, rest: Segment, blocks: Sequence[Block], place: _Place, *, spaced: bool
+    first: Segment, rest: Segment, blocks: Sequence[Block], context: _Context, *, spaced: bool
 ) -> list[Line]:
-    """Blocks behind a mark, or under it where there is no room beside it."""
-    room = place.width - cell_len(first.text)
-    if room < MIN_WIDTH:
-        return [[Segment(first.text.strip(), first.style)], *_stack(blocks, place, spaced=spaced)]
-    lines = _stack(blocks, replace(place, width=room), spaced=spaced) or [[]]
+    """Blocks beside a marker, or below it if there is no space beside it."""
+    available = context.width - cell_len(first.text)
+    if available < MIN_WIDTH:
+        return [[Segment(first.text.strip(), first.style)], *_stack(blocks, context, spaced=spaced)]
+    lines = _stack(blocks, replace(context, width=available), spaced=spaced) or [[]]
     return [[rest if number else first, *line] for number, line in enumerate(lines)]
 
 
@@ -170,15 +170,15 @@ def _pieces(spans: Iterable[Span], palette: Palette, base: Style) -> list[Piece]
 
 
 @lru_cache(maxsize=1024)
-def _style(palette: Palette, base: Style, look: Span) -> Style:
+def _style(palette: Palette, base: Style, span: Span) -> Style:
     style = base
-    if look.code:
+    if span.code:
         style += palette.code_inline
-    if look.href:
-        web = look.href if look.href.lower().startswith(("http://", "https://")) else None
+    if span.href:
+        web = span.href if span.href.lower().startswith(("http://", "https://")) else None
         style += palette.link + Style(link=web)
-    if look.bold or look.italic or look.strike:
+    if span.bold or span.italic or span.strike:
         style += Style(
-            bold=look.bold or None, italic=look.italic or None, strike=look.strike or None
+            bold=span.bold or None, italic=span.italic or None, strike=span.strike or None
         )
     return style

@@ -1,11 +1,11 @@
-"""A line of Markdown as one reads it, without its signs: for excerpts that are not laid out."""
+"""Removes the markup of a Markdown line, for excerpts that are not rendered."""
 
 import re
 from typing import Final
 
-_LONGEST: Final = 2_000
-"""Characters of a line that are looked at; an excerpt shows fewer."""
-_SIGNS: Final = (
+_MAX_LENGTH: Final = 2_000
+"""Characters of a line that are processed; an excerpt shows fewer."""
+_MARKUP: Final = (
     (re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$"), ""),
     (re.compile(r"^\s{0,3}#{1,6}\s+"), ""),
     (re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{1,400}\)"), r"\1"),
@@ -16,8 +16,8 @@ _SIGNS: Final = (
 
 
 def words_of(line: str) -> str:
-    """The words of the line."""
-    line = line[:_LONGEST]
-    for sign, words in _SIGNS:
-        line = sign.sub(words, line)
+    """The text of the line without its markup."""
+    line = line[:_MAX_LENGTH]
+    for pattern, replacement in _MARKUP:
+        line = pattern.sub(replacement, line)
     return line

@@ -1,6 +1,6 @@
-"""The one mark that a session, worktree or project has, and the order of their needs.
+"""The status icon of a session, worktree or project, and the order of urgency.
 
-Marks differ by shape as well as by colour.
+Icons differ in shape as well as in color.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Mark(IntEnum):
-    """How much a thing needs a person; the greatest below a row is the row's own."""
+    """A status, ordered by urgency; a row of the tree shows the most urgent one below it."""
 
     IDLE = 0
     CREATING = 1
@@ -27,28 +27,28 @@ class Mark(IntEnum):
 
     @property
     def sign(self) -> str:
-        """One cell wide everywhere, but for ears: a word."""
-        return _WORDS[self] if plain.is_on() else "·…◐●✗?"[self]
+        """The icon, one cell wide; in screen-reader mode a word."""
+        return _TEXTS[self] if plain.is_on() else "·…◐●✗?"[self]
 
     @property
     def role(self) -> str:
-        """Names its colour in the style sheet."""
+        """The name of its color in the style sheet."""
         return self.name.lower().replace("_", "-")
 
 
-_WORDS = ("idle", "being made", "running", "finished", "failed", "needs you")
+_TEXTS = ("idle", "creating", "running", "finished", "failed", "needs you")
 
 MEANINGS = (
     (Mark.NEEDS_YOU, "needs you: a plan, a question or a permission"),
     (Mark.FAILED, "failed"),
-    (Mark.UNREAD, "finished, not read yet"),
+    (Mark.UNREAD, "finished, unread"),
     (Mark.RUNNING, "running"),
     (Mark.IDLE, "idle"),
 )
 
 
 def mark_of(session: "Session") -> Mark:
-    """The session's mark."""
+    """The status icon of a session."""
     match session.status:
         case "waiting":
             return Mark.NEEDS_YOU
@@ -60,8 +60,8 @@ def mark_of(session: "Session") -> Mark:
             return Mark.UNREAD if session.unread else Mark.IDLE
 
 
-def mark_of_worktree(worktree: "Worktree", sessions: Iterable["Session"]) -> Mark:
-    """The strongest mark in a worktree."""
+def worktree_icon(worktree: "Worktree", sessions: Iterable["Session"]) -> Mark:
+    """The status icon of a worktree: its own problem, or the most urgent of its sessions."""
     if worktree.status == "creating":
         return Mark.CREATING
     if worktree.status == "missing":
@@ -69,27 +69,27 @@ def mark_of_worktree(worktree: "Worktree", sessions: Iterable["Session"]) -> Mar
     return max(map(mark_of, sessions), default=Mark.IDLE)
 
 
-def reason(session: "Session") -> str:
-    """What a waiting session waits for, in a word."""
+def waiting_reason(session: "Session") -> str:
+    """What a waiting session waits for, in one word; empty if it does not wait."""
     return session.waiting_for or ""
 
 
 def in_need(state: "State") -> list["Session"]:
-    """Sessions that need a person, the longest waiting first, then those finished unread."""
-    found = (s for s in shown_sessions(state) if mark_of(s) >= Mark.UNREAD)
-    return sorted(found, key=lambda session: (-mark_of(session), session.updated_at))
+    """Sessions that need attention: waiting ones, oldest first, then failed and unread ones."""
+    sessions = (s for s in shown_sessions(state) if mark_of(s) >= Mark.UNREAD)
+    return sorted(sessions, key=lambda session: (-mark_of(session), session.updated_at))
 
 
 def counts(state: "State") -> tuple[int, int]:
-    """How many sessions need a person, and how many run."""
+    """The number of sessions that wait for the user, and of those that run."""
     marks = [mark_of(s) for s in state.sessions.values() if s.archived_at is None]
     return marks.count(Mark.NEEDS_YOU), marks.count(Mark.RUNNING)
 
 
-def git_counts(worktree: "Worktree") -> list[str]:
-    """`+12`, `−3`, `↑2`, `↓1`, `PR 12 open ✓`: not committed, pushed, pulled; the pull request."""
+def git_summary(worktree: "Worktree") -> list[str]:
+    """`+12`, `−3`, `↑2`, `↓1`, `PR 12 open ✓`: uncommitted, ahead, behind, pull request."""
     if plain.is_on():
-        return _git_words(worktree)
+        return _git_summary_words(worktree)
     parts = []
     if worktree.cached_uncommitted_added:
         parts.append(f"+{worktree.cached_uncommitted_added}")
@@ -101,29 +101,31 @@ def git_counts(worktree: "Worktree") -> list[str]:
         parts.append(f"↓{worktree.cached_behind_count}")
     if worktree.pr_number:
         checks = {"success": "✓", "failure": "✗", "error": "✗", "pending": "…"}
-        known = checks.get(worktree.cached_check_status or "", "")
-        words = (f"PR {worktree.pr_number}", worktree.cached_pr_status, known)
-        parts.append(" ".join(word for word in words if word))
+        checks_symbol = checks.get(worktree.cached_check_status or "", "")
+        details = (f"PR {worktree.pr_number}", worktree.cached_pr_status, checks_symbol)
+        parts.append(" ".join(word for word in details if word))
     return parts
 
 
 def pull_request_status(worktree: "Worktree") -> str:
-    """Where its pull request stands, in words; empty while that is not known."""
+    """The status of the worktree's pull request in words; empty while it is unknown."""
     return {"review": "in review"}.get(
         worktree.cached_pr_status or "", worktree.cached_pr_status or ""
     )
 
 
-def _git_words(worktree: "Worktree") -> list[str]:
-    counted = (
+def _git_summary_words(worktree: "Worktree") -> list[str]:
+    amounts = (
         (worktree.cached_uncommitted_added, "added"),
         (worktree.cached_uncommitted_removed, "removed"),
         (worktree.cached_ahead_count, "ahead"),
         (worktree.cached_behind_count, "behind"),
     )
-    parts = [f"{count} {word}" for count, word in counted if count]
+    parts = [f"{count} {word}" for count, word in amounts if count]
     if worktree.pr_number:
-        checks = f"checks {known}" if (known := worktree.cached_check_status) else ""
-        words = (f"PR {worktree.pr_number}", pull_request_status(worktree), checks)
-        parts.append(" ".join(word for word in words if word))
+        checks = (
+            f"checks {checks_symbol}" if (checks_symbol := worktree.cached_check_status) else ""
+        )
+        details = (f"PR {worktree.pr_number}", pull_request_status(worktree), checks)
+        parts.append(" ".join(word for word in details if word))
     return parts

@@ -1,4 +1,4 @@
-"""Tables in lines: columns that share the width, or one cell under the other where none fits."""
+"""Tables as lines: columns that share the width, or stacked cells if the columns do not fit."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -23,22 +23,22 @@ def table_lines(
     width: int,
     palette: Palette,
 ) -> list[Line]:
-    """The table in at most `width` cells; wide columns give way first, and their cells wrap."""
+    """Render a table in at most `width` cells; the widest columns shrink first and wrap."""
     columns = [max(map(_natural_width, column)) for column in zip(header, *rows, strict=True)]
-    room = width - 3 * (len(columns) - 1)
-    if sum(columns) > room:
-        if room < MIN_COLUMN * len(columns):
-            return _records(header, rows, width, palette)
-        columns = _shrunk(columns, room)
+    available = width - 3 * (len(columns) - 1)
+    if sum(columns) > available:
+        if available < MIN_COLUMN * len(columns):
+            return _stack_cells(header, rows, width, palette)
+        columns = _shrink_columns(columns, available)
     across, crossing = palette.marks.across, palette.marks.crossing
     rule = [
         Segment(f"{across}{crossing}{across}".join(across * n for n in columns), palette.border)
     ]
-    drawn = [_row(row, columns, aligns, palette) for row in rows]
+    wrapped_rows = [_row(row, columns, aligns, palette) for row in rows]
     lines = [*_row(header, columns, aligns, palette), rule]
-    spaced = any(len(row) > 1 for row in drawn)
-    for number, row in enumerate(drawn):
-        if number and spaced:  # else one could not see where a row of several lines ends
+    spaced = any(len(row) > 1 for row in wrapped_rows)
+    for number, row in enumerate(wrapped_rows):
+        if number and spaced:  # separates rows of several lines
             lines.append(rule)
         lines += row
     return lines
@@ -49,20 +49,20 @@ def _natural_width(cell: Cell) -> int:
     return max(1, *map(cell_len, text.split("\n")))
 
 
-def _shrunk(columns: Sequence[int], room: int) -> list[int]:
-    """Widths that fill the room: what is narrower than its share stays, the others share alike."""
-    shrunk = list(columns)
+def _shrink_columns(columns: Sequence[int], available: int) -> list[int]:
+    """Column widths that fill `available`: narrow columns keep theirs, the others share equally."""
+    widths = list(columns)
     wide = list(range(len(columns)))
     while True:
-        share, over = divmod(room, len(wide))
+        share, remainder = divmod(available, len(wide))
         narrow = [at for at in wide if columns[at] <= share]
         if not narrow:
             break
-        room -= sum(columns[at] for at in narrow)
+        available -= sum(columns[at] for at in narrow)
         wide = [at for at in wide if at not in narrow]
     for number, at in enumerate(wide):
-        shrunk[at] = share + (number < over)
-    return shrunk
+        widths[at] = share + (number < remainder)
+    return widths
 
 
 def _row(
@@ -74,21 +74,21 @@ def _row(
     for parts in zip_longest(*wrapped, fillvalue=()):
         line: Line = []
         for part, width, align in zip(parts, columns, aligns, strict=True):
-            line += ([between] if line else []) + _aligned(list(part), width, align)
+            line += ([between] if line else []) + _align(list(part), width, align)
         lines.append(line)
     return lines
 
 
-def _aligned(part: Line, width: int, align: Align) -> Line:
+def _align(part: Line, width: int, align: Align) -> Line:
     space = width - line_width(part)
     left = {"left": 0, "center": space // 2, "right": space}[align]
     return [Segment(" " * left), *part, Segment(" " * (space - left))]
 
 
-def _records(
+def _stack_cells(
     header: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int, palette: Palette
 ) -> list[Line]:
-    """Each cell under its heading, for tables with more columns than the width can hold."""
+    """Each cell below its heading, for tables with more columns than fit into the width."""
     rule = [Segment(palette.marks.across * width, palette.border)]
     lines: list[Line] = []
     for row in rows or [[[] for _ in header]]:

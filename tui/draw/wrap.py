@@ -1,4 +1,4 @@
-"""Styled text cut into lines of a width, in terminal cells: wide characters count for two."""
+"""Wrapping of styled text, measured in terminal cells: wide characters count as two."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,9 @@ Piece = tuple[str, Style]
 
 TAB: Final = 4
 MIN_WIDTH: Final = 8
-"""Narrower than this nothing is drawn, and no bullet or bar makes its content narrower."""
+"""Nothing is drawn narrower than this; bullets and bars do not reduce their content below it."""
 
-# East Asian text breaks between any two characters, but not before its closing punctuation.
+# East Asian text breaks between any two characters, except before closing punctuation.
 _WIDE: Final = (
     "\u1100-\u115f\u2e80-\u3000\u3003-\u300c\u300e\u3010\u3012-\ua4cf\uac00-\ud7a3"
     "\uf900-\ufaff\U00020000-\U0003fffd"
@@ -27,32 +27,32 @@ _UNIT: Final = re.compile(rf"(?P<space>\s+)|[{_WIDE}][{_NEVER_FIRST}\ufe0f\u200d
 
 
 def wrap(pieces: Sequence[Piece], width: int) -> list[Line]:
-    """Lines of words, at most `width` cells each; a longer word is cut.
+    """Wrap text between words, at most `width` cells per line; longer words are cut.
 
-    White space where a line is broken is left out. `\\n` ends a line; a tab is a space.
+    White space at a line break is dropped. `\\n` ends a line; a tab counts as a space.
     """
     text = "".join(text for text, _ in pieces).replace("\t", " ")
-    places: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for part in text.split("\n"):
-        places += ((start + first, start + end) for first, end in _word_places(part, width))
+        spans += ((start + first, start + end) for first, end in _word_spans(part, width))
         start += len(part) + 1
-    return list(_cut(pieces, text, places))
+    return list(_cut(pieces, text, spans))
 
 
 def wrap_code(pieces: Sequence[Piece], width: int, rest_width: int) -> list[Line]:
-    """One line of code cut at the width, the second and later parts at `rest_width`.
+    """Wrap one line of code at `width`, continuation lines at `rest_width`.
 
-    Every character stays; tabs become spaces up to the next stop.
+    Every character is kept; tabs become spaces up to the next tab stop.
     """
     pieces = expand_tabs(pieces)
     text = "".join(text for text, _ in pieces)
-    places = list(_cell_places(text, width, rest_width)) or [(0, 0)]
-    return list(_cut(pieces, text, places))
+    spans = list(_cell_spans(text, width, rest_width)) or [(0, 0)]
+    return list(_cut(pieces, text, spans))
 
 
 def expand_tabs(pieces: Sequence[Piece]) -> Sequence[Piece]:
-    """The pieces of one line with its tabs as spaces."""
+    """Replace the tabs of one line by spaces."""
     if not any("\t" in text for text, _ in pieces):
         return pieces
     column = 0
@@ -68,18 +68,18 @@ def expand_tabs(pieces: Sequence[Piece]) -> Sequence[Piece]:
     return expanded
 
 
-def filled(content: Line, width: int, ground: Style) -> Line:
-    """The line with `ground` up to the width."""
+def pad_line(content: Line, width: int, style: Style) -> Line:
+    """Pad the line with `style` up to the width."""
     space = width - line_width(content)
-    return [*content, Segment(" " * space, ground)] if space > 0 else content
+    return [*content, Segment(" " * space, style)] if space > 0 else content
 
 
 def line_width(line: Line) -> int:
-    """The cells that a line takes."""
+    """The width of a line in cells."""
     return sum(cell_len(segment.text) for segment in line)
 
 
-def _word_places(text: str, width: int) -> Iterator[tuple[int, int]]:
+def _word_spans(text: str, width: int) -> Iterator[tuple[int, int]]:
     if cell_len(text) <= width:
         yield 0, len(text)
         return
@@ -92,9 +92,9 @@ def _word_places(text: str, width: int) -> Iterator[tuple[int, int]]:
         if used and used + gap + size > width:
             yield start, end
             start, used, gap = unit.start(), 0, 0
-        if used + gap + size > width:  # the word alone is too long, or spaces before it are
+        if used + gap + size > width:  # the word, or the spaces before it, are too long
             start = unit.start()
-            *full, last = _cell_places(unit.group(), width, width)
+            *full, last = _cell_spans(unit.group(), width, width)
             yield from ((start + first, start + stop) for first, stop in full)
             start, used = start + last[0], cell_len(unit.group()[last[0] :])
         else:
@@ -103,18 +103,18 @@ def _word_places(text: str, width: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _cell_places(text: str, width: int, rest_width: int) -> Iterator[tuple[int, int]]:
+def _cell_spans(text: str, width: int, rest_width: int) -> Iterator[tuple[int, int]]:
     if text.isascii():
         if text:
             yield 0, min(width, len(text))
         for start in range(width, len(text), rest_width):
             yield start, min(start + rest_width, len(text))
         return
-    # Behind a letter, which is taken off again: joiners at the start of a text are measured in one
-    # way by Rich 15's `split_graphemes` and in another by its `cell_len`.
+    # A letter is put in front and removed again: Rich 15's `split_graphemes` and `cell_len` measure
+    # joiners at the start of a text differently.
     start, used = 0, -1
-    for place, _, size in split_graphemes(f"x{text}")[0]:
-        first = place - 1
+    for offset, _, size in split_graphemes(f"x{text}")[0]:
+        first = offset - 1
         if used + size > width and first > start:
             yield start, first
             start, used, width = first, 0, rest_width
@@ -122,10 +122,10 @@ def _cell_places(text: str, width: int, rest_width: int) -> Iterator[tuple[int, 
     yield start, len(text)
 
 
-def _cut(pieces: Sequence[Piece], text: str, places: Sequence[tuple[int, int]]) -> Iterator[Line]:
-    """The stretches of `text`, the joined pieces, as lines; `places` go forwards."""
+def _cut(pieces: Sequence[Piece], text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Line]:
+    """The `spans` of `text` (the joined pieces) as lines; spans are in ascending order."""
     at = offset = 0
-    for start, end in places:
+    for start, end in spans:
         line: Line = []
         while start < end:
             while offset + len(pieces[at][0]) <= start:

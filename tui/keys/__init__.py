@@ -1,1 +1,1 @@
-"""The table of keys and actions, and the names of keys."""
+"""The table of keys and actions, and key names."""

@@ -1,10 +1,10 @@
-"""One table of everything that a person can do by key or by name.
+"""The table of all actions, with their keys and names.
 
-Bindings, the footer, the help, the command palette and the `keybindings` preference are all made
-from it. Keys that many terminals cannot tell apart (`ctrl+m`, `ctrl+i`, `ctrl+[`, `ctrl+h`) or take
-for themselves (`ctrl+s`) are not in it, and `ctrl+z` does what it does everywhere; `ctrl+b`, which
-tmux takes, is a second key only, and `ctrl+space`, which input methods take, has one. No letter is:
-letters are for writing.
+It is the source of the bindings, the footer, the help, the command palette and the `keybindings`
+preference. It avoids keys that many terminals cannot distinguish (`ctrl+m`, `ctrl+i`, `ctrl+[`,
+`ctrl+h`) or reserve (`ctrl+s`). `ctrl+z` suspends, as everywhere. `ctrl+b`, which tmux reserves, is
+only an alternative key; `ctrl+space`, which input methods reserve, has an alternative. Outside the
+diff no letter is bound: letters are for typing.
 """
 
 from collections.abc import Mapping
@@ -16,35 +16,35 @@ from textual.binding import Binding
 from model.base.text import clean_line
 
 Where = Literal["everywhere", "projects", "canvas", "diff"]
-"""Where an action's keys work: everywhere, in the tree of projects, on the canvas or the diff."""
+"""Where the keys of an action work: everywhere, in the project tree, the canvas or the diff."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that a person can do."""
+    """A user action."""
 
     id: str
-    """Its name in the `keybindings` preference, and of the function that does it."""
+    """Its name in the `keybindings` preference, and the name of the function that performs it."""
     keys: str
-    """Keys that it has by default, parted by commas; empty: only by name."""
+    """Default keys, separated by commas; empty if it is only in the command palette."""
     title: str
-    """What the help and the command palette call it."""
+    """Its title in the help and the command palette."""
     where: Where = "everywhere"
     hint: str = ""
-    """The word in the footer; empty: not there."""
+    """Its label in the footer; empty if it is not shown there."""
     help: str = ""
-    """One more sentence, where the title does not say it all."""
+    """An optional sentence that explains the title."""
     in_palette: bool = True
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("commands", "ctrl+p", "All commands", hint="commands", in_palette=False),
+    Action("commands", "ctrl+p", "Command palette", hint="commands", in_palette=False),
     Action(
         "new_worktree",
         "ctrl+n",
         "New worktree",
         hint="new worktree",
-        help="A branch and a directory of its own, with an agent at work in it.",
+        help="Its own branch and directory, with an agent working in it.",
     ),
     Action(
         "new_session",
@@ -53,45 +53,49 @@ ACTIONS: tuple[Action, ...] = (
         hint="new session",
         help="Another conversation in the same worktree.",
     ),
-    Action("next_pane", "tab", "Go to the next pane", hint="next pane", in_palette=False),
+    Action("next_pane", "tab", "Next pane", hint="next pane", in_palette=False),
     Action(
         "cycle_mode",
         "shift+tab",
-        "Change the mode: plan, build, yolo",
+        "Change mode: plan, build, yolo",
         hint="mode",
-        help="Plan proposes and changes nothing; build edits and asks before commands; "
+        help="Plan proposes and changes nothing; build edits and asks before running commands; "
         "yolo does everything without asking.",
     ),
     Action(
         "next_waiting",
         "ctrl+space,ctrl+@,f6",
         "Go to the next session that needs you",
-        hint="who needs me",
+        hint="next waiting",
     ),
     Action(
         "search",
         "ctrl+f",
         "Search all messages",
         hint="search",
-        help="Everything that was said, in this project or in all; enter goes there.",
+        help="In this project or in all projects; enter opens the message.",
     ),
-    Action("stop", "escape", "Stop the run of this session", hint="stop"),
-    Action("help", "f1", "Help: keys and marks", hint="help"),
-    Action("toggle_tree", "f2,ctrl+b", "Show or hide the projects", hint="projects"),
-    Action("quit", "ctrl+q", "Quit", hint="quit", help="Asks first if something runs."),
+    Action("stop", "escape", "Stop the session", hint="stop"),
+    Action("help", "f1", "Help: keyboard shortcuts and status icons", hint="help"),
+    Action("toggle_tree", "f2,ctrl+b", "Show or hide projects", hint="projects"),
+    Action(
+        "quit", "ctrl+q", "Quit", hint="quit", help="Asks for confirmation if something is running."
+    ),
     Action(
         "to_shell",
         "ctrl+z",
-        "Go to the shell for a while; `fg` comes back",
-        help="Agents go on meanwhile.",
+        "Suspend to the shell; `fg` resumes",
+        help="Agents keep running.",
     ),
     Action(
         "leave_running",
         "",
-        "Leave Spinney running, without a screen",
-        help="`spinney` shows it again in any terminal, `spinney stop` ends it.",
+        "Detach: keep Spinney running in the background",
+        help="`spinney` attaches to it from any terminal, `spinney stop` ends it.",
     ),
-    Action("stop_spinney", "", "Stop Spinney: end all that runs", help="Asks first."),
+    Action(
+        "stop_spinney", "", "Stop Spinney and everything it runs", help="Asks for confirmation."
+    ),
     Action(
         "add_project",
         "f3",
@@ -102,83 +106,100 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "remove_here",
         "delete",
-        "Remove what the cursor is on",
+        "Remove the selected item",
         where="projects",
         hint="remove",
-        help="A session that rests goes to the archive (`f8`) at once; all else asks first.",
+        help="Archives an idle session (`f8`) immediately; asks for confirmation otherwise.",
         in_palette=False,
     ),
     Action(
         "stop_here",
         "ctrl+x",
-        "Stop what runs where the cursor is",
+        "Stop the selected item",
         where="projects",
         hint="stop",
-        help="The run of a session; the scripts of a worktree, or its creation.",
+        help="A session, the scripts of a worktree, or its creation.",
         in_palette=False,
     ),
-    Action("remove_project", "", "Remove the project from the list", help="No file is deleted."),
+    Action("remove_project", "", "Remove the project from the list", help="No files are deleted."),
     Action(
         "project_settings",
         "",
-        "Settings of the project",
-        help="Its agent, branch, directory of worktrees, instructions and MCP servers.",
+        "Project settings",
+        help="Agent, branch, worktree directory, instructions and MCP servers.",
     ),
-    Action("new_folder", "", "New folder for projects"),
+    Action("new_folder", "", "New project folder"),
     Action("rename_folder", "", "Rename the folder"),
-    Action("move_project", "", "Move the project or folder into another folder"),
-    Action("move_up", "alt+up", "Move up among its neighbours", where="projects", in_palette=False),
+    Action("move_project", "", "Move the project or folder to another folder"),
+    Action("move_up", "alt+up", "Move up", where="projects", in_palette=False),
     Action(
         "move_down",
         "alt+down",
-        "Move down among its neighbours",
+        "Move down",
         where="projects",
         in_palette=False,
     ),
     Action(
         "link_pull_request",
         "",
-        "Say which pull request the worktree belongs to",
-        help="From a list, by its number or by its address.",
+        "Link a pull request to the worktree",
+        help="From a list, by number or by URL.",
     ),
-    Action("clear_pull_request", "", "Forget the worktree's pull request"),
+    Action("clear_pull_request", "", "Unlink the worktree's pull request"),
     Action(
         "canvas",
         "ctrl+o",
-        "All sessions on one screen (canvas)",
+        "All sessions (canvas)",
         hint="all sessions",
-        help="Those that need you first; several can be stopped, archived or written to at once.",
+        help="Those that need you first; stop, archive or message several at once.",
     ),
     Action(
-        "canvas_answer", "ctrl+r", "Answer what the session asks", where="canvas", hint="answer"
+        "canvas_answer", "ctrl+r", "Answer the session's request", where="canvas", hint="answer"
     ),
     Action(
         "canvas_write",
         "ctrl+e",
-        "Send a message to the marked sessions",
+        "Send a message to the selected sessions",
         where="canvas",
         hint="message",
     ),
-    Action("canvas_stop", "ctrl+x", "Stop the marked sessions", where="canvas", hint="stop"),
+    Action("canvas_stop", "ctrl+x", "Stop the selected sessions", where="canvas", hint="stop"),
     Action(
-        "canvas_archive", "delete", "Archive the marked sessions", where="canvas", hint="archive"
+        "canvas_archive", "delete", "Archive the selected sessions", where="canvas", hint="archive"
     ),
-    Action("canvas_layout", "f2", "As a list or as a grid", where="canvas", hint="list/grid"),
-    Action("canvas_scope", "f3", "This project's or all sessions", where="canvas", hint="scope"),
-    Action("canvas_back", "escape", "Unfilter, unmark, or leave", where="canvas", hint="back"),
+    Action("canvas_layout", "f2", "Switch between list and grid", where="canvas", hint="list/grid"),
+    Action(
+        "canvas_scope",
+        "f3",
+        "Switch between this project and all projects",
+        where="canvas",
+        hint="scope",
+    ),
+    Action(
+        "canvas_back",
+        "escape",
+        "Clear filter, clear selection, or close",
+        where="canvas",
+        hint="back",
+    ),
     Action(
         "open_diff",
         "ctrl+g",
-        "What the worktree changes (diff)",
+        "Show the worktree's changes (diff)",
         hint="diff",
-        help="Look at it, comment on it, stage, discard, commit.",
+        help="View, comment, stage, discard, commit.",
     ),
-    Action("commit", "", "Commit", help="What is staged or everything; an agent may write why."),
+    Action(
+        "commit",
+        "",
+        "Commit",
+        help="What is staged, or everything; an agent can write the message.",
+    ),
     Action("push", "", "Push the branch"),
-    Action("pull_base", "", "Pull what is new on the base branch"),
-    Action("pull_request", "", "Pull request: propose the branch, or show where it is"),
-    Action("resolve_conflicts", "", "Let a session resolve the conflicts"),
-    Action("abort_merge", "", "Abort the merge or rebase that stopped", help="Asks first."),
+    Action("pull_base", "", "Pull the base branch"),
+    Action("pull_request", "", "Pull request: create or show"),
+    Action("resolve_conflicts", "", "Resolve conflicts with an agent"),
+    Action("abort_merge", "", "Abort the merge or rebase", help="Asks for confirmation."),
     Action(
         "diff_resolve_conflicts",
         "o",
@@ -189,7 +210,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "diff_abort_merge",
         "b",
-        "Abort the merge or rebase that stopped",
+        "Abort the merge or rebase",
         where="diff",
         hint="abort",
     ),
@@ -199,149 +220,161 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "diff_discard", "x", "Discard the file's or hunk's changes", where="diff", hint="discard"
     ),
-    Action("diff_undo", "z", "Bring back what was discarded last", where="diff", hint="undo"),
-    Action("diff_comment", "c", "Comment on the lines or the hunk", where="diff", hint="comment"),
-    Action("diff_mark", "k", "Mark lines to comment on", where="diff", hint="mark"),
-    Action("diff_comments", "e", "Edit and send the comments", where="diff", hint="send comments"),
+    Action("diff_undo", "z", "Undo the last discard", where="diff", hint="undo"),
     Action(
-        "diff_next_side", "v", "Not staged, staged, against the base", where="diff", hint="view"
+        "diff_comment",
+        "c",
+        "Comment on the selected lines or the hunk",
+        where="diff",
+        hint="comment",
+    ),
+    Action("diff_mark", "k", "Select lines to comment on", where="diff", hint="select"),
+    Action("diff_comments", "e", "Edit and send comments", where="diff", hint="send comments"),
+    Action(
+        "diff_next_side",
+        "v",
+        "Switch between unstaged, staged and base comparison",
+        where="diff",
+        hint="view",
     ),
     Action("diff_commit", "m", "Commit", where="diff", hint="commit"),
     Action("diff_push", "w", "Push the branch", where="diff", hint="push"),
     Action("diff_pull_base", "l", "Pull the base branch", where="diff"),
     Action("diff_pull_request", "r", "Pull request", where="diff", hint="pull request"),
-    Action("diff_layout", "t", "One or two columns", where="diff", hint="columns"),
-    Action("diff_next_hunk", "n", "Go to the next hunk or file", where="diff", hint="next"),
-    Action("diff_previous_hunk", "p", "Go to the hunk or file before", where="diff"),
-    Action("diff_refresh", "f5", "Look anew", where="diff"),
+    Action("diff_layout", "t", "Switch between one and two columns", where="diff", hint="columns"),
+    Action("diff_next_hunk", "n", "Next hunk or file", where="diff", hint="next"),
+    Action("diff_previous_hunk", "p", "Previous hunk or file", where="diff"),
+    Action("diff_refresh", "f5", "Refresh", where="diff"),
     Action("diff_back", "escape,q", "Back", where="diff", hint="back"),
     Action(
         "find",
         "ctrl+r",
         "Find in this session",
-        help="Also in what is folded, and in older messages.",
+        help="Includes collapsed parts and older messages.",
     ),
-    Action("find_next", "", "Find: the next, newer one", in_palette=False),
-    Action("find_previous", "", "Find: the one before, older", in_palette=False),
-    Action("whole_output", "", "The whole output of the tool under the cursor"),
-    Action("jump", "f10,ctrl+right_square_bracket", "Go to a pane by its letter"),
+    Action("find_next", "", "Find next (newer)", in_palette=False),
+    Action("find_previous", "", "Find previous (older)", in_palette=False),
+    Action("whole_output", "", "Show the full output of the selected tool"),
+    Action("jump", "f10,ctrl+right_square_bracket", "Jump to a pane by its letter"),
     Action(
         "mouse",
         "f12",
-        "The mouse: the terminal's or Spinney's",
-        help="The terminal's own selection works while the mouse is its own.",
+        "Toggle mouse capture",
+        help="The terminal's own text selection works while capture is off.",
     ),
     Action("rename_session", "f4", "Rename the session"),
     Action(
         "begin_afresh",
         "",
-        "Begin afresh, with the same agent and mode",
-        help="In a new session; this conversation stays as it is.",
+        "Start over with the same agent and mode",
+        help="In a new session; this conversation is kept.",
     ),
-    Action("previous_session", "alt+left", "Go to the session before", in_palette=False),
-    Action("next_session", "alt+right", "Go to the session after", in_palette=False),
-    Action("archive_session", "", "Archive the session", help="What runs in it is stopped."),
-    Action("delete_session", "", "Delete the session for good"),
+    Action("previous_session", "alt+left", "Previous session", in_palette=False),
+    Action("next_session", "alt+right", "Next session", in_palette=False),
+    Action("archive_session", "", "Archive the session", help="Stops it first if it is running."),
+    Action("delete_session", "", "Delete the session permanently"),
     Action("choose_model", "", "Choose the session's model"),
     Action("choose_agent", "", "Choose the session's agent"),
-    Action("choose_thinking", "", "Choose how much the session thinks"),
-    Action("review_plan", "", "Approve the plan that was set aside"),
+    Action("choose_thinking", "", "Choose the session's thinking level"),
+    Action("review_plan", "", "Review the plan that was set aside"),
     Action("take_back", "", "Take back the newest queued message"),
     Action("send_queued", "", "Send the queued messages now"),
-    Action("edit_queued", "", "Change the queued message that is marked, or the newest"),
-    Action("remove_queued", "", "Remove the queued message that is marked, or the newest"),
+    Action("edit_queued", "", "Edit the selected or newest queued message"),
+    Action("remove_queued", "", "Remove the selected or newest queued message"),
     Action(
         "external_editor",
         "ctrl+e",
-        "Write the message in your editor",
-        help="The one that $VISUAL or $EDITOR names; what it saves comes back into the box.",
+        "Edit the message in your editor",
+        help="Opens $VISUAL or $EDITOR; the saved text replaces the message.",
     ),
-    Action("unfold_paste", "ctrl+l", "Unfold a long paste in the message box"),
+    Action("unfold_paste", "ctrl+l", "Expand a long paste in the message box"),
     Action(
         "open_worktree",
         "",
         "Open the worktree",
         help="In the editor, a terminal, the file manager or on its hosting page, "
-        "as the preference `open_in` says.",
+        "depending on the preferences.",
     ),
     Action("open_editor", "", "Open the worktree in the editor"),
     Action(
         "open_shell",
         "f7",
         "Open a shell in the worktree",
-        help="On this screen, which comes back after `exit`; agents work on meanwhile.",
+        help="On this screen, until `exit`; agents keep running.",
     ),
     Action("rename_worktree", "", "Rename the worktree and its branch"),
-    Action("label_worktree", "", "Label the worktree", help="A word in a colour, by its name."),
+    Action(
+        "label_worktree", "", "Label the worktree", help="A short colored text beside its name."
+    ),
     Action(
         "recreate_worktree",
         "",
         "Recreate the worktree",
-        help="Where its directory was removed by hand: checks the branch out again.",
+        help="Checks its branch out again if its directory was deleted.",
     ),
     Action(
         "cancel_git",
         "",
-        "Cancel what git does in the worktree",
-        help="Its creation, a commit, a pull or a push, with the hooks that it waits for.",
+        "Cancel the running git operation",
+        help="The worktree's creation, a commit, pull or push, including their hooks.",
     ),
     Action(
         "show_scripts",
         "shift+f7,f19",
         "Scripts: setup, run, teardown",
-        help="See, edit and trust the repository's own scripts, and follow what they print.",
+        help="View, edit and trust the repository's scripts, and follow their output.",
     ),
-    Action("run_script", "", "Run the worktree's script, and follow it"),
+    Action("run_script", "", "Run the worktree's script and follow its output"),
     Action("stop_script", "", "Stop the worktree's script"),
     Action(
         "open_base",
         "",
         "Work in the project's own directory",
-        help="Sessions without a worktree of their own.",
+        help="Sessions without a separate worktree.",
     ),
     Action(
         "adopt_worktree",
         "",
-        "Adopt a worktree that was made outside Spinney",
-        help="One of the project's repository. Its folder and its branch stay as they are.",
+        "Adopt a worktree created outside Spinney",
+        help="A worktree of the project's repository; its directory and branch are not changed.",
     ),
-    Action("archive_worktree", "", "Archive the worktree", help="Its files stay."),
+    Action("archive_worktree", "", "Archive the worktree", help="Its files are kept."),
     Action(
         "show_archive",
         "f8",
-        "Archive: bring back worktrees and sessions, or delete them for good",
+        "Archive: restore or delete worktrees and sessions",
     ),
     Action(
         "delete_worktree",
         "",
-        "Delete the worktree for good",
-        help="Its directory, branch and sessions; what would be lost is named first.",
+        "Delete the worktree permanently",
+        help="Deletes its directory, branch and sessions; lists what would be lost first.",
     ),
     Action(
         "remove_worktree",
         "",
         "Remove the worktree",
-        help="Archives or deletes it, as the preference `removal_behavior` says; "
-        "work that would be lost is named first.",
+        help="Archives or deletes it, depending on the preferences; "
+        "lists what would be lost first.",
     ),
-    Action("refresh_git", "f5", "Ask git anew about this project's worktrees"),
+    Action("refresh_git", "f5", "Refresh the git status of this project's worktrees"),
     Action("copy_path", "", "Copy the worktree's path"),
     Action(
         "show_raw_log",
         "",
         "Show the raw log",
-        help="What the session's agent was sent and said, while debug mode is on.",
+        help="Messages between Spinney and the session's agent, recorded in debug mode.",
     ),
     Action(
         "preferences",
         "f9",
         "Preferences",
-        help="Every setting, with what it does; found as you type.",
+        help="All settings and what they do; type to search.",
     ),
-    Action("edit_keys", "", "Change the keys"),
+    Action("edit_keys", "", "Change keyboard shortcuts"),
     Action("theme_dark", "", "Theme: dark"),
     Action("theme_light", "", "Theme: light"),
-    Action("theme_system", "", "Theme: as the terminal says"),
+    Action("theme_system", "", "Theme: same as the terminal"),
     Action(
         "server",
         "",
@@ -351,21 +384,21 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "start_server",
         "",
-        "Server: start, and show its address",
-        help="A browser or another Spinney can then join.",
+        "Server: start and show its address",
+        help="Lets browsers and other terminals connect.",
     ),
     Action("stop_server", "", "Server: stop"),
     Action(
         "check_agents",
         "",
         "Check which agents are installed",
-        help="And git and gh; each that is missing with the command that mends it.",
+        help="Also git and gh; shows the command that installs what is missing.",
     ),
     Action(
         "about",
         "",
         "About Spinney: version, folders, problems",
-        help="The lines of `spinney doctor`, and where the log is.",
+        help="The output of `spinney doctor`, and the path of the log.",
     ),
 )
 
@@ -373,18 +406,18 @@ FOOTER = (
     "stop", "next_waiting", "add_project", "commands", "new_worktree", "new_session", "cycle_mode",
     "open_diff", "canvas", "toggle_tree", "next_pane", "quit",
 )  # fmt: skip
-"""The actions in the footer, those that are wanted most first."""
+"""The actions in the footer, most important first."""
 
-_NAMED = 5
-"""How many names a sentence lists."""
-OF_THE_PAGE = ("write", "open_worktree_page")
-"""Actions that the browser page has and the terminal has not."""
+_MAX_LISTED = 5
+"""Names listed in a message."""
+PAGE_ACTIONS = ("write", "open_worktree_page")
+"""Actions that only the browser page has."""
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
 def bindings(where: Where = "everywhere") -> list[Binding]:
-    """The bindings of the main screen, or of one of its panes, each under its action's id."""
+    """The bindings of the main screen, or of one of its panes; each has its action's id."""
     return [
         Binding(action.keys, f"screen.do('{action.id}')", action.title, show=False, id=action.id)
         for action in ACTIONS
@@ -393,19 +426,19 @@ def bindings(where: Where = "everywhere") -> list[Binding]:
 
 
 def keys_of(action_id: str, overrides: Mapping[str, str]) -> str:
-    """The keys that an action has here, parted by commas."""
+    """The keys of an action, separated by commas, with the user's overrides applied."""
     return overrides.get(action_id) or BY_ID[action_id].keys
 
 
 def is_bound(key: str, overrides: Mapping[str, str]) -> bool:
-    """Whether the key does something on any screen."""
+    """Whether the key is bound on any screen."""
     return any(key in keys_of(action.id, overrides).split(",") for action in ACTIONS)
 
 
 def normalised(preference: Mapping[str, str]) -> dict[str, str]:
-    """Own keys by action; unknown actions (those of other screens) and empty keys left out.
+    """Return the user's keys by action, without unknown actions and empty keys.
 
-    `mod+k`, as a browser page would write it, is `ctrl+k` here.
+    `mod+k`, the notation of the browser page, becomes `ctrl+k`.
     """
     return {
         action: keys.strip().lower().replace("mod+", "ctrl+").replace(" ", "")
@@ -415,24 +448,26 @@ def normalised(preference: Mapping[str, str]) -> dict[str, str]:
 
 
 def strangers(preference: Mapping[str, str]) -> list[str]:
-    """A sentence about the names that no action has, here or on the page; none where all are."""
-    names = [name for name in preference if name not in BY_ID and name not in OF_THE_PAGE]
-    listed = ", ".join(map(clean_line, names[:_NAMED])) + (", …" if len(names) > _NAMED else "")
-    return [f"The preference keybindings has no effect for: {listed}."] if names else []
+    """Return at most one message, which lists names that are no action, here or on the page."""
+    names = [name for name in preference if name not in BY_ID and name not in PAGE_ACTIONS]
+    listed = ", ".join(map(clean_line, names[:_MAX_LISTED])) + (
+        ", …" if len(names) > _MAX_LISTED else ""
+    )
+    return [f"Unknown actions in your keyboard shortcuts: {listed}."] if names else []
 
 
 def clashes(overrides: Mapping[str, str]) -> list[str]:
-    """A sentence for each key that two actions would share."""
+    """A message for each key that two actions share."""
     owners: dict[tuple[str, str], str] = {}
-    found = []
+    conflicts = []
     for action in ACTIONS:
         for key in filter(None, keys_of(action.id, overrides).split(",")):
             # The canvas and the diff are screens of their own.
             screen = action.where if action.where in ("canvas", "diff") else ""
             other = owners.setdefault((screen, key), action.id)
             if other != action.id:
-                found.append(
-                    f"The key {key} is given to both {other} and {action.id}; "
-                    "change one of them in the preference keybindings."
+                conflicts.append(
+                    f"The key '{key}' is assigned to both '{other}' and '{action.id}'. "
+                    "Change one of them in the keyboard shortcuts."
                 )
-    return found
+    return conflicts

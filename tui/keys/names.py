@@ -1,10 +1,10 @@
-"""Keys as people read and hear them, and the presses that they stand for."""
+"""Display names of keys, and the key events that they stand for."""
 
 from textual.events import Key
 
 from tui.terminal import plain
 
-_SHOWN = {
+_DISPLAY_NAMES = {
     "ctrl+@": "",
     "escape": "esc",
     "ctrl+space": "^space",
@@ -13,40 +13,40 @@ _SHOWN = {
     "f19": "shift+f7",  # as terminals without a keyboard protocol of their own send it
 }
 
-_SPOKEN = {"esc": "escape", "del": "delete", "pgup": "page-up", "pgdn": "page-down"}
+_SPOKEN_NAMES = {"esc": "escape", "del": "delete", "pgup": "page-up", "pgdn": "page-down"}
 _SPOKEN_SIGNS = str.maketrans(
     {"^": "ctrl+", "⇧": "shift+", "↑": "up", "↓": "down", "←": "left", "→": "right"}
 )
-_PRESSED = {"esc": "escape", "del": "delete", "+": "plus"}
+_KEY_NAMES = {"esc": "escape", "del": "delete", "+": "plus"}
 _CHARACTERS = {"plus": "+", "space": " ", "enter": "\r", "tab": "\t"}
-_NO_KEYS = ("letters", "empty")
+_NOT_KEYS = ("letters", "empty")
 
 
 def shown(keys: str) -> str:
-    """The first key as people read it: `ctrl+n` is `^n`, `shift+tab` is `⇧tab`."""
-    names = [_SHOWN.get(key, key) for key in keys.split(",")]
+    """The display name of the first key: `ctrl+n` is `^n`, `shift+tab` is `⇧tab`."""
+    names = [_DISPLAY_NAMES.get(key, key) for key in keys.split(",")]
     first = next(filter(None, names), "")
     return spoken(first.replace("ctrl+", "^").replace("shift+", "⇧"))
 
 
 def spoken(names: str) -> str:
-    """Names of keys as they are, or for ears without signs: `^n ↑` is `ctrl+n up`."""
+    """Key names unchanged, or spelled out in screen-reader mode: `^n ↑` is `ctrl+n up`."""
     if not plain.is_on():
         return names
-    words = " ".join(_SPOKEN.get(name, name) for name in names.split())
+    words = " ".join(_SPOKEN_NAMES.get(name, name) for name in names.split())
     return words.translate(_SPOKEN_SIGNS)
 
 
 def all_shown(keys: str) -> str:
-    """Every key, spelled out, for the help."""
-    names = dict.fromkeys(_SHOWN.get(key, key) for key in keys.split(","))
+    """All keys, spelled out, for the help."""
+    names = dict.fromkeys(_DISPLAY_NAMES.get(key, key) for key in keys.split(","))
     return " or ".join(name.replace("^", "ctrl+") for name in names if name)
 
 
 def pressed(name: str) -> Key | None:
-    """The press of a key that people read as `name`; `None` where that tells of several."""
+    """The key event for a display name; `None` if the name stands for several keys."""
     key = name.split(" or ")[-1].replace("^", "ctrl+").replace("⇧", "shift+")
-    key = _PRESSED.get(key, key)
-    if " " in key or key in _NO_KEYS:
+    key = _KEY_NAMES.get(key, key)
+    if " " in key or key in _NOT_KEYS:
         return None
     return Key(key, key if len(key) == 1 else _CHARACTERS.get(key))

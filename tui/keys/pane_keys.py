@@ -1,50 +1,50 @@
-"""Keys that the panes take for themselves, as the help tells them; no preference changes them."""
+"""Fixed keys of the panes, as shown in the help; they cannot be changed by a preference."""
 
 TREE_KEYS = (
-    ("letters", "Filter the rows; backspace edits, escape shows all again"),
-    ("enter", "Open; while filtering: the first row found"),
-    ("↑ ↓ ← →", "Move, fold and unfold (also space)"),
+    ("letters", "Filter; backspace deletes a letter, escape clears the filter"),
+    ("enter", "Open; while filtering: open the first match"),
+    ("↑ ↓ ← →", "Move, collapse and expand (also space)"),
     ("esc", "Back to the conversation"),
 )
 DIFF_KEYS = (
-    ("tab", "From the files to the difference and back; letters mean a file or a hunk"),
-    ("↑ ↓ pgup pgdn", "Move the cursor; ← → read on in long lines"),
-    ("shift+↑ shift+↓", "Mark lines to comment on, as the mouse does that is drawn over them"),
+    ("tab", "Switch between files and diff; letters act on the selected file or hunk"),
+    ("↑ ↓ pgup pgdn", "Move the cursor; ← → scroll long lines"),
+    ("shift+↑ shift+↓", "Select lines to comment on (also by dragging with the mouse)"),
 )
 CANVAS_KEYS = (
-    ("letters", "Filter; backspace takes them back"),
+    ("letters", "Filter; backspace deletes a letter"),
     ("↑ ↓ ← →", "Move"),
     ("enter", "Open the session"),
-    ("tab", "Mark it and go on (also ctrl and a click); shift+tab goes back"),
+    ("tab", "Select it and move on (also ctrl+click); shift+tab moves back"),
 )
 COMPOSER_KEYS = (
-    ("enter", "Send; behind a run: queue; empty, after a stop: send what is queued"),
-    ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter where it exists)"),
+    ("enter", "Send; while running: queue; if empty and stopped: send queued messages"),
+    ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter if supported)"),
     ("↑", "In an empty box: take back the newest queued message"),
-    ("↑ ↓", "At the edges: earlier messages of this project"),
+    ("↑ ↓", "On the first or last line: earlier messages of this project"),
     (
         "@ /",
-        "A file of the worktree; a command of Spinney's or the agent's (// where both have one)",
+        "Insert a file of the worktree; run a command of Spinney or the agent (// if both have it)",
     ),
     ("ctrl+_", "Undo (ctrl+y: redo)"),
-    ("ctrl+u", "Empty the box; ↑ or ctrl+_ brings the text back"),
-    ("ctrl+c", "Copy what is selected; else empty the box, stop the run, or, twice, quit"),
+    ("ctrl+u", "Clear the box; ↑ or ctrl+_ restores the text"),
+    ("ctrl+c", "Copy the selection; otherwise clear the box, stop the run, or, twice, quit"),
 )
 REQUEST_KEYS = (
-    ("↑ ↓", "Move over the choices; also from the message box, while it is empty"),
-    ("enter", "Take the marked choice; also from the empty message box. Yolo: twice"),
-    ("tab", "From the message box to the choices; there letters and digits choose"),
-    ("pgup pgdn", "Read on in a long text"),
-    ("esc", "Plan: leave it waiting, twice: set it aside. Else: stop the run"),
+    ("↑ ↓", "Move between the choices; also from the empty message box"),
+    ("enter", "Confirm the selected choice; also from the empty message box. Yolo: twice"),
+    ("tab", "From the message box to the choices; letters and digits choose there"),
+    ("pgup pgdn", "Scroll a long text"),
+    ("esc", "Plan: keep it waiting; twice: set it aside. Otherwise: stop the run"),
 )
 TRANSCRIPT_KEYS = (
     ("letters", "Go to the message box"),
-    ("pgup pgdn", "Scroll; older messages load by themselves"),
-    ("end", "Back to the newest, and follow it; also from the empty message box"),
+    ("pgup pgdn", "Scroll; older messages load automatically"),
+    ("end", "Go to the newest message and follow it; also from the empty message box"),
     (
         "ctrl+↑ ctrl+↓",
-        "A cursor over the parts of messages: enter opens, c copies, o goes to the "
-        "file, v shows a tool's whole output, g and G lead to the oldest and the newest",
+        "Move a cursor over the parts of messages: enter opens, c copies, o opens the "
+        "file, v shows a tool's full output, g and G go to the oldest and newest message",
     ),
-    ("n N", "After a search: the newer and the older find"),
+    ("n N", "After a search: next (newer) and previous (older) match"),
 )

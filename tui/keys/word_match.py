@@ -1,7 +1,7 @@
-"""Which titles a person means who types a few letters: words and their beginnings, no stray ones.
+"""Fuzzy matching of titles by words and their beginnings, never by scattered letters.
 
-Textual's own search takes letters wherever they stand, so that a title of some length has nearly
-any word in it: `look` found “Go to the sheLl fOr a while; … cOmes bacK”.
+Textual's own matcher accepts letters anywhere, so nearly every word matches a title of some
+length: `look` matched 'Go to the sheLl fOr a while; … cOmes bacK'.
 """
 
 import re
@@ -9,15 +9,15 @@ import re
 from textual.content import Content
 from textual.style import Style
 
-_BEGINS, _WITHIN, _PARTS = 3.0, 2.0, 1.0
-"""What a letter counts in a word that begins like it, that has it, or in parts of words."""
+_AT_WORD_START, _INSIDE_WORD, _IN_PARTS = 3.0, 2.0, 1.0
+"""Score per letter of a match at the start of a word, inside a word, or in parts of words."""
 
 
 class WordMatch:
-    """Every word that was typed must be found: whole, or as parts of words that follow each other.
+    """Matches titles that contain every typed word, whole or as parts of successive words.
 
-    `cm` is found in `Commit` and `nw` in `New worktree`, for a part may begin with a word or go on
-    in the word that the one before it stands in.
+    `cm` matches `Commit` and `nw` matches `New worktree`: each letter begins a word, or continues
+    in the word of the letter before it.
     """
 
     def __init__(self, query: str, style: Style | None) -> None:
@@ -25,45 +25,45 @@ class WordMatch:
         self._style = style or Style(reverse=True)
 
     def match(self, title: str) -> float:
-        """How well it is found; 0: not at all. Of equals the shorter title comes first."""
-        found = [_found(word, title) for word in self._words]
-        if not found or not all(places for _, places in found):
+        """The score of a title; 0 is no match. Equal matches rank by length, shorter first."""
+        found = [_match_word(word, title) for word in self._words]
+        if not found or not all(positions for _, positions in found):
             return 0.0
         return sum(score for score, _ in found) + 1 / (len(title) + 1)
 
     def highlight(self, title: str) -> Content:
-        """The title with what was found marked; it is never read as markup."""
+        """The title with the matched letters highlighted; it is never parsed as markup."""
         shown = Content(title)
         for word in self._words:
-            for place in _found(word, title)[1]:
-                shown = shown.stylize(self._style, place, place + 1)
+            for position in _match_word(word, title)[1]:
+                shown = shown.stylize(self._style, position, position + 1)
         return shown
 
 
-def _found(word: str, title: str) -> tuple[float, tuple[int, ...]]:
-    """What this word counts in the title, and where its letters stand."""
-    whole = re.escape(word)
-    for pattern, value in ((rf"\b{whole}", _BEGINS), (whole, _WITHIN)):
-        if place := re.search(pattern, title, re.IGNORECASE):
-            return value * len(word), tuple(range(*place.span()))
-    places = _parts(word, title)
-    return _PARTS * len(places), places
+def _match_word(word: str, title: str) -> tuple[float, tuple[int, ...]]:
+    """The score of a word in the title, and the positions of its letters."""
+    literal = re.escape(word)
+    for pattern, value in ((rf"\b{literal}", _AT_WORD_START), (literal, _INSIDE_WORD)):
+        if match := re.search(pattern, title, re.IGNORECASE):
+            return value * len(word), tuple(range(*match.span()))
+    positions = _match_word_parts(word, title)
+    return _IN_PARTS * len(positions), positions
 
 
-def _parts(word: str, title: str) -> tuple[int, ...]:
-    """Where the letters stand if each begins a word, or goes on in that of the one before it."""
-    paths: dict[int, tuple[int, ...]] = {-1: ()}  # by the place of their last letter
+def _match_word_parts(word: str, title: str) -> tuple[int, ...]:
+    """Letter positions, each at a word start or later in the word of the letter before it."""
+    matches: dict[int, tuple[int, ...]] = {-1: ()}  # by the position of their last letter
     spans = [match.span() for match in re.finditer(r"\w+", title)]
     for letter in word:
         longer: dict[int, tuple[int, ...]] = {}
         for start, end in spans:
-            for place in range(start, end):
-                if title[place].casefold() != letter:
+            for position in range(start, end):
+                if title[position].casefold() != letter:
                     continue
-                # Not a pattern: its search would take for ever where letters repeat.
-                first = -1 if place == start else start
-                before = max((last for last in paths if first <= last < place), default=None)
-                if before is not None:
-                    longer[place] = (*paths[before], place)
-        paths = longer
-    return max(paths.values(), default=())
+                # Not a regular expression: it would backtrack exponentially on repeated letters.
+                first = -1 if position == start else start
+                previous = max((last for last in matches if first <= last < position), default=None)
+                if previous is not None:
+                    longer[position] = (*matches[previous], position)
+        matches = longer
+    return max(matches.values(), default=())

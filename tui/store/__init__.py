@@ -1,1 +1,1 @@
-"""What the terminal knows: the mirror of the state, conversation history, places."""
+"""Data of the terminal: the mirror of the state, conversation history, places, drafts."""

@@ -1,4 +1,4 @@
-"""The agents and models that can be chosen, as the model last listed them."""
+"""The selectable agents and models, as last listed by the model."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ class AgentCatalog:
             self._changed()
 
     async def with_models(self, backend: str, project_id: str) -> Catalog:
-        """The catalog with all models of one backend, whose program may have to be asked."""
+        """The catalog with all models of one backend; may start its program to list them."""
         models = await self._client.call(list_models, backend=backend, project_id=project_id)
         await self.refresh()
         return self.catalog.with_models(backend, map(_model_row, models))

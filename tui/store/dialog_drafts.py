@@ -1,4 +1,4 @@
-"""Input of dialogs that were closed before it was used, for the next time they open."""
+"""Unsubmitted input of dialogs, for the next time they open."""
 
 from typing import Any, TypeVar, cast
 
@@ -12,7 +12,7 @@ class DialogDrafts:
         self._drafts: dict[tuple[type[Any], str], Any] = {}
 
     def of(self, kind: type[T], subject: str = "") -> T:
-        """The draft itself; an empty one is made where there is none."""
+        """Return the draft, creating an empty one if there is none."""
         return cast("T", self._drafts.setdefault((kind, subject), kind()))
 
     def keep(self, draft: object, subject: str = "") -> None:
@@ -20,5 +20,5 @@ class DialogDrafts:
         self._drafts[type(draft), subject] = draft
 
     def drop(self, kind: type[Any], subject: str = "") -> None:
-        """Forget a draft that has been used."""
+        """Drop a draft that was submitted."""
         self._drafts.pop((kind, subject), None)

@@ -1,6 +1,6 @@
-"""The messages of one session as a screen knows them: pages of the past, the end kept live.
+"""The loaded messages of one session: pages of past messages, and the end kept live by events.
 
-Pure: the mirror's events go in, and which messages changed comes out. Nothing here draws.
+Pure data: applies events and returns the index of the changed message.
 """
 
 from collections.abc import Mapping
@@ -13,27 +13,27 @@ from model.domain.events import Event
 from model.domain.resources import Message, MessagePage
 from model.state import fold_message
 
-MOST: Final = 8 * 1024 * 1024
-"""Bytes of texts after which the oldest messages may be forgotten."""
+MAX_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of text above which the oldest messages may be dropped."""
 
 
 class History:
-    """The newest messages of a session without a gap, oldest first.
+    """The newest messages of a session without gaps, oldest first.
 
-    Those that wait behind a run are not among them; they come when their run starts.
+    Queued messages are not included; they are added when their run starts.
     """
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
-        """The session whose events count here."""
+        """The session whose events are applied."""
         self.messages: list[Message] = []
         """The loaded part of the conversation."""
         self.total = 0
-        """How many messages the conversation has; more than are loaded while there are older."""
+        """The number of messages of the conversation, including older ones that are not loaded."""
         self.is_loaded = False
-        """Whether a first page came."""
-        self._ended = 0
-        """Bytes of the messages that came or ended since `shed` looked."""
+        """Whether the first page was loaded."""
+        self._new_bytes = 0
+        """Bytes of the messages added or completed since the last `drop_oldest`."""
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -43,43 +43,43 @@ class History:
 
     @property
     def older(self) -> int:
-        """How many messages stand before the first one that is loaded."""
+        """The number of messages before the first loaded one."""
         return max(0, self.total - len(self.messages))
 
     def load(self, page: MessagePage, streaming: Message | None = None) -> None:
-        """Begin anew with the newest page and the unfinished answer as they are now."""
+        """Replace everything by the newest page and the unfinished message."""
         self.messages = list(page.messages)
         self.total = max(page.total, len(self.messages))
         self.is_loaded = True
-        self._ended = text_bytes(self.messages)
+        self._new_bytes = text_bytes(self.messages)
         if streaming is not None:
             self._put(streaming)
 
     def prepend(self, page: MessagePage) -> int:
-        """Put an older page before what is loaded; how many of its messages were new.
+        """Insert an older page at the start; returns the number of new messages.
 
-        Pages are counted from the end, so one may overlap with messages that came meanwhile.
+        Pages are counted from the end, so a page may overlap if messages were added meanwhile.
         """
         known = {message.id for message in self.messages}
-        older = [message for message in page.messages if message.id not in known]
-        self.messages[:0] = older
-        # An empty page says that there is nothing older, whatever the count said.
-        self.total = max(page.total if older else 0, len(self.messages))
-        return len(older)
+        messages = [message for message in page.messages if message.id not in known]
+        self.messages[:0] = messages
+        # An empty page means that there is nothing older, whatever its count.
+        self.total = max(page.total if messages else 0, len(self.messages))
+        return len(messages)
 
     @property
     def is_large(self) -> bool:
-        """Whether enough came for `shed` to be worth its while."""
-        return self._ended > MOST
+        """Whether enough was added for `drop_oldest` to be worthwhile."""
+        return self._new_bytes > MAX_BYTES
 
-    def shed(self) -> bool:
-        """Forget all but the newest messages of `MOST` bytes; whether there were others.
+    def drop_oldest(self) -> bool:
+        """Drop all but the newest `MAX_BYTES` of messages; whether any were dropped.
 
-        They are read again as all that is older. For who looks at the end.
+        Dropped messages can be loaded again. Only for views that follow the end.
         """
         if not self.is_large:
             return False
-        self._ended, room, first = 0, MOST, len(self.messages)
+        self._new_bytes, room, first = 0, MAX_BYTES, len(self.messages)
         while first and room > 0:
             first -= 1
             room -= text_bytes(self.messages[first])
@@ -89,10 +89,10 @@ class History:
     def apply(
         self, event: Event, streaming: Mapping[str, Message] = MappingProxyType({})
     ) -> int | None:
-        """Fold an event; the index that it changed, or `None` where it changes nothing here.
+        """Apply an event; returns the index of the changed message, or `None`.
 
-        `streaming` holds unfinished messages, by id, to which the event was applied already: they
-        are taken as they are, so that a delta is folded once.
+        `streaming` contains unfinished messages, by id, that include the event already: they are
+        used as they are, so that a delta is applied only once.
         """
         if event.related_session_id != self.session_id:
             return None
@@ -112,17 +112,17 @@ class History:
                 return None
 
     def _fold(self, event: Event, message_id: str, streaming: Message | None) -> int | None:
-        index = self._place(message_id)
+        index = self._find_index(message_id)
         if index is None:
             return None
         before = self.messages[index]
         self.messages[index] = streaming or fold_message(before, event)
         if isinstance(event, e.MessageCompleted | e.MessageFailed):
-            self._ended += text_bytes(self.messages[index])
+            self._new_bytes += text_bytes(self.messages[index])
         return index
 
     def _put(self, message: Message) -> int:
-        index = self._place(message.id)
+        index = self._find_index(message.id)
         if index is not None:
             self.messages[index] = message
             return index
@@ -130,8 +130,8 @@ class History:
         self.total += 1
         return len(self.messages) - 1
 
-    def _place(self, message_id: str) -> int | None:
-        """Where the message stands; searched from the end, where what changes is."""
+    def _find_index(self, message_id: str) -> int | None:
+        """The index of a message; searched from the end, where changes happen."""
         for index in range(len(self.messages) - 1, -1, -1):
             if self.messages[index].id == message_id:
                 return index

@@ -1,4 +1,4 @@
-"""The conversations that are open or were lately: read once, then kept live by events."""
+"""A cache of recently opened conversations: loaded once, then kept live by events."""
 
 from collections import OrderedDict
 
@@ -8,47 +8,47 @@ from model.domain.events import Event
 from model.state import State
 from tui.store.history import History
 
-PAGE = 100
-KEPT = 8
-"""Conversations that stay live after one has left them, so that coming back costs nothing."""
+PAGE_SIZE = 100
+MAX_HISTORIES = 8
+"""Conversations that stay live after they were closed, so that reopening is free."""
 
 
 class HistoryCache:
-    """One history for each conversation, the one used last at the end."""
+    """Histories by session, the most recently used one last."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._live: OrderedDict[str, History] = OrderedDict()
+        self._histories: OrderedDict[str, History] = OrderedDict()
         self.shown: str | None = None
-        """The session that is open, whose messages stay however many there are."""
-        self._held: dict[str, list[Event]] = {}
-        """Events that came while the first page was being read."""
+        """The open session, whose history is never dropped for its size."""
+        self._buffered: dict[str, list[Event]] = {}
+        """Events received while the first page is being loaded."""
 
     def get(self, session_id: str) -> History | None:
         """The conversation, if it is live."""
-        return self._live.get(session_id)
+        return self._histories.get(session_id)
 
     async def open(self, session_id: str, state: State) -> History:
-        """Read the newest page. `state` is what was known when this was called."""
+        """Load the newest page. `state` is the state at the time of the call."""
         history = History(session_id)
-        held = self._held[session_id] = []
+        buffered = self._buffered[session_id] = []
         try:
-            page = await self._client.call(get_messages, session_id=session_id, limit=PAGE)
+            page = await self._client.call(get_messages, session_id=session_id, limit=PAGE_SIZE)
         finally:
-            if self._held.get(session_id) is held:
-                del self._held[session_id]
+            if self._buffered.get(session_id) is buffered:
+                del self._buffered[session_id]
         history.load(page, state.streaming_in(session_id))
-        # The page may hold what these tell already; folding them once more ends alike.
-        for event in held:
+        # The page may already include these events; applying them again has no effect.
+        for event in buffered:
             history.apply(event)
-        self._live[session_id] = history
-        self._live.move_to_end(session_id)
-        while len(self._live) > KEPT:
-            self._live.popitem(last=False)
+        self._histories[session_id] = history
+        self._histories.move_to_end(session_id)
+        while len(self._histories) > MAX_HISTORIES:
+            self._histories.popitem(last=False)
         return history
 
-    async def older(self, history: History, limit: int = PAGE) -> int:
-        """Read the page before what is there; how many messages came."""
+    async def older(self, history: History, limit: int = PAGE_SIZE) -> int:
+        """Load the previous page; returns the number of new messages."""
         page = await self._client.call(
             get_messages,
             session_id=history.session_id,
@@ -58,16 +58,16 @@ class HistoryCache:
         return history.prepend(page)
 
     def apply(self, event: Event, state: State) -> tuple[str, int] | None:
-        """Fold an event; the session and the first index that changed in its conversation.
+        """Apply an event; returns the session and the index of the changed message, or `None`.
 
-        `state` holds the event already.
+        `state` includes the event already.
         """
         session_id = event.related_session_id
         if session_id is None:
             return None
-        if session_id in self._held:
-            self._held[session_id].append(event)
-        if (history := self._live.get(session_id)) is None:
+        if session_id in self._buffered:
+            self._buffered[session_id].append(event)
+        if (history := self._histories.get(session_id)) is None:
             return None
         index = history.apply(event, state.streaming)
         if index is not None and session_id != self.shown and history.is_large:
@@ -75,8 +75,8 @@ class HistoryCache:
         return (session_id, index) if index is not None else None
 
     def forget(self, session_id: str | None = None) -> None:
-        """Drop one conversation, or all after events were missed."""
+        """Drop one conversation, or all of them after events were missed."""
         if session_id is None:
-            self._live.clear()
+            self._histories.clear()
         else:
-            self._live.pop(session_id, None)
+            self._histories.pop(session_id, None)

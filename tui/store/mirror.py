@@ -1,7 +1,7 @@
-"""The screen's picture of the model: folds what the client tells, at most one change a frame.
+"""A copy of the model's state for the screens: applies the client's updates, once per frame.
 
-The client is asked for its next update only when the frame is over. What happens meanwhile waits
-and merges below, so a screen that is slow costs nothing but its own delay.
+The next update is requested only when the frame is over. Until then events are merged by the
+client, so a slow screen only delays itself.
 """
 
 import asyncio
@@ -20,36 +20,36 @@ from tui.store.history_cache import HistoryCache
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-REST = 3.0
-"""Times as long as a change of text took that nothing more is drawn: a paragraph of many pages is
-made anew whenever it grows, and keys come first."""
-RETRY = 1.0
-"""Seconds until the client is asked again after it gave up."""
+TEXT_PAUSE_FACTOR = 3.0
+"""The pause after a change of text, as a multiple of the time it took: a paragraph of many pages
+is rendered again whenever it grows, and keys have priority."""
+RETRY_DELAY = 1.0
+"""Seconds until updates are requested again after the client gave up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is different since the last frame."""
+    """The changes since the last frame."""
 
     state: State
     before: State
     loaded: bool = False
-    """Everything is new: events were missed."""
+    """Whether the whole state was loaded again, because events were missed."""
     events: tuple[e.Event, ...] = ()
     lost: Disconnected | None = None
     projects: frozenset[str] = frozenset()
-    """Ids of what was added, changed or removed."""
+    """Ids of projects that were added, changed or removed; likewise below."""
     worktrees: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     queued: frozenset[str] = frozenset()
-    """Sessions whose waiting messages changed."""
+    """Ids of sessions whose queued messages changed."""
     preferences: bool = False
     messages: Mapping[str, int] = field(default_factory=dict)
     """The first index that changed in each cached conversation, by session id."""
 
     @property
     def is_only_text(self) -> bool:
-        """Whether nothing changed but what is being written in conversations."""
+        """Whether only streamed text in conversations changed."""
         return self.lost is None and not (
             self.loaded
             or self.projects
@@ -66,22 +66,22 @@ class Change:
 
 @dataclass(slots=True)
 class Mirror:
-    """Follows a client and hands changes on."""
+    """Follows a client and reports changes."""
 
     client: Client
     frame: float
-    """Least seconds between two changes."""
+    """Minimum seconds between two changes."""
     changed: Callable[[Change], None]
     state: State = field(default_factory=State)
     lost: Disconnected | None = None
     text_frame: float = 0.0
-    """Least seconds after a change of nothing but text, where that is longer."""
+    """Minimum seconds after a change of text alone, if longer than `frame`."""
     _is_loaded: bool = False
-    """Whether the state is the client's; over a network that takes its time."""
+    """Whether the client's state was received; over a network that takes a while."""
     followers: list[Callable[[Change], None]] = field(default_factory=list)
-    """Called with each change after `changed`: screens over the main one."""
+    """Called with each change after `changed`, for screens above the main one."""
     histories: HistoryCache = field(init=False)
-    """The messages of conversations that are or were open."""
+    """The messages of recently opened conversations."""
     _waiting: list[tuple[Callable[[State], bool], "asyncio.Future[State]"]] = field(
         default_factory=list
     )
@@ -91,22 +91,22 @@ class Mirror:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the state is the client's, and not just empty."""
+        """Whether the state was received from the client."""
         return self._is_loaded
 
     async def run(self) -> None:
-        """Follow the client until cancelled; ask again when it gives up."""
+        """Follow the client until cancelled; retry when it gives up."""
         while True:
             try:
                 await self._follow(self.client.updates())
                 reason = "The connection was closed."
             except SpinneyError as error:
                 reason = error.message
-            self._take(Disconnected(reason, RETRY))
-            await asyncio.sleep(RETRY)
+            self._apply(Disconnected(reason, RETRY_DELAY))
+            await asyncio.sleep(RETRY_DELAY)
 
     async def until(self, true: Callable[[State], bool], within: float = 60) -> State:
-        """The first state that was told in which `true` holds. Raises `TimeoutError`."""
+        """Wait for a state that satisfies the predicate `true`. Raises `TimeoutError`."""
         if self._is_loaded and true(self.state):
             return self.state
         future: asyncio.Future[State] = asyncio.get_running_loop().create_future()
@@ -115,46 +115,50 @@ class Mirror:
 
     async def _follow(self, updates: "AsyncIterator[Update]") -> None:
         async for update in updates:
-            began = time.perf_counter()
-            change = self._take(update)
+            started_at = time.perf_counter()
+            change = self._apply(update)
             pause = self.frame
             if change.is_only_text:
-                pause = max(pause, self.text_frame, REST * (time.perf_counter() - began))
+                pause = max(
+                    pause, self.text_frame, TEXT_PAUSE_FACTOR * (time.perf_counter() - started_at)
+                )
             await asyncio.sleep(pause)
 
-    def _take(self, update: Update) -> Change:
+    def _apply(self, update: Update) -> Change:
         before = self.state
         match update:
             case Loaded():
                 self.state, self.lost = update.state, None
                 self._is_loaded = True
                 self.histories.forget()
-                change = _difference(before, self.state, loaded=True)
+                change = _compare(before, self.state, loaded=True)
             case EventBatch():
                 self.lost = None
-                firsts: dict[str, int] = {}
+                first_changed: dict[str, int] = {}
                 for event in update.events:
                     self.state = apply(self.state, event)
-                    if (found := self.histories.apply(event, self.state)) is not None:
-                        firsts[found[0]] = min(found[1], firsts.get(found[0], found[1]))
-                change = _difference(before, self.state, events=update.events, messages=firsts)
+                    if (changed := self.histories.apply(event, self.state)) is not None:
+                        first_changed[changed[0]] = min(
+                            changed[1], first_changed.get(changed[0], changed[1])
+                        )
+                change = _compare(before, self.state, events=update.events, messages=first_changed)
             case Disconnected():
                 self.lost = update
                 change = Change(self.state, before, lost=update)
         self.changed(change)
         for follow in tuple(self.followers):
             follow(change)
-        self._wake()
+        self._resolve_waiting()
         return change
 
-    def _wake(self) -> None:
+    def _resolve_waiting(self) -> None:
         for true, future in self._waiting:
             if not future.done() and true(self.state):
                 future.set_result(self.state)
         self._waiting = [entry for entry in self._waiting if not entry[1].done()]
 
 
-def _difference(
+def _compare(
     before: State,
     state: State,
     *,
@@ -167,19 +171,19 @@ def _difference(
         before,
         loaded=loaded,
         events=tuple(events),
-        projects=_changed(before.projects, state.projects),
-        worktrees=_changed(before.worktrees, state.worktrees),
-        sessions=_changed(before.sessions, state.sessions),
-        queued=_changed(before.queued, state.queued),
+        projects=_changed_keys(before.projects, state.projects),
+        worktrees=_changed_keys(before.worktrees, state.worktrees),
+        sessions=_changed_keys(before.sessions, state.sessions),
+        queued=_changed_keys(before.queued, state.queued),
         preferences=before.preferences is not state.preferences,
         messages=messages,
     )
 
 
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> frozenset[str]:
-    # Frozen resources that did not change are the same objects; a mapping that did not, too.
-    if before is now:
+def _changed_keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> frozenset[str]:
+    # Unchanged frozen resources, and unchanged mappings, are the same objects.
+    if before is after:
         return frozenset()
     return frozenset(
-        key for key in before.keys() | now.keys() if before.get(key) is not now.get(key)
+        key for key in before.keys() | after.keys() if before.get(key) is not after.get(key)
     )

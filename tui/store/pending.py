@@ -1,4 +1,4 @@
-"""What the user asked for and the model has not confirmed yet."""
+"""Requests of the user that the model has not confirmed yet."""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Places in the tree: what is open, what holds it, and whether it is still there."""
+"""References to projects, worktrees and sessions, and lookups of their parents."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +14,7 @@ Kind = Literal["root", "project", "worktree", "session"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a row of the tree stands for."""
+    """The kind and id of a row of the tree."""
 
     kind: Kind
     id: str
@@ -24,7 +24,7 @@ ROOT = Place("root", "")
 
 
 def worktree_of(place: Place | None, state: "State") -> "Worktree | None":
-    """The worktree that is, or holds, this place."""
+    """The worktree of a place, if it is a worktree or a session."""
     if place is None:
         return None
     if place.kind == "session":
@@ -34,7 +34,7 @@ def worktree_of(place: Place | None, state: "State") -> "Worktree | None":
 
 
 def project_of(place: Place | None, state: "State") -> "Project | None":
-    """The project that is, or holds, this place."""
+    """The project of a place."""
     if place is None:
         return None
     worktree = worktree_of(place, state)
@@ -42,7 +42,7 @@ def project_of(place: Place | None, state: "State") -> "Project | None":
 
 
 def is_shown(place: Place, state: "State") -> bool:
-    """Whether the place is there and not archived."""
+    """Whether the place exists and is not archived."""
     match place.kind:
         case "session":
             session = state.sessions.get(place.id)
@@ -57,8 +57,8 @@ def is_shown(place: Place, state: "State") -> bool:
 
 
 def shown_sessions(state: "State", project_id: str | None = None) -> "list[Session]":
-    """The sessions of a project, or of all, that are not archived; the newest first."""
-    found = [
+    """The sessions of a project, or of all projects, that are not archived; newest first."""
+    sessions = [
         session
         for session in state.sessions.values()
         if session.archived_at is None
@@ -66,11 +66,14 @@ def shown_sessions(state: "State", project_id: str | None = None) -> "list[Sessi
         and worktree.archived_at is None
         and project_id in (None, worktree.project_id)
     ]
-    return sorted(found, key=lambda session: -session.updated_at)
+    return sorted(sessions, key=lambda session: -session.updated_at)
 
 
 def nearest(place: Place, state: "State", before: "State") -> Place | None:
-    """The place, or what held it, if that is still shown; `before`: when it was there."""
+    """The place, or its nearest ancestor, that is still shown.
+
+    `before` is a state in which the place existed.
+    """
     if is_shown(place, state):
         return place
     if place.kind == "session":

@@ -1,1 +1,1 @@
-"""The terminal below Textual: input, output, capabilities, clipboard, subprocesses."""
+"""The terminal layer below Textual: input, output, capabilities, clipboard, subprocesses."""

@@ -1,6 +1,6 @@
-"""The terminal's driver: reads its input, and asks it for its background.
+"""The terminal driver: reads input, and queries the background color.
 
-The answer comes among the keys, some time or never; nothing waits for it.
+The answer arrives among the keys, at any time or never; nothing waits for it.
 """
 
 import os
@@ -21,64 +21,68 @@ from tui.terminal.output import PacedDriver
 from tui.terminal.sequences import Lexer
 from tui.terminal.textual_internals import fail
 
-_TELL_CHANGES: Final = "\x1b[?2031h"
-_TELL_NO_CHANGES: Final = "\x1b[?2031l"
-_POINTER_BACK: Final = "\x1b]22;\x1b\\"
-"""The pointer has its usual shape again, which Textual changes over what can be pressed."""
-_ASK: Final = "\x1b]11;?\x07"
+_REPORT_COLOR_CHANGES: Final = "\x1b[?2031h"
+_STOP_COLOR_REPORTS: Final = "\x1b[?2031l"
+_RESET_POINTER: Final = "\x1b]22;\x1b\\"
+"""Restores the pointer shape, which Textual changes over clickable cells."""
+_BACKGROUND_QUERY: Final = "\x1b]11;?\x07"
 
-PATIENCE: Final = 2.0
-"""Seconds for which an answer is expected, and that lie between two questions."""
-UNANSWERED: Final = 3
-"""After so many questions without an answer no more are asked."""
+ANSWER_TIMEOUT: Final = 2.0
+"""Seconds to wait for an answer, and minimum seconds between two queries."""
+MAX_UNANSWERED: Final = 3
+"""After this many unanswered queries no more are sent."""
 
-_LOOK: Final = 0.1
-"""Seconds between two looks at whether the screen has closed."""
-_PIECE: Final = 1 << 12
-_BURST: Final = 64
-"""Bytes of a read from which on nobody typed them one by one."""
-_REST_WAIT: Final = 0.01
-"""Seconds in which the rest of such a read comes."""
-_LONGEST: Final = 1 << 16
-"""Bytes that are taken together."""
+_POLL_INTERVAL: Final = 0.1
+"""Seconds between two checks whether the screen has closed."""
+_READ_SIZE: Final = 1 << 12
+_BURST_BYTES: Final = 64
+"""Reads of at least this many bytes were not typed key by key."""
+_BURST_TIMEOUT: Final = 0.01
+"""Seconds to wait for the rest of such a read."""
+_MAX_READ: Final = 1 << 16
+"""Maximum bytes that are processed together."""
 
 
 @dataclass(slots=True)
-class Questions:
-    """When the terminal is asked: not too often, and not for ever where it does not answer."""
+class BackgroundQuery:
+    """Queries the background color: not too often, and not forever if there is no answer."""
 
     write: Callable[[str], object]
     environ: Mapping[str, str]
     clock: Callable[[], float] = time.monotonic
-    are_changes_told: bool = False
+    reports_changes: bool = False
     """Whether the terminal reports changes by itself (its mode 2031)."""
-    _asked: float | None = None
-    _open: int = 0
+    _last_query: float | None = None
+    _unanswered: int = 0
 
     @property
     def is_possible(self) -> bool:
-        """Whether this terminal takes a question without showing it as text."""
+        """Whether this terminal accepts a query without printing it as text."""
         return self.environ.get("TERM", "") not in ("", "dumb", "linux")
 
-    def ask(self, *, at_once: bool = False) -> None:
-        """Ask, unless that was done a moment ago (`at_once`: even then) or is of no use."""
+    def send(self, *, at_once: bool = False) -> None:
+        """Send the query, unless it is useless or was sent recently (ignored with `at_once`)."""
         now = self.clock()
-        is_early = self._asked is not None and now - self._asked < PATIENCE
-        if not self.is_possible or self._open >= UNANSWERED or (is_early and not at_once):
+        is_too_soon = self._last_query is not None and now - self._last_query < ANSWER_TIMEOUT
+        if (
+            not self.is_possible
+            or self._unanswered >= MAX_UNANSWERED
+            or (is_too_soon and not at_once)
+        ):
             return
-        self._asked = now
-        self._open += 1
-        # GNU screen hands a question on only if it is wrapped; tmux answers it itself.
+        self._last_query = now
+        self._unanswered += 1
+        # GNU screen passes a query on only if it is wrapped; tmux answers it itself.
         wrapped = "STY" in self.environ and "TMUX" not in self.environ
-        self.write(f"\x1bP{_ASK}\x1b\\" if wrapped else _ASK)
+        self.write(f"\x1bP{_BACKGROUND_QUERY}\x1b\\" if wrapped else _BACKGROUND_QUERY)
 
-    def answered(self) -> None:
-        """The terminal does answer."""
-        self._open = 0
+    def note_answer(self) -> None:
+        """Note that the terminal answers queries."""
+        self._unanswered = 0
 
 
 class TerminalDriver(PacedDriver):
-    """Textual's driver, which asks for the background besides."""
+    """Textual's driver, which also queries the background color."""
 
     def __init__(
         self,
@@ -89,27 +93,27 @@ class TerminalDriver(PacedDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self.questions = Questions(self.write, os.environ)
+        self.background_query = BackgroundQuery(self.write, os.environ)
         self.is_bound: Callable[[str], bool] = lambda key: False
-        """Whether a combination such as `alt+x` does something. Called on the input's thread."""
+        """Whether a combination such as `alt+x` is bound. Called on the input thread."""
 
     def start_application_mode(self) -> None:
-        """Take the terminal, and ask."""
+        """Take over the terminal, and query the background."""
         super().start_application_mode()
-        if self.questions.is_possible:
-            self.write(_TELL_CHANGES)
-        self.questions.ask(at_once=True)
+        if self.background_query.is_possible:
+            self.write(_REPORT_COLOR_CHANGES)
+        self.background_query.send(at_once=True)
 
     def stop_application_mode(self) -> None:
-        """Give the terminal back as it was."""
-        if self.questions.is_possible:
-            self.write(_TELL_NO_CHANGES + _POINTER_BACK)
+        """Restore the terminal."""
+        if self.background_query.is_possible:
+            self.write(_STOP_COLOR_REPORTS + _RESET_POINTER)
         super().stop_application_mode()
 
     def run_input_thread(self) -> None:
-        """Read until the screen closes, and hand on what fails.
+        """Read until the screen closes, and report exceptions to the application.
 
-        Textual's own fails at bytes that are not UTF-8, and ends the program with exit code 0.
+        Textual's own implementation fails on invalid UTF-8 and ends the program with exit code 0.
         """
         try:
             self._read_input()
@@ -127,36 +131,36 @@ class TerminalDriver(PacedDriver):
         while is_open:
             is_open = not self.exit_event.is_set()
             wait = parser.wait()
-            text = decode(self._read(_LOOK if wait is None else min(wait, _LOOK)))
+            text = decode(self._read(_POLL_INTERVAL if wait is None else min(wait, _POLL_INTERVAL)))
             for message in parser.feed(text) if text else parser.tick():
                 self.process_message(message)
 
     def _read(self, wait: float) -> bytes:
-        """What the terminal sends within this time; the rest of what is long comes along."""
+        """Read what the terminal sends within `wait` seconds, including the rest of a burst."""
         data = b""
-        while len(data) < _LONGEST and select.select([self.fileno], [], [], wait)[0]:
+        while len(data) < _MAX_READ and select.select([self.fileno], [], [], wait)[0]:
             try:
-                piece = os.read(self.fileno, _PIECE)
+                chunk = os.read(self.fileno, _READ_SIZE)
             except OSError:
-                piece = b""
-            if not piece:  # It is gone, of which others tell.
-                self.exit_event.wait(_LOOK)
+                chunk = b""
+            if not chunk:  # Hung up; reported elsewhere.
+                self.exit_event.wait(_POLL_INTERVAL)
                 break
-            data += piece
-            if len(data) < _BURST:
+            data += chunk
+            if len(data) < _BURST_BYTES:
                 break
-            wait = _REST_WAIT
+            wait = _BURST_TIMEOUT
         return data
 
     def process_message(self, message: Message) -> None:
-        """Ask again when something may have changed. Called on the thread of the input."""
+        """Query again when the background may have changed. Called on the input thread."""
         match message:
             case BackgroundTold():
-                self.questions.answered()
+                self.background_query.note_answer()
             case ColorsChanged():
-                self.questions.are_changes_told = True
-                self.questions.ask(at_once=True)
+                self.background_query.reports_changes = True
+                self.background_query.send(at_once=True)
                 return
-            case AppFocus() if not self.questions.are_changes_told:
-                self.questions.ask()
+            case AppFocus() if not self.background_query.reports_changes:
+                self.background_query.send()
         super().process_message(message)

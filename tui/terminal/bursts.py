@@ -1,6 +1,6 @@
-"""Printable keys that came together are one event: a text box takes them in one insertion.
+"""Bursts: printable keys received together as one event, which a text box inserts at once.
 
-By the key, each would have the text laid out anew: a paste without brackets took half a minute.
+Key by key, each would lay out the text again: a paste without brackets took half a minute.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,26 +14,26 @@ from tui.terminal.input_parser import is_burst, key_name
 
 @runtime_checkable
 class TakesBursts(Protocol):
-    """A widget whose handler of keys takes an event of several characters as well."""
+    """A widget whose key handler accepts events with several characters."""
 
     takes_bursts: bool
-    """Whether it does so now; elsewhere each character may be a command."""
+    """Whether it currently does; if not, each character may be a command."""
 
 
 def divided(event: events.Key, target: Widget) -> Iterable[events.Key]:
-    """The key, or the single keys of a burst where each may mean something to `target`."""
-    return _keys(event) if is_burst(event) and not _takes(target) else (event,)
+    """The key, or the single keys of a burst if `target` does not accept bursts."""
+    return _single_keys(event) if is_burst(event) and not _accepts_bursts(target) else (event,)
 
 
-def _takes(widget: Widget) -> bool:
+def _accepts_bursts(widget: Widget) -> bool:
     from textual.widgets import Input, TextArea
 
     if isinstance(widget, Input | TextArea):
         return True
-    takers = (node for node in widget.ancestors_with_self if isinstance(node, TakesBursts))
-    return next((taker.takes_bursts for taker in takers), False)
+    accepting = (node for node in widget.ancestors_with_self if isinstance(node, TakesBursts))
+    return next((node.takes_bursts for node in accepting), False)
 
 
-def _keys(event: events.Key) -> Iterator[events.Key]:
+def _single_keys(event: events.Key) -> Iterator[events.Key]:
     for character in event.character or "":
         yield events.Key(key_name(character), character)

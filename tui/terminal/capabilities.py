@@ -1,6 +1,6 @@
-"""What this terminal can do, and how it is given back whole.
+"""Capabilities of the terminal, and a clean exit on signals and hang-ups.
 
-Read from the environment once, at start: probing a terminal costs a round trip over SSH.
+Capabilities are read from the environment once, at start: probing costs a round trip over SSH.
 """
 
 import asyncio
@@ -16,203 +16,205 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui.terminal.notifications import Way, has_title, way_of
+from tui.terminal.notifications import NotificationProtocol, detect_protocol, has_title
 from tui.terminal.sequences import ESCAPE_DELAY, REMOTE_ESCAPE_DELAY
 
 if TYPE_CHECKING:
     from model.domain.findings import Finding
     from tui.terminal.supervisor import Leash
 
-LEAST_WIDTH = 60
-LEAST_HEIGHT = 15
+MIN_WIDTH = 60
+MIN_HEIGHT = 15
 WIDE = 100
-"""Columns from which the projects stand beside the chat instead of over it."""
-LONGEST_ESCAPE_DELAY = 2.0
-"""Seconds that `ESCDELAY` may ask for at most."""
+"""With at least this many columns the projects are beside the chat instead of over it."""
+MAX_ESCAPE_DELAY = 2.0
+"""Maximum seconds that `ESCDELAY` can set."""
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
-"""What Python writes into `LC_CTYPE` by itself."""
-LAST_WORDS = 2.0
-"""Seconds that a terminal has to take what is written to it when Spinney is told to end."""
+"""Values that Python itself sets in `LC_CTYPE`."""
+EXIT_TIMEOUT = 2.0
+"""Seconds that a terminal has to accept pending output after a signal to exit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """The facts that change how Spinney draws."""
+    """The properties of the terminal that affect drawing."""
 
     remote: bool = False
-    """Reached over SSH: fewer frames a second."""
+    """Whether it is reached over SSH: fewer frames per second."""
     tmux: bool = False
     colors: bool = True
-    """Whether there are any but greys (`NO_COLOR`)."""
+    """Whether colors other than grays are used (`NO_COLOR`)."""
     dark: bool = True
-    """What `COLORFGBG` says of the background, until the terminal says it itself; dark where
-    neither does."""
+    """Whether the background is dark according to `COLORFGBG`, until the terminal reports it;
+    true if neither does."""
     ascii_signs: bool = False
-    """Signs and boxes are drawn with ASCII characters alone."""
+    """Whether icons and boxes are drawn with ASCII characters only."""
     plain: bool = False
-    """For ears: no boxes, words instead of signs, nothing that moves."""
+    """Screen-reader mode: no boxes, words instead of icons, no animation."""
 
-    notes: Way = ""
-    """How the desktop can be made to notify."""
+    notes: NotificationProtocol = ""
+    """The escape sequence for desktop notifications."""
     titled: bool = False
-    """Whether it has a title that can be set."""
+    """Whether its title can be set."""
 
     @property
     def frame(self) -> float:
-        """Seconds between two changes of the screen."""
+        """Minimum seconds between two updates of the screen."""
         return 1 / 12 if self.remote else 1 / 30
 
     @property
     def text_frame(self) -> float:
-        """Seconds between two changes of text that is being written.
+        """Minimum seconds between two updates of streamed text.
 
-        Each is some 300 bytes for the wire, and more where the projects stand beside the text:
-        terminals scroll whole rows only.
+        Each update takes about 300 bytes, and more if the projects are beside the text, because
+        terminals scroll only whole rows.
         """
         return 1 / 4 if self.remote else self.frame
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Terminal":
-        """The terminal that this environment describes."""
+        """The terminal described by the environment."""
         return cls(
             remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
             tmux=bool(environ.get("TMUX")),
             colors=not environ.get("NO_COLOR"),
             dark=_is_dark(environ.get("COLORFGBG", "")),
-            ascii_signs=_wants(environ, "SPINNEY_ASCII", _has_other_charset(environ)),
-            plain=_wants(environ, "SPINNEY_PLAIN", False),
-            notes=way_of(environ),
+            ascii_signs=_read_flag(environ, "SPINNEY_ASCII", _has_other_charset(environ)),
+            plain=_read_flag(environ, "SPINNEY_PLAIN", False),
+            notes=detect_protocol(environ),
             titled=has_title(environ),
         )
 
 
-def _wants(environ: Mapping[str, str], name: str, usually: bool) -> bool:
-    given = environ.get(name, "").lower()
-    return given not in ("0", "no", "false") if given else usually
+def _read_flag(environ: Mapping[str, str], name: str, default: bool) -> bool:
+    value = environ.get(name, "").lower()
+    return value not in ("0", "no", "false") if value else default
 
 
 def _has_other_charset(environ: Mapping[str, str]) -> bool:
-    """Whether the locale names a character set that is not UTF-8, or is that of plain C."""
+    """Whether the locale specifies a character set other than UTF-8, or is the C locale."""
     names = ["LC_ALL", "LC_CTYPE", "LANG"]
     if environ.get("LC_CTYPE") in _COERCED and environ.get("LANG") and not environ.get("LC_ALL"):
-        # Python sets it in its own environment where it finds plain C, or a locale that is not
-        # installed (PEP 538). Terminals that were told of UTF-8 have it in LANG, too.
+        # Python sets it in its own environment if the locale is C or not installed (PEP 538).
+        # Terminals configured for UTF-8 have it in LANG as well.
         names.remove("LC_CTYPE")
     charset = next(filter(None, map(environ.get, names)), "utf-8").lower()
     return "utf-8" not in charset and "utf8" not in charset
 
 
 def escape_delay(environ: Mapping[str, str]) -> float:
-    """Seconds after which an ESC that nothing followed is a key: `ESCDELAY` milliseconds, or what
-    the line needs.
+    """Seconds after which a lone ESC is the escape key: `ESCDELAY` (in milliseconds), or a default
+    for a local or remote terminal.
     """
-    given = environ.get("ESCDELAY", "")
-    if given.isdecimal():
-        return min(int(given[:6]) / 1000, LONGEST_ESCAPE_DELAY)
+    value = environ.get("ESCDELAY", "")
+    if value.isdecimal():
+        return min(int(value[:6]) / 1000, MAX_ESCAPE_DELAY)
     return REMOTE_ESCAPE_DELAY if Terminal.of(environ).remote else ESCAPE_DELAY
 
 
 def _is_dark(colorfgbg: str) -> bool:
-    """`COLORFGBG` is `foreground;background` in the numbers of the sixteen colours."""
+    """Parse `COLORFGBG`: `foreground;background`, as indexes of the 16 colors."""
     background = colorfgbg.rpartition(";")[2]
-    # 7 is light grey and 9 to 15 are the bright colours; 8 is a dark grey.
+    # 7 is light gray and 9 to 15 are the bright colors; 8 is dark gray.
     return not (background.isdigit() and (int(background) == 7 or int(background) > 8))
 
 
 def size_problem(width: int, height: int) -> str | None:
-    """A sentence where the terminal is too small to be of use."""
-    if width >= LEAST_WIDTH and height >= LEAST_HEIGHT:
+    """A message if the terminal is too small, else `None`."""
+    if width >= MIN_WIDTH and height >= MIN_HEIGHT:
         return None
     return (
-        f"Spinney needs {LEAST_WIDTH}×{LEAST_HEIGHT}.\n"
-        f"This terminal is {width}×{height}: make it larger."
+        f"Spinney needs at least {MIN_WIDTH}×{MIN_HEIGHT}.\n"
+        f"This terminal is {width}×{height}. Make it larger."
     )
 
 
 def examine_terminal() -> "Finding":
-    """What the doctor says of the terminal that it prints to."""
+    """The doctor's finding about the terminal."""
     from model.domain.findings import Finding
 
     if not sys.stdout.isatty():
-        return Finding("terminal", None, "not looked at: the output goes elsewhere")
+        return Finding("terminal", None, "not checked: the output is not a terminal")
     size = shutil.get_terminal_size()
     terminal = Terminal.of(os.environ)
     facts = [f"{size.columns}×{size.lines}", "dark" if terminal.dark else "light"]
-    facts += ["colours" if terminal.colors else "no colours (NO_COLOR)"]
+    facts += ["colors" if terminal.colors else "no colors (NO_COLOR)"]
     facts += ["over SSH"] if terminal.remote else []
     facts += ["in tmux"] if terminal.tmux else []
     problem = size_problem(size.columns, size.lines)
     if os.environ.get("TERM") == "dumb":
-        problem = "Spinney cannot draw where TERM is dumb. Use another terminal, or the page."
+        problem = "Spinney cannot draw with TERM=dumb. Use another terminal, or the web page."
     return Finding("terminal", problem is None, ", ".join(facts), problem or "")
 
 
 def exit_on_hang_up(
-    told: Callable[[int], object], leave: Callable[[], object], leash: "Leash | None" = None
+    on_signal: Callable[[int], object],
+    exit_app: Callable[[], object],
+    foreground: "Leash | None" = None,
 ) -> None:
-    """Leave in good order on SIGTERM and SIGHUP, also when the terminal takes nothing any more.
+    """Exit cleanly on SIGTERM and SIGHUP, even if the terminal does not accept output any more.
 
-    Their default action ends the process at once and leaves the terminal with mouse reports, the
-    alternate screen and the keyboard protocol switched on. For the main thread of a program; `told`
-    hears every such signal at once and `leave` is called on the loop. The end of the terminal, or
-    of the process in front of this one, counts as SIGHUP.
+    Their default action ends the process immediately and leaves mouse reports, the alternate
+    screen and the keyboard protocol switched on. Must be called on the main thread. `on_signal` is
+    called immediately for every such signal, `exit_app` on the event loop. A hang-up of the
+    terminal or of the supervisor process counts as SIGHUP.
     """
     loop = asyncio.get_running_loop()
-    # A signal's handler knows no application, and drawing the last screen to keep it asks for one.
+    # Signal handlers have no active app, but drawing the last screen requires one.
     context = copy_context()
-    asked = threading.Event()
+    is_exiting = threading.Event()
 
-    # A handler of the loop would not run: a terminal that does not read blocks the loop.
+    # A handler of the loop would not run: a terminal that does not read blocks the loop in a write.
     def handle(number: int, _frame: object) -> None:
-        told(number)
-        if asked.is_set() or loop.is_closed():
+        on_signal(number)
+        if is_exiting.is_set() or loop.is_closed():
             return
-        asked.set()
-        loop.call_soon_threadsafe(leave, context=context)
-        patience = threading.Timer(LAST_WORDS, _stop_writing, [number])
-        patience.daemon = True
-        patience.start()
+        is_exiting.set()
+        loop.call_soon_threadsafe(exit_app, context=context)
+        timer = threading.Timer(EXIT_TIMEOUT, _stop_writing, [number])
+        timer.daemon = True
+        timer.start()
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, handle)
-    args = (sys.stdin.fileno(), leash)
-    threading.Thread(target=_tell_of_end, args=args, daemon=True).start()
+    args = (sys.stdin.fileno(), foreground)
+    threading.Thread(target=_watch_terminal, args=args, daemon=True).start()
 
 
-def _tell_of_end(terminal: int, leash: "Leash | None") -> None:
-    """Make the end of the terminal a SIGHUP also where the system sends none.
+def _watch_terminal(terminal: int, foreground: "Leash | None") -> None:
+    """Raise SIGHUP when the terminal hangs up, if the system does not.
 
-    It sends one to the session that the terminal controls; others only read nothing from then on,
-    for ever and at once, which is all the work that a processor can do.
+    The system sends it only to the session that the terminal controls. In other sessions reads
+    return nothing immediately, forever, in a busy loop.
     """
-    watch = select.poll()
-    watch.register(terminal, 0)  # a hang-up is told unasked
-    if leash is not None:
-        watch.register(leash, select.POLLIN)
+    poller = select.poll()
+    poller.register(terminal, 0)  # hang-ups are always reported
+    if foreground is not None:
+        poller.register(foreground, select.POLLIN)
     while True:
-        heard = dict(watch.poll())
-        if any(flags & select.POLLHUP for flags in heard.values()):
+        events = dict(poller.poll())
+        if any(flags & select.POLLHUP for flags in events.values()):
             break
-        if leash is None or any(flags & select.POLLNVAL for flags in heard.values()):
+        if foreground is None or any(flags & select.POLLNVAL for flags in events.values()):
             return
-        leash.heard()
-    if terminal in heard:
-        _turn_output_away()
+        foreground.receive()
+    if terminal in events:
+        _discard_output()
     os.kill(os.getpid(), signal.SIGHUP)
 
 
-def _turn_output_away() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+def _discard_output() -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
-        os.dup2(nowhere, descriptor)
-    os.close(nowhere)
+        os.dup2(null, descriptor)
+    os.close(null)
 
 
 def _stop_writing(number: int) -> None:
-    """Turn all output away, and wake whoever is stuck in writing to the terminal."""
-    _turn_output_away()
+    """Discard all output, and interrupt threads that are blocked in a write to the terminal."""
+    _discard_output()
     for thread in threading.enumerate():
         if thread.ident is not None:
             with suppress(ProcessLookupError):
-                # The interrupted write is tried again, and goes nowhere.
+                # The interrupted write is retried, and discarded.
                 signal.pthread_kill(thread.ident, number)

@@ -1,4 +1,4 @@
-"""A screen as cells: the text of each, and the pen that draws it."""
+"""A screen as cells, each with its text and pen."""
 
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -10,11 +10,11 @@ from tui.terminal.sgr import PLAIN, Pen
 T = TypeVar("T")
 
 UNKNOWN: Final = "\0"
-"""In a cell of which nobody knows what it shows."""
+"""The text of a cell with unknown content."""
 CONTINUED: Final = ""
-"""In the second cell of a wide character."""
-_FIRST_UNSURE: Final = "\U0001f000"
-_EMOJI_SIGN: Final = "\ufe0f"
+"""The text of the second cell of a wide character."""
+_FIRST_EMOJI: Final = "\U0001f000"
+_EMOJI_SELECTOR: Final = "\ufe0f"
 
 
 class Cells:
@@ -29,49 +29,49 @@ class Cells:
         self.pens = [[PLAIN] * width for _ in range(height)]
 
     def put(self, x: int, y: int, text: str, pen: Pen) -> int:
-        """Draw text; the column behind it. What does not fit into the row is left out."""
-        cells = text if text.isascii() else cells_of(text)
+        """Draw text and return the column after it. Text that does not fit is dropped."""
+        cells = text if text.isascii() else split_cells(text)
         if not cells or x >= self.width:
             return x
         end = min(x + len(cells), self.width)
         row = self.text[y]
         if row[x] == CONTINUED:
-            row[x - 1] = " "  # half of a wide character is none
+            row[x - 1] = " "  # half of a wide character becomes a space
         row[x:end] = cells[: end - x]
         if end < self.width and row[end] == CONTINUED:
             row[end] = " "
         if cells[end - x : end - x + 1] == (CONTINUED,):
             row[end - 1] = " "
-        drawn = len(text.rstrip(" ")) + len(cells) - len(text)
-        drawn = min(max(drawn, 0), end - x)
-        self.pens[y][x:end] = [pen] * drawn + [pen.blank] * (end - x - drawn)
+        visible = len(text.rstrip(" ")) + len(cells) - len(text)
+        visible = min(max(visible, 0), end - x)
+        self.pens[y][x:end] = [pen] * visible + [pen.blank] * (end - x - visible)
         return end
 
     def copy_row(self, y: int, other: "Cells") -> None:
-        """Take a row over as it stands there."""
+        """Copy a row from another screen."""
         self.text[y] = other.text[y].copy()
         self.pens[y] = other.pens[y].copy()
 
     def scroll(self, top: int, bottom: int, rows: int) -> None:
-        """Move the rows from `top` up to `bottom` as a terminal does: up, or down if negative."""
+        """Scroll the rows from `top` to `bottom` (exclusive) up, or down if `rows` is negative."""
         blank = Cells(self.width, abs(rows), " ")
         _scroll(self.text, top, bottom, rows, blank.text)
         _scroll(self.pens, top, bottom, rows, blank.pens)
 
     def view(self) -> "Cells":
-        """Another screen of the same rows, to move them about; not to draw on."""
+        """A screen that shares the rows, for moving them; not for drawing."""
         other = Cells(0, 0)
         other.width, other.height = self.width, self.height
         other.text, other.pens = self.text.copy(), self.pens.copy()
         return other
 
 
-def is_sure(text: str, width: int) -> bool:
-    """Whether every terminal gives the text so many cells.
+def has_known_width(text: str, width: int) -> bool:
+    """Whether the text takes `width` cells in every terminal.
 
-    They differ about emoji and about what is put together of several characters.
+    Terminals differ about emoji and about combined characters.
     """
-    return len(text) <= width and max(text) < _FIRST_UNSURE and _EMOJI_SIGN not in text
+    return len(text) <= width and max(text) < _FIRST_EMOJI and _EMOJI_SELECTOR not in text
 
 
 def _scroll(lines: list[T], top: int, bottom: int, rows: int, blank: list[T]) -> None:
@@ -80,8 +80,8 @@ def _scroll(lines: list[T], top: int, bottom: int, rows: int, blank: list[T]) ->
 
 
 @lru_cache(maxsize=4096)
-def cells_of(text: str) -> tuple[str, ...]:
-    """The text by cells. What has no width goes with the character before it."""
+def split_cells(text: str) -> tuple[str, ...]:
+    """Split text into cells. Zero-width characters join the character before them."""
     cells: list[str] = []
     for start, end, width in split_graphemes(text)[0]:
         cells += [text[start:end], CONTINUED][:width]

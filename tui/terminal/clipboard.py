@@ -1,36 +1,36 @@
-"""Copying through the terminal (OSC 52): it works over SSH, and needs no program."""
+"""Copying through the terminal (OSC 52), which works over SSH and needs no program."""
 
 import base64
 
 from tui.terminal.capabilities import Terminal
 
 LIMIT = 74_000
-"""Bytes of text that go through: terminals cut or refuse sequences over about 100,000 bytes."""
+"""Maximum bytes of text: terminals truncate or refuse sequences over about 100,000 bytes."""
 
 
 def copy_sequence(text: str, terminal: Terminal) -> str | None:
-    """What to write to the terminal so that it copies; `None` where the text is too long."""
+    """The escape sequence that copies the text; `None` if the text is too long."""
     encoded = text.encode(errors="replace")
     if len(encoded) > LIMIT:
         return None
     sequence = f"\x1b]52;c;{base64.b64encode(encoded).decode()}\x07"
     if terminal.tmux:
-        # tmux hands on what stands in its own envelope, with every ESC doubled.
+        # tmux passes on what is wrapped in its own sequence, with every ESC doubled.
         return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
     return sequence
 
 
 def copied(text: str) -> str:
-    """The word that says what was copied."""
+    """The notice about what was copied."""
     lines = text.count("\n") + 1
     if lines > 1:
         return f"Copied {lines} lines."
-    return f"Copied “{text}”." if len(text) <= 40 else f"Copied {len(text)} characters."
+    return f"Copied '{text}'." if len(text) <= 40 else f"Copied {len(text)} characters."
 
 
 def too_long(text: str) -> str:
-    """The word that says why nothing was copied."""
+    """The message that the text is too long to be copied."""
     return (
-        f"Not copied: {len(text)} characters are more than a terminal takes. "
-        "Select less, or use the terminal's own selection (shift and drag)."
+        f"Not copied: {len(text)} characters are too many for the terminal's clipboard. "
+        "Select less, or use the terminal's own selection (shift+drag)."
     )

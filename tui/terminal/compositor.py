@@ -1,7 +1,7 @@
-"""Puts a screen together from those rows of its widgets that are drawn anew, and from no others.
+"""A compositor that renders only the rows that changed.
 
-For whatever has changed Textual goes through every row of every widget: a typed character costs as
-much as the tree and the conversation beside it.
+For any change Textual renders every row of every widget: a typed character costs as much as the
+tree and the conversation beside it.
 """
 
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ from tui.terminal.textual_internals import Compositor
 
 
 class RowCompositor(Compositor):
-    """Textual's, which asks widgets only for the rows that are wanted of them."""
+    """Textual's compositor, which requests only the needed rows of each widget."""
 
     def find_rows(self, wanted: Region) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        """What is in sight of each widget, the uppermost first: where it is, and its rows."""
+        """Yield the visible rows of each widget in `wanted`, topmost widget first: region, rows."""
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip)
             top, bottom = max(seen.y, wanted.y), min(seen.bottom, wanted.bottom)
@@ -25,4 +25,4 @@ class RowCompositor(Compositor):
             rows = Region(seen.x, top, seen.width, bottom - top)
             yield rows, rows, widget.render_lines(rows.translate(-region.offset))
             if seen.contains_region(wanted):
-                return  # nothing is seen through it
+                return  # it covers everything below

@@ -1,8 +1,8 @@
-"""Programs that get the whole terminal for a while, and windows that open beside it.
+"""Running programs on the whole terminal, and starting programs that open a window.
 
-A program gets a terminal of its own whose bytes pass through: Spinney has no controlling terminal,
-so a shell would have neither `ctrl+c` nor jobs. The screen is put away meanwhile, and everything
-else goes on.
+A program runs on a pty whose bytes are relayed: Spinney has no controlling terminal, so a shell
+would have neither `ctrl+c` nor job control. The screen is suspended meanwhile, and everything else
+keeps running.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from model.base.errors import SpinneyError
 if TYPE_CHECKING:
     from textual.app import App
 
-_PIECE: Final = 1 << 16
-_LOOK: Final = 0.25
-"""Seconds between two looks at the terminal's size."""
-_SOON: Final = 10.0
-"""Seconds in which a window that cannot open says so."""
+_READ_SIZE: Final = 1 << 16
+_POLL_INTERVAL: Final = 0.25
+"""Seconds between two checks of the terminal's size."""
+_WINDOW_TIMEOUT: Final = 10.0
+"""Seconds to wait for the failure of a program that opens a window."""
 
-# Makes its standard input the controlling terminal of its session, then becomes the program.
-_BECOME: Final = (
+# Makes its standard input the controlling terminal of its session, then executes the program.
+_EXEC_WITH_TERMINAL: Final = (
     "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);"
     "os.execvp(sys.argv[1],sys.argv[1:])"
 )
@@ -40,20 +40,20 @@ _BECOME: Final = (
 async def in_terminal(
     app: "App[Any]", command: Sequence[str], folder: Path, environ: Mapping[str, str]
 ) -> int:
-    """Run a program on the whole terminal; its exit code. Raises `SpinneyError`."""
-    suspended: AbstractContextManager[None] = nullcontext() if app.is_headless else app.suspend()
-    with suspended, app.batch_update():
-        run = _alone if app.is_headless else _passed_through
+    """Run a program on the whole terminal and return its exit code. Raises `SpinneyError`."""
+    suspension: AbstractContextManager[None] = nullcontext() if app.is_headless else app.suspend()
+    with suspension, app.batch_update():
+        run = _run_headless if app.is_headless else _run_on_pty
         try:
             code = await asyncio.to_thread(run, command, folder, environ)
         except OSError as error:
-            raise _not_started(command[0], error) from error
+            raise _start_error(command[0], error) from error
     app.screen.refresh(layout=True)
     return code
 
 
 async def in_window(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None:
-    """Start a program that opens a window of its own. Raises `SpinneyError` where it cannot."""
+    """Start a program that opens its own window. Raises `SpinneyError` if it fails."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -65,35 +65,35 @@ async def in_window(command: Sequence[str], folder: Path, environ: Mapping[str, 
             start_new_session=True,
         )
     except OSError as error:
-        raise _not_started(command[0], error) from error
+        raise _start_error(command[0], error) from error
     with suppress(TimeoutError):
-        code = await asyncio.wait_for(asyncio.shield(process.wait()), _SOON)
+        code = await asyncio.wait_for(asyncio.shield(process.wait()), _WINDOW_TIMEOUT)
         if code:
-            raise SpinneyError(f"{command[0]} could not open it (exit code {code}).")
+            raise SpinneyError(f"'{command[0]}' failed (exit code {code}).")
 
 
-def _not_started(program: str, error: OSError) -> SpinneyError:
+def _start_error(program: str, error: OSError) -> SpinneyError:
     reason = error.strerror or type(error).__name__
-    return SpinneyError(f"{program} could not be started: {reason}.", "backend_unavailable")
+    return SpinneyError(f"'{program}' could not be started: {reason}.", "backend_unavailable")
 
 
-def _alone(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> int:
-    """Where no terminal is: the program reads and shows nothing."""
-    nowhere = subprocess.DEVNULL
+def _run_headless(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> int:
+    """Run without a terminal, with input and output discarded."""
+    devnull = subprocess.DEVNULL
     return subprocess.run(
-        command, cwd=folder, env=environ, stdin=nowhere, stdout=nowhere, stderr=nowhere
+        command, cwd=folder, env=environ, stdin=devnull, stdout=devnull, stderr=devnull
     ).returncode
 
 
-def _passed_through(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> int:
-    """Between the terminal and one of the program's own, until the program ends."""
-    near, far = sys.stdin.fileno(), sys.stdout.fileno()
+def _run_on_pty(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> int:
+    """Run on a pty, relaying between it and the terminal until the program ends."""
+    terminal_in, terminal_out = sys.stdin.fileno(), sys.stdout.fileno()
     master, slave = pty.openpty()
     try:
-        termios.tcsetattr(slave, termios.TCSANOW, termios.tcgetattr(near))
-        _take_size(near, master)
+        termios.tcsetattr(slave, termios.TCSANOW, termios.tcgetattr(terminal_in))
+        _copy_size(terminal_in, master)
         process = subprocess.Popen(
-            [sys.executable, "-ISc", _BECOME, *command],
+            [sys.executable, "-ISc", _EXEC_WITH_TERMINAL, *command],
             cwd=folder,
             env=environ,
             stdin=slave,
@@ -103,47 +103,47 @@ def _passed_through(command: Sequence[str], folder: Path, environ: Mapping[str, 
         )
     finally:
         os.close(slave)
-    before = termios.tcgetattr(near)
+    before = termios.tcgetattr(terminal_in)
     try:
-        tty.setraw(near, termios.TCSANOW)  # what was typed ahead stays
-        _relay(near, far, master)
+        tty.setraw(terminal_in, termios.TCSANOW)  # keeps type-ahead
+        _relay(terminal_in, terminal_out, master)
     finally:
-        termios.tcsetattr(near, termios.TCSANOW, before)
+        termios.tcsetattr(terminal_in, termios.TCSANOW, before)
         os.close(master)
     return process.wait()
 
 
-def _relay(near: int, far: int, master: int) -> None:
-    """Pass bytes on until the program has closed its terminal, or ours is gone."""
-    size = _take_size(near, master)
+def _relay(terminal_in: int, terminal_out: int, master: int) -> None:
+    """Relay bytes until the program closes its terminal, or ours hangs up."""
+    size = _copy_size(terminal_in, master)
     while True:
-        ready, _, _ = select.select([near, master], [], [], _LOOK)
-        if _size(near) != size:
-            size = _take_size(near, master)
+        ready, _, _ = select.select([terminal_in, master], [], [], _POLL_INTERVAL)
+        if _size(terminal_in) != size:
+            size = _copy_size(terminal_in, master)
         try:
-            if near in ready:
-                _write(master, typed := os.read(near, _PIECE))
-                if not typed:
+            if terminal_in in ready:
+                _write(master, data := os.read(terminal_in, _READ_SIZE))
+                if not data:
                     return
             if master in ready:
-                _write(far, shown := os.read(master, _PIECE))
-                if not shown:
+                _write(terminal_out, data := os.read(master, _READ_SIZE))
+                if not data:
                     return
-        except OSError:  # how Linux says that nobody has it open any more
+        except OSError:  # Linux: no process has the pty open any more
             return
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(descriptor, remaining) :]
 
 
 def _size(terminal: int) -> bytes:
     return fcntl.ioctl(terminal, termios.TIOCGWINSZ, bytes(8))
 
 
-def _take_size(near: int, master: int) -> bytes:
-    size = _size(near)
+def _copy_size(terminal_in: int, master: int) -> bytes:
+    size = _size(terminal_in)
     fcntl.ioctl(master, termios.TIOCSWINSZ, size)
     return size

@@ -1,6 +1,6 @@
-"""The shortest bytes that make a terminal which shows one screen show another.
+"""Computes short output that changes a terminal from showing one screen to showing another.
 
-Only cells that differ are written, with only what changes of the pen; blanks are erased where the
+Only cells that differ are written, with only the changes of the pen; blanks are erased if the
 terminal erases in color, and rows that have moved are scrolled.
 """
 
@@ -12,63 +12,69 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-from tui.terminal.cells import CONTINUED, Cells, is_sure
+from tui.terminal.cells import CONTINUED, Cells, has_known_width
 from tui.terminal.sgr import PLAIN, Pen, change
 
-_GAP: Final = 4
-"""Unchanged cells that are rather written again than skipped: a move costs as many bytes."""
-_WITHIN: Final = re.compile(" {9,}")
-"""Blanks to erase: to do so and to move on costs eight bytes."""
-_TO_THE_END: Final = re.compile(" {9,}| {4,}$")
-"""The same where nothing follows in the row."""
-_ALIKE: Final = 3
-"""Rows that must have moved by the same distance."""
-_EDGE: Final = 4
-"""Columns at the right that do not tell whether a row has moved: the scrollbar has its own way."""
+_MAX_GAP: Final = 4
+"""Gaps of up to this many unchanged cells are written: moving the cursor costs as many bytes."""
+_INNER_BLANKS: Final = re.compile(" {9,}")
+"""Blanks worth erasing: erasing them and moving on costs eight bytes."""
+_END_BLANKS: Final = re.compile(" {9,}| {4,}$")
+"""The same at the end of a row."""
+_MIN_MOVED_ROWS: Final = 3
+"""Minimum number of rows that moved by the same distance for scrolling."""
+_SCROLLBAR_COLUMNS: Final = 4
+"""Columns at the right that are ignored when looking for moved rows: the scroll bar is there."""
 _ERASE_IN_COLOR: Final = (
     "xterm", "tmux", "alacritty", "foot", "rxvt", "linux", "konsole", "vte", "st-", "kitty",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How it is written."""
+class WriteOptions:
+    """Options for the output."""
 
     erases: bool = True
-    """The terminal draws erased cells with the color of the ground."""
-    words: bool = False
-    """A word in which something changed is written whole: a screen reader reads what is written."""
+    """Whether the terminal draws erased cells in the background color."""
+    whole_words: bool = False
+    """Whether changed words are written completely: a screen reader reads what is written."""
 
     @classmethod
-    def of(cls, environ: Mapping[str, str], *, words: bool = False) -> "Manner":
-        """That of this environment's terminal."""
-        # terminfo is not asked: on some systems it says of `screen` what holds for tmux alone.
+    def of(cls, environ: Mapping[str, str], *, whole_words: bool = False) -> "WriteOptions":
+        """The options for the environment's terminal."""
+        # terminfo is not used: on some systems its `screen` entry describes tmux.
         term = environ.get("TERM", "")
         erases = term.startswith(_ERASE_IN_COLOR) or "-bce" in term or bool(environ.get("TMUX"))
-        return cls(erases, words)
+        return cls(erases, whole_words)
 
 
 class _Scroll(NamedTuple):
-    """Rows that move up, or down if `rows` is negative."""
+    """A range of rows that moves up, or down if `rows` is negative."""
 
     top: int
     bottom: int
     rows: int
 
 
-def difference(
-    shown: Cells, wanted: Cells, manner: Manner, *, cursor_row: int = -1, limit: int | None = None
+def diff_frames(
+    shown: Cells,
+    wanted: Cells,
+    options: WriteOptions,
+    *,
+    cursor_row: int = -1,
+    limit: int | None = None,
 ) -> str:
-    """What to write, with a plain pen at either end; the cursor stands anywhere afterwards.
+    """Return the output that changes `shown` to `wanted`, two screens of the same size.
 
-    `shown` is what the terminal shows, of the same size; it becomes what it shows then. With a
-    `limit`, the row of the cursor comes first, and no row begins behind so many characters.
+    It starts and ends with a plain pen and leaves the cursor anywhere. `shown` is updated to what
+    the terminal shows afterwards. With a `limit`, the row of the cursor is written first, and no
+    row starts after this many characters.
     """
     rows = [y for y in range(wanted.height) if not _is_equal(shown, wanted, y)]
     if not rows:
         return ""
-    writer = _Writer(shown.view(), wanted, manner, cursor_row)
-    if len(rows) >= _ALIKE and (scroll := _find_scroll(shown, wanted, rows)):
+    writer = _Writer(shown.view(), wanted, options, cursor_row)
+    if len(rows) >= _MIN_MOVED_ROWS and (scroll := _find_scroll(shown, wanted, rows)):
         moved = shown.view()
         moved.scroll(*scroll)
         if _count_differing(moved, wanted) < _count_differing(shown, wanted):
@@ -78,7 +84,7 @@ def difference(
 
 
 def _count_differing(old: Cells, new: Cells) -> int:
-    """The cells with other text."""
+    """The number of cells with different text."""
     pairs = ((a, b) for a, b in zip(old.text, new.text, strict=True) if a != b)
     return sum(sum(map(operator.ne, a, b)) for a, b in pairs)
 
@@ -88,36 +94,36 @@ def _is_equal(shown: Cells, wanted: Cells, y: int) -> bool:
 
 
 def _find_scroll(old: Cells, new: Cells, changed: list[int]) -> _Scroll | None:
-    """The distance that most of the changed rows have moved by, and the rows between which."""
-    columns = slice(_first_column(old, new, changed), new.width - _EDGE)
-    before: dict[str, list[int]] = {}
+    """The most common distance that changed rows have moved by, with their range."""
+    columns = slice(_first_column(old, new, changed), new.width - _SCROLLBAR_COLUMNS)
+    rows_by_text: dict[str, list[int]] = {}
     for y, text in enumerate(old.text):
-        before.setdefault("".join(text[columns]), []).append(y)
-    found: dict[int, list[int]] = {}
+        rows_by_text.setdefault("".join(text[columns]), []).append(y)
+    rows_by_distance: dict[int, list[int]] = {}
     for y in changed:
         row = "".join(new.text[y][columns])
-        stood = before.get(row, ()) if row.strip() else ()
-        if len(stood) == 1 and stood[0] != y:
-            found.setdefault(stood[0] - y, []).append(y)
-    rows, now = max(found.items(), key=lambda item: len(item[1]), default=(0, []))
-    if len(now) < _ALIKE:
+        old_rows = rows_by_text.get(row, ()) if row.strip() else ()
+        if len(old_rows) == 1 and old_rows[0] != y:
+            rows_by_distance.setdefault(old_rows[0] - y, []).append(y)
+    rows, moved_rows = max(rows_by_distance.items(), key=lambda item: len(item[1]), default=(0, []))
+    if len(moved_rows) < _MIN_MOVED_ROWS:
         return None
-    return _Scroll(min(now) + min(rows, 0), max(now) + max(rows, 0) + 1, rows)
+    return _Scroll(min(moved_rows) + min(rows, 0), max(moved_rows) + max(rows, 0) + 1, rows)
 
 
 def _first_column(old: Cells, new: Cells, changed: list[int]) -> int:
-    """The leftmost column that differs in several rows: what stands beside them has not moved."""
+    """The leftmost column that differs in several rows; cells to its left have not moved."""
     first = Counter(
         next(
             (x for x, (a, b) in enumerate(zip(old.text[y], new.text[y], strict=True)) if a != b), 0
         )
         for y in changed
     )
-    return min((x for x, rows in first.items() if rows >= _ALIKE), default=0)
+    return min((x for x, rows in first.items() if rows >= _MIN_MOVED_ROWS), default=0)
 
 
 class _Row(NamedTuple):
-    """One that was written: how, and the pen that this leaves."""
+    """The output for one row, and the pen after it."""
 
     y: int
     written: str
@@ -125,29 +131,29 @@ class _Row(NamedTuple):
 
 
 class _Writer:
-    """Writes rows, and knows where that leaves cursor and pen."""
+    """Writes rows, and tracks the cursor and the pen."""
 
-    def __init__(self, shown: Cells, wanted: Cells, manner: Manner, cursor_row: int) -> None:
+    def __init__(self, shown: Cells, wanted: Cells, options: WriteOptions, cursor_row: int) -> None:
         self._shown = shown
         self._wanted = wanted
-        self._manner = manner
+        self._options = options
         self._cursor_row = cursor_row
         self._before = ""
         self._rows: list[_Row] = []
         self._out: list[str] = []
         self._pen = PLAIN
         self._x = self._y = -1
-        """Where the cursor stands; -1 where that is not known."""
+        """The cursor position; -1 if unknown."""
 
     def scroll(self, scroll: _Scroll) -> None:
-        """Scroll between two rows. Line feeds do it in every terminal, `SU` does not."""
+        """Scroll a range of rows. Line feeds work in every terminal, `SU` does not."""
         top, bottom, rows = scroll
         start, step = (bottom, "\n") if rows > 0 else (top + 1, "\x1bM")
         self._before = f"\x1b[{top + 1};{bottom}r\x1b[{start};1H{step * abs(rows)}\x1b[r"
         self._shown.scroll(top, bottom, rows)
 
     def write(self, rows: Iterable[int], *, cursor_first: bool) -> None:
-        """Write what differs in these rows."""
+        """Write the differences in these rows."""
         for y in sorted(rows, key=lambda y: y != self._cursor_row) if cursor_first else rows:
             if not _is_equal(self._shown, self._wanted, y):
                 for start, end in self._spans(y):
@@ -156,7 +162,7 @@ class _Writer:
                 self._out.clear()
 
     def finish(self, shown: Cells, limit: int | None) -> str:
-        """All of it, or what the limit leaves, and the pen laid down; `shown` follows."""
+        """Return the output up to the limit, ending with a plain pen, and update `shown`."""
         written, pen = self._before, PLAIN
         shown.text, shown.pens = self._shown.text, self._shown.pens
         for row in self._rows:
@@ -167,34 +173,36 @@ class _Writer:
         return written + change(pen, PLAIN)
 
     def _spans(self, y: int) -> list[tuple[int, int]]:
-        """The parts of a row that are to be written; those that nearly touch are one."""
+        """The spans of a row to write; spans with small gaps are joined."""
         old, text, pens = self._shown.text[y], self._wanted.text[y], self._wanted.pens[y]
         pairs = enumerate(zip(old, text, self._shown.pens[y], pens, strict=True))
         differing: Iterable[int] = [x for x, (a, b, c, d) in pairs if a != b or c is not d]
-        if not (is_sure("".join(old), len(old)) and is_sure("".join(text), len(text))):
-            # Behind such a letter the terminal may show what it has pushed aside.
+        if not (
+            has_known_width("".join(old), len(old)) and has_known_width("".join(text), len(text))
+        ):
+            # After such a character the terminal may show shifted cells.
             differing = range(min(differing), len(text))
-        is_in_words = self._manner.words and y != self._cursor_row
-        find = _word_at if is_in_words else _letter_at
+        has_whole_words = self._options.whole_words and y != self._cursor_row
+        find_span = _word_span if has_whole_words else _letter_span
         spans: list[tuple[int, int]] = []
-        begun = reached = -1
-        """The last part so far."""
+        span_start = span_end = -1
+        """The current span."""
         for x in differing:
-            if x < reached:
+            if x < span_end:
                 continue
-            start, end = find(text, x)
-            if start > reached and not (reached >= 0 and self._is_joined(y, reached, start)):
-                if reached >= 0:
-                    spans.append((begun, reached))
-                begun = start
-            reached = end
-        return [*spans, (begun, reached)]
+            start, end = find_span(text, x)
+            if start > span_end and not (span_end >= 0 and self._is_joined(y, span_end, start)):
+                if span_end >= 0:
+                    spans.append((span_start, span_end))
+                span_start = start
+            span_end = end
+        return [*spans, (span_start, span_end)]
 
     def _is_joined(self, y: int, end: int, start: int) -> bool:
-        """Whether what lies between two parts is better written with them than skipped."""
+        """Whether writing the gap between two spans is cheaper than skipping it."""
         text, pens = self._wanted.text[y], self._wanted.pens[y]
         last = pens[end - 1]
-        return start - end <= _GAP and all(
+        return start - end <= _MAX_GAP and all(
             _pen_for(text[x], pens[x], last) is last for x in range(end, start)
         )
 
@@ -206,7 +214,7 @@ class _Writer:
         x = start
         for pen, columns in groupby(drawn[1:]):
             cells = text[x : x + sum(1 for _ in columns)]
-            can_erase = self._manner.erases and pen.is_erasing
+            can_erase = self._options.erases and pen.is_erasing
             for piece, width in _pieces(cells, can_erase, x + len(cells) == len(text)):
                 self._move(x, y)
                 self._out.append(change(self._pen, pen))
@@ -216,8 +224,8 @@ class _Writer:
                     self._out.append("\x1b[K" if x == len(text) else f"\x1b[{width}X")
                     continue
                 self._out.append(piece)
-                # From the last column the cursor does not move on.
-                self._x = x if x < len(text) and is_sure(piece, width) else -1
+                # After the last column the cursor does not advance.
+                self._x = x if x < len(text) and has_known_width(piece, width) else -1
 
     def _move(self, x: int, y: int) -> None:
         if (x, y) == (self._x, self._y):
@@ -232,8 +240,8 @@ class _Writer:
         self._x, self._y = x, y
 
 
-def _letter_at(text: list[str], x: int) -> tuple[int, int]:
-    """The cells of the letter that has this one."""
+def _letter_span(text: list[str], x: int) -> tuple[int, int]:
+    """The cells of the character that includes this cell."""
     start, end = x, x + 1
     while start > 0 and text[start] == CONTINUED:
         start -= 1
@@ -242,8 +250,8 @@ def _letter_at(text: list[str], x: int) -> tuple[int, int]:
     return start, end
 
 
-def _word_at(text: list[str], x: int) -> tuple[int, int]:
-    """The cells of the word that has this one; a blank stands for itself."""
+def _word_span(text: list[str], x: int) -> tuple[int, int]:
+    """The cells of the word that includes this cell; a blank is on its own."""
     if text[x] == " ":
         return x, x + 1
     start, end = x, x + 1
@@ -255,23 +263,23 @@ def _word_at(text: list[str], x: int) -> tuple[int, int]:
 
 
 def _pen_for(text: str, pen: Pen, last: Pen) -> Pen:
-    """The pen to draw this with, when the last one is at hand: a blank shows the ground alone."""
+    """The pen to use after `last`: a blank shows only the background, so it can keep `last`."""
     return last if text == " " and pen is last.blank else pen
 
 
 def _pieces(cells: list[str], can_erase: bool, ends_row: bool) -> Iterator[tuple[str, int]]:
-    """Texts and their widths: no text for blanks to erase, and letters of unsure width alone."""
+    """Texts with widths; '' for blanks to erase. Characters of unsure width are separate."""
     text, width = "".join(cells), len(cells)
-    if not is_sure(text, width):
+    if not has_known_width(text, width):
         letters = [x for x, cell in enumerate(cells) if cell != CONTINUED]
         for x, end in pairwise([*letters, width]):
             yield cells[x], end - x
         return
     at = 0
     if can_erase and len(text) == width:
-        for blanks in (_TO_THE_END if ends_row else _WITHIN).finditer(text):
-            if before := text[at : blanks.start()]:
-                yield before, len(before)
+        for blanks in (_END_BLANKS if ends_row else _INNER_BLANKS).finditer(text):
+            if rows_by_text := text[at : blanks.start()]:
+                yield rows_by_text, len(rows_by_text)
             at = blanks.end()
             yield "", len(blanks.group())
     if at < width:

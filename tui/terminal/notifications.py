@@ -1,6 +1,6 @@
-"""How this terminal can be told to notify: known from its environment alone, never probed.
+"""Desktop notifications and titles through the terminal, detected from the environment.
 
-A terminal that is not known is sent nothing: some print what they do not understand.
+Unknown terminals are sent nothing: some print sequences that they do not understand.
 """
 
 from collections.abc import Mapping
@@ -8,55 +8,55 @@ from typing import Final, Literal
 
 from model.base.text import clean_line
 
-Way = Literal["", "osc9", "osc777", "osc99"]
-"""The control sequence that makes a notification on the desktop; empty: none is known."""
+NotificationProtocol = Literal["", "osc9", "osc777", "osc99"]
+"""The control sequence for desktop notifications; empty if none is supported."""
 
-_BY_PROGRAM: Final[Mapping[str, Way]] = {
+_BY_PROGRAM: Final[Mapping[str, NotificationProtocol]] = {
     "iterm.app": "osc9", "iterm2": "osc9", "wezterm": "osc777", "ghostty": "osc777",
     "warpterminal": "osc777", "kitty": "osc99",
 }  # fmt: skip
-"""By `TERM_PROGRAM`, or `LC_TERMINAL`, which some send along over SSH."""
+"""By `TERM_PROGRAM`, or by `LC_TERMINAL`, which some terminals forward over SSH."""
 
-_BY_TERM: Final[Mapping[str, Way]] = {
+_BY_TERM: Final[Mapping[str, NotificationProtocol]] = {
     "xterm-kitty": "osc99", "xterm-ghostty": "osc777", "foot": "osc777", "foot-extra": "osc777",
     "rxvt-unicode": "osc777", "rxvt-unicode-256color": "osc777", "wezterm": "osc777",
 }  # fmt: skip
 
-_BY_TRACE: Final[Mapping[str, Way]] = {
+_BY_VARIABLE: Final[Mapping[str, NotificationProtocol]] = {
     "KITTY_WINDOW_ID": "osc99", "WEZTERM_PANE": "osc777", "ITERM_SESSION_ID": "osc9",
     "GHOSTTY_RESOURCES_DIR": "osc777",
 }  # fmt: skip
-"""What terminals leave in the environment, also of a tmux that was started in them."""
+"""Variables that terminals set, which are also present in a tmux started in them."""
 
-_WITHOUT_TITLE: Final = ("", "dumb", "linux", "unknown")
-LONGEST: Final = 200
+_TERMS_WITHOUT_TITLE: Final = ("", "dumb", "linux", "unknown")
+MAX_LENGTH: Final = 200
 
 
-def way_of(environ: Mapping[str, str]) -> Way:
-    """The way of the terminal that this environment describes."""
-    if environ.get("STY") or environ.get("TERM", "dumb") in _WITHOUT_TITLE:
-        return ""  # GNU screen hands nothing on, and prints what it does not know.
+def detect_protocol(environ: Mapping[str, str]) -> NotificationProtocol:
+    """The notification protocol of the environment's terminal."""
+    if environ.get("STY") or environ.get("TERM", "dumb") in _TERMS_WITHOUT_TITLE:
+        return ""  # GNU screen passes nothing on, and prints unknown sequences.
     for name in ("TERM_PROGRAM", "LC_TERMINAL"):
-        if (way := _BY_PROGRAM.get(environ.get(name, "").lower(), "")) != "":
-            return way
-    if (way := _BY_TERM.get(environ.get("TERM", ""), "")) != "":
-        return way
-    return next((way for name, way in _BY_TRACE.items() if environ.get(name)), "")
+        if (protocol := _BY_PROGRAM.get(environ.get(name, "").lower(), "")) != "":
+            return protocol
+    if (protocol := _BY_TERM.get(environ.get("TERM", ""), "")) != "":
+        return protocol
+    return next((protocol for name, protocol in _BY_VARIABLE.items() if environ.get(name)), "")
 
 
 def has_title(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal has a title that can be set."""
-    return environ.get("TERM", "") not in _WITHOUT_TITLE
+    """Whether the terminal's title can be set."""
+    return environ.get("TERM", "") not in _TERMS_WITHOUT_TITLE
 
 
-def notification(way: Way, title: str, body: str, *, tmux: bool) -> str:
-    """What to write so that the desktop shows both; empty where there is no way.
+def notification(protocol: NotificationProtocol, title: str, body: str, *, tmux: bool) -> str:
+    """The escape sequence of a desktop notification; empty if none is supported.
 
-    Inside tmux it stands in tmux's own envelope, which tmux opens where `allow-passthrough` is on
-    and throws away where it is off.
+    Inside tmux it is wrapped in tmux's own sequence, which tmux passes on if `allow-passthrough` is
+    on and drops otherwise.
     """
-    title, body = _harmless(title), _harmless(body)
-    match way:
+    title, body = _clean(title), _clean(body)
+    match protocol:
         case "osc9":
             sequence = f"\x1b]9;{title}: {body}\x07"
         case "osc777":
@@ -73,15 +73,15 @@ def notification(way: Way, title: str, body: str, *, tmux: bool) -> str:
 
 
 def title(text: str) -> str:
-    """What to write so that the terminal has this title."""
-    return f"\x1b]2;{_harmless(text)}\x07"
+    """The escape sequence that sets the terminal's title."""
+    return f"\x1b]2;{_clean(text)}\x07"
 
 
 TITLE_KEPT: Final = "\x1b[22;2t"
-"""The terminal keeps the title that it has."""
+"""Saves the terminal's title."""
 TITLE_BACK: Final = "\x1b[23;2t"
-"""The terminal takes up the title that it kept."""
+"""Restores the saved title."""
 
 
-def _harmless(text: str) -> str:
-    return clean_line(text)[:LONGEST]
+def _clean(text: str) -> str:
+    return clean_line(text)[:MAX_LENGTH]

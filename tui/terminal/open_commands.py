@@ -1,4 +1,4 @@
-"""Which command opens a file or a folder: the preferences, what is installed, what is possible."""
+"""Choice of the command that opens a file or folder, by preferences and installed programs."""
 
 import shlex
 import shutil
@@ -13,11 +13,11 @@ from model.base.errors import SpinneyError
 if TYPE_CHECKING:
     from model.preferences.schema import Preferences
 
-_WINDOWED: Final[Mapping[str, Sequence[str]]] = {
+_WINDOWED_EDITORS: Final[Mapping[str, Sequence[str]]] = {
     "zed": ("zed", "zeditor"), "vscode": ("code", "codium"), "cursor": ("cursor",),
     "xcode": ("xed",),
 }  # fmt: skip
-"""Programs of the preference `editor`: those that open windows, by the names they may have."""
+"""Editors of the preference `editor` that open windows, with their possible program names."""
 _TERMINALS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
     "terminal": (
         ("x-terminal-emulator",), ("gnome-terminal",), ("konsole",), ("xfce4-terminal",),
@@ -28,24 +28,26 @@ _TERMINALS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
 _MAC_TERMINALS: Final[Mapping[str, str]] = {
     "terminal": "Terminal", "warp": "Warp", "ghostty": "Ghostty", "iterm2": "iTerm",
 }  # fmt: skip
-_PLAIN_EDITORS: Final = ("nano", "vim", "vi")
-_JUMPING: Final = frozenset({"vi", "vim", "nvim", "nano", "emacs", "micro", "kak", "joe", "ne"})
-"""Editors that take `+12` before a file for its line."""
-_COLON: Final = frozenset({"zed", "zeditor", "hx", "helix", "subl"})
-"""Editors that take `file:12`."""
-_CODE: Final = frozenset({"code", "codium", "cursor", "code-insiders"})
+_TEXT_EDITORS: Final = ("nano", "vim", "vi")
+_PLUS_LINE_EDITORS: Final = frozenset(
+    {"vi", "vim", "nvim", "nano", "emacs", "micro", "kak", "joe", "ne"}
+)
+"""Editors that accept `+12` before a file as its line."""
+_COLON_LINE_EDITORS: Final = frozenset({"zed", "zeditor", "hx", "helix", "subl"})
+"""Editors that accept `file:12`."""
+_GOTO_EDITORS: Final = frozenset({"code", "codium", "cursor", "code-insiders"})
 
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """A command, and where it shows itself."""
+    """A command, and whether it opens a window."""
 
     command: tuple[str, ...]
     in_window: bool
 
 
 def has_desktop(environ: Mapping[str, str]) -> bool:
-    """Whether windows can open where a person sees them."""
+    """Whether windows can open on the user's desktop."""
     if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
         return False
     if sys.platform == "darwin":
@@ -54,37 +56,37 @@ def has_desktop(environ: Mapping[str, str]) -> bool:
 
 
 def text_editor(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The editor for the terminal: `$VISUAL`, `$EDITOR` or any. Raises `SpinneyError`."""
+    """The editor for the terminal: `$VISUAL`, `$EDITOR` or a default. Raises `SpinneyError`."""
     for variable in ("VISUAL", "EDITOR"):
-        given = environ.get(variable, "").strip()
-        if not given:
+        value = environ.get(variable, "").strip()
+        if not value:
             continue
         try:
-            words = tuple(shlex.split(given))
+            words = tuple(shlex.split(value))
         except ValueError:
-            words = (given,)
+            words = (value,)
         if shutil.which(words[0], path=environ.get("PATH")):
             return words
         raise SpinneyError(
-            f"${variable} names {words[0]}, which is not installed. Set it to your editor.",
+            f"${variable} is set to '{words[0]}', which is not installed. Set it to your editor.",
             "backend_unavailable",
         )
-    found = _installed(_PLAIN_EDITORS, environ)
-    if found is None:
+    program = _find_installed(_TEXT_EDITORS, environ)
+    if program is None:
         raise SpinneyError(
-            "No editor was found. Set $EDITOR to one, and start Spinney again.",
+            "No editor was found. Set $EDITOR and start Spinney again.",
             "backend_unavailable",
         )
-    return (found,)
+    return (program,)
 
 
 def editor(
     preferences: "Preferences", environ: Mapping[str, str], path: Path, line: int = 0
 ) -> Opener:
-    """What opens a file (at a line, counted from 1) or a folder. Raises `SpinneyError`."""
+    """The command that opens a file (at a line, from 1) or a folder. Raises `SpinneyError`."""
     is_inline = preferences.file_edit_mode == "inline" and not path.is_dir()
     if has_desktop(environ) and not is_inline:
-        program = _installed(_WINDOWED[preferences.editor], environ)
+        program = _find_installed(_WINDOWED_EDITORS[preferences.editor], environ)
         if program is not None:
             return Opener((program, *at_line(program, path, line)), in_window=True)
     words = text_editor(environ)
@@ -92,23 +94,23 @@ def editor(
 
 
 def at_line(program: str, path: Path, line: int) -> tuple[str, ...]:
-    """The arguments that name a file and, where the program can be told, a line in it."""
-    # A file called like an option is none: it has a slash before it.
+    """The arguments for a file and, if the program supports it, a line."""
+    # Absolute, so that a file named like an option is not parsed as one.
     file = str(path.absolute())
     name = Path(program).name
     if line < 1:
         return (file,)
-    if name in _JUMPING:
+    if name in _PLUS_LINE_EDITORS:
         return (f"+{line}", file)
-    if name in _COLON:
+    if name in _COLON_LINE_EDITORS:
         return (f"{file}:{line}",)
-    if name in _CODE:
+    if name in _GOTO_EDITORS:
         return ("--goto", f"{file}:{line}")
     return ("--line", str(line), file) if name == "xed" else (file,)
 
 
 def terminal(preferences: "Preferences", environ: Mapping[str, str], folder: Path) -> Opener:
-    """What opens a shell: a window of the preferred terminal, or the shell on this screen."""
+    """The command that opens a shell: in the preferred terminal, or on this screen."""
     name = preferences.terminal
     if has_desktop(environ):
         if sys.platform == "darwin" and name in _MAC_TERMINALS:
@@ -120,17 +122,17 @@ def terminal(preferences: "Preferences", environ: Mapping[str, str], folder: Pat
 
 
 def shell(environ: Mapping[str, str]) -> Opener:
-    """The person's shell, on this screen."""
-    found = environ.get("SHELL") or _installed(("bash", "sh"), environ) or "/bin/sh"
-    return Opener((found,), in_window=False)
+    """The user's shell, on this screen."""
+    program = environ.get("SHELL") or _find_installed(("bash", "sh"), environ) or "/bin/sh"
+    return Opener((program,), in_window=False)
 
 
 def desktop_opener(environ: Mapping[str, str]) -> str | None:
-    """The desktop's own way to open a folder or an address; `None` where there is none."""
+    """The desktop's command for opening folders and URLs, or `None`."""
     if not has_desktop(environ):
         return None
-    return _installed(("open",) if sys.platform == "darwin" else ("xdg-open",), environ)
+    return _find_installed(("open",) if sys.platform == "darwin" else ("xdg-open",), environ)
 
 
-def _installed(names: Sequence[str], environ: Mapping[str, str]) -> str | None:
+def _find_installed(names: Sequence[str], environ: Mapping[str, str]) -> str | None:
     return next((name for name in names if shutil.which(name, path=environ.get("PATH"))), None)

@@ -1,8 +1,8 @@
-"""Textual's output, led through our painter.
+"""Redirects Textual's frames to our painter.
 
-Of Textual 8.2.8, which has no public way to see a frame before it is bytes: `App._display` is given
-each one as a `LayoutUpdate` (all rows) or a `ChopsUpdate` (spans of rows) of its compositor, and
-would write a reset and all colors for every piece of text, as often as something changes.
+Textual 8.2.8 has no public API for frames before they become bytes: `App._display` gets each one as
+a `LayoutUpdate` (all rows) or a `ChopsUpdate` (spans of rows) of its compositor, and would write a
+reset and all colors for every piece of text, for each change.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from textual.messages import TerminalSupportsSynchronizedOutput
 from textual.strip import Strip
 
 from tui.terminal.capabilities import Terminal
-from tui.terminal.frame_difference import Manner
-from tui.terminal.input_parser import Answered
+from tui.terminal.frame_difference import WriteOptions
+from tui.terminal.input_parser import StatusReported
 from tui.terminal.pacing import Pacer
 from tui.terminal.painter import Painter
 from tui.terminal.sgr import PLAIN, Pen, pen_of
@@ -37,41 +37,41 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-class Outlet:
-    """The stream that Textual's thread writes to; knows whether anything waits for the kernel."""
+class TrackedStream:
+    """The stream of Textual's writer thread; tracks whether the kernel has accepted all output."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
         self._lock = Lock()
-        self._given = self._taken = self._flushed = 0
+        self._queued = self._written = self._flushed = 0
 
-    def expect(self) -> None:
-        """Something was given to the thread."""
+    def note_queued(self) -> None:
+        """Note that text was queued for the thread."""
         with self._lock:
-            self._given += 1
+            self._queued += 1
 
     @property
-    def is_taken(self) -> bool:
-        """Whether the kernel has all that was given, and (where it tells) has passed it on."""
-        return self._flushed == self._given and not _count_queued(self._stream)
+    def is_drained(self) -> bool:
+        """Whether the kernel has accepted all output and, if it reports that, passed it on."""
+        return self._flushed == self._queued and not _count_queued(self._stream)
 
     def write(self, text: str) -> int:
-        """Called by the thread."""
-        self._taken += 1
+        """Write text. Called on the writer thread."""
+        self._written += 1
         return self._stream.write(text)
 
     def flush(self) -> None:
-        """Called by the thread when nothing more waits."""
-        taken = self._taken
+        """Flush the stream. Called on the writer thread when its queue is empty."""
+        written = self._written
         self._stream.flush()
-        self._flushed = taken
+        self._flushed = written
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
 
 def _count_queued(stream: IO[str]) -> int:
-    """Bytes that wait in the kernel. Linux counts them for serial lines, not for a pty."""
+    """Bytes queued in the kernel. Linux counts them for serial lines, not for a pty."""
     try:
         count = fcntl.ioctl(stream.fileno(), termios.TIOCOUTQ, b"\0" * 4)
     except OSError:
@@ -80,7 +80,7 @@ def _count_queued(stream: IO[str]) -> int:
 
 
 class PacedDriver(StreamDriver):
-    """Textual's driver, which knows what has arrived and draws no more than that."""
+    """Textual's driver, which tracks what has arrived and limits output accordingly."""
 
     def __init__(self, app: App[object], **named: Any) -> None:
         super().__init__(app, **named)
@@ -89,36 +89,36 @@ class PacedDriver(StreamDriver):
             app.driver = self
         self._event_loop = asyncio.get_running_loop()
         terminal = Terminal.of(os.environ)
-        asks = terminal.remote and os.environ.get("TERM", "") not in ("", "dumb")
+        sends_queries = terminal.remote and os.environ.get("TERM", "") not in ("", "dumb")
         self.painter = Painter(
             self.write,
-            Pacer(lambda: self._outlet.is_taken, asks=asks),
-            Manner.of(os.environ, words=terminal.plain),
+            Pacer(lambda: self._stream.is_drained, sends_queries=sends_queries),
+            WriteOptions.of(os.environ, whole_words=terminal.plain),
         )
 
-    def wrap(self, stream: IO[str]) -> Outlet:
-        """The stream, and what is known of it."""
-        self._outlet = Outlet(stream)
-        return self._outlet
+    def wrap(self, stream: IO[str]) -> TrackedStream:
+        """Wrap the output stream to track it."""
+        self._stream = TrackedStream(stream)
+        return self._stream
 
     def write(self, data: str) -> None:
-        """Hand this to the thread that writes."""
-        self._outlet.expect()
+        """Queue data for the writer thread."""
+        self._stream.note_queued()
         super().write(data)
 
     def start_application_mode(self) -> None:
-        """Take the terminal, of which nothing is known."""
+        """Take over the terminal; its content is unknown."""
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.painter.begin()
 
     def stop_application_mode(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         self.painter.end()
         super().stop_application_mode()
 
     def process_message(self, message: Message) -> None:
-        """Take the answers out of the input. Called on its thread."""
-        if isinstance(message, Answered):
+        """Handle reports of the terminal. Called on the input thread."""
+        if isinstance(message, StatusReported):
             self._event_loop.call_soon_threadsafe(self.painter.receive)
         else:
             if isinstance(message, TerminalSupportsSynchronizedOutput):
@@ -131,32 +131,32 @@ class PaintedApp(FrameApp):
 
     @property
     def painter(self) -> Painter | None:
-        """What draws; nothing does where there is no terminal."""
+        """The painter, or `None` without a terminal."""
         return self.driver.painter if self.driver is not None else None
 
     def write(self, sequence: str) -> None:
-        """Send a sequence to the terminal, if there is one, beside the frames."""
+        """Write a sequence to the terminal, if there is one, outside of frames."""
         if self.driver is not None:
             self.driver.write(sequence)
 
     async def on_event(self, event: events.Event) -> None:
-        """Know nothing of the terminal once it has another size: it may move what it shows."""
+        """Forget the terminal's content after a resize: it may have moved rows."""
         if isinstance(event, events.Resize) and (painter := self.painter) is not None:
             painter.forget()
         await super().on_event(event)
 
     def __init__(self, **named: Any) -> None:
         self.driver: PacedDriver | None = None
-        """What writes to the terminal, once it runs in one."""
+        """The terminal driver, once the application runs in a terminal."""
         self.color_system: ColorSystem | None = ColorSystem.TRUECOLOR
         super().__init__(**named)
         self.drawn_at: WeakKeyDictionary[Screen[Any], float] = WeakKeyDictionary()
-        """When each screen was first drawn with what it holds, by the clock of events."""
+        """When each screen was first drawn with its content (monotonic, as in events)."""
 
     def draw_frame(self, screen: "Screen[Any]", frame: Frame | None) -> bool:
-        """Give it to the painter, if there is one."""
+        """Pass the frame to the painter, if there is one."""
         if screen not in self.drawn_at and any(child.size for child in screen.children):
-            self.drawn_at[screen] = monotonic()  # Before anybody sees it, and presses what it says.
+            self.drawn_at[screen] = monotonic()  # Before the user can see it and press a key.
         if (painter := self.painter) is None:
             return False
         if frame is not None:

@@ -1,7 +1,7 @@
-"""The last change to what is drawn, for terminals that cannot show it as it is.
+"""Line filters for limited terminals.
 
-It is made to finished rows, so it holds for every screen alike: plain ASCII instead of signs, no
-boxes, colours that can be told apart where there are only 16 or 256.
+They are applied to finished rows, so they work for every screen: ASCII instead of icons, no boxes,
+and readable colors if there are only 16 or 256.
 """
 
 import re
@@ -19,7 +19,7 @@ from textual.filter import LineFilter
 
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio, ensure_contrast
 
-_SIGNS: Final = {
+_SYMBOLS: Final = {
     **dict(zip("·•◦▪…◐◌●○✗✓■□", "-*-+.~~*ox+#o", strict=True)),
     **dict(zip("▸▾▶▼▲◀❯›‹→←↑↓↪⇧", ">v>v^<>><><^v\\+", strict=True)),
     **dict(zip("“”‘’−–—×═", "\"\"''---x=", strict=True)),
@@ -33,11 +33,13 @@ _BLOCKS: Final = {
     **dict(zip("█▌▎▏▍▐", "#|||||", strict=True)),
 }
 
-ASCII_SIGNS: Final[Mapping[int, str]] = str.maketrans(_LINES | _BLOCKS | _SIGNS)
-"""Our signs, and all that boxes are drawn with, each by a character of one cell."""
+ASCII_SIGNS: Final[Mapping[int, str]] = str.maketrans(_LINES | _BLOCKS | _SYMBOLS)
+"""Replacements of our icons and all box characters by ASCII characters of one cell."""
 
-NO_BOXES: Final[Mapping[int, str]] = str.maketrans(dict.fromkeys([*_LINES, *_BLOCKS], " ") | _SIGNS)
-"""The same without boxes, for ears: a screen reader would read them out."""
+NO_BOXES: Final[Mapping[int, str]] = str.maketrans(
+    dict.fromkeys([*_LINES, *_BLOCKS], " ") | _SYMBOLS
+)
+"""The same without boxes, for screen-reader mode: they would be read aloud."""
 
 
 _VGA: Final = TerminalTheme(
@@ -64,11 +66,11 @@ _VGA: Final = TerminalTheme(
         (255, 255, 255),
     ],
 )
-"""The 16 colors between which Rich chooses the nearest one."""
+"""The 16 colors from which Rich chooses the nearest one."""
 
 
-class OtherSigns(LineFilter):
-    """Draws some characters as others of the same width."""
+class CharacterFilter(LineFilter):
+    """Replaces characters by others of the same width."""
 
     def __init__(self, table: Mapping[int, str]) -> None:
         super().__init__()
@@ -84,44 +86,46 @@ class OtherSigns(LineFilter):
         ]
 
 
-class LegibleColors(LineFilter):
-    """Keeps text apart from its ground where both are drawn in the nearest of a few colours."""
+class ContrastFilter(LineFilter):
+    """Keeps text readable when both of its colors are mapped to the nearest of a few."""
 
     def __init__(self, system: ColorSystem) -> None:
         super().__init__()
         self._system = system
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The row with the colours of its text moved where they must be."""
+        """The row with its text colors adjusted where necessary."""
         return [
             segment
             if segment.style is None
-            else Segment(segment.text, legible(segment.style, self._system), segment.control)
+            else Segment(segment.text, make_legible(segment.style, self._system), segment.control)
             for segment in segments
         ]
 
 
 @lru_cache(maxsize=4096)
-def legible(style: Style, system: ColorSystem) -> Style:
-    """The style, or one whose text can be read once both its colours are the nearest ones."""
+def make_legible(style: Style, system: ColorSystem) -> Style:
+    """The style, with its text color adjusted so that it is readable in nearest colors."""
     if style.color is None or style.bgcolor is None or style.bgcolor.triplet is None:
         return style
     if style.color.triplet is None:
         return style
-    ground = nearest(style.bgcolor, system)
-    if contrast_ratio(nearest(style.color, system), ground) >= MIN_TEXT_CONTRAST:
+    background_color = nearest_color(style.bgcolor, system)
+    if contrast_ratio(nearest_color(style.color, system), background_color) >= MIN_TEXT_CONTRAST:
         return style
-    # More than is needed, because the nearest colour may be a darker one.
+    # With higher targets than needed, because the nearest color may be a darker one.
     for ratio in (MIN_TEXT_CONTRAST, MIN_TEXT_CONTRAST + 1, MIN_TEXT_CONTRAST + 2):
-        moved = RichColor.parse(ensure_contrast(style.color.triplet.hex, ground, ratio=ratio))
-        if contrast_ratio(nearest(moved, system), ground) >= MIN_TEXT_CONTRAST:
-            return style + Style(color=moved)
-    end = max("#ffffff", "#000000", key=lambda color: contrast_ratio(color, ground))
+        adjusted = RichColor.parse(
+            ensure_contrast(style.color.triplet.hex, background_color, ratio=ratio)
+        )
+        if contrast_ratio(nearest_color(adjusted, system), background_color) >= MIN_TEXT_CONTRAST:
+            return style + Style(color=adjusted)
+    end = max("#ffffff", "#000000", key=lambda color: contrast_ratio(color, background_color))
     return style + Style(color=end)
 
 
-def nearest(color: RichColor, system: ColorSystem) -> str:
-    """The colour that a terminal with so many colours draws, as `#rrggbb`."""
+def nearest_color(color: RichColor, system: ColorSystem) -> str:
+    """The nearest color in a color system, as `#rrggbb`."""
     drawn = color.downgrade(system)
     return drawn.get_truecolor(_VGA).hex
 
@@ -130,13 +134,13 @@ _MANY_COLORS: Final = re.compile(
     r"(alacritty|contour|foot|foot-extra|ghostty|iterm2?|konsole|mintty|rio|st|wezterm|xterm-ghostty"
     r"|xterm-kitty)(-direct)?|(xterm|tmux|screen|vte|mlterm|gnome)-direct"
 )
-"""Values of `TERM` that do not say `256color`, of terminals with that many colors or more."""
+"""Values of `TERM` without `256color`, of terminals with at least that many colors."""
 
 
 def color_system(term: str, detected: ColorSystem | None) -> ColorSystem | None:
-    """The colors that a terminal has: Rich knows only those whose name says it.
+    """The color system of a terminal: Rich only knows those whose name includes it.
 
-    SSH does not carry `COLORTERM`, which says it in the terminal's own words.
+    SSH does not forward `COLORTERM`, with which the terminal reports it.
     """
     if detected is not ColorSystem.STANDARD or not _MANY_COLORS.fullmatch(term.lower()):
         return detected
@@ -146,10 +150,10 @@ def color_system(term: str, detected: ColorSystem | None) -> ColorSystem | None:
 def filters(
     *, ascii_signs: bool, plain: bool, color_system: ColorSystem | None
 ) -> list[LineFilter]:
-    """Those that this terminal needs."""
-    found: list[LineFilter] = []
+    """The filters that this terminal needs."""
+    line_filters: list[LineFilter] = []
     if plain or ascii_signs:
-        found.append(OtherSigns(NO_BOXES if plain else ASCII_SIGNS))
+        line_filters.append(CharacterFilter(NO_BOXES if plain else ASCII_SIGNS))
     if color_system in (ColorSystem.STANDARD, ColorSystem.EIGHT_BIT):
-        found.append(LegibleColors(color_system))
-    return found
+        line_filters.append(ContrastFilter(color_system))
+    return line_filters

@@ -1,7 +1,7 @@
-"""The terminal for ears (`--plain`): what a screen reader needs beside rows without boxes.
+"""Screen-reader mode (`--plain`): what it needs besides rows without boxes.
 
-States are told in words instead of signs, nothing moves by itself, the terminal's cursor stands
-where the keys go, and what is told in passing stays at the bottom, in its order.
+States are shown as words instead of icons, nothing is animated, the terminal's cursor follows
+focus, and notifications stay at the bottom, in order.
 """
 
 from collections import deque
@@ -14,25 +14,25 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-KEPT: Final = 4
-"""How many announcements stay to be read."""
+MAX_SENTENCES: Final = 4
+"""Notifications that stay visible."""
 
 SHOW_CURSOR: Final = "\x1b[?25h"
 
 
 class _Mode:
-    """Set once by the application: a process has one terminal."""
+    """Set by the application: a process has one terminal."""
 
     is_on = False
 
 
 def switch(on: bool) -> None:
-    """Speak in words from now on, or in signs."""
+    """Enable or disable screen-reader mode."""
     _Mode.is_on = on
 
 
 def is_on() -> bool:
-    """Whether words are wanted instead of signs."""
+    """Whether screen-reader mode is enabled."""
     return _Mode.is_on
 
 
@@ -42,40 +42,41 @@ def counted(number: int, sign: str, word: str) -> str:
 
 
 class Announcements(Static):
-    """What was told in passing, the newest last. There are none where nobody listens."""
+    """Recent notifications, newest last; hidden unless screen-reader mode is enabled."""
 
     DEFAULT_CSS = "Announcements { height: auto; padding: 0 1; display: none; }"
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
-        self._told: deque[str] = deque(maxlen=KEPT)
+        self._sentences: deque[str] = deque(maxlen=MAX_SENTENCES)
 
     def tell(self, sentence: str) -> None:
-        """Append a sentence."""
-        self._told.append(sentence)
+        """Append a notification."""
+        self._sentences.append(sentence)
         self.display = True
-        self.update(Content("\n".join(self._told)))
+        self.update(Content("\n".join(self._sentences)))
 
 
 def announcements(screens: Sequence[Screen[Any]]) -> list[Announcements]:
-    """Where it is told: on the screen in front, and on the one that its dialogs stand before."""
-    found: list[Announcements] = []
+    """The notification areas of the top screen and, below dialogs, of the screen behind them."""
+    announcements_found: list[Announcements] = []
     for screen in reversed(screens):
-        found += screen.query(Announcements)
+        announcements_found += screen.query(Announcements)
         if not screen.is_modal:
             break
-    return found
+    return announcements_found
 
 
 def dialog_of(screen: Screen[Any]) -> Widget | None:
-    """What a screen asks whose keys are its own."""
+    """The dialog of a screen, or `None`."""
     return next(iter(screen.query(".dialog")), None)
 
 
 def cursor_of(widget: Widget | None) -> Offset | None:
-    """Where on the screen the keys go: in the text that is written, or on a row of the widget.
+    """The screen position of a widget's cursor: in its text, or on its current row.
 
-    Asked of the widget each time. What was last told to the application may be of another screen.
+    Computed from the widget each time; the position stored in the application may be of another
+    screen.
     """
     from textual.widgets import Input, OptionList, TextArea, Tree
 

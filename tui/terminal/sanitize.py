@@ -1,7 +1,7 @@
-"""The last guard before the terminal: no row that is drawn holds a character that steers it.
+"""The final filter before the terminal: no row contains control characters.
 
-What strangers write is made visible before it is stored. This holds where it did not pass the store
-(an error of another program, a path in a dialog), for every widget alike, those of Textual as well.
+Untrusted text is sanitized before it is stored. This filter also covers text that did not pass the
+store (an error of another program, a path in a dialog), in every widget, including Textual's.
 """
 
 from rich.cells import cell_len
@@ -11,27 +11,27 @@ from textual.filter import LineFilter
 
 from model.base.text import make_visible
 
-_INSIDE_A_ROW = str.maketrans({"\t": "␉", "\n": "␊", "\r": "␍"})
+_LINE_CONTROLS = str.maketrans({"\t": "␉", "\n": "␊", "\r": "␍"})
 
 
 class Harmless(LineFilter):
-    """Draws hidden characters as marks."""
+    """Replaces control characters by visible marks."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The row; the same segments where all can be printed, which is nearly always.
+        """Filter a row; returns the same segments if everything is printable, as nearly always.
 
-        A row stays as wide as it was, so that marks push what is behind them out of it.
+        The row keeps its width, so marks push the text after them out of it.
         """
         if all(segment.control or segment.text.isprintable() for segment in segments):
             return segments
-        shown = [
+        sanitized = [
             segment if segment.control else Segment(harmless(segment.text), segment.style)
             for segment in segments
         ]
         width = sum(cell_len(segment.text) for segment in segments if not segment.control)
-        return Segment.adjust_line_length(shown, width, pad=False)
+        return Segment.adjust_line_length(sanitized, width, pad=False)
 
 
 def harmless(text: str) -> str:
-    """A part of a row with every hidden character shown as a mark."""
-    return make_visible(text.translate(_INSIDE_A_ROW))
+    """The text with every control character replaced by a visible mark."""
+    return make_visible(text.translate(_LINE_CONTROLS))

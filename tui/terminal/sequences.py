@@ -1,8 +1,8 @@
-"""Divides the characters that a terminal sends into text, keys, control sequences and pastes.
+"""A lexer that splits terminal input into text, keys, control sequences and pastes.
 
-A line may tear a sequence anywhere, lose a part of it or never end it. So what may be the beginning
-of one is held for a while, and no longer; what cannot become a key is dropped and never typed. The
-cost is linear, and what is held is bounded.
+A connection may tear a sequence anywhere, lose a part of it or never complete it. So the beginning
+of a sequence is held for a limited time; invalid sequences are dropped and never typed. The cost is
+linear, and the buffer is bounded.
 """
 
 import re
@@ -17,42 +17,42 @@ PASTE_START: Final = "\x1b[200~"
 PASTE_END: Final = "\x1b[201~"
 
 ESCAPE_DELAY: Final = 0.1
-"""Seconds after which an ESC that nothing followed is the escape key."""
+"""Seconds after which a lone ESC is the escape key."""
 REMOTE_ESCAPE_DELAY: Final = 0.3
-"""The same over SSH, where the rest of an arrow key may come late."""
+"""The same over SSH, where the rest of an arrow key may arrive late."""
 PREFIX_DELAY: Final = 0.5
-"""Seconds after which ESC and `[` or `O` alone are two keys, and an ESC alone is one where the
-terminal has a sequence for that key."""
+"""Seconds after which ESC and `[` or `O` alone are two keys, and after which a lone ESC is a key if
+the terminal has a sequence for the escape key."""
 SEQUENCE_DELAY: Final = 2.0
-"""Seconds within which a sequence goes on that no key begins like."""
+"""Seconds to wait for the rest of a sequence that cannot be typed keys."""
 PASTE_DELAY: Final = 3.0
-"""Seconds of silence after which a key ends a paste whose end was lost."""
+"""Seconds without input after which a key ends a paste whose end was lost."""
 BURST_DELAY: Final = 0.1
-"""Seconds within which a paste without brackets goes on."""
+"""Maximum seconds between two pieces of a paste without brackets."""
 
-LONGEST_KEPT: Final = 256
-"""Characters of one sequence that are kept; the rest of a longer one is read and dropped."""
-LONGEST_PASTE: Final = 1 << 24
-"""Characters of one paste; a longer one comes as several."""
-_PASTED_LINES: Final = 3
-"""So many lines with text in one read were pasted, not typed: enter is a part of them."""
+MAX_SEQUENCE: Final = 256
+"""Maximum characters of a sequence; the rest of a longer one is read and dropped."""
+MAX_PASTE: Final = 1 << 24
+"""Maximum characters of a paste; a longer one is split."""
+_MIN_PASTED_LINES: Final = 3
+"""At least this many lines of text in one read were pasted, not typed: enter is part of them."""
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     TEXT = auto()
-    """Characters that no terminal takes for commands."""
+    """Printable characters."""
     CONTROL = auto()
     """One control character; a lone ESC is the escape key."""
     ALT = auto()
-    """ESC and the character behind it, as terminals send alt and a key."""
+    """ESC and the following character, as terminals send alt and a key."""
     SEQUENCE = auto()
     """A control sequence (`ESC [` …) or a single shift (`ESC O` …)."""
     STRING = auto()
     """An operating system command (`ESC ] …`), without its end; others are dropped."""
     PASTE = auto()
-    """What was pasted, without the brackets."""
+    """A pasted text, without the brackets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Token:
 Tokens = Generator[Token, None, int]
 
 _PLAIN = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
-"""Text, and the control characters that a text may have."""
+"""Text, including the control characters that are allowed in it."""
 _PIECE = re.compile(r"[^\t\r\n]+|[\t\r\n]")
 _BREAKS = re.compile(r"[\r\n]+")
 _SEQUENCE = re.compile(
@@ -80,21 +80,21 @@ _SEQUENCE = re.compile(
     r")"
 )
 _BROKEN = re.compile(r"\x1b\[(?:<[-\d;]*|[0-?]+[ -/]*)")
-"""The beginning of a sequence that goes on as none."""
-_BEGUN = re.compile(r"\x1b(?:\[(?:M[^\x1b]{0,2}|\[|<[-\d;]*|[0-?]*[ -/]*)?|[O\]P_])?\Z")
-"""A sequence, or a key, whose rest may still come."""
+"""The beginning of an invalid sequence."""
+_INCOMPLETE = re.compile(r"\x1b(?:\[(?:M[^\x1b]{0,2}|\[|<[-\d;]*|[0-?]*[ -/]*)?|[O\]P_])?\Z")
+"""An incomplete sequence or key."""
 _STRING = re.compile(r"\x1b(?:\](?=[\dlLI])|P(?=[\d;<=>?!$+|])|_(?=[\dA-Za-z]))")
-"""The beginning of what terminals answer in words; nobody types on like that behind alt."""
+"""The beginning of a string answer of the terminal; not plausible as typed alt and letters."""
 _STRING_END = re.compile(r"[\x00-\x1f\x7f\x9c]")
-_REST = re.compile(
+_TORN_REST = re.compile(
     r"(?:\[(?:[A-DFHIOZ]|<[-\d;]*[mM]?|[\d;:]+[~A-Znu]|[?>][\d;]*(?:[cnu]|\$y))|O[A-DFHP-S])"
     r"(?=\x1b|\Z)|\[200~|\]\d+;|P(?:[01][+$]r|[>!]\|)|_G"
 )
-"""What follows a torn ESC and is hardly typed by anybody in one piece."""
+"""The rest of a sequence after a torn ESC; not plausible as typed text."""
 
 
 class Lexer:
-    """Divides a stream that comes in pieces."""
+    """Splits a stream that arrives in pieces."""
 
     def __init__(
         self,
@@ -104,30 +104,30 @@ class Lexer:
     ) -> None:
         self.escape_delay = escape_delay
         self._clock = clock
-        self._since = 0.0
-        """When the last piece came."""
+        self._last_input = 0.0
+        """When the last piece arrived."""
         self._held = ""
         """The beginning of a sequence."""
         self._string: str | None = None
-        """The beginning of a string that has not ended."""
+        """The beginning of an unfinished string."""
         self._paste: list[str] | None = None
-        """The pieces of a paste that has not ended."""
-        self._pasted = 0
-        """How many characters they have."""
-        self._escaped = float("-inf")
-        """When an ESC was taken for the escape key because nothing had followed."""
-        self._lines_pasted = float("-inf")
-        """When lines came last that were pasted without brackets."""
+        """The pieces of an unfinished paste."""
+        self._paste_length = 0
+        """Their total length."""
+        self._escape_time = float("-inf")
+        """When a lone ESC was last emitted as the escape key."""
+        self._last_pasted_lines = float("-inf")
+        """When lines pasted without brackets last arrived."""
 
     def feed(self, data: str) -> Iterator[Token]:
-        """The tokens in the next piece."""
+        """The tokens of the next piece."""
         now = self._clock()
-        gap, self._since = now - self._since, now
-        if self._is_lost(data, gap):
+        gap, self._last_input = now - self._last_input, now
+        if self._has_lost_end(data, gap):
             yield from self.flush()
-        if now - self._escaped < SEQUENCE_DELAY and _REST.match(data):
+        if now - self._escape_time < SEQUENCE_DELAY and _TORN_REST.match(data):
             data = ESC + data
-        self._escaped = float("-inf")
+        self._escape_time = float("-inf")
         data, self._held = self._held + data, ""
         at = 0
         while at < len(data):
@@ -141,25 +141,25 @@ class Lexer:
                 at = yield from self._read_plain(data, at)
 
     def tick(self) -> Iterator[Token]:
-        """What the time that went by makes of what is held."""
+        """The tokens that are due because time has passed."""
         delay = self._delay()
-        if delay is not None and self._clock() - self._since >= delay:
-            yield from self._give_up()
+        if delay is not None and self._clock() - self._last_input >= delay:
+            yield from self._release_held()
 
     def wait(self) -> float | None:
-        """Seconds until `tick` has something to say; `None` while nothing is held."""
+        """Seconds until `tick` should be called; `None` if nothing is held."""
         delay = self._delay()
-        return None if delay is None else max(0.0, self._since + delay - self._clock())
+        return None if delay is None else max(0.0, self._last_input + delay - self._clock())
 
     def flush(self) -> Iterator[Token]:
-        """End everything that has begun; no more is awaited."""
+        """Complete all unfinished tokens without waiting."""
         if self._paste is not None:
             pasted, self._paste = "".join((*self._paste, self._held)), None
             self._held = ""
             yield Token(Kind.PASTE, pasted)
-        yield from self._give_up()
+        yield from self._release_held()
 
-    # What is held -------------------------------------------------------------------------------
+    # Held input ---------------------------------------------------------------------------------
 
     def _delay(self) -> float | None:
         if self._paste is not None or not (self._held or self._string is not None):
@@ -170,25 +170,25 @@ class Lexer:
             return max(PREFIX_DELAY, self.escape_delay)
         return SEQUENCE_DELAY
 
-    def _give_up(self) -> Iterator[Token]:
+    def _release_held(self) -> Iterator[Token]:
         held, self._held = self._held, ""
         if self._string is not None:
             self._string = None
         elif held == ESC:
-            self._escaped = self._clock()
+            self._escape_time = self._clock()
             yield Token(Kind.CONTROL, ESC)
         elif len(held) == 2:
             yield Token(Kind.ALT, held[1])
 
-    def _is_lost(self, data: str, gap: float) -> bool:
-        """Whether a paste's end does not come any more: somebody presses a key instead."""
+    def _has_lost_end(self, data: str, gap: float) -> bool:
+        """Whether the end of a paste was lost: a key was pressed after a long pause."""
         if self._paste is None or gap < PASTE_DELAY:
             return False
         is_key = len(data) == 1 or data.startswith(ESC)
         return is_key and not PASTE_END.startswith((self._held + data)[: len(PASTE_END)])
 
     # One token ----------------------------------------------------------------------------------
-    # Each takes one from a place in the data, and returns the place behind it.
+    # Each reads a token at a position of the data, and returns the position after it.
 
     def _read_plain(self, data: str, at: int) -> Tokens:
         if (run := _PLAIN.match(data, at)) is None:
@@ -204,14 +204,14 @@ class Lexer:
 
     def _is_pasted(self, run: str) -> bool:
         lines = sum(1 for line in _BREAKS.split(run) if line.strip())
-        if lines < _PASTED_LINES and self._since - self._lines_pasted >= BURST_DELAY:
+        if lines < _MIN_PASTED_LINES and self._last_input - self._last_pasted_lines >= BURST_DELAY:
             return False
-        self._lines_pasted = self._since
+        self._last_pasted_lines = self._last_input
         return True
 
     def _read_escape(self, data: str, at: int) -> Tokens:
         if data.startswith(PASTE_START, at):
-            self._paste, self._pasted = [], 0
+            self._paste, self._paste_length = [], 0
             return at + len(PASTE_START)
         if (string := _STRING.match(data, at)) is not None:
             self._string = data[at + 1]
@@ -219,8 +219,8 @@ class Lexer:
         if (sequence := _SEQUENCE.match(data, at)) is not None:
             yield Token(Kind.SEQUENCE, sequence.group())
             return sequence.end()
-        if _BEGUN.match(data, at) is not None:
-            self._held = data[at : at + LONGEST_KEPT]
+        if _INCOMPLETE.match(data, at) is not None:
+            self._held = data[at : at + MAX_SEQUENCE]
             return len(data)
         if (broken := _BROKEN.match(data, at)) is not None:
             return broken.end()
@@ -234,36 +234,41 @@ class Lexer:
         assert self._string is not None
         end = _STRING_END.search(data, at)
         stop = end.start() if end is not None else len(data)
-        self._string += data[at : min(stop, at + LONGEST_KEPT - len(self._string))]
+        self._string += data[at : min(stop, at + MAX_SEQUENCE - len(self._string))]
         if end is None:
             return stop
         if stop == len(data) - 1 and data[stop] == ESC:  # perhaps the first half of the end
             self._held = ESC
             return len(data)
-        whole, self._string = self._string, None
+        command, self._string = self._string, None
         is_long_end = data.startswith(f"{ESC}\\", stop)
         if not is_long_end and end.group() not in "\x07\x9c":
-            return stop  # broken off by what comes now
-        if whole[0] == "]":
-            yield Token(Kind.STRING, whole[1:])
+            return stop  # interrupted by the next sequence
+        if command[0] == "]":
+            yield Token(Kind.STRING, command[1:])
         return stop + 1 + is_long_end
 
     def _read_paste(self, data: str, at: int) -> Tokens:
         assert self._paste is not None
         end = data.find(PASTE_END, at)
-        stop = end if end >= 0 else len(data) - _half_end(data)
+        stop = end if end >= 0 else len(data) - _partial_end_length(data)
         self._paste.append(data[at:stop])
-        self._pasted += stop - at
-        if end < 0 and self._pasted < LONGEST_PASTE:
+        self._paste_length += stop - at
+        if end < 0 and self._paste_length < MAX_PASTE:
             self._held = data[stop:]
             return len(data)
         yield Token(Kind.PASTE, "".join(self._paste))
-        self._paste, self._pasted = (None if end >= 0 else []), 0
+        self._paste, self._paste_length = (None if end >= 0 else []), 0
         return stop + len(PASTE_END) if end >= 0 else stop
 
 
-def _half_end(data: str) -> int:
-    """How many characters at the end may be the first half of a paste's end."""
+def _partial_end_length(data: str) -> int:
+    """The length of the suffix that may be the beginning of a paste's end."""
     return next(
-        (half for half in range(len(PASTE_END) - 1, 0, -1) if data.endswith(PASTE_END[:half])), 0
+        (
+            length
+            for length in range(len(PASTE_END) - 1, 0, -1)
+            if data.endswith(PASTE_END[:length])
+        ),
+        0,
     )

@@ -1,10 +1,9 @@
-"""The process that a shell waits for, in front of the Spinney that does the work.
+"""The foreground process that the shell waits for, while Spinney runs in another process.
 
 Agents must outlive their terminal, and a shell takes its terminal back only when the process that
-it started has ended or stopped. So that one does nothing but wait: it ends when Spinney goes on
-without a screen, and stops when somebody goes back to the shell for a while. Spinney itself runs in
-a session of its own, where no terminal can stop or end it. Standard library only: this is forked
-before anything else is imported.
+it started has exited or stopped. So that process only waits: it exits when Spinney continues
+without a screen, and stops on `ctrl+z`. Spinney itself runs in its own session, where no terminal
+can stop or end it. Standard library only: this is forked before anything else is imported.
 """
 
 import os
@@ -16,131 +15,133 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
-_LEAVE, _FAILED, _STOP, _GO_ON = b"l", b"f", b"s", b"g"
-_LAST_PATIENCE = 30
-"""Seconds that Spinney has to let go of a terminal that is gone."""
-_WHOLE = (
-    "\x1b[?2026l\x1b[r\x1b[m"  # The frame in which it died, its scroll region and its style.
+_DETACH, _FAILED, _STOP, _CONTINUE = b"l", b"f", b"s", b"g"
+_RELEASE_TIMEOUT = 30
+"""Seconds that Spinney has to exit or detach after its terminal hung up."""
+_RESET_TERMINAL = (
+    "\x1b[?2026l\x1b[r\x1b[m"  # An unfinished frame, its scroll region and its style.
     "\x1b[<u\x1b[?1049l\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"
     "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?7h\x1b[?25h"
 )
-"""Gives back what a killed program had switched on in the terminal."""
-_ASKED_FOR = "\x1b[?2031l\x1b[23;2t\x1b]22;\x1b\\"
-"""The same for what only terminals are sent that know it: reports of other colors, the title that
-was kept, and the shape of the pointer."""
-_KNOW_LITTLE = ("", "dumb", "linux", "unknown")
-"""Values of `TERM` of those that would show it, or keep no title."""
+"""Resets terminal modes after Spinney was killed."""
+_RESET_EXTENSIONS = "\x1b[?2031l\x1b[23;2t\x1b]22;\x1b\\"
+"""The same for modes of capable terminals only: color reports, the saved title, and the pointer
+shape."""
+_LIMITED_TERMINALS = ("", "dumb", "linux", "unknown")
+"""Values of `TERM` for terminals that would print it, or cannot save a title."""
 
 
 class Leash:
-    """Spinney's hold on the process in front of it."""
+    """Spinney's connection to the foreground process (the supervisor)."""
 
-    def __init__(self, front: socket.socket) -> None:
-        self._front = front
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
         self._continued = threading.Event()
 
     def fileno(self) -> int:
-        """For those who watch it; hung up when the process in front is gone."""
-        return self._front.fileno()
+        """The file descriptor for polling; it hangs up when the foreground process exits."""
+        return self._channel.fileno()
 
     def let_go(self, *, failed: bool = False) -> None:
-        """Give up the terminal for good: the shell goes on, and so does this process.
+        """Release the terminal for good: the foreground process exits, this process continues.
 
-        `failed` says that nobody wanted it: the exit code is 1.
+        With `failed`, its exit code is 1.
         """
-        nowhere = os.open(os.devnull, os.O_RDWR)
+        null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
-            os.dup2(nowhere, descriptor)
-        os.close(nowhere)
+            os.dup2(null, descriptor)
+        os.close(null)
         with suppress(OSError):
-            self._front.send(_FAILED if failed else _LEAVE)
-        self._front.close()
+            self._channel.send(_FAILED if failed else _DETACH)
+        self._channel.close()
 
     def stop(self) -> None:
-        """Let the shell have the terminal until it is given back, or `go_on` is called."""
+        """Suspend to the shell, until the job is resumed or `go_on` is called."""
         self._continued.clear()
         with suppress(OSError):
-            self._front.send(_STOP)
+            self._channel.send(_STOP)
         self._continued.wait()
 
     def go_on(self) -> None:
         """End a `stop`, from a signal or another thread."""
         self._continued.set()
 
-    def heard(self) -> None:
-        """Take what the process in front says."""
-        if self._front.recv(1) == _GO_ON:
+    def receive(self) -> None:
+        """Read and handle a message of the foreground process."""
+        if self._channel.recv(1) == _CONTINUE:
             self.go_on()
 
 
 def run_behind(work: Callable[[Leash], int]) -> int:
-    """Run this in a process of its own, behind this one; the exit code of either."""
+    """Run `work` in a supervised child process; returns the exit code in either process."""
     _wait_for_foreground()
-    front, behind = socket.socketpair()
+    supervisor_end, worker_end = socket.socketpair()
     pid = os.fork()
     if pid == 0:
-        front.close()
+        supervisor_end.close()
         os.setsid()
-        return work(Leash(behind))
-    behind.close()
-    return _Front(pid, front).wait()
+        return work(Leash(worker_end))
+    worker_end.close()
+    return _Supervisor(pid, supervisor_end).wait()
 
 
-class _Front:
-    """The process in front."""
+class _Supervisor:
+    """The foreground process."""
 
-    def __init__(self, pid: int, leash: socket.socket) -> None:
+    def __init__(self, pid: int, channel: socket.socket) -> None:
         self._pid = pid
-        self._leash = leash
-        self._hung_up = False
+        self._channel = channel
+        self._is_hung_up = False
         self._modes = termios.tcgetattr(0)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGWINCH):
-            signal.signal(number, self._pass_on)
-        signal.signal(signal.SIGTSTP, self._pass_on)
+            signal.signal(number, self._forward)
+        signal.signal(signal.SIGTSTP, self._forward)
 
     def wait(self) -> int:
-        """Serve Spinney until it has ended or lets go."""
-        while word := self._leash.recv(1):
-            if word in (_LEAVE, _FAILED):
-                self._say(f"Spinney goes on without a screen (process {self._pid}).")
-                self._say("`spinney` shows it again, `spinney stop` ends it.")
-                return int(word == _FAILED)
+        """Wait until Spinney exits or detaches; returns the exit code."""
+        while message := self._channel.recv(1):
+            if message in (_DETACH, _FAILED):
+                self._write_error(f"Spinney keeps running in the background (process {self._pid}).")
+                self._write_error("`spinney` attaches to it, `spinney stop` ends it.")
+                return int(message == _FAILED)
             self._stop()
         _, status = os.waitpid(self._pid, 0)
         code = os.waitstatus_to_exitcode(status)
         if code >= 0:
             return code
         with suppress(OSError, termios.error):
-            knows_more = os.environ.get("TERM", "") not in _KNOW_LITTLE
-            os.write(1, f"{_WHOLE}{_ASKED_FOR if knows_more else ''}\r\n".encode())
+            has_extensions = os.environ.get("TERM", "") not in _LIMITED_TERMINALS
+            os.write(
+                1, f"{_RESET_TERMINAL}{_RESET_EXTENSIONS if has_extensions else ''}\r\n".encode()
+            )
             termios.tcsetattr(0, termios.TCSADRAIN, self._modes)
-        self._say(f"spinney: It was killed (signal {-code}). What it had accepted is kept.")
+        self._write_error(f"spinney: It was killed (signal {-code}). Accepted messages are saved.")
         return 128 - code
 
-    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
-        # Behind this process nothing of the terminal's is heard.
+    def _forward(self, number: int, _frame: FrameType | None) -> None:
+        # Only this process receives the signals of the terminal.
         with suppress(ProcessLookupError):
             os.kill(self._pid, number)
         if number == signal.SIGHUP:
-            self._hung_up = True
-            signal.alarm(_LAST_PATIENCE)
+            self._is_hung_up = True
+            signal.alarm(_RELEASE_TIMEOUT)
 
     def _stop(self) -> None:
-        """Stop, with all of this job, until the shell brings it to the foreground again."""
+        """Stop this job until the shell brings it to the foreground again."""
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(0, signal.SIGTSTP)
-        _wait_for_foreground(lambda: self._hung_up)
-        signal.signal(signal.SIGTSTP, self._pass_on)
+        _wait_for_foreground(lambda: self._is_hung_up)
+        signal.signal(signal.SIGTSTP, self._forward)
         with suppress(OSError):
-            self._leash.send(_GO_ON)
+            self._channel.send(_CONTINUE)
 
-    def _say(self, sentence: str) -> None:
+    def _write_error(self, sentence: str) -> None:
         with suppress(OSError):
             os.write(2, f"{sentence}\n".encode())
 
 
-def _wait_for_foreground(given_up: Callable[[], bool] = lambda: False) -> None:
-    """Stand still while the shell runs this in its background: two would read its keys."""
-    with suppress(OSError):  # A terminal that controls nobody has no background.
-        while not given_up() and os.tcgetpgrp(0) != os.getpgrp():
+def _wait_for_foreground(should_stop: Callable[[], bool] = lambda: False) -> None:
+    """Stop while this is a background job of the shell: both would read the terminal's keys."""
+    with suppress(OSError):  # Without a controlling terminal there are no background jobs.
+        while not should_stop() and os.tcgetpgrp(0) != os.getpgrp():
             os.kill(os.getpid(), signal.SIGSTOP)

@@ -1,7 +1,7 @@
-"""Every private name of Textual that Spinney uses, behind names of its own.
+"""All private names of Textual that Spinney uses, wrapped in public ones.
 
 Tested with Textual 8.2.8; `pyproject.toml` bounds Textual to that minor version. `INTERNALS` gives
-the purpose of each name: `test_textual_internals.py` fails with it when one is gone, and when
+the purpose of each name: `test_textual_internals.py` fails with it when one is missing, and when
 another module uses a private name.
 """
 
@@ -33,16 +33,16 @@ class Internal(NamedTuple):
     """A private name."""
 
     where: str
-    """`module:name`, and `.name` for what a class or its instances have."""
+    """`module:name`, and `.name` for members of a class or its instances."""
     reason: str
-    """What it is for, as the end of a sentence."""
+    """Its purpose, as the predicate of a sentence."""
 
 
 INTERNALS: Final = (
     Internal("textual._compositor:Compositor", "puts a screen together"),
     Internal("textual._compositor:Compositor._get_renders", "asks widgets for changed rows only"),
     Internal("textual._compositor:Compositor.render_full_update", "draws a whole screen"),
-    Internal("textual._compositor:Compositor.visible_widgets", "says which widgets are in sight"),
+    Internal("textual._compositor:Compositor.visible_widgets", "says which widgets are visible"),
     Internal("textual._compositor:LayoutUpdate", "is a frame with all rows"),
     Internal("textual._compositor:ChopsUpdate", "is a frame with spans of rows"),
     Internal("textual.screen:Compositor", "is looked up by each new screen, so it can be replaced"),
@@ -73,10 +73,10 @@ INTERNALS: Final = (
 
 
 class Compositor(_Compositor):
-    """Textual's; `find_rows` says what of which widget is seen in a region."""
+    """Textual's compositor; `find_rows` returns the visible rows of widgets in a region."""
 
     def find_rows(self, wanted: Region) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        """Where the parts are, what cuts them, and their rows; the uppermost first."""
+        """Yield region, clip region and rows of each visible part, topmost widget first."""
         return super()._get_renders(wanted)
 
     def _get_renders(
@@ -86,18 +86,18 @@ class Compositor(_Compositor):
 
 
 def use_compositor(kind: type[Compositor]) -> None:
-    """Have every screen made with it from now on."""
+    """Use this compositor for all new screens."""
     screen.__dict__["Compositor"] = kind
 
 
 # Frames -----------------------------------------------------------------------------------------
 
 Placed = tuple[int, int, Strip]
-"""Column, row, and what is drawn from there on."""
+"""Column, row, and the strip to draw from there on."""
 
 
 class Frame:
-    """What Textual is about to write."""
+    """A frame that Textual is about to write."""
 
     def __init__(self, app: App[Any], update: object) -> None:
         self._app = app
@@ -105,11 +105,11 @@ class Frame:
 
     @property
     def size(self) -> Any:
-        """The size of the screen that it is of."""
+        """The size of the screen."""
         return self._app.screen._compositor.size
 
     def strips(self, *, whole: bool = False) -> Iterator[Placed]:
-        """All that is drawn anew; `whole`: all that there is."""
+        """The strips that changed, or all strips with `whole`."""
         update = self._update
         if whole:
             update = self._app.screen._compositor.render_full_update()
@@ -121,7 +121,7 @@ class Frame:
                     x += strip.cell_length
         elif isinstance(update, ChopsUpdate):
             for y, start, end in update.spans:
-                # A chop is a part of one widget, so it is whole where any of it is drawn anew.
+                # A chop belongs to one widget, so it is complete if any part of it changed.
                 for (x, chop), behind in zip(
                     update.chops[y].items(), update.chop_ends[y], strict=True
                 ):
@@ -130,14 +130,14 @@ class Frame:
 
 
 class FrameApp(App[None]):
-    """An application that may draw its frames itself."""
+    """An application that can draw its frames itself."""
 
     def draw_frame(self, screen: "Screen[Any]", frame: Frame | None) -> bool:
-        """Draw it; false leaves it to Textual. There is no frame where nothing may be written."""
+        """Draw a frame; false leaves it to Textual. `frame` is `None` if output is suspended."""
         return False
 
     def failed(self, error: Exception | None) -> bool:
-        """Say why the application ends; false has Textual print a traceback."""
+        """Report the error that ends the application; false lets Textual print a traceback."""
         return False
 
     def _display(self, screen: "Screen[Any]", renderable: "RenderableType | None") -> None:
@@ -158,7 +158,7 @@ class FrameApp(App[None]):
 
 
 def fail(error: Exception) -> None:
-    """Raise it where Textual ends the application for it."""
+    """Raise the error, as a callback for which Textual ends the application."""
     raise error
 
 
@@ -166,14 +166,14 @@ def fail(error: Exception) -> None:
 
 
 class StreamDriver(LinuxDriver):
-    """Textual's driver, which writes to what `wrap` makes of its stream."""
+    """Textual's driver, which writes to the stream returned by `wrap`."""
 
     def __init__(self, app: App[Any], **named: Any) -> None:
         super().__init__(app, **named)
         self._file = cast("Any", self.wrap(cast("IO[str]", self._file)))
 
     def wrap(self, stream: IO[str]) -> object:
-        """What Textual's thread writes to instead."""
+        """Return the stream for Textual's writer thread."""
         return stream
 
 
@@ -181,7 +181,7 @@ class StreamDriver(LinuxDriver):
 
 
 class KeyReader(XTermParser):
-    """What a whole and valid sequence means; finding them is for others."""
+    """Interprets complete and valid sequences."""
 
     def keys_of(self, sequence: str) -> list[events.Key]:
         """The keys of a sequence, or of one character."""
@@ -189,14 +189,14 @@ class KeyReader(XTermParser):
         return [key for key in found if key.key != Keys.Ignore]
 
 
-def tabled_keys(sequence: str) -> list[str]:
-    """The names of the keys that old terminals send so."""
+def lookup_old_keys(sequence: str) -> list[str]:
+    """The names of the keys for a sequence of old terminals."""
     named = ANSI_SEQUENCES_KEYS.get(sequence)
     return [name.value for name in named] if isinstance(named, tuple) else []
 
 
 def is_functional(code: str) -> bool:
-    """Whether the kitty protocol has a key for a number and the last letter, such as `13u`."""
+    """Whether the kitty protocol has a key for a number and final letter, such as `13u`."""
     return code in FUNCTIONAL_KEYS
 
 
@@ -204,19 +204,19 @@ def is_functional(code: str) -> bool:
 
 
 class _NoCache(FIFOCache[Any, Any]):
-    """Keeps nothing."""
+    """A cache that stores nothing."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """It is forgotten."""
+        """Ignore the value."""
 
 
 _NO_CACHE: Final = _NoCache(1)
 
 
 class Row(Strip):
-    """A strip for keeping, without the seven caches that Textual gives each.
+    """A strip for storage, without the seven caches that Textual creates for each.
 
-    0.2 µs and 208 bytes instead of 3.1 µs and 1,104 bytes; thousands of rows are never seen again.
+    0.2 µs and 208 bytes instead of 3.1 µs and 1,104 bytes; thousands of rows are never drawn again.
     """
 
     __slots__ = ()

@@ -1,1 +1,1 @@
-"""The transcript: one widget that draws a session's messages as lines."""
+"""The transcript: a widget that draws a session's messages line by line."""

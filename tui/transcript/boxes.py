@@ -1,65 +1,67 @@
-"""What asks for a person, as rows: plans in a box, questions with their options and the answer."""
+"""Rows of plans (in a box) and of questions with their options and answer."""
 
 from rich.cells import cell_len
 from rich.segment import Segment
 
 from model.domain.resources import PlanBlock, Question, QuestionBlock, Request
 from model.richtext.markdown import parse_markdown
-from tui.draw.line_parts import behind_sign, cut, indented, one_line, output_rows, prose_rows
+from tui.draw.line_parts import indented, limit_rows, one_line, output_rows, prefix_rows, prose_rows
 from tui.draw.markdown import render_blocks
 from tui.draw.wrap import Line, line_width
-from tui.transcript.parts import ALL, CLOSED, CUT, OPEN, Look
+from tui.transcript.parts import ALL, CLOSED, OPEN, PREVIEW_ROWS, RenderContext
 
 
 def is_open_plan(block: PlanBlock, request: Request | None) -> bool:
-    """Whether the plan waits for a person."""
+    """Whether the plan waits for approval."""
     return request is not None and request.kind == "plan" and not block.approved
 
 
 def plan_level(block: PlanBlock, request: Request | None) -> int:
-    """How far a plan is open before anybody touched it: whole while it waits."""
+    """The default expansion level of a plan: full while it waits for approval."""
     return ALL if is_open_plan(block, request) else OPEN
 
 
 def plan_rows(
-    block: PlanBlock, request: Request | None, look: Look, width: int, level: int
+    block: PlanBlock, request: Request | None, context: RenderContext, width: int, level: int
 ) -> tuple[list[Line], bool]:
-    """A plan in its box, and whether more of it would be shown."""
-    edge = look.palette.border
+    """Return the rows of a plan in its box, and whether some of it is hidden."""
+    edge = context.palette.border
     if block.approved:
-        state = Segment(f"approved → {block.approved}", look.tones.success)
+        state = Segment(f"approved → {block.approved}", context.styles.success)
     elif is_open_plan(block, request):
-        edge = look.tones.warning
+        edge = context.styles.warning
         state = Segment("waiting for you", edge)
     else:
-        state = Segment("not carried out", look.palette.faint)
+        state = Segment("not carried out", context.palette.faint)
     if level == CLOSED:
-        head = [Segment(f"{look.signs.closed} ", look.palette.faint)]
-        head += [Segment("Plan", look.tones.strong), Segment("  "), state]
+        head = [Segment(f"{context.glyphs.closed} ", context.palette.faint)]
+        head += [Segment("Plan", context.styles.strong), Segment("  "), state]
         return [head], False
-    rows = render_blocks(parse_markdown(block.text), width - 4, look.palette)
-    rows, is_cut = cut(rows, len(rows) if level == ALL else CUT, look.palette.faint)
-    top_left, top_right, bottom_left, bottom_right, across = tuple(look.signs.corners)
+    rows = render_blocks(parse_markdown(block.text), width - 4, context.palette)
+    rows, has_more = limit_rows(
+        rows, len(rows) if level == ALL else PREVIEW_ROWS, context.palette.faint
+    )
+    top_left, top_right, bottom_left, bottom_right, across = tuple(context.glyphs.corners)
     fill = across * (width - cell_len(state.text) - 11)
-    top = [Segment(f"{top_left} ", edge), Segment("Plan", look.tones.strong)]
+    top = [Segment(f"{top_left} ", edge), Segment("Plan", context.styles.strong)]
     top += [Segment(f" {fill} ", edge), state, Segment(f" {across}{top_right}", edge)]
     bottom = [Segment(bottom_left + across * (width - 2) + bottom_right, edge)]
-    side = look.signs.bar
-    return [top, *(_between(row, width, Segment(side, edge)) for row in rows), bottom], is_cut
+    side = context.glyphs.bar
+    return [top, *(_frame_row(row, width, Segment(side, edge)) for row in rows), bottom], has_more
 
 
-def _between(row: Line, width: int, side: Segment) -> Line:
+def _frame_row(row: Line, width: int, side: Segment) -> Line:
     fill = " " * (width - 4 - line_width(row))
     return [side, Segment(" "), *row, Segment(f"{fill} "), side]
 
 
-def question_rows(block: QuestionBlock, look: Look, width: int) -> list[Line]:
-    """Questions, their options and, once given, the answer."""
+def question_rows(block: QuestionBlock, context: RenderContext, width: int) -> list[Line]:
+    """The rows of questions, their options and, once given, the answer."""
     rows: list[Line] = []
     for question in block.questions:
         if rows:
             rows.append([])
-        rows += _question(question, _answer_to(question, block), look, width)
+        rows += _question_lines(question, _answer_to(question, block), context, width)
     return rows
 
 
@@ -69,26 +71,30 @@ def _answer_to(question: Question, block: QuestionBlock) -> str | None:
     return block.answer
 
 
-def _question(question: Question, answer: str | None, look: Look, width: int) -> list[Line]:
-    tone = look.tones.warning if answer is None else look.palette.faint
-    rows = behind_sign("?", tone, prose_rows(question.question, width - 2, look.tones.strong))
+def _question_lines(
+    question: Question, answer: str | None, context: RenderContext, width: int
+) -> list[Line]:
+    color = context.styles.warning if answer is None else context.palette.faint
+    rows = prefix_rows("?", color, prose_rows(question.question, width - 2, context.styles.strong))
     labels = [option.label for option in question.options]
     chosen = {answer} if answer in labels else set((answer or "").split(", ")) & set(labels)
     for option in question.options:
         is_chosen = option.label in chosen
-        sign, style = look.signs.choice, look.palette.faint
+        sign, style = context.glyphs.choice, context.palette.faint
         if is_chosen:
-            sign, style = look.signs.chosen, look.tones.success
+            sign, style = context.glyphs.chosen, context.styles.success
         label = one_line(option.label, width - 4)
         row = [Segment(f"  {sign} ", style)]
-        row.append(Segment(label, look.tones.strong if is_chosen else look.palette.text))
-        room = width - 6 - cell_len(label)
-        if option.description and room > 12:
-            row.append(Segment(f"  {one_line(option.description, room)}", look.palette.faint))
+        row.append(Segment(label, context.styles.strong if is_chosen else context.palette.text))
+        available = width - 6 - cell_len(label)
+        if option.description and available > 12:
+            row.append(
+                Segment(f"  {one_line(option.description, available)}", context.palette.faint)
+            )
         rows.append(row)
         if option.preview.strip():
-            rows += indented(output_rows(option.preview, width - 6, look.palette.faint), 6)
+            rows += indented(output_rows(option.preview, width - 6, context.palette.faint), 6)
     if answer and not chosen:
-        said = prose_rows(answer, width - 4, look.palette.text)
-        rows += indented(behind_sign("❯", look.tones.success, said), 2)
+        answer_rows = prose_rows(answer, width - 4, context.palette.text)
+        rows += indented(prefix_rows("❯", context.styles.success, answer_rows), 2)
     return rows

@@ -1,10 +1,10 @@
-"""Row counts of a long column of messages: from a row to its message and back in O(log n)."""
+"""Row counts of many messages: maps a row to its message and back in O(log n)."""
 
 from collections.abc import Iterable
 
 
 class Heights:
-    """Heights that change one at a time, with their sums (a Fenwick tree)."""
+    """Mutable heights with prefix sums (a Fenwick tree)."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._heights = list(heights)
@@ -23,21 +23,21 @@ class Heights:
     def __setitem__(self, index: int, height: int) -> None:
         change = height - self._heights[index]
         self._heights[index] = height
-        place = index + 1
-        while change and place <= len(self._tree):
-            self._tree[place - 1] += change
-            place += place & -place
+        position = index + 1
+        while change and position <= len(self._tree):
+            self._tree[position - 1] += change
+            position += position & -position
 
     @property
     def total(self) -> int:
-        """All rows."""
+        """The sum of all heights."""
         return self.top(len(self._heights))
 
     def append(self, height: int) -> None:
-        """Add an entry at the end."""
-        place = len(self._heights) + 1
-        begin = place - (place & -place)
-        self._tree.append(height + self.top(place - 1) - self.top(begin))
+        """Append an entry."""
+        position = len(self._heights) + 1
+        begin = position - (position & -position)
+        self._tree.append(height + self.top(position - 1) - self.top(begin))
         self._heights.append(height)
 
     def top(self, index: int) -> int:
@@ -49,11 +49,11 @@ class Heights:
         return rows
 
     def find(self, row: int) -> int:
-        """The entry that the row belongs to; the last one for rows past the end."""
-        place, step = 0, 1 << len(self._tree).bit_length()
+        """The index of the entry that contains the row; the last one for rows past the end."""
+        position, step = 0, 1 << len(self._tree).bit_length()
         while step:
-            if place + step <= len(self._tree) and self._tree[place + step - 1] <= row:
-                place += step
-                row -= self._tree[place - 1]
+            if position + step <= len(self._tree) and self._tree[position + step - 1] <= row:
+                position += step
+                row -= self._tree[position - 1]
             step >>= 1
-        return min(place, len(self._tree) - 1)
+        return min(position, len(self._tree) - 1)

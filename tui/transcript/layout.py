@@ -1,6 +1,6 @@
-"""A message as rows: its header, its blocks in the order of reading, how it ended.
+"""Layout of a message as rows: its header, its blocks in reading order, and how it ended.
 
-What did not change since it was last laid out keeps its rows, so a message that grows costs only
+Parts that did not change since the last layout keep their rows, so a growing message costs only
 the block that grew.
 """
 
@@ -23,9 +23,9 @@ from model.domain.resources import (
     UnreadableBlock,
 )
 from tui.draw.line_parts import (
-    SHOWS_ALL,
-    cut,
+    SHOW_ALL_HINT,
     indented,
+    limit_rows,
     one_line,
     output_rows,
     prose_rows,
@@ -33,33 +33,42 @@ from tui.draw.line_parts import (
 )
 from tui.draw.wrap import Line
 from tui.transcript.boxes import plan_level, plan_rows, question_rows
-from tui.transcript.message_edges import ending, header, thought
-from tui.transcript.parts import ALL, BODY, CLOSED, CUT, LaidOut, Look, Part, Shown
+from tui.transcript.message_edges import ending_rows, format_thinking, header_line
+from tui.transcript.parts import (
+    ALL,
+    BODY_INDENT,
+    CLOSED,
+    PREVIEW_ROWS,
+    LayoutInput,
+    MessageLayout,
+    Part,
+    RenderContext,
+)
 from tui.transcript.streaming import GrowingText
-from tui.transcript.tools import ToolUse, tool_rows
+from tui.transcript.tools import ToolUseState, tool_rows
 
 HEADER: Final = -1
-"""The key of the part that names who speaks. Parts with lower keys stand for no block either."""
+"""The key of the message header. Parts with lower keys represent no block either."""
 GAP: Final = -2
-"""The key of empty rows; the cursor never stands on them."""
+"""The key of empty rows; the cursor skips them."""
 _WORKING: Final = -3
 _FILES: Final = -4
 _ENDING: Final = -5
 
 _DEEPEST: Final = 4
-SAID: Final = 12
-"""Rows of a person's long message that are shown."""
+MAX_MESSAGE_ROWS: Final = 12
+"""Rows of a long user message that are shown while it is collapsed."""
 
 
-def estimated_height(message: Message, look: Look) -> int:
-    """About how many rows the message takes, from nothing but the lengths of its texts."""
-    width, rows = look.body_width, 2
+def estimate_height(message: Message, context: RenderContext) -> int:
+    """Estimate the height of a message in rows from the lengths of its texts alone."""
+    width, rows = context.body_width, 2
     for block in message.content:
         match block:
             case TextBlock() if message.role == "user" and is_long(block.text, width):
-                rows += SAID + 2
+                rows += MAX_MESSAGE_ROWS + 2
             case TextBlock() | PlanBlock():
-                # A line break often comes with an empty row; long lines break before their end.
+                # A line break often adds an empty row; long lines wrap before their end.
                 rows += 2 + len(block.text) * 9 // (8 * width) + block.text.count("\n")
             case QuestionBlock():
                 options = [each for question in block.questions for each in question.options]
@@ -73,17 +82,17 @@ def estimated_height(message: Message, look: Look) -> int:
 
 
 def is_long(text: str, width: int) -> bool:
-    """Whether a person's message takes more rows than are shown of it; told without a layout."""
-    return text.count("\n") > SAID or len(text) > SAID * width
+    """Whether a user message exceeds `MAX_MESSAGE_ROWS`; estimated without a layout."""
+    return text.count("\n") > MAX_MESSAGE_ROWS or len(text) > MAX_MESSAGE_ROWS * width
 
 
-def lay_out(shown: Shown, before: LaidOut | None = None) -> LaidOut:
-    """The message as rows, with all that can be kept of how it was laid out before."""
-    return LaidOut(shown, list(_spaced(_Layout(shown, before).parts(), shown.look)))
+def lay_out(source: LayoutInput, before: MessageLayout | None = None) -> MessageLayout:
+    """Lay out a message as rows, reusing unchanged parts of the layout `before`."""
+    return MessageLayout(source, list(_with_gaps(_Layout(source, before).parts(), source.context)))
 
 
 def raw_text(message: Message, part: Part) -> str:
-    """What copying the part gives: the text itself, not the rows it was broken into."""
+    """The unwrapped text of a part, for copying."""
     match part.block:
         case (
             TextBlock(text=text)
@@ -107,9 +116,9 @@ def raw_text(message: Message, part: Part) -> str:
             return message.error.error if part.key == _ENDING and message.error else message.text
 
 
-def _spaced(parts: Iterator[Part], look: Look) -> Iterator[Part]:
-    """The parts with an empty row around what takes several rows, and one after the message."""
-    empty = strip_of((), look.width, look.palette.kind)
+def _with_gaps(parts: Iterator[Part], context: RenderContext) -> Iterator[Part]:
+    """Insert an empty row around parts of several rows, and one after the message."""
+    empty = strip_of((), context.width, context.palette.kind)
     last: Part | None = None
     for part in parts:
         if last and last.key != HEADER and (_is_tall(last) or _is_tall(part)):
@@ -121,20 +130,20 @@ def _spaced(parts: Iterator[Part], look: Look) -> Iterator[Part]:
 
 def _is_tall(part: Part) -> bool:
     if isinstance(part.block, ToolUseBlock) and part.block.output_so_far and part.level == CLOSED:
-        return False  # rows that soon go again shall not push what is around them
+        return False  # temporary rows must not move the parts around them
     return isinstance(part.block, TextBlock | PlanBlock | QuestionBlock) or len(part.strips) > 1
 
 
 class _Layout:
     """One pass over a message."""
 
-    def __init__(self, shown: Shown, before: LaidOut | None) -> None:
-        self._shown = shown
-        self._look = shown.look
-        self._message = shown.message
-        self._is_running = shown.message.status == "processing" and shown.message.role != "user"
+    def __init__(self, source: LayoutInput, before: MessageLayout | None) -> None:
+        self._input = source
+        self._context = source.context
+        self._message = source.message
+        self._is_running = source.message.status == "processing" and source.message.role != "user"
         self._before = {part.key: part for part in before.parts} if before else {}
-        blocks = shown.message.content
+        blocks = source.message.content
         self._results = {b.tool_use_id: b for b in blocks if isinstance(b, ToolResultBlock)}
         self._tools = {b.id: at for at, b in enumerate(blocks) if isinstance(b, ToolUseBlock)}
         self._children: dict[str, list[tuple[int, ToolUseBlock]]] = {}
@@ -143,129 +152,135 @@ class _Layout:
                 self._children.setdefault(parent, []).append((at, block))
 
     def parts(self) -> Iterator[Part]:
-        """All parts that have rows, in the order of reading."""
-        yield self._part(HEADER, None, lambda: [header(self._shown)], indent=0)
+        """All parts that have rows, in reading order."""
+        yield self._make_part(HEADER, None, lambda: [header_line(self._input)], indent=0)
         for at, block in enumerate(self._message.content):
-            yield from self._of_block(at, block)
-        yield from self._after_blocks()
+            yield from self._block_parts(at, block)
+        yield from self._closing_parts()
 
     def _parent(self, at: int, block: ToolUseBlock) -> str | None:
-        """The tool that this one was used for; where it is known, it comes before."""
+        """The id of the tool use that this one is a step of; it must be in an earlier block."""
         parent = self._tools.get(block.parent_tool_use_id or "", at)
         return block.parent_tool_use_id if parent < at else None
 
-    def _of_block(self, at: int, block: Block) -> Iterator[Part]:
-        width = self._look.body_width
+    def _block_parts(self, at: int, block: Block) -> Iterator[Part]:
+        width = self._context.body_width
         match block:
             case TextBlock():
                 if block.text.strip():
-                    yield self._text(at, block)
+                    yield self._text_part(at, block)
             case ThinkingBlock():
                 if block.text.strip():
-                    yield self._thinking(at, block)
+                    yield self._thinking_part(at, block)
             case ToolUseBlock():
                 if self._parent(at, block) is None:
-                    yield from self._tool(at, block, 0)
+                    yield from self._tool_parts(at, block, 0)
             case ToolResultBlock():
                 if block.tool_use_id not in self._tools and block.content.strip():
-                    yield self._stray_result(at, block)
+                    yield self._orphan_result(at, block)
             case PlanBlock():
-                yield self._plan(at, block)
+                yield self._plan_part(at, block)
             case QuestionBlock():
-                yield self._part(at, block, lambda: question_rows(block, self._look, width))
+                yield self._make_part(at, block, lambda: question_rows(block, self._context, width))
             case ImageBlock():
-                word = f"[image] {self._look.path(block.path)}"
-                yield self._part(at, block, lambda: [self._muted(word)])
+                label = f"[image] {self._context.path(block.path)}"
+                yield self._make_part(at, block, lambda: [self._muted_line(label)])
             case UnreadableBlock():
-                yield self._part(at, block, lambda: self._unreadable(block))
+                yield self._make_part(at, block, lambda: self._unreadable_rows(block))
             case _:
-                word = f"[{block.type}] this version cannot show it"
-                yield self._part(at, block, lambda: [self._muted(word)])
+                label = f"[{block.type}] this version cannot show it"
+                yield self._make_part(at, block, lambda: [self._muted_line(label)])
 
-    def _after_blocks(self) -> Iterator[Part]:
-        message, look = self._message, self._look
+    def _closing_parts(self) -> Iterator[Part]:
+        message, context = self._message, self._context
         if message.files or message.context:
-            words = [f"[file] {look.path(path)}" for path in message.files]
+            labels = [f"[file] {context.path(path)}" for path in message.files]
             if message.context:
-                words.append(f"[context] {look.path(message.context)}")
-            yield self._part(_FILES, None, lambda: [self._muted(word) for word in words])
-        if self._is_running and not message.content:
-            yield self._part(
-                _WORKING, None, lambda: [self._muted(f"{look.signs.running} working …")]
+                labels.append(f"[context] {context.path(message.context)}")
+            yield self._make_part(
+                _FILES, None, lambda: [self._muted_line(label) for label in labels]
             )
-        ended = ending(message, look)
-        if ended:
-            yield self._part(_ENDING, None, lambda: ended)
+        if self._is_running and not message.content:
+            yield self._make_part(
+                _WORKING, None, lambda: [self._muted_line(f"{context.glyphs.running} working …")]
+            )
+        ending_lines = ending_rows(message, context)
+        if ending_lines:
+            yield self._make_part(_ENDING, None, lambda: ending_lines)
 
-    def _text(self, at: int, block: TextBlock) -> Part:
-        if self._message.role == "user" and is_long(block.text, self._look.body_width):
-            return self._long(at, block)
-        made_from = (self._look, block, self._is_running)
+    def _text_part(self, at: int, block: TextBlock) -> Part:
+        if self._message.role == "user" and is_long(block.text, self._context.body_width):
+            return self._long_text_part(at, block)
+        cache_key = (self._context, block, self._is_running)
         before = self._before.get(at)
-        if before and _same(before.made_from, made_from):
+        if before and _are_identical(before.cache_key, cache_key):
             return before
-        growing = (before.growing if before else None) or GrowingText(BODY)
-        ended = not self._is_running
-        look = self._look
-        strips = growing.rows(block.text, look.width, look.palette, ended=ended)
-        return Part(at, strips, made_from, block, growing=None if ended else growing)
+        growing = (before.growing if before else None) or GrowingText(BODY_INDENT)
+        has_ended = not self._is_running
+        context = self._context
+        strips = growing.rows(block.text, context.width, context.palette, ended=has_ended)
+        return Part(at, strips, cache_key, block, growing=None if has_ended else growing)
 
-    def _long(self, at: int, block: TextBlock) -> Part:
-        """A long message of a person, who knows what it says: its beginning, or all."""
-        look, level = self._look, self._level(at, CLOSED)
+    def _long_text_part(self, at: int, block: TextBlock) -> Part:
+        """A long user message: its beginning while it is collapsed, else all of it."""
+        context, level = self._context, self._level(at, CLOSED)
 
         def rows() -> tuple[list[Line], bool]:
-            shown = block.text if level != CLOSED else block.text[: SAID * look.body_width]
-            lines = output_rows(shown, look.body_width, look.palette.text)
+            text = (
+                block.text
+                if level != CLOSED
+                else block.text[: MAX_MESSAGE_ROWS * context.body_width]
+            )
+            lines = output_rows(text, context.body_width, context.palette.text)
             if level != CLOSED:
                 return lines, False
-            more = f"… {block.text.count(chr(10)) + 1:,} lines in all {SHOWS_ALL}"
-            return [*lines[:SAID], [Segment(more, look.palette.faint)]], True
+            more = f"… {block.text.count(chr(10)) + 1:,} lines in all {SHOW_ALL_HINT}"
+            return [*lines[:MAX_MESSAGE_ROWS], [Segment(more, context.palette.faint)]], True
 
-        return self._cut_part(at, block, rows, level=level)
+        return self._limited_part(at, block, rows, level=level)
 
-    def _thinking(self, at: int, block: ThinkingBlock) -> Part:
-        look, level = self._look, self._level(at, CLOSED)
+    def _thinking_part(self, at: int, block: ThinkingBlock) -> Part:
+        context, level = self._context, self._level(at, CLOSED)
         if block.seconds is None and self._is_running:
-            word = "thinking …"
-            sign = look.signs.running if level == CLOSED else look.signs.open
+            label = "thinking …"
+            sign = context.glyphs.running if level == CLOSED else context.glyphs.open
         else:
-            word = thought(block.seconds)
-            sign = look.signs.closed if level == CLOSED else look.signs.open
-        head = [Segment(f"{sign} {word}", look.palette.faint)]
+            label = format_thinking(block.seconds)
+            sign = context.glyphs.closed if level == CLOSED else context.glyphs.open
+        head = [Segment(f"{sign} {label}", context.palette.faint)]
 
         def rows() -> list[Line]:
             if level == CLOSED:
                 return [head]
-            said = prose_rows(block.text, look.body_width - 2, look.palette.muted)
-            return [head, *indented(said, 2)]
+            body = prose_rows(block.text, context.body_width - 2, context.palette.muted)
+            return [head, *indented(body, 2)]
 
-        return self._part(at, block, rows, self._is_running, level=level)
+        return self._make_part(at, block, rows, self._is_running, level=level)
 
-    def _tool(self, at: int, block: ToolUseBlock, depth: int) -> Iterator[Part]:
+    def _tool_parts(self, at: int, block: ToolUseBlock, depth: int) -> Iterator[Part]:
         children = self._children.get(block.id, [])
         result = self._results.get(block.id)
-        is_waiting = self._asks_for(block)
-        use = ToolUse(block, result, self._is_running, is_waiting, len(children))
+        is_waiting = self._is_awaiting_permission(block)
+        use = ToolUseState(block, result, self._is_running, is_waiting, len(children))
         level = self._level(at, use.default_level)
-        indent = BODY + 2 * depth
-        width = max(self._look.width - indent - 1, 8)
-        yield self._cut_part(
+        indent = BODY_INDENT + 2 * depth
+        width = max(self._context.width - indent - 1, 8)
+        yield self._limited_part(
             at,
             block,
-            lambda: tool_rows(use, self._look, width, level),
+            lambda: tool_rows(use, self._context, width, level),
             *(result, self._is_running, is_waiting, len(children)),
             level=level,
             indent=indent,
         )
-        # The steps of a sub-agent are news while it works and details afterwards.
+        # The steps of a sub-agent are shown while it works and collapsed afterwards.
         if level != CLOSED or (result is None and self._is_running):
-            for place, child in children:
-                yield from self._tool(place, child, min(depth + 1, _DEEPEST))
+            for index, child in children:
+                yield from self._tool_parts(index, child, min(depth + 1, _DEEPEST))
 
-    def _asks_for(self, block: ToolUseBlock) -> bool:
-        """Whether the permission that is asked for is that of this tool's use."""
-        request = self._shown.request
+    def _is_awaiting_permission(self, block: ToolUseBlock) -> bool:
+        """Whether the pending permission request is about this tool use."""
+        request = self._input.request
         if request is None or request.kind != "permission":
             return False
         tools = (b for b in self._message.content if isinstance(b, ToolUseBlock))
@@ -273,84 +288,94 @@ class _Layout:
         same = [tool for tool in unfinished if tool.input == request.tool_input]
         return block in (same or unfinished)[-1:]
 
-    def _unreadable(self, block: UnreadableBlock) -> list[Line]:
-        """What is damaged, and all that is left of it."""
-        width = self._look.body_width
-        left = output_rows(block.text, width - 2, self._look.palette.muted) if block.text else []
-        word = one_line(f"[unreadable] {block.notice}", width)
-        return [[Segment(word, self._look.tones.error)], *indented(left, 2)]
+    def _unreadable_rows(self, block: UnreadableBlock) -> list[Line]:
+        """A notice about the damaged block, and the remains of its text."""
+        width = self._context.body_width
+        remains = (
+            output_rows(block.text, width - 2, self._context.palette.muted) if block.text else []
+        )
+        label = one_line(f"[unreadable] {block.notice}", width)
+        return [[Segment(label, self._context.styles.error)], *indented(remains, 2)]
 
-    def _stray_result(self, at: int, block: ToolResultBlock) -> Part:
-        """A result whose call stands in an earlier message."""
-        look, level = self._look, self._level(at, CLOSED)
-        width = look.body_width
-        style = look.tones.error if block.is_error else look.palette.muted
+    def _orphan_result(self, at: int, block: ToolResultBlock) -> Part:
+        """A result whose tool use is in an earlier message."""
+        context, level = self._context, self._level(at, CLOSED)
+        width = context.body_width
+        style = context.styles.error if block.is_error else context.palette.muted
 
         def rows() -> tuple[list[Line], bool]:
-            sign = look.signs.closed if level == CLOSED else look.signs.open
-            head = [Segment(f"{sign} ", look.palette.faint), Segment("result", look.tones.accent)]
+            sign = context.glyphs.closed if level == CLOSED else context.glyphs.open
+            head = [
+                Segment(f"{sign} ", context.palette.faint),
+                Segment("result", context.styles.accent),
+            ]
             if level == CLOSED:
                 return [[*head, Segment(f"  {one_line(block.content, width - 10)}", style)]], False
             output = output_rows(block.content, width - 2, style)
-            output, is_cut = cut(output, len(output) if level == ALL else CUT, look.palette.faint)
-            return [head, *indented(output, 2)], is_cut
+            output, has_more = limit_rows(
+                output, len(output) if level == ALL else PREVIEW_ROWS, context.palette.faint
+            )
+            return [head, *indented(output, 2)], has_more
 
-        return self._cut_part(at, block, rows, level=level)
+        return self._limited_part(at, block, rows, level=level)
 
-    def _plan(self, at: int, block: PlanBlock) -> Part:
-        look, request = self._look, self._shown.request
+    def _plan_part(self, at: int, block: PlanBlock) -> Part:
+        context, request = self._context, self._input.request
         level = self._level(at, plan_level(block, request))
-        return self._cut_part(
+        return self._limited_part(
             at,
             block,
-            lambda: plan_rows(block, request, look, look.body_width, level),
+            lambda: plan_rows(block, request, context, context.body_width, level),
             request,
             level=level,
         )
 
-    def _part(
+    def _make_part(
         self,
         key: int,
         block: Block | None,
         rows: Callable[[], list[Line]],
-        *also: Any,
+        *extra: Any,
         level: int | None = None,
-        indent: int = BODY,
+        indent: int = BODY_INDENT,
     ) -> Part:
-        return self._cut_part(
-            key, block, lambda: (rows(), False), *also, level=level, indent=indent
+        return self._limited_part(
+            key, block, lambda: (rows(), False), *extra, level=level, indent=indent
         )
 
-    def _cut_part(
+    def _limited_part(
         self,
         key: int,
         block: Block | None,
         rows: Callable[[], tuple[list[Line], bool]],
-        *also: Any,
+        *extra: Any,
         level: int | None = None,
-        indent: int = BODY,
+        indent: int = BODY_INDENT,
     ) -> Part:
-        """The part as it was, where it would be made from the same things; `also` lists others."""
-        made_from = (self._look, block, level, indent, *also)
+        """Return the previous part if its inputs are the same, else a new one.
+
+        `extra` lists inputs besides the block.
+        """
+        cache_key = (self._context, block, level, indent, *extra)
         before = self._before.get(key)
-        if block is not None and before and _same(before.made_from, made_from):
+        if block is not None and before and _are_identical(before.cache_key, cache_key):
             return before
-        lines, is_cut = rows()
-        return Part(key, self._strips(lines, indent), made_from, block, level, is_cut)
+        lines, has_more = rows()
+        return Part(key, self._strips(lines, indent), cache_key, block, level, has_more)
 
     def _strips(self, lines: Iterable[Line], indent: int) -> list[Strip]:
-        width, kind = self._look.width, self._look.palette.kind
+        width, kind = self._context.width, self._context.palette.kind
         margin = Segment(" " * indent)
         return [strip_of([margin, *line], width, kind) for line in lines]
 
     def _level(self, at: int, default: int) -> int:
-        return self._shown.folds.get(at, default)
+        return self._input.expansion_state.get(at, default)
 
-    def _muted(self, word: str) -> Line:
-        width = self._look.body_width
-        return [Segment(one_line(word, width), self._look.palette.muted)]
+    def _muted_line(self, label: str) -> Line:
+        width = self._context.body_width
+        return [Segment(one_line(label, width), self._context.palette.muted)]
 
 
-def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Whether both hold the same objects: messages share the blocks that did not change."""
+def _are_identical(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether both contain the same objects; unchanged blocks are shared between messages."""
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

@@ -1,4 +1,4 @@
-"""What stands around a message's blocks: who speaks and when, how it ended and what to do then."""
+"""The rows around a message's blocks: author and time, how it ended and what to do next."""
 
 import time
 from typing import Final
@@ -8,85 +8,85 @@ from rich.segment import Segment
 from model.domain.resources import Message, PlanBlock, QuestionBlock
 from tui.draw.line_parts import one_line, prose_rows
 from tui.draw.wrap import Line
-from tui.transcript.parts import Look, Shown
+from tui.transcript.parts import LayoutInput, RenderContext
 
 _NEXT_STEPS: Final = {
-    "authentication_error": "Sign in with the agent's own program, then send a message to go on.",
-    "backend_unavailable": "“Check which agents are installed”, among the commands, says more.",
-    "rate_limit_error": "Wait a while, then send a message to go on.",
+    "authentication_error": "Sign in with the agent's program, then send a message to continue.",
+    "backend_unavailable": "Run 'Check which agents are installed' in the command palette.",
+    "rate_limit_error": "Wait a while, then send a message to continue.",
 }
 
-_ENDED: Final = {
+_STOP_NOTICES: Final = {
     "stopped": "stopped by you",
-    "interrupted": "interrupted: Spinney was quit. Send a message to go on.",
+    "interrupted": "interrupted: Spinney was quit. Send a message to continue.",
 }
 
-_SAYS_STEP: Final = (
+_NEXT_STEP_PHRASES: Final = (
     *("Send a message", "end the message", "end it again", "send again", "Try again", "Run: "),
     "start Spinney again",
 )
-"""What stands in errors that say themselves what to do."""
+"""Phrases of errors that already say what to do."""
 
 
-def header(shown: Shown) -> Line:
-    """Who speaks, when, and with what."""
-    message, look = shown.message, shown.look
-    faint = look.palette.faint
-    when = Segment(f"  {_clock(message.timestamp)}", faint)
+def header_line(shown: LayoutInput) -> Line:
+    """The author, the time, and for agents the model and mode."""
+    message, context = shown.message, shown.context
+    faint = context.palette.faint
+    time_segment = Segment(f"  {_format_time(message.timestamp)}", faint)
     if message.role == "user":
-        return [Segment(" "), Segment("you", look.tones.accent), when]
+        return [Segment(" "), Segment("you", context.styles.accent), time_segment]
     backend = message.backend or ""
-    words: list[str] = []
+    notice: list[str] = []
     if message.model:
-        words.append(look.catalog.label(backend, message.model))
+        notice.append(context.catalog.label(backend, message.model))
     if message.execution_mode:
-        words.append(message.execution_mode)
-    named = one_line(look.catalog.label(backend) or "agent", look.body_width // 2)
-    details = "".join(f" {look.signs.dot} {word}" for word in words)
-    room = look.body_width - len(named) - len(when.text)
+        notice.append(message.execution_mode)
+    name = one_line(context.catalog.label(backend) or "agent", context.body_width // 2)
+    details = "".join(f" {context.glyphs.dot} {word}" for word in notice)
+    available = context.body_width - len(name) - len(time_segment.text)
     return [
-        *(Segment(" "), Segment(named, look.tones.strong), when),
-        Segment(one_line(details, room) and " " + one_line(details, room), faint),
+        *(Segment(" "), Segment(name, context.styles.strong), time_segment),
+        Segment(one_line(details, available) and " " + one_line(details, available), faint),
     ]
 
 
-def ending(message: Message, look: Look) -> list[Line]:
-    """Why an answer failed and what to do, or that it was stopped; nothing for a good end."""
+def ending_rows(message: Message, context: RenderContext) -> list[Line]:
+    """Why a message failed and what to do, or that it was stopped; empty if it completed."""
     if message.error is not None:
-        sign = Segment(f"{look.signs.failed} ", look.tones.error)
-        width = look.body_width - 2
-        rows = prose_rows(message.error.error, width, look.tones.error)
+        sign = Segment(f"{context.glyphs.failed} ", context.styles.error)
+        width = context.body_width - 2
+        rows = prose_rows(message.error.error, width, context.styles.error)
         rows = [[Segment("  ") if at else sign, *row] for at, row in enumerate(rows)]
-        step = _NEXT_STEPS.get(message.error.error_type, "Send a message to go on.")
-        if not any(words in message.error.error for words in _SAYS_STEP):
-            steps = prose_rows(step, width, look.palette.muted)
+        step = _NEXT_STEPS.get(message.error.error_type, "Send a message to continue.")
+        if not any(notice in message.error.error for notice in _NEXT_STEP_PHRASES):
+            steps = prose_rows(step, width, context.palette.muted)
             rows += [[Segment("  "), *row] for row in steps]
         return rows
-    # What waits for a person goes on waiting while Spinney is away.
-    waits = message.content and isinstance(message.content[-1], PlanBlock | QuestionBlock)
-    if waits and message.stop_reason == "interrupted":
+    # A plan or a question keeps waiting while Spinney is not running.
+    is_waiting = message.content and isinstance(message.content[-1], PlanBlock | QuestionBlock)
+    if is_waiting and message.stop_reason == "interrupted":
         return []
-    if words := _ENDED.get(message.stop_reason or ""):
-        rows = prose_rows(words, look.body_width - 2, look.tones.warning)
-        sign = Segment(f"{look.signs.stopped} ", look.tones.warning)
+    if notice := _STOP_NOTICES.get(message.stop_reason or ""):
+        rows = prose_rows(notice, context.body_width - 2, context.styles.warning)
+        sign = Segment(f"{context.glyphs.stopped} ", context.styles.warning)
         return [[Segment("  ") if at else sign, *row] for at, row in enumerate(rows)]
     return []
 
 
-def thought(seconds: float | None) -> str:
-    """How long it thought, in words."""
+def format_thinking(seconds: float | None) -> str:
+    """The thinking time in words."""
     if seconds is None:
         return "thought"
-    whole = max(round(seconds), 1)
-    minutes, rest = divmod(whole, 60)
+    total = max(round(seconds), 1)
+    minutes, rest = divmod(total, 60)
     return f"thought for {minutes} min {rest} s" if minutes else f"thought for {rest} s"
 
 
-def _clock(timestamp: float) -> str:
-    """The time of day, with the day where it is not today."""
+def _format_time(timestamp: float) -> str:
+    """The time of day, with the date unless it is today."""
     try:
-        moment = time.localtime(timestamp)
+        local_time = time.localtime(timestamp)
     except (OverflowError, ValueError, OSError):
         return ""
-    is_today = moment[:3] == time.localtime()[:3]
-    return time.strftime("%H:%M" if is_today else "%d %b %H:%M", moment)
+    is_today = local_time[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M" if is_today else "%d %b %H:%M", local_time)

@@ -1,4 +1,4 @@
-"""Columns of rows: those of a long text take a tenth of the room while nobody looks at them."""
+"""Sequences of rows; rows of long texts are packed to a tenth of their size while off screen."""
 
 from array import array
 from bisect import bisect_right
@@ -13,17 +13,17 @@ from textual.strip import Strip
 
 from tui.terminal.textual_internals import Row
 
-STRETCH: Final = 256
-"""Rows that are put away, and brought back, together."""
-_LOOKED_AT: Final = 2
-"""Stretches that stay as they were brought back: one screen reaches into two."""
+CHUNK_ROWS: Final = 256
+"""Rows that are packed and unpacked together."""
+_MAX_UNPACKED: Final = 2
+"""Unpacked chunks that are cached: one screen spans at most two."""
 
 
-class Column(Sequence[Strip]):
-    """Rows one after another; `at` and `__len__` are what differs."""
+class RowSequence(Sequence[Strip]):
+    """A sequence of rows; subclasses implement `at` and `__len__`."""
 
     def at(self, index: int) -> Strip:
-        """The row at an index from 0 up to the length."""
+        """The row at a non-negative index below the length."""
         raise NotImplementedError
 
     @overload
@@ -38,8 +38,8 @@ class Column(Sequence[Strip]):
         return self.at(index % len(self))
 
 
-class Joined(Column):
-    """Columns one below the other, each as long as it was when they were joined."""
+class ConcatenatedRows(RowSequence):
+    """A concatenation of sequences, each with the length that it had when they were joined."""
 
     def __init__(self, columns: Iterable[Sequence[Strip]]) -> None:
         self._columns = [column for column in columns if len(column)]
@@ -49,66 +49,70 @@ class Joined(Column):
         return self._ends[-1] if self._ends else 0
 
     def at(self, index: int) -> Strip:
-        """As in every column."""
-        which = bisect_right(self._ends, index)
-        return self._columns[which][index - (self._ends[which - 1] if which else 0)]
+        """The row at a non-negative index below the length."""
+        chunk = bisect_right(self._ends, index)
+        return self._columns[chunk][index - (self._ends[chunk - 1] if chunk else 0)]
 
 
-class Packed(Column):
-    """Rows that only become more; all but the last few are put away."""
+class PackedRows(RowSequence):
+    """An append-only sequence of rows that packs all but the last few."""
 
     def __init__(self) -> None:
-        self._away: list[_Stretch] = []
-        self._last: list[Strip] = []
-        self._seen: OrderedDict[int, list[Strip]] = OrderedDict()
+        self._packed: list[_Chunk] = []
+        self._tail: list[Strip] = []
+        self._unpacked: OrderedDict[int, list[Strip]] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._away) * STRETCH + len(self._last)
+        return len(self._packed) * CHUNK_ROWS + len(self._tail)
 
-    def __iadd__(self, rows: Iterable[Strip]) -> "Packed":
-        self._last += rows
-        full = len(self._last) - len(self._last) % STRETCH
-        self._away += (_Stretch(self._last[at : at + STRETCH]) for at in range(0, full, STRETCH))
-        del self._last[:full]
+    def __iadd__(self, rows: Iterable[Strip]) -> "PackedRows":
+        self._tail += rows
+        full = len(self._tail) - len(self._tail) % CHUNK_ROWS
+        self._packed += (
+            _Chunk(self._tail[at : at + CHUNK_ROWS]) for at in range(0, full, CHUNK_ROWS)
+        )
+        del self._tail[:full]
         return self
 
     def at(self, index: int) -> Strip:
-        """As in every column."""
-        which, row = divmod(index, STRETCH)
-        if which == len(self._away):
-            return self._last[row]
-        seen = self._seen.get(which)
-        if seen is None:
-            seen = self._seen[which] = self._away[which].rows()
-            if len(self._seen) > _LOOKED_AT:
-                self._seen.popitem(last=False)
-        self._seen.move_to_end(which)
-        return seen[row]
+        """The row at a non-negative index below the length."""
+        chunk, row = divmod(index, CHUNK_ROWS)
+        if chunk == len(self._packed):
+            return self._tail[row]
+        rows_of_chunk = self._unpacked.get(chunk)
+        if rows_of_chunk is None:
+            rows_of_chunk = self._unpacked[chunk] = self._packed[chunk].rows()
+            if len(self._unpacked) > _MAX_UNPACKED:
+                self._unpacked.popitem(last=False)
+        self._unpacked.move_to_end(chunk)
+        return rows_of_chunk[row]
 
 
-class _Stretch:
-    """Rows as one text, with where each piece of it ends and how it looks."""
+class _Chunk:
+    """Rows stored as one text, with the length and style of each segment."""
 
-    __slots__ = ("_lengths", "_looks", "_pieces", "_styles", "_text", "_widths")
+    __slots__ = ("_counts", "_lengths", "_style_indexes", "_styles", "_text", "_widths")
 
     def __init__(self, rows: Sequence[Strip]) -> None:
-        pieces = [segment for row in rows for segment in row]
+        segments = [segment for row in rows for segment in row]
         styles: dict[Style | None, int] = {}
-        # One wide character would make all of a text four times as large.
-        self._text = "".join(piece.text for piece in pieces).encode("utf-8", "surrogatepass")
-        self._lengths = array("I", (len(piece.text) for piece in pieces))
-        self._looks = array("I", (styles.setdefault(p.style, len(styles)) for p in pieces))
+        # As a `str`, one wide character would make the whole text four times as large.
+        self._text = "".join(piece.text for piece in segments).encode("utf-8", "surrogatepass")
+        self._lengths = array("I", (len(piece.text) for piece in segments))
+        self._style_indexes = array(
+            "I", (styles.setdefault(p.style, len(styles)) for p in segments)
+        )
         self._styles = tuple(styles)
-        self._pieces = array("I", map(len, rows))
+        self._counts = array("I", map(len, rows))
         self._widths = array("I", (row.cell_length for row in rows))
 
     def rows(self) -> list[Strip]:
-        """They, made again."""
+        """The unpacked rows."""
         text = self._text.decode("utf-8", "surrogatepass")
         ends = accumulate(self._lengths)
-        pieces = (
-            Segment(text[end - length : end], self._styles[look])
-            for length, end, look in zip(self._lengths, ends, self._looks, strict=True)
+        segments = (
+            Segment(text[end - length : end], self._styles[context])
+            for length, end, context in zip(self._lengths, ends, self._style_indexes, strict=True)
         )
-        each = zip(self._pieces, self._widths, strict=True)
-        return [Row(list(islice(pieces, count)), width) for count, width in each]
+        each = zip(self._counts, self._widths, strict=True)
+        return [Row(list(islice(segments, count)), width) for count, width in each]

@@ -1,4 +1,4 @@
-"""What the transcript and its layout both speak of: looks, parts and laid-out messages."""
+"""Data types of the transcript: render context, parts of messages and message layouts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,30 +12,30 @@ from textual.strip import Strip
 from model.agents.catalog import BUILT_IN, Catalog
 from model.domain.resources import Block, Message, Request
 from themes.loader import Kind, load_chrome
-from tui.draw.colors import ASCII, Palette
-from tui.transcript.packed_rows import Joined
+from tui.draw.colors import ASCII_GLYPHS, Palette
+from tui.transcript.packed_rows import ConcatenatedRows
 from tui.transcript.streaming import GrowingText
 
 CLOSED: Final = 0
 OPEN: Final = 1
 ALL: Final = 2
-"""How far a part is opened: its one line, what fits a glance, everything."""
+"""Expansion levels of a part: one line, a preview, everything."""
 
-CUT: Final = 12
-"""Rows of long output that are shown before somebody asks for all."""
+PREVIEW_ROWS: Final = 12
+"""Rows of long output that a preview shows."""
 
-BODY: Final = 3
-"""Cells before the body of a message."""
+BODY_INDENT: Final = 3
+"""Indentation of a message's body in cells."""
 
-Folds = Mapping[int, int]
-"""What a person opened or closed in one message: levels by part."""
+ExpansionState = Mapping[int, int]
+"""The levels that the user has set in one message, by part key."""
 
-NO_FOLDS: Final[Folds] = {}
+NO_EXPANSION: Final[ExpansionState] = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tones:
-    """Styles for what a message says of itself, beside those that its text is drawn with."""
+class Styles:
+    """Styles of a message's header, notices and marks; those of its text are in the palette."""
 
     strong: Style
     accent: Style
@@ -43,15 +43,15 @@ class Tones:
     warning: Style
     error: Style
     news: Style
-    """The mark over the last row."""
+    """The label on the last row about new messages."""
     selected: Style
 
 
 @lru_cache
-def tones(kind: Kind) -> Tones:
-    """The tones of our chrome."""
+def tones(kind: Kind) -> Styles:
+    """The styles for the dark or light chrome."""
     ui = load_chrome(kind).ui
-    return Tones(
+    return Styles(
         strong=Style(color=ui["text"], bold=True),
         accent=Style(color=ui["accent_text"]),
         success=Style(color=ui["success"]),
@@ -63,8 +63,8 @@ def tones(kind: Kind) -> Tones:
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """The transcript's marks; one cell each, in both sets."""
+class Glyphs:
+    """The transcript's glyphs, one cell each."""
 
     closed: str = "▸"
     open: str = "▾"
@@ -82,113 +82,115 @@ class Signs:
     corners: str = "┌┐└┘─"
 
 
-_FINE: Final = Signs()
-_ASCII: Final = Signs(">", "v", "~", "x", "+", "*", "o", "#", "|", "|", "v", "-", "-", "++++-")
+_UNICODE_GLYPHS: Final = Glyphs()
+_ASCII_GLYPHS: Final = Glyphs(
+    ">", "v", "~", "x", "+", "*", "o", "#", "|", "|", "v", "-", "-", "++++-"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """Everything but the messages themselves that decides how they are drawn."""
+class RenderContext:
+    """Everything besides the messages that determines how they are drawn."""
 
     width: int
     palette: Palette
     root: str = ""
-    """The worktree's path; paths in it are shown without it."""
+    """The worktree's path; paths inside it are shown relative to it."""
     catalog: Catalog = BUILT_IN
 
     @property
     def body_width(self) -> int:
-        """Cells for the body of a message, with one left free at the right."""
-        return max(self.width - BODY - 1, 8)
+        """Width of a message's body in cells; one cell at the right stays free."""
+        return max(self.width - BODY_INDENT - 1, 8)
 
     @property
-    def tones(self) -> Tones:
-        """The styles beside those of text."""
+    def styles(self) -> Styles:
+        """The styles that are not in the palette."""
         return tones(self.palette.kind)
 
     @property
-    def signs(self) -> Signs:
-        """The marks, plain ones where the palette has plain ones."""
-        return _ASCII if self.palette.marks is ASCII else _FINE
+    def glyphs(self) -> Glyphs:
+        """The glyphs, ASCII if the palette's are ASCII."""
+        return _ASCII_GLYPHS if self.palette.marks is ASCII_GLYPHS else _UNICODE_GLYPHS
 
-    def with_width(self, width: int) -> "Look":
-        """The same in another width."""
+    def with_width(self, width: int) -> "RenderContext":
+        """A copy with another width."""
         return replace(self, width=width)
 
     def path(self, path: str) -> str:
-        """The path as a person knows it: relative inside the worktree."""
+        """The path for display: relative if it is inside the worktree."""
         return path.removeprefix(f"{self.root.rstrip('/')}/") if self.root else path
 
 
 @dataclass(slots=True)
 class Part:
-    """A piece of a message on which the cursor can stand."""
+    """A piece of a message that the cursor can be on."""
 
     key: int
-    """The place of its block in the message, or a negative number for what is no block."""
+    """The index of its block in the message, or a negative number if it is not a block."""
     strips: Sequence[Strip]
-    made_from: tuple[Any, ...]
-    """What it was laid out from; the same again needs no work."""
+    cache_key: tuple[Any, ...]
+    """The inputs of its layout; it is reused while they are the same objects."""
     block: Block | None = None
     level: int | None = None
-    """How far it is open; `None` for what does not fold."""
-    is_cut: bool = False
-    """Whether more is shown at the next level."""
+    """Its expansion level; `None` if it cannot be collapsed."""
+    has_more: bool = False
+    """Whether the next level shows more."""
     growing: GrowingText | None = None
-    """The state of streamed Markdown."""
+    """The state of streamed Markdown, while the message is running."""
 
     @property
     def next_level(self) -> int | None:
-        """The level after the next press of the key that opens."""
+        """The level after the next toggle."""
         if self.level is None:
             return None
         if self.level == CLOSED:
             return OPEN
-        return ALL if self.is_cut else CLOSED
+        return ALL if self.has_more else CLOSED
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A message and what decides how it is laid out."""
+class LayoutInput:
+    """A message and everything that determines its layout."""
 
     message: Message
-    look: Look
-    folds: Folds = field(default_factory=lambda: NO_FOLDS)
+    context: RenderContext
+    expansion_state: ExpansionState = field(default_factory=lambda: NO_EXPANSION)
     request: Request | None = None
-    """What the message needs a person for."""
+    """The request of this message that waits for the user."""
 
-    def same(self, other: "Shown") -> bool:
-        """Whether both are laid out alike."""
+    def is_same_as(self, other: "LayoutInput") -> bool:
+        """Whether both have the same layout."""
         return (
             self.message is other.message
-            and self.look is other.look
-            and self.folds is other.folds
+            and self.context is other.context
+            and self.expansion_state is other.expansion_state
             and self.request == other.request
         )
 
 
 @dataclass(slots=True)
-class LaidOut:
-    """A message as rows."""
+class MessageLayout:
+    """A message laid out as rows."""
 
-    shown: Shown
+    source: LayoutInput
     parts: list[Part]
     strips: Sequence[Strip] = field(init=False)
-    """All rows, those of the parts one after another."""
+    """The rows of all parts."""
     starts: list[int] = field(init=False)
     """The first row of each part."""
 
     def __post_init__(self) -> None:
-        self.strips = Joined(part.strips for part in self.parts)
+        self.strips = ConcatenatedRows(part.strips for part in self.parts)
         self.starts = list(accumulate((len(part.strips) for part in self.parts), initial=0))[:-1]
 
-    def part_at(self, row: int) -> int:
-        """The index of the part that the row belongs to."""
+    def index_at(self, row: int) -> int:
+        """The index of the part that contains the row."""
         index = len(self.starts) - 1
         while index and self.starts[index] > row:
             index -= 1
         return index
 
-    def part_of(self, key: int) -> int | None:
+    def index_of(self, key: int) -> int | None:
         """The index of the part with this key."""
         return next((at for at, part in enumerate(self.parts) if part.key == key), None)

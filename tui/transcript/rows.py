@@ -1,6 +1,6 @@
-"""The column of rows that a history makes: estimated where nobody looked, exact where somebody did.
+"""The rows of a history: exact heights for messages that have been visible, else estimates.
 
-Only messages that come into sight are laid out, so opening a session costs the same at any length.
+Only visible messages are laid out, so opening a session costs the same for any length.
 """
 
 from collections import OrderedDict
@@ -9,35 +9,43 @@ from typing import Final
 from model.domain.resources import Message, Request
 from tui.store.history import History
 from tui.transcript.heights import Heights
-from tui.transcript.layout import estimated_height, lay_out
-from tui.transcript.parts import NO_FOLDS, Folds, LaidOut, Look, Shown
+from tui.transcript.layout import estimate_height, lay_out
+from tui.transcript.parts import (
+    NO_EXPANSION,
+    ExpansionState,
+    LayoutInput,
+    MessageLayout,
+    RenderContext,
+)
 
-KEPT: Final = 300
-"""How many messages stay laid out."""
-TALL: Final = 1000
-"""Rows beyond which a message is tall; an answer of 2 MB has 80,000."""
-KEPT_TALL: Final = 2
-"""How many tall messages stay laid out: there is no room for more in sight at once."""
+MAX_LAYOUTS: Final = 300
+"""Message layouts that are cached."""
+TALL_ROWS: Final = 1000
+"""Messages with more rows are tall; an answer of 2 MB has 80,000 rows."""
+MAX_TALL_LAYOUTS: Final = 2
+"""Layouts of tall messages that are cached: more are never visible at once."""
 
 
-class Rows:
-    """Which row shows what of a history in one look."""
+class HistoryRows:
+    """Maps rows to the messages of a history, for one render context."""
 
-    def __init__(self, history: History, look: Look, folds: dict[str, Folds]) -> None:
+    def __init__(
+        self, history: History, context: RenderContext, expansion_states: dict[str, ExpansionState]
+    ) -> None:
         self.history = history
-        self.look = look
+        self.context = context
         self.layouts = 0
-        """How many messages were laid out so far."""
-        self._folds = folds
+        """The number of layouts computed so far."""
+        self._expansion_states = expansion_states
         self._request: Request | None = None
-        self._kept: OrderedDict[str, LaidOut] = OrderedDict()
-        self._exact: dict[str, tuple[Message, int]] = {}
+        self._layouts: OrderedDict[str, MessageLayout] = OrderedDict()
+        self._exact_heights: dict[str, tuple[Message, int]] = {}
         self._heights = Heights()
-        self.change(0)
+        self.update(0)
 
     @property
     def total(self) -> int:
-        """All rows."""
+        """The number of rows."""
         return self._heights.total
 
     def top(self, index: int) -> int:
@@ -45,54 +53,56 @@ class Rows:
         return self._heights.top(index)
 
     def height(self, index: int) -> int:
-        """The rows of a message, as known or guessed by now."""
+        """The height of a message, exact or estimated."""
         return self._heights[index]
 
     def find(self, row: int) -> tuple[int, int]:
-        """The message that the row belongs to, and which of its rows it is."""
+        """The index of the message that contains the row, and the row within the message."""
         index = self._heights.find(row)
         return index, row - self._heights.top(index)
 
-    def between(self, first: int, end: int) -> range:
-        """The messages that have rows from `first` up to `end`."""
+    def messages_between(self, first: int, end: int) -> range:
+        """The messages with rows in `first` (inclusive) to `end` (exclusive)."""
         if not len(self.history) or first >= end:
             return range(0)
         return range(self._heights.find(first), self._heights.find(end - 1) + 1)
 
     def is_exact(self, index: int) -> bool:
-        """Whether the height of the message is known, not guessed."""
-        return self._known_height(index) is not None
+        """Whether the height of the message is exact."""
+        return self._exact_height(index) is not None
 
-    def laid_out(self, index: int) -> LaidOut:
-        """The message as rows; its height is exact from now on."""
+    def get_layout(self, index: int) -> MessageLayout:
+        """Return the layout of a message, computing it if needed; its height becomes exact."""
         message = self.history[index]
-        shown = self._shown(message)
-        kept = self._kept.get(message.id)
-        if kept is None or not kept.shown.same(shown):
-            kept = lay_out(shown, kept)
+        layout_input = self._layout_input(message)
+        cached = self._layouts.get(message.id)
+        if cached is None or not cached.source.is_same_as(layout_input):
+            cached = lay_out(layout_input, cached)
             self.layouts += 1
-            self._kept[message.id] = kept
-            self._kept.move_to_end(message.id)
-            self._forget()
-        self._kept.move_to_end(message.id)
-        height = len(kept.strips)
-        self._exact[message.id] = (message, height)
+            self._layouts[message.id] = cached
+            self._layouts.move_to_end(message.id)
+            self._evict()
+        self._layouts.move_to_end(message.id)
+        height = len(cached.strips)
+        self._exact_heights[message.id] = (message, height)
         self._heights[index] = height
-        return kept
+        return cached
 
-    def _forget(self) -> None:
-        tall = [key for key, kept in self._kept.items() if len(kept.strips) > TALL]
-        for key in tall[:-KEPT_TALL]:
-            del self._kept[key]
-        if len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
+    def _evict(self) -> None:
+        tall = [key for key, cached in self._layouts.items() if len(cached.strips) > TALL_ROWS]
+        for key in tall[:-MAX_TALL_LAYOUTS]:
+            del self._layouts[key]
+        if len(self._layouts) > MAX_LAYOUTS:
+            self._layouts.popitem(last=False)
 
-    def change(self, first: int) -> None:
-        """Take up that messages from `first` on came or changed."""
+    def update(self, first: int) -> None:
+        """Update heights after messages from index `first` on were added or changed."""
         count = len(self.history)
         if first == 0:
-            here = {message.id for message in self.history.messages}
-            self._exact = {key: known for key, known in self._exact.items() if key in here}
+            present = {message.id for message in self.history.messages}
+            self._exact_heights = {
+                key: exact for key, exact in self._exact_heights.items() if key in present
+            }
             self._heights = Heights(map(self._height, range(count)))
             return
         for index in range(first, len(self._heights)):
@@ -100,39 +110,46 @@ class Rows:
         for index in range(len(self._heights), count):
             self._heights.append(self._height(index))
 
-    def restyle(self, look: Look) -> None:
-        """Draw in another look; another width makes all heights guesses again."""
-        if look.width != self.look.width:
-            self._exact.clear()
-        self.look = look
-        self.change(0)
+    def set_context(self, context: RenderContext) -> None:
+        """Use another render context; a new width resets all heights to estimates."""
+        if context.width != self.context.width:
+            self._exact_heights.clear()
+        self.context = context
+        self.update(0)
 
-    def ask(self, request: Request | None) -> None:
-        """Take up what the session needs a person for."""
-        concerned = {r.message_id for r in (self._request, request) if r is not None}
+    def set_request(self, request: Request | None) -> None:
+        """Set the request that waits for the user, or `None`."""
+        affected = {r.message_id for r in (self._request, request) if r is not None}
         if request == self._request:
             return
         self._request = request
-        for message_id in concerned:
-            self._exact.pop(message_id, None)
+        for message_id in affected:
+            self._exact_heights.pop(message_id, None)
 
-    def fold(self, index: int, key: int, level: int) -> None:
-        """Open or close a part of a message."""
+    def set_level(self, index: int, key: int, level: int) -> None:
+        """Set the expansion level of a part of a message."""
         message_id = self.history[index].id
-        self._folds[message_id] = {**self._folds.get(message_id, NO_FOLDS), key: level}
-        self.laid_out(index)
+        self._expansion_states[message_id] = {
+            **self._expansion_states.get(message_id, NO_EXPANSION),
+            key: level,
+        }
+        self.get_layout(index)
 
-    def _shown(self, message: Message) -> Shown:
-        folds = self._folds.get(message.id, NO_FOLDS)
-        asked = self._request
-        request = asked if asked is not None and asked.message_id == message.id else None
-        return Shown(message, self.look, folds, request)
+    def _layout_input(self, message: Message) -> LayoutInput:
+        expansion_states = self._expansion_states.get(message.id, NO_EXPANSION)
+        session_request = self._request
+        request = (
+            session_request
+            if session_request is not None and session_request.message_id == message.id
+            else None
+        )
+        return LayoutInput(message, self.context, expansion_states, request)
 
-    def _known_height(self, index: int) -> int | None:
+    def _exact_height(self, index: int) -> int | None:
         message = self.history[index]
-        known = self._exact.get(message.id)
-        return known[1] if known and known[0] is message else None
+        exact = self._exact_heights.get(message.id)
+        return exact[1] if exact and exact[0] is message else None
 
     def _height(self, index: int) -> int:
-        known = self._known_height(index)
-        return estimated_height(self.history[index], self.look) if known is None else known
+        exact = self._exact_height(index)
+        return estimate_height(self.history[index], self.context) if exact is None else exact

@@ -1,7 +1,7 @@
-"""A scroll bar that is drawn again only when it would look different.
+"""Scroll bar updates that redraw only if the bar would look different.
 
-Textual draws one for every row that comes, a piece of text ten times a second; in a long column the
-thumb does not move by that.
+Textual redraws it for every added row, ten times a second while text streams; in a long
+conversation the thumb does not move by that.
 """
 
 from math import ceil
@@ -10,11 +10,11 @@ from typing import Final
 from textual.scrollbar import ScrollBar
 
 _EIGHTHS: Final = 8
-"""Steps of a cell in which the thumb is drawn."""
+"""The thumb is drawn in steps of an eighth of a cell."""
 
 
-def follow(bar: ScrollBar, rows: int, first: int) -> None:
-    """Take up at once how many rows there are and which is the first in sight."""
+def update_scrollbar(bar: ScrollBar, rows: int, first: int) -> None:
+    """Set the number of rows and the first visible row immediately."""
     drawn = _thumb(bar)
     bar.set_reactive(ScrollBar.window_virtual_size, rows)
     bar.set_reactive(ScrollBar.position, bar.validate_position(first))
@@ -23,10 +23,10 @@ def follow(bar: ScrollBar, rows: int, first: int) -> None:
 
 
 def _thumb(bar: ScrollBar) -> tuple[int, int]:
-    """Where it begins and ends, in eighths of a cell, as Textual counts."""
-    height, rows, window = bar.size.height, ceil(bar.window_virtual_size), bar.window_size
-    if not height or window >= rows:
+    """Start and end of the thumb in eighths of a cell, computed as in Textual."""
+    height, rows, viewport = bar.size.height, ceil(bar.window_virtual_size), bar.window_size
+    if not height or viewport >= rows:
         return 0, 0
-    thumb = max(1.0, height * window / rows)
-    start = int((height - thumb) * bar.position / (rows - window) * _EIGHTHS)
+    thumb = max(1.0, height * viewport / rows)
+    start = int((height - thumb) * bar.position / (rows - viewport) * _EIGHTHS)
     return start, start + ceil(thumb * _EIGHTHS)

@@ -1,8 +1,8 @@
-"""Rows as a terminal gets them: with the filters of every row, and kept while they are in sight.
+"""A cache of rows with all line filters applied, for the rows that are visible.
 
-A row that has only moved is handed on as the same object, for which all that Textual makes of a row
-is made already. Its own way through a widget's `render_line` costs three times as much where a
-stream moves every row.
+A row that only moved is returned as the same object, for which Textual has cached its results.
+Textual's own path through a widget's `render_line` costs three times as much when streamed text
+moves every row.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,39 +13,39 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.strip import Strip
 
-KEPT: Final = 300
-"""Rows that are remembered; more than a screen has."""
+CAPACITY: Final = 300
+"""Cached rows; more than a screen has."""
 
 
-class FinishedRows:
-    """What was made of rows, by the rows themselves."""
+class StripCache:
+    """Filtered rows by their unfiltered rows."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[Strip, Strip]] = {}
-        """By identity; the row is held, so that its identity stays its own."""
+        self._strips: dict[int, tuple[Strip, Strip]] = {}
+        """By identity; a reference to the row keeps its identity unique."""
         self._filters: tuple[LineFilter, ...] = ()
-        self._ground: Color | None = None
+        self._background: Color | None = None
 
-    def of(
-        self, rows: Iterable[Strip], filters: Sequence[LineFilter], ground: Color
+    def get(
+        self, rows: Iterable[Strip], filters: Sequence[LineFilter], background: Color
     ) -> list[Strip]:
-        """The rows after these filters, on this ground."""
-        made = self._made
-        if ground != self._ground or tuple(filters) != self._filters:
-            made.clear()
-            self._filters, self._ground = tuple(filters), ground
-        finished = []
+        """Return the rows with the filters applied, on the background color `ground`."""
+        strips = self._strips
+        if background != self._background or tuple(filters) != self._filters:
+            strips.clear()
+            self._filters, self._background = tuple(filters), background
+        filtered = []
         for row in rows:
-            known = made.get(id(row))
-            if known is None:
-                known = made[id(row)] = (row, self._finish(row, ground))
-            finished.append(known[1])
-        while len(made) > KEPT:
-            del made[next(iter(made))]
-        return finished
+            cached = strips.get(id(row))
+            if cached is None:
+                cached = strips[id(row)] = (row, self._apply_filters(row, background))
+            filtered.append(cached[1])
+        while len(strips) > CAPACITY:
+            del strips[next(iter(strips))]
+        return filtered
 
-    def _finish(self, row: Strip, ground: Color) -> Strip:
+    def _apply_filters(self, row: Strip, background: Color) -> Strip:
         segments: list[Segment] = list(row)
         for line_filter in self._filters:
-            segments = line_filter.apply(segments, ground)
+            segments = line_filter.apply(segments, background)
         return Strip(segments, row.cell_length)

@@ -1,7 +1,7 @@
-"""A session's messages drawn as lines by one widget, however many there are.
+"""The base of the transcript widget: draws a session's messages as lines, however many there are.
 
-It paints and keeps the scroll bar right. `transcript_rows` knows which rows there are and
-`transcript_window` which of them are in sight; `transcript` adds what keys and the mouse do.
+It draws rows and updates the scroll bar. `rows` maps rows to messages, `viewport` determines which
+are visible, and `widget` adds keys and the mouse.
 """
 
 from dataclasses import dataclass, replace
@@ -24,27 +24,25 @@ from tui.draw.wrap import Line
 from tui.store.history import History
 from tui.transcript.cursor import Cursor
 from tui.transcript.find import Finder
-from tui.transcript.parts import BODY, Folds, Look
-from tui.transcript.rows import Rows
-from tui.transcript.scrollbar import follow
-from tui.transcript.selection import marked, selected_text, stable_row
-from tui.transcript.strip_cache import FinishedRows
-from tui.transcript.viewport import Anchor, Window
+from tui.transcript.parts import BODY_INDENT, ExpansionState, RenderContext
+from tui.transcript.rows import HistoryRows
+from tui.transcript.scrollbar import update_scrollbar
+from tui.transcript.selection import highlight_selection, selected_text, stable_row
+from tui.transcript.strip_cache import StripCache
+from tui.transcript.viewport import Anchor, Viewport
 
-_NEAR: Final = 2
-"""Older messages are asked for while the first row is less than this many screens away."""
+_LOAD_DISTANCE: Final = 2
+"""Older messages are requested when the first row is less than this many screens away."""
 
-_NOTHING_SAID: Final = (
-    "Nothing was said here yet. Write below what you want done; enter sends it to the agent."
-)
-_TO_THE_DEMO: Final = (
+_EMPTY_HINT: Final = "No messages yet. Write below what you want done; enter sends it to the agent."
+_DEMO_HINT: Final = (
     "This agent is a demonstration. Write anything below and press enter for a short tour, "
-    "or /demo help for all that it can show."
+    "or /demo help for everything it can show."
 )
 
 
 class TranscriptView(ScrollView):
-    """The messages of one session, newest at the bottom; it follows until it is scrolled up."""
+    """The messages of one session, newest at the bottom; follows new ones unless scrolled up."""
 
     DEFAULT_CSS = """
     TranscriptView {
@@ -56,7 +54,7 @@ class TranscriptView(ScrollView):
 
     @dataclass
     class OlderWanted(TextualMessage, namespace="transcript"):
-        """The first loaded message comes near and there are older ones."""
+        """Older messages are needed: the first loaded one is close to the visible rows."""
 
         session_id: str
 
@@ -64,24 +62,24 @@ class TranscriptView(ScrollView):
         self, *, name: str | None = None, id: str | None = None, classes: str | None = None
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self.window: Window | None = None
-        """What is in sight; `None` before a session is shown."""
-        self._places: dict[str, Anchor | None] = {}
-        self._folds: dict[str, Folds] = {}
+        self.window: Viewport | None = None
+        """The visible rows; `None` before a session is shown."""
+        self._anchors_by_session: dict[str, Anchor | None] = {}
+        self._expansion_states: dict[str, ExpansionState] = {}
         self.cursor = Cursor()
-        """Seen while the widget has the focus."""
+        """Visible while the widget has focus."""
         self.finder = Finder()
-        """Marks the words that are sought."""
-        self._hint = _NOTHING_SAID
+        """Highlights the matches of the search."""
+        self._hint = _EMPTY_HINT
         self._has_news = False
-        self._asked_at = -1
+        self._older_requested_at = -1
         self._selection: Selection | None = None
-        self._is_placing = False
+        self._is_syncing = False
         self._painted: list[Strip] = []
         self._painted_top = -1
-        self._finished = FinishedRows()
+        self._strip_cache = StripCache()
 
-    # What the app tells --------------------------------------------------------------------------
+    # Updates --------------------------------------------------------------------------------------
 
     def show(
         self,
@@ -92,106 +90,110 @@ class TranscriptView(ScrollView):
         root: str = "",
         catalog: Catalog = BUILT_IN,
     ) -> None:
-        """Show a session, where it was left or else at its end.
+        """Show a session at its last scroll position, by default its end.
 
-        `root` is the worktree's path; paths in it are shown without it.
+        `root` is the worktree's path; paths inside it are shown relative to it.
         """
         if self.window is not None:
-            self._places[self.window.rows.history.session_id] = self.window.anchor
-        anchor = self._places.get(history.session_id)
+            self._anchors_by_session[self.window.rows.history.session_id] = self.window.anchor
+        anchor = self._anchors_by_session.get(history.session_id)
         if anchor is None:
-            history.shed()
-        rows = Rows(history, Look(self.size.width or 80, palette, root, catalog), self._folds)
-        rows.ask(session.request)
-        self.window = Window(rows, self.size.height, anchor)
-        self.cursor.put_away()
+            history.drop_oldest()
+        rows = HistoryRows(
+            history,
+            RenderContext(self.size.width or 80, palette, root, catalog),
+            self._expansion_states,
+        )
+        rows.set_request(session.request)
+        self.window = Viewport(rows, self.size.height, anchor)
+        self.cursor.hide()
         self.finder.seek("")
-        self._has_news, self._asked_at = False, -1
-        self._hint = _TO_THE_DEMO if session.backend == "demo" else _NOTHING_SAID
+        self._has_news, self._older_requested_at = False, -1
+        self._hint = _DEMO_HINT if session.backend == "demo" else _EMPTY_HINT
         if self._selection is not None:
             self.screen.clear_selection()
         self.settle()
         self.refresh()
 
     def changed(self, first_index: int) -> None:
-        """Draw what came or changed from `first_index` on; 0 after older ones were loaded."""
-        window = self.window
-        if window is None:
+        """Redraw messages from `first_index` on; 0 after older ones were loaded."""
+        viewport = self.window
+        if viewport is None:
             return
         if first_index == 0:
-            self._asked_at = -1
-        elif window.anchor is not None:
+            self._older_requested_at = -1
+        elif viewport.anchor is not None:
             self._has_news = True
-        looks_at_end = window.anchor is None and self._selection is None
-        if looks_at_end and window.rows.history.shed():
+        is_at_end = viewport.anchor is None and self._selection is None
+        if is_at_end and viewport.rows.history.drop_oldest():
             first_index = 0
-        window.rows.change(first_index)
+        viewport.rows.update(first_index)
         self.settle()
         self.refresh_changed()
 
     def set_session(self, session: Session) -> None:
-        """Take up what the session needs a person for."""
+        """Update the request that waits for the user."""
         if self.window is not None:
-            self.window.rows.ask(session.request)
+            self.window.rows.set_request(session.request)
             self.settle()
             self.refresh_changed()
 
     def set_palette(self, palette: Palette) -> None:
-        """Draw in other colours."""
-        if self.window is not None and palette is not self.window.rows.look.palette:
+        """Use other colors."""
+        if self.window is not None and palette is not self.window.rows.context.palette:
             rows = self.window.rows
-            rows.restyle(replace(rows.look, palette=palette))
+            rows.set_context(replace(rows.context, palette=palette))
             self.settle()
             self.refresh()
 
     @property
     def is_following(self) -> bool:
-        """Whether the newest row stays in sight."""
+        """Whether it follows the newest row."""
         return self.window is None or self.window.anchor is None
 
     @property
     def layouts(self) -> int:
-        """How many messages were laid out for the session that is shown."""
+        """The number of layouts computed for the current session."""
         return self.window.rows.layouts if self.window else 0
 
-    # Where the window stands ---------------------------------------------------------------------
+    # Scrolling ------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Keep the message that one reads in its place, whatever its lines become."""
-        window = self.window
-        if window is None or not self.size.width:
+        """Keep the visible message in its position when lines wrap differently."""
+        viewport = self.window
+        if viewport is None or not self.size.width:
             return
-        window.height = self.size.height
-        if self.size.width != window.rows.look.width:
-            window.widen(self.size.width)
+        viewport.height = self.size.height
+        if self.size.width != viewport.rows.context.width:
+            viewport.set_width(self.size.width)
         self.settle()
         self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Follow the scroll bar."""
         super().watch_scroll_y(old_value, new_value)
-        if not self._is_placing and self.is_ready:
+        if not self._is_syncing and self.is_ready:
             self.go_to(round(new_value))
 
     @property
     def is_ready(self) -> bool:
         """Whether the rows are those of the widget's present size."""
-        window = self.window
-        if window is None or window.height <= 0:
+        viewport = self.window
+        if viewport is None or viewport.height <= 0:
             return False
-        # Between a change of the size and `on_resize` the scroll bar is moved by Textual itself;
-        # that is no wish of a person to leave the end.
-        return (window.rows.look.width, window.height) == (self.size.width, self.size.height)
+        # Between a resize and `on_resize`, Textual itself moves the scroll bar; the user did not
+        # scroll away from the end.
+        return (viewport.rows.context.width, viewport.height) == (self.size.width, self.size.height)
 
     def go_to(self, row: int) -> None:
-        """Make `row` the first in the window; at the end of the rows, the end is followed."""
+        """Scroll so that `row` is the first one; at the end of the rows, follow the end."""
         if self.window is not None and self.is_ready:
             self.window.go_to(row)
-            self._place()
+            self._sync_scrollbar()
             self.refresh_changed()
 
     def reveal(self, message_id: str) -> None:
-        """Put a loaded message at the top of the window; also before the widget has its size."""
+        """Scroll a loaded message to the top; also works before the widget has its size."""
         if self.window is None:
             return
         history = self.window.rows.history
@@ -202,55 +204,55 @@ class TranscriptView(ScrollView):
             self.refresh_changed()
 
     def settle(self) -> None:
-        """Put the window in its place after rows came, changed or went."""
+        """Update the viewport after rows were added, changed or removed."""
         if self.window is not None and self.is_ready:
             self.window.settle()
-            self._place()
+            self._sync_scrollbar()
 
-    def _place(self) -> None:
-        """Bring the scroll bar and what can be scrolled over in line with the window."""
-        window = self.window
-        assert window is not None
-        size = Size(self.size.width, window.rows.total)
+    def _sync_scrollbar(self) -> None:
+        """Synchronize the scroll bar and the virtual size with the viewport."""
+        viewport = self.window
+        assert viewport is not None
+        size = Size(self.size.width, viewport.rows.total)
         if size != self.virtual_size:
-            # As an ordinary assignment this would lay out the whole screen for each new row.
+            # A normal assignment would lay out the whole screen for each new row.
             self.set_reactive(Widget.virtual_size, size)
-        follow(self.vertical_scrollbar, size.height, window.top)
-        self._is_placing = True
-        self.scroll_target_y = self.scroll_y = window.top
-        self._is_placing = False
-        if window.anchor is None:
+        update_scrollbar(self.vertical_scrollbar, size.height, viewport.top)
+        self._is_syncing = True
+        self.scroll_target_y = self.scroll_y = viewport.top
+        self._is_syncing = False
+        if viewport.anchor is None:
             self._has_news = False
-        history = window.rows.history
-        is_near = window.top < _NEAR * window.height and history.older > 0
-        if is_near and self._asked_at != len(history.messages):
-            self._asked_at = len(history.messages)
+        history = viewport.rows.history
+        is_near = viewport.top < _LOAD_DISTANCE * viewport.height and history.older > 0
+        if is_near and self._older_requested_at != len(history.messages):
+            self._older_requested_at = len(history.messages)
             self.post_message(self.OlderWanted(history.session_id))
 
     # Drawing -------------------------------------------------------------------------------------
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw a region. The rows are whole, so they need nothing but the filters of every row."""
+        """Draw a region. Rows are complete, so only the line filters are applied."""
         self._painted_top = self.window.top if self.window else -1
         rows = [self._strip_at(y) for y in crop.line_range]
         self._painted += [Strip([])] * (crop.bottom - len(self._painted))
         self._painted[crop.y : crop.bottom] = rows
-        ground = self.background_colors[1]
-        strips = self._finished.of(rows, self.get_line_filters(), ground)
+        background = self.background_colors[1]
+        strips = self._strip_cache.get(rows, self.get_line_filters(), background)
         if crop.x or crop.right < self.size.width:
             return [strip.crop(crop.x, crop.right) for strip in strips]
         return strips
 
     def render_line(self, y: int) -> Strip:
-        """A row of the window as the mouse finds it: each cell says where in the text it is."""
+        """A row of the viewport with text offsets in each cell, for mouse selection."""
         strip = self._strip_at(y)
-        place = self.window.place(y) if self.window else None
-        if self.window is None or place is None:
+        position = self.window.position_at(y) if self.window else None
+        if self.window is None or position is None:
             return strip
-        return strip.apply_offsets(0, stable_row(self.window.rows, *place))
+        return strip.apply_offsets(0, stable_row(self.window.rows, *position))
 
     def refresh_changed(self) -> None:
-        """Have those rows drawn that are not as they were drawn last."""
+        """Redraw only the rows that differ from what was drawn last."""
         top = self.window.top if self.window else -1
         if top != self._painted_top or len(self._painted) < self.size.height:
             self.refresh()
@@ -261,55 +263,57 @@ class TranscriptView(ScrollView):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def _strip_at(self, y: int) -> Strip:
-        width, window = self.size.width, self.window
-        place = window.place(y) if window else None
-        if window is None or place is None:
+        width, viewport = self.size.width, self.window
+        position = viewport.position_at(y) if viewport else None
+        if viewport is None or position is None:
             return self._hint_at(y, width)
-        strip = self._row_at(window.rows, *place)
-        if strip.cell_length != width:  # between a resize and what it leads to
+        strip = self._row_at(viewport.rows, *position)
+        if strip.cell_length != width:  # between a resize and the new layout
             strip = strip.adjust_cell_length(width, self.rich_style)
-        if window.anchor is not None and y == window.height - 1:
-            return self._with_mark(strip, window.rows.look)
+        if viewport.anchor is not None and y == viewport.height - 1:
+            return self._with_jump_label(strip, viewport.rows.context)
         return strip
 
-    def _row_at(self, rows: Rows, index: int, line: int) -> Strip:
-        laid, look = rows.laid_out(index), rows.look
-        strip = laid.strips[min(line, len(laid.strips) - 1)]
-        if self.has_focus and self.cursor.stands_on(laid, line):
-            mark = Segment(look.signs.cursor, look.tones.accent)
-            kind = look.palette.kind
+    def _row_at(self, rows: HistoryRows, index: int, line: int) -> Strip:
+        layout, context = rows.get_layout(index), rows.context
+        strip = layout.strips[min(line, len(layout.strips) - 1)]
+        if self.has_focus and self.cursor.is_at(layout, line):
+            mark = Segment(context.glyphs.cursor, context.styles.accent)
+            kind = context.palette.kind
             strip = Strip.join([strip_of([mark], 1, kind), strip.crop(1)])
-        strip = self.finder.marked(strip, look.tones.news)
+        strip = self.finder.highlight(strip, context.styles.news)
         if self._selection is None:
             return strip
-        return marked(strip, stable_row(rows, index, line), self._selection, look.tones.selected)
+        return highlight_selection(
+            strip, stable_row(rows, index, line), self._selection, context.styles.selected
+        )
 
     def _hint_at(self, y: int, width: int) -> Strip:
-        """What an empty transcript says."""
+        """The hint of an empty transcript."""
         rows = self.window.rows if self.window else None
         if rows is None:
             return Strip.blank(width, self.rich_style)
-        words: list[Line] = []
+        lines: list[Line] = []
         if rows.history.is_loaded and not len(rows.history):
-            words = prose_rows(self._hint, width - 2 * BODY, rows.look.palette.muted)
-        line = [Segment(" " * BODY), *words[y - 1]] if 0 < y <= len(words) else []
-        return strip_of(line, width, rows.look.palette.kind)
+            lines = prose_rows(self._hint, width - 2 * BODY_INDENT, rows.context.palette.muted)
+        line = [Segment(" " * BODY_INDENT), *lines[y - 1]] if 0 < y <= len(lines) else []
+        return strip_of(line, width, rows.context.palette.kind)
 
-    def _with_mark(self, strip: Strip, look: Look) -> Strip:
-        """The last row while the end is out of sight."""
-        text = f" {look.signs.down} {'new' if self._has_news else 'end'} "
-        style = look.tones.news if self._has_news else look.palette.code_inline
+    def _with_jump_label(self, strip: Strip, context: RenderContext) -> Strip:
+        """The last row with a label that jumps to the end, while the end is not visible."""
+        text = f" {context.glyphs.down} {'new' if self._has_news else 'end'} "
+        style = context.styles.news if self._has_news else context.palette.code_inline
         rest = max(strip.cell_length - cell_len(text) - 1, 0)
-        mark = strip_of([Segment(text, style)], strip.cell_length - rest, look.palette.kind)
+        mark = strip_of([Segment(text, style)], strip.cell_length - rest, context.palette.kind)
         return Strip.join([strip.crop(0, rest), mark])
 
-    # Text that is selected -----------------------------------------------------------------------
+    # Selection ------------------------------------------------------------------------------------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text."""
         return (selected_text(self.window.rows, selection), "\n") if self.window else None
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Show what is selected now."""
+        """Highlight the new selection."""
         self._selection = selection
         self.refresh_changed()

@@ -1,75 +1,74 @@
-"""What the tree knows of everything, shown or not: what is below each place, names and marks.
+"""An index of the whole tree, expanded or not: children, names and status icons.
 
-Rows exist only where somebody can see them, so that thousands of sessions cost nothing until they
-are unfolded. The index is made anew when something comes, goes or moves; marks are always asked of
-the state.
+Rows exist only below expanded nodes, so thousands of collapsed sessions cost nothing. The index is
+rebuilt when something is added, removed or moved; icons are always computed from the state.
 """
 
 from typing import TYPE_CHECKING
 
-from tui.draw.status_icons import Mark, mark_of, mark_of_worktree
+from tui.draw.status_icons import Mark, mark_of, worktree_icon
 from tui.store.places import Place
-from tui.tree.filter import Found, Outline
-from tui.tree.rows import Children, children, name_of
+from tui.tree.filter import FilterResult, Outline
+from tui.tree.rows import Children, get_name, group_children
 
 if TYPE_CHECKING:
     from model.state import State
 
-SMALL = 120
-"""Rows up to which everything is unfolded at first."""
-MOST_FOUND = 120
-"""Rows that a filter shows at most; more are counted, and found by one letter more."""
+MAX_EXPANDED_ROWS = 120
+"""Trees of at most this many rows are expanded initially."""
+MAX_FOUND = 120
+"""Rows that a filter shows; more matches are only counted."""
 
 
 class TreeIndex:
-    """The places below each place, in one state."""
+    """The children of each place, for one state."""
 
     def __init__(self, state: "State") -> None:
         self.state = state
-        """The newest one; what stands where is that of when the index was made."""
-        self.below: Children = children(state)
-        self.is_small = sum(map(len, self.below.values())) <= SMALL
-        """Whether all rows together are few; asked for each row that is unfolded."""
+        """The newest state; the structure is that of when the index was built."""
+        self.children: Children = group_children(state)
+        self.is_small = sum(map(len, self.children.values())) <= MAX_EXPANDED_ROWS
+        """Whether the tree is small enough to be expanded; cached for each expanded row."""
         self._outline: Outline | None = None
 
-    def under(self, place: Place) -> list[Place]:
-        """What is directly below a place."""
-        return self.below.get(place, [])
+    def children_of(self, place: Place) -> list[Place]:
+        """The places directly below a place."""
+        return self.children.get(place, [])
 
-    def above(self, place: Place) -> list[Place]:
-        """What holds the place, from the outermost in; without the root."""
-        state, found = self.state, list[Place]()
+    def ancestors_of(self, place: Place) -> list[Place]:
+        """The ancestors of a place, outermost first, without the root."""
+        state, ancestors = self.state, list[Place]()
         if place.kind == "session" and (session := state.sessions.get(place.id)) is not None:
             place = Place("worktree", session.worktree_id)
-            found.append(place)
+            ancestors.append(place)
         if place.kind == "worktree" and (worktree := state.worktrees.get(place.id)) is not None:
             place = Place("project", worktree.project_id)
-            found.append(place)
+            ancestors.append(place)
         while (project := state.projects.get(place.id)) is not None and project.parent_id:
             place = Place("project", project.parent_id)
-            if place in found or place.id not in state.projects:
+            if place in ancestors or place.id not in state.projects:
                 break
-            found.append(place)
-        return found[::-1]
+            ancestors.append(place)
+        return ancestors[::-1]
 
-    def mark(self, place: Place) -> Mark:
-        """The strongest mark of a place and of all below it."""
+    def icon_of(self, place: Place) -> Mark:
+        """The most urgent status icon of a place and everything below it."""
         if place.kind == "session":
             session = self.state.sessions.get(place.id)
             return mark_of(session) if session is not None else Mark.IDLE
         if place.kind == "worktree":
             worktree = self.state.worktrees.get(place.id)
             known = self.state.sessions
-            sessions = (known[p.id] for p in self.under(place) if p.id in known)
-            return mark_of_worktree(worktree, sessions) if worktree is not None else Mark.IDLE
-        return max(map(self.mark, self.under(place)), default=Mark.IDLE)
+            sessions = (known[p.id] for p in self.children_of(place) if p.id in known)
+            return worktree_icon(worktree, sessions) if worktree is not None else Mark.IDLE
+        return max(map(self.icon_of, self.children_of(place)), default=Mark.IDLE)
 
-    def find(self, text: str) -> Found:
-        """The places whose names hold the text."""
-        return self.outline().find(text, MOST_FOUND)
+    def find(self, text: str) -> FilterResult:
+        """The places whose names contain the text."""
+        return self.outline().find(text, MAX_FOUND)
 
     def outline(self) -> Outline:
-        """All names; made once, and best before the first letter is typed."""
+        """The outline for filtering, cached; best built before the first letter is typed."""
         if self._outline is None:
-            self._outline = Outline.of(self.below, lambda place: name_of(place, self.state))
+            self._outline = Outline.of(self.children, lambda place: get_name(place, self.state))
         return self._outline

@@ -1,8 +1,7 @@
-"""The tree on the left: projects, worktrees and sessions, each with one mark.
+"""The tree on the left: projects, worktrees and sessions, each with a status icon.
 
-Rows are found by key and changed in place; the tree is never cleared. Labels are composed while
-they are drawn, from plain text and roles, so that no name can ever be read as markup. Letters
-that are typed here filter the rows.
+Rows are looked up by place and updated in place; the tree is never cleared. Labels are rendered
+from plain text and roles, so names are never parsed as markup. Typed letters filter the rows.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +20,7 @@ from themes.contrast import ensure_contrast
 from tui.draw.status_icons import Mark
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
-from tui.tree.filter import Found, occurrences
+from tui.tree.filter import FilterResult, occurrences
 from tui.tree.index import TreeIndex
 from tui.tree.rows import (
     NAME_ROLES,
@@ -30,7 +29,7 @@ from tui.tree.rows import (
     Row,
     SavedRow,
     depth_of,
-    fitting,
+    fit_parts,
     parents_of_moved,
     row_parts,
     walk,
@@ -56,7 +55,7 @@ class ProjectTree(Tree[Row]):
     ]
 
     class Opened(Message):
-        """A row was chosen."""
+        """A row was opened."""
 
         def __init__(self, place: Place) -> None:
             super().__init__()
@@ -65,7 +64,7 @@ class ProjectTree(Tree[Row]):
     takes_bursts = True
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(Text(), Row(ROOT), id=id)  # Of a string all emoji would be loaded.
+        super().__init__(Text(), Row(ROOT), id=id)  # A string would load all emoji.
         self.show_root = False
         self.guide_depth = 2
         self.show_guides = False
@@ -73,34 +72,34 @@ class ProjectTree(Tree[Row]):
         self._rows: dict[Place, Node] = {ROOT: self.root}
         self._index: TreeIndex | None = None
         self.filter = ""
-        """What the rows shown have in their names; empty: all are shown."""
-        self._found: Found | None = None
-        self._unfolded: dict[Place, bool] = {}
-        """How somebody left rows, which may not exist by now."""
-        self._came_from: Place | None = None
-        """Where the cursor was before the filter."""
-        self._moving_to: Place | None = None
-        """Where the cursor will be once the rows stand."""
+        """The filter text; empty shows all rows."""
+        self._found: FilterResult | None = None
+        self._expanded: dict[Place, bool] = {}
+        """Rows that the user expanded or collapsed; they may not exist any more."""
+        self._start_place: Place | None = None
+        """The cursor's place before filtering."""
+        self._pending_place: Place | None = None
+        """The cursor's place after the next refresh."""
 
-    # Before anything is known -------------------------------------------------------------------
+    # Startup ------------------------------------------------------------------------------------
 
     def restore(self, rows: Iterable[SavedRow], folds: Mapping[Place, bool]) -> None:
-        """Show what the rows said last; the first state puts right what is not so any more."""
-        self._unfolded = dict(folds)
-        above = [self.root]
+        """Show saved rows until the first state arrives."""
+        self._expanded = dict(folds)
+        stack = [self.root]
         for row in rows:
-            del above[max(1, row.depth + 1) :]
+            del stack[max(1, row.depth + 1) :]
             if row.place not in self._rows:
                 if row.place.kind != "session":
-                    self._unfolded[row.place] = row.is_open
-                node = self._add(above[-1], row.place, len(above[-1].children))
-                self._say(node, row.parts, row.holds)
-                above.append(node)
+                    self._expanded[row.place] = row.is_open
+                node = self._add(stack[-1], row.place, len(stack[-1].children))
+                self._set_row(node, row.parts, row.holds)
+                stack.append(node)
 
-    # What the mirror tells ----------------------------------------------------------------------
+    # Updates ------------------------------------------------------------------------------------
 
     def follow(self, change: "Change") -> None:
-        """Change the rows that are concerned."""
+        """Update the affected rows."""
         before, state = change.before, change.state
         if change.is_only_text and self._index is not None:
             self._index.state = state
@@ -110,11 +109,11 @@ class ProjectTree(Tree[Row]):
             self._index = TreeIndex(state)
         self._index.state = state
         if change.loaded or change.projects or self.filter:
-            self._reconcile_all()
-            self._entitle()
+            self._sync_all()
+            self._update_title()
             return
         for parent in moved:
-            self._put_children(parent)
+            self._sync_children(parent)
         sessions = (state.sessions.get(key) or before.sessions.get(key) for key in change.sessions)
         worktrees = {session.worktree_id for session in sessions if session is not None}
         self._redraw(
@@ -123,55 +122,55 @@ class ProjectTree(Tree[Row]):
         )
 
     def _redraw(self, *places: Place) -> None:
-        """Draw these rows and what holds them, the mark of which may be another now."""
+        """Redraw these rows and their ancestors, whose icons may have changed."""
         assert self._index is not None
-        above = {holder for place in places for holder in self._index.above(place)}
-        for place in above.union(places):
+        ancestors = {holder for place in places for holder in self._index.ancestors_of(place)}
+        for place in ancestors.union(places):
             if (node := self._rows.get(place)) is not None:
                 self._draw(node)
 
-    def _reconcile_all(self) -> None:
+    def _sync_all(self) -> None:
         assert self._index is not None
         self._found = self._index.find(self.filter) if self.filter else None
-        self._put_children(ROOT)
+        self._sync_children(ROOT)
 
-    def _put_children(self, parent: Place) -> None:
-        """Make the rows below a row those that there are; below a folded one there are none."""
+    def _sync_children(self, parent: Place) -> None:
+        """Sync a node's children with the state; collapsed nodes have none."""
         node = self._rows.get(parent)
         if node is None or self._index is None:
             return
         wanted: list[Place] = []
         if node is self.root or node.is_expanded:
-            wanted = self._index.under(parent)
+            wanted = self._index.children_of(parent)
             if self._found is not None:
                 wanted = [place for place in wanted if place in self._found.shown]
-        self._order(node, wanted)
+        self._set_children(node, wanted)
         for place in wanted:
             if place.kind == "session":
                 self._draw(self._rows[place])
             else:
-                self._put_children(place)
+                self._sync_children(place)
         if node is not self.root:
             self._draw(node)
 
-    def _order(self, node: Node, wanted: list[Place]) -> list[Node]:
-        """Make the node's children exactly `wanted`, touching only what differs."""
+    def _set_children(self, node: Node, wanted: list[Place]) -> list[Node]:
+        """Make the node's children exactly `wanted`, changing only what differs."""
         present = [child.data.place for child in node.children if child.data is not None]
         if present == wanted:
             return []
         kept = set(wanted)
         for child in list(node.children):
             if child.data is not None and child.data.place not in kept:
-                self._forget(child)
+                self._remove(child)
         new = []
         for position, place in enumerate(wanted):
             known = self._rows.get(place)
             if known is not None and known.parent is node:
                 if node.children[position] is known:
                     continue
-                self._forget(known)
+                self._remove(known)
             elif known is not None:
-                self._forget(known)
+                self._remove(known)
             new.append(self._add(node, place, position))
         return new
 
@@ -180,56 +179,56 @@ class ProjectTree(Tree[Row]):
             Text(" "),
             Row(place),
             before=position if position < len(parent.children) else None,
-            expand=place.kind != "session" and self._is_unfolded(place),
+            expand=place.kind != "session" and self._should_expand(place),
             allow_expand=place.kind != "session",
         )
         self._rows[place] = node
         return node
 
-    def _forget(self, node: Node) -> None:
+    def _remove(self, node: Node) -> None:
         for child in list(node.children):
-            self._forget(child)
+            self._remove(child)
         if node.data is not None:
             self._rows.pop(node.data.place, None)
         node.remove()
 
-    # What is drawn ------------------------------------------------------------------------------
+    # Rendering ----------------------------------------------------------------------------------
 
     @property
-    def _are_few(self) -> bool:
+    def _has_few_rows(self) -> bool:
         return self._index is not None and self._index.is_small
 
     @property
     def folds(self) -> dict[Place, bool]:
-        """How somebody left rows, where they would be otherwise by themselves; gone ones, too."""
-        few, left = self._are_few, self._unfolded.items()
-        return {place: is_open for place, is_open in left if place != ROOT and is_open != few}
+        """Rows whose expansion differs from the default, also if they do not exist any more."""
+        few, states = self._has_few_rows, self._expanded.items()
+        return {place: is_open for place, is_open in states if place != ROOT and is_open != few}
 
-    def _is_unfolded(self, place: Place) -> bool:
-        """Whether a row shows what is below it: as somebody left it, or else where rows are few."""
-        return bool(self.filter) or self._unfolded.get(place, self._are_few)
+    def _should_expand(self, place: Place) -> bool:
+        """Whether to expand a row: as the user left it, by default if the tree is small."""
+        return bool(self.filter) or self._expanded.get(place, self._has_few_rows)
 
     def _draw(self, node: Node) -> None:
         row, index = node.data, self._index
         assert row is not None and index is not None
-        row.mark = index.mark(row.place)
-        holds = bool(index.under(row.place))
+        row.icon = index.icon_of(row.place)
+        holds = bool(index.children_of(row.place))
         parts = tuple(row_parts(row, index.state, folded=not node.is_expanded))
         if (parts, holds) != (row.parts, row.holds):
-            self._say(node, parts, holds)
+            self._set_row(node, parts, holds)
 
-    def _say(self, node: Node, parts: tuple[Part, ...], holds: bool) -> None:
+    def _set_row(self, node: Node, parts: tuple[Part, ...], holds: bool) -> None:
         assert node.data is not None
         node.data.parts, node.data.holds = parts, holds
-        # The label is what the tree measures; what is drawn comes from the parts.
+        # The tree measures the label, but the parts are drawn.
         node.set_label(Text("".join(text for text, _ in parts) or " "))
 
     def get_label_width(self, node: Node) -> int:
-        """Nothing: rows are as wide as the tree, so that it never scrolls sideways."""
+        """Return 0: rows are as wide as the tree, so that it never scrolls sideways."""
         return 0
 
     def render_label(self, node: Node, base_style: Style, style: Style) -> Text:
-        """The row's parts in the colours of their roles."""
+        """Render the row's parts in the colors of their roles."""
         row = node.data
         folding = "  "
         if row is not None and row.holds:
@@ -240,43 +239,43 @@ class ProjectTree(Tree[Row]):
             text.stylize(Style(meta={"toggle": True}))
         tail = Text()
         width = self.scrollable_content_region.width - depth_of(node) * self.guide_depth
-        for part, role in fitting(row.parts, width - len(folding)) if row else ():
+        for part, role in fit_parts(row.parts, width - len(folding)) if row else ():
             side = tail if role in TAIL_ROLES or role.startswith("#") else text
             start = len(side)
             side.append(part, style + self._role(role, on_cursor))
             if self.filter and role in NAME_ROLES:
                 for first, last in occurrences(self.filter, part):
                     side.stylize(self._role("match", on_cursor), start + first, start + last)
-        room = width - tail.cell_len
-        text.truncate(max(4, room), overflow="ellipsis")
-        text.append(" " * max(0, room - text.cell_len), style)
+        available = width - tail.cell_len
+        text.truncate(max(4, available), overflow="ellipsis")
+        text.append(" " * max(0, available - text.cell_len), style)
         return text.append_text(tail)
 
     def _role(self, role: str, on_cursor: bool) -> Style:
         if role.startswith("#"):
-            # People choose any colour; it is moved as far as it must be to be read.
+            # Users choose any color; it is adjusted until it is ensure_contrast.
             return Style(color=ensure_contrast(role, self.styles.background.hex6.lower()))
-        found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
-        # A cursor's background is made for text; marks keep their colour on it.
+        style = self.get_component_rich_style(f"project-tree--{role}", partial=True)
+        # The cursor's background is made for text; icons keep their color on it.
         return (
-            found.without_color
+            style.without_color
             if on_cursor and role in ("text", "muted", "strong", "match")
-            else found
+            else style
         )
 
     # Filtering ----------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        """Letters filter; with a filter, space is one of them, too."""
+        """Filter by typed letters; while filtering, space is one of them."""
         if self._index is None:
             return
         if event.is_printable and event.character and (self.filter or event.character != " "):
             wanted = self.filter + event.character
         elif self.filter and event.key in ("escape", "backspace"):
             wanted = self.filter[:-1] if event.key == "backspace" else ""
-        elif event.key == "enter" and self._moving_to is not None:
-            # Enter came before the cursor got to the first row found.
-            self.post_message(self.Opened(self._moving_to))
+        elif event.key == "enter" and self._pending_place is not None:
+            # Enter was pressed before the cursor moved to the first match.
+            self.post_message(self.Opened(self._pending_place))
             wanted = self.filter
         else:
             return
@@ -285,12 +284,12 @@ class ProjectTree(Tree[Row]):
         self.narrow(wanted)
 
     def on_focus(self) -> None:
-        """Letters may be typed from now on."""
+        """Prepare the outline, because letters may be typed from now on."""
         if self._index is not None:
             self._index.outline()
 
     def on_blur(self) -> None:
-        """Who goes elsewhere finds every row again; another window is not elsewhere."""
+        """Clear the filter, unless only the terminal window lost focus."""
         place = self.place
         if self.filter and self.app.app_focus:
             self.narrow("")
@@ -298,65 +297,66 @@ class ProjectTree(Tree[Row]):
                 self.point_at(place)
 
     def narrow(self, text: str) -> None:
-        """Show only rows with this in their names, with what holds them and what they hold."""
+        """Show only rows whose names contain `text`, with their ancestors and descendants."""
         if text == self.filter or self._index is None:
             return
         if not self.filter:
-            self._came_from = self.place
+            self._start_place = self.place
             nodes = (n for n in walk(self.root) if n.data is not None and n.allow_expand)
-            self._unfolded.update((n.data.place, n.is_expanded) for n in nodes if n.data)
+            self._expanded.update((n.data.place, n.is_expanded) for n in nodes if n.data)
         self.filter = text
         for place, node in self._rows.items():
             if node.allow_expand and place != ROOT:
-                node.expand() if self._is_unfolded(place) else node.collapse()
-        self._reconcile_all()
-        first = self._found.matches[0] if self._found and self._found.matches else self._came_from
+                node.expand() if self._should_expand(place) else node.collapse()
+        self._sync_all()
+        first = self._found.matches[0] if self._found and self._found.matches else self._start_place
         if first is not None and first in self._rows:
-            self._moving_to = first
+            self._pending_place = first
             self.call_after_refresh(self._move_to, first)
-        self._entitle()
+        self._update_title()
 
     def _move_to(self, place: Place) -> None:
-        self._moving_to = None
+        self._pending_place = None
         if place in self._rows:
             self.move_cursor(self._rows[place])
 
-    def _entitle(self) -> None:
-        """Name the filter in the frame."""
+    def _update_title(self) -> None:
+        """Show the filter in the border."""
         count = len(self._found.matches) if self._found is not None else 0
         self.border_title = Content(f"Filter: {self.filter}" if self.filter else "Projects")
-        found = f"{count} found" if count else "nothing found"
-        self.border_subtitle = Content(f"{found} · esc: all" if self.filter else "")
+        summary = f"{count} found" if count else "nothing found"
+        self.border_subtitle = Content(f"{summary} · esc: all" if self.filter else "")
 
-    # What people do -----------------------------------------------------------------------------
+    # Navigation ---------------------------------------------------------------------------------
 
     def point_at(self, place: Place, *, unfold: bool = True) -> None:
-        """Put the cursor on this row, and unfold what hides it.
+        """Move the cursor to this row, and expand its ancestors.
 
-        Without `unfold`, rows that somebody folded stay so, and the cursor goes to the outermost.
+        Without `unfold`, rows that the user collapsed stay collapsed, and the cursor moves to the
+        outermost of them.
         """
         if self._index is None:
             return
-        for holder in self._index.above(place):
+        for holder in self._index.ancestors_of(place):
             node = self._rows.get(holder)
             if node is not None and not node.is_expanded:
-                if not unfold and not self._unfolded.get(holder, True):
+                if not unfold and not self._expanded.get(holder, True):
                     place = holder
                     break
                 node.expand()
-                self._put_children(holder)
+                self._sync_children(holder)
         if place in self._rows:
             self.call_after_refresh(self._move_to, place)
 
     @property
     def place(self) -> Place | None:
-        """Where the cursor is."""
+        """The place under the cursor."""
         node = self.cursor_node
         return node.data.place if node is not None and node.data is not None else None
 
     @property
     def labels(self) -> list[str]:
-        """Every row's text from top to bottom, folded ones too."""
+        """The text of every row from top to bottom, collapsed ones too."""
         return [
             "".join(text for text, _ in node.data.parts)
             for node in walk(self.root)
@@ -364,12 +364,12 @@ class ProjectTree(Tree[Row]):
         ]
 
     def action_unfold(self) -> None:
-        """Unfold the row."""
+        """Expand the row."""
         if self.cursor_node is not None:
             self.cursor_node.expand()
 
     def action_fold(self) -> None:
-        """Fold the row, or go to the one above it."""
+        """Collapse the row, or move to its parent."""
         node = self.cursor_node
         if node is None:
             return
@@ -379,21 +379,21 @@ class ProjectTree(Tree[Row]):
             self.move_cursor(node.parent)
 
     @on(Tree.NodeSelected)
-    def _chosen(self, event: "Tree.NodeSelected[Row]") -> None:
+    def _node_selected(self, event: "Tree.NodeSelected[Row]") -> None:
         event.stop()
         if event.node.data is not None:
             self.post_message(self.Opened(event.node.data.place))
 
     @on(Tree.NodeExpanded)
     @on(Tree.NodeCollapsed)
-    def _folded(self, event: "Tree.NodeExpanded[Row] | Tree.NodeCollapsed[Row]") -> None:
+    def _node_toggled(self, event: "Tree.NodeExpanded[Row] | Tree.NodeCollapsed[Row]") -> None:
         event.stop()
         node = event.node
         if node.data is None or node is self.root or node.data.place not in self._rows:
             return
         if not self.filter:
-            self._unfolded[node.data.place] = node.is_expanded
+            self._expanded[node.data.place] = node.is_expanded
         if node.is_expanded and not node.children:
-            self._put_children(node.data.place)
+            self._sync_children(node.data.place)
         else:
             self._draw(node)

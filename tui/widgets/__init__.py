@@ -1,1 +1,1 @@
-"""The parts that screens are made of."""
+"""Widgets that the screens are made of."""

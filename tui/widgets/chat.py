@@ -1,61 +1,53 @@
-"""The right side: a conversation with its title, request, message box and status.
+"""The chat on the right: a conversation with its tabs, request, message box and status.
 
-The transcript is made when the first conversation opens: what draws it is not needed, and not
-imported, before the first frame.
+The transcript is created when the first conversation opens, because importing its code would delay
+the first frame.
 """
 
-import asyncio
-from collections.abc import Iterable
-from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.timer import Timer
 from textual.widgets import Static
 
-from model.base.errors import SpinneyError
-from model.base.text import clean_line
 from tui.composer.completion import Completion
 from tui.composer.draft import Draft
-from tui.composer.slash_commands import is_order, order
+from tui.composer.slash_commands import is_slash_command, resolve_command
 from tui.composer.widget import Composer
+from tui.widgets.chat_drafts import ChatDrafts
+from tui.widgets.chat_texts import (
+    WAITING_FOR_SETUP,
+    find_setup_hold,
+    held_notice,
+    placeholder,
+    render_note,
+)
 from tui.widgets.queue import Queue
-from tui.widgets.request_panel import HELD, RequestPanel
+from tui.widgets.request_panel import RequestPanel
 from tui.widgets.session_tabs import SessionTabs
 from tui.widgets.status_line import StatusLine
 from tui.widgets.welcome import Step, Welcome
 
-_WAITS_FOR_SETUP: Final = (
-    "Waiting for the setup script. “Send the queued messages now” in the palette sends it anyway."
-)
-
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog
-    from model.domain.resources import Request, Session, Worktree
+    from model.domain.resources import Request, Session
     from model.state import State
-    from tui.composer.draft_store import Drafts
     from tui.draw.colors import Palette
     from tui.store.history import History
     from tui.store.mirror import Change
     from tui.transcript.widget import Transcript
 
 
-REST: Final = 0.3
-"""Seconds of writing that a crash may take."""
-
-
-class Chat(Vertical):
-    """One conversation, or the next step towards one."""
+class Chat(ChatDrafts):
+    """A conversation, or the next step towards one."""
 
     class Shown(Message):
-        """The first frame stands, and all panes are mounted."""
+        """The first frame was drawn, and all panes are mounted."""
 
     class MessageSent(Message):
-        """A message was written; `key` is the draft it came from."""
+        """A message was submitted from the draft `key`."""
 
         def __init__(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
             super().__init__()
@@ -65,27 +57,18 @@ class Chat(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.key = ""
-        """What the message box writes to: a session's or a worktree's id, or nothing."""
         self.session_id: str | None = None
         self.transcript: Transcript | None = None
         self.is_complete = False
-        """Whether all panes are there."""
-        self.drafts: Drafts
-        """Given with the client, before there is anything to write to."""
+        """Whether all panes are mounted."""
         self._is_shown = False
-        self._project_id = ""
-        self._keeping: Timer | None = None
-        self._is_told = False
         self._setup_hold: str | None = None
         """Why the first message of the open session waits for its worktree."""
         self.reviewing = ""
-        """The plan that was set aside and is shown again, by its request's id."""
-        self._written_for: dict[str, str | None] = {}
-        """What drafts that are not shown were begun for, by session or worktree."""
+        """The request id of the plan that was set aside and is shown again."""
 
     def compose(self) -> ComposeResult:
-        """The first frame's part; the rest is mounted after it."""
+        """Compose the part for the first frame; the rest is mounted after it."""
         yield Welcome(id="welcome")
 
     async def _complete(self) -> None:
@@ -94,10 +77,10 @@ class Chat(Vertical):
         request.add_class("hidden")
         composer = Composer(id="composer")
         request.connect(composer)
-        composer.is_order = is_order
+        composer.is_command = is_slash_command
         composer.take_back = self._take_back
-        composer.unsent = self._unsent
-        composer.to_newest = self._to_newest
+        composer.unsent_texts = self._unsent_texts
+        composer.scroll_to_end = self._scroll_to_end
         waiting = Queue(id="queue")
         await self.mount(SessionTabs(id="tabs"), before=self.welcome)
         recap = Static(id="recap", classes="hidden", markup=False)
@@ -108,49 +91,34 @@ class Chat(Vertical):
         self.post_message(self.Shown())
 
     @property
-    def composer(self) -> Composer:
-        """The message box."""
-        return self.query_one("#composer", Composer)
-
-    @property
-    def request(self) -> RequestPanel:
-        """The panel that asks."""
-        return self.query_one("#request", RequestPanel)
-
-    @property
     def queue(self) -> Queue:
-        """The messages that wait behind the run."""
+        """The queued messages."""
         return self.query_one("#queue", Queue)
 
     @property
-    def completion(self) -> Completion:
-        """The list of what the word that is being written may become."""
-        return self.query_one("#completion", Completion)
-
-    @property
     def welcome(self) -> Welcome:
-        """What stands there while there is no conversation."""
+        """The placeholder while there is no conversation."""
         return self.query_one("#welcome", Welcome)
 
     @property
     def status(self) -> StatusLine:
-        """The line at the bottom."""
+        """The status line."""
         return self.query_one("#status", StatusLine)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show that the keys are here where no text cursor does: in what is read."""
+        """Mark the focus in panes without a text cursor."""
         self.set_class(event.widget in (self.transcript, self.welcome), "reading")
 
     def on_descendant_blur(self) -> None:
-        """The keys went elsewhere."""
+        """Remove the focus mark."""
         self.remove_class("reading")
 
     def on_mount(self) -> None:
-        """There is no conversation yet."""
+        """Start without a conversation."""
         self.add_class("no-session", "no-draft")
 
     def follow_first_frame(self) -> None:
-        """Mount the rest once the first frame stands; later calls do nothing."""
+        """Mount the rest once the first frame is drawn; later calls do nothing."""
         if not self._is_shown:
             self._is_shown = True
             self.call_after_refresh(self._complete)
@@ -158,33 +126,20 @@ class Chat(Vertical):
     # Opening ------------------------------------------------------------------------------------
 
     def open_step(self, step: Step, *, key: str = "", project_id: str = "") -> None:
-        """Show a step instead of a conversation; `key`: what the message box would begin."""
+        """Show a step instead of a conversation; `key` is the draft for the message box."""
         self.session_id = None
         self.add_class("no-session")
-        self._ask("", None)
+        self._show_request("", None)
         self.status.follow(None)
         self.welcome.show(step)
-        self._write_to(key, project_id, "")
+        self._switch_draft(key, project_id, "")
 
     def open_session(self, session: "Session", project_id: str) -> None:
-        """Make room for a conversation; `show` fills it."""
+        """Prepare for a conversation; `show` fills it."""
         self.session_id = session.id
-        self.remove_class("no-session", "no-draft")  # at once: each change styles all panes anew
+        self.remove_class("no-session", "no-draft")  # in one call: each change restyles all panes
         request = session.request if session.status == "waiting" else None
-        self._write_to(session.id, project_id, request.id if request is not None else "")
-
-    def _write_to(self, key: str, project_id: str, subject: str) -> None:
-        if key == self.key:
-            return
-        self.keep_draft()
-        self._written_for[self.key] = self.composer.written_for
-        self.key, self._project_id = key, project_id
-        self.set_class(not key, "no-draft")
-        if key:
-            self.completion.forget()
-            draft, earlier = self.drafts.of(key), self.drafts.earlier(project_id)
-            written_for = self._written_for.pop(key, subject) if draft else subject
-            self.composer.begin(draft, earlier, written_for)
+        self._switch_draft(session.id, project_id, request.id if request is not None else "")
 
     def show(
         self,
@@ -198,7 +153,7 @@ class Chat(Vertical):
         self.made_transcript().show(history, palette, session, root=root, catalog=catalog)
 
     def made_transcript(self) -> "Transcript":
-        """What shows messages; made when it is needed, or before, where there is time."""
+        """Return the transcript, creating it if needed."""
         if self.transcript is None:
             from tui.transcript.widget import Transcript
 
@@ -209,12 +164,12 @@ class Chat(Vertical):
     # Following ----------------------------------------------------------------------------------
 
     def follow(self, state: "State", labels: tuple[str, str], scripts_key: str) -> None:
-        """Show the open session's request, status and tabs as they are."""
+        """Update the open session's request, status and tabs."""
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
         self.query_one("#tabs", SessionTabs).follow(state.sessions_of(worktree_id), self.session_id)
         waiting = state.queued.get(session.id, ()) if session is not None else ()
-        self._setup_hold = _hold_of(state, session)
+        self._setup_hold = find_setup_hold(state, session)
         offer = "send anyway" if self._setup_hold else "send now"
         self.queue.follow(waiting, "" if session is None or session.is_active else offer)
         if session is None:
@@ -225,9 +180,9 @@ class Chat(Vertical):
         aside = session.set_aside_plan
         if request is None and aside is not None and aside.id == self.reviewing:
             request = aside if not session.is_active else None
-        self._ask(session.id, request)
+        self._show_request(session.id, request)
         hold = self._setup_hold if self.queue.messages else None
-        note = _note(session, worktree, hold, scripts_key)
+        note = render_note(session, worktree, hold, scripts_key)
         recap = self.query_one("#recap", Static)
         recap.set_class(not note, "hidden")
         recap.update(note)
@@ -240,40 +195,28 @@ class Chat(Vertical):
             hold=self._setup_hold,
             is_reviewed=request is not None and request is aside,
         )
-        self._prompt(session, labels[0])
+        self._update_placeholder(session, labels[0])
 
-    def _ask(self, session_id: str, request: "Request | None") -> None:
+    def _show_request(self, session_id: str, request: "Request | None") -> None:
         had_focus = self.request.has_focus
         self.request.ask(session_id, request)
         if request is None and had_focus:
             self.composer.focus()
 
-    def _prompt(self, session: "Session", agent: str) -> None:
-        match session.status, session.waiting_for:
-            case "running", _:
-                text = "Queue a message…"
-            case "waiting", "plan":
-                text = "Approve above, or say what should change"
-            case "waiting", "question":
-                text = "Answer above, or in your own words"
-            case "waiting", "permission":
-                text = "Allow or deny above, or tell the agent what to do instead"
-            case _ if self.request.request is not None:
-                text = "Approve above, or say what should change"
-            case _ if self.queue.messages and self._setup_hold == "running":
-                text = "Write another message; they go when the setup is done"
-            case _ if self.queue.messages and self._setup_hold == "failed":
-                text = "Enter sends what waits all the same, or write another message"
-            case _ if self.queue.messages:
-                text = "Enter sends what is queued, or write another message"
-            case _:
-                text = f"Message {clean_line(agent) or 'the agent'}"
-        shown = Content(text)  # a text alone would be read as markup
-        if self.composer.placeholder != shown:
-            self.composer.placeholder = shown
+    def _update_placeholder(self, session: "Session", agent: str) -> None:
+        text = placeholder(
+            session,
+            agent,
+            is_reviewing=self.request.request is not None,
+            has_queue=bool(self.queue.messages),
+            hold=self._setup_hold,
+        )
+        content = Content(text)  # a plain string would be parsed as markup
+        if self.composer.placeholder != content:
+            self.composer.placeholder = content
 
     def tell(self, change: "Change") -> None:
-        """Pass on what happened in the open conversation."""
+        """Apply a change to the open conversation."""
         from model.domain.events import RunNoticed
 
         if self.session_id is None:
@@ -290,18 +233,18 @@ class Chat(Vertical):
         if session is not None and self.session_id in change.sessions:
             self.transcript.set_session(session)
 
-    # Writing ------------------------------------------------------------------------------------
+    # Message box --------------------------------------------------------------------------------
 
     def on_message_area_submitted(self, event: Composer.Submitted) -> None:
-        """Hand the message on, unless it answers what is asked."""
+        """Send the message, or use it as the answer to the current request."""
         event.stop()
         text, images = event.text, event.images
-        if event.written_for != self.request.subject:  # it changed since enter was pressed
+        if event.written_for != self.request.subject:  # the request changed since enter was pressed
             self.composer.rewrite(Draft.of(text, images).before(self.composer.draft))
-            self._hold()
+            self._explain_hold()
             return
         if self.transcript is not None:
-            # Whoever speaks wants to see the answer, wherever they had scrolled to.
+            # Scroll to the end to show the answer.
             self.transcript.action_scroll_end()
         self.drafts.sent(self._project_id, text)
         if not self.request.say(text, images):
@@ -309,38 +252,37 @@ class Chat(Vertical):
             self.post_message(self.MessageSent(self.key, text, images))
 
     @on(Composer.Held)
-    def _held(self, event: Composer.Held) -> None:
-        """The words stay in the box."""
+    def _submission_held(self, event: Composer.Held) -> None:
+        """Keep the text in the box."""
         event.stop()
-        self._hold()
+        self._explain_hold()
 
-    def _hold(self) -> None:
-        """Say what the words would be sent to now; another enter sends them."""
-        asked = self.request.request
+    def _explain_hold(self) -> None:
+        """Notify what the text would be sent to now; another enter sends it."""
+        notice = held_notice(self.request.request)
         self.composer.written_for = self.request.subject
         self.request.rearm()
-        gone = "What you were answering is gone. Press enter again to send this as a message."
-        self.notify(HELD if asked is not None else gone, severity="warning", markup=False)
+        self.notify(notice, severity="warning", markup=False)
 
-    @on(Composer.NothingWritten)
-    def _send_queued(self, event: Composer.NothingWritten) -> None:
-        """Enter on an empty box sends what waits where nothing runs any more."""
+    @on(Composer.EmptySubmitted)
+    def _send_queued(self, event: Composer.EmptySubmitted) -> None:
+        """Send queued messages on enter in an empty box, if no agent is running."""
         event.stop()
         if self.queue.is_stopped and self._setup_hold == "running":
-            self.notify(_WAITS_FOR_SETUP, markup=False)
+            self.notify(WAITING_FOR_SETUP, markup=False)
         elif self.queue.is_stopped:
             self.call_later(self.screen.run_action, "do('send_queued')")
 
     @on(RequestPanel.Dropped)
-    def _words_dropped(self, event: RequestPanel.Dropped) -> None:
-        """What was written for questions that are gone is a draft again."""
+    def _answers_dropped(self, event: RequestPanel.Dropped) -> None:
+        """Return answers to withdrawn questions to the draft."""
         event.stop()
         self.give_back(event.session_id, "\n".join(event.words))
 
     @on(Queue.Typed)
     @on(RequestPanel.Typed)
-    def _typed_beside(self, event: Queue.Typed | RequestPanel.Typed) -> None:
-        """A letter that does nothing belongs to the message box."""
+    def _character_typed(self, event: Queue.Typed | RequestPanel.Typed) -> None:
+        """Insert letters without a binding into the message box."""
         event.stop()
         self.composer.focus()
         self.composer.write(event.character)
@@ -351,110 +293,34 @@ class Chat(Vertical):
         self.call_later(self.screen.run_action, "do('take_back')")
         return True
 
-    def _to_newest(self) -> bool:
+    def _scroll_to_end(self) -> bool:
         if self.transcript is None:
             return False
         self.transcript.action_scroll_end()
         return True
 
-    def _unsent(self) -> list[str]:
+    def _unsent_texts(self) -> list[str]:
         waiting = [message.text for message in self.queue.messages]
-        return [*waiting, *self.drafts.on_their_way(self.key)]
+        return [*waiting, *self.drafts.sending_texts(self.key)]
 
-    @on(Composer.Emptied)
-    def _emptied(self, event: Composer.Emptied) -> None:
-        """What was removed without being sent can be brought back, as what was sent."""
+    @on(Composer.CommandEntered)
+    def _run_command(self, event: Composer.CommandEntered) -> None:
+        """Run a command of Spinney; an invalid one is put back into the box."""
         event.stop()
-        self.remember(event.text)
-
-    def remember(self, text: str) -> None:
-        """Have this text among the earlier messages, from which the box brings it back."""
-        if text.strip() and text not in self.drafts.earlier(self._project_id):
-            self.drafts.sent(self._project_id, text)
-            self.keep_draft()
-
-    @on(Composer.Ordered)
-    def _ordered(self, event: Composer.Ordered) -> None:
-        """Do what a command of Spinney's own says; what it does not take is not lost."""
-        event.stop()
-        action, problem = order(event.line)
+        action, problem = resolve_command(event.line)
         if problem:
             self.composer.draft = Draft(event.line)
             self.notify(problem, severity="warning", markup=False)
         else:
             self.call_later(self.screen.run_action, f"do('{action}')")
 
-    def hand_over(self, key: str, text: str) -> None:
-        """A message that was not written here is on its way; a crash leaves it in this draft."""
-        if text:
-            self.drafts.hand_over(key, Draft.of(text))
-            self.keep_draft()
-
-    def arrived(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
-        """A message was accepted: it is no draft any more."""
-        self.drafts.settle(key, Draft.of(text, images))
-        self.keep_draft()
-
-    def give_back(self, key: str, text: str, images: Iterable[str] = (), *, to: str = "") -> None:
-        """Put a message back into its draft, before what was written since.
-
-        `to`: the session that was begun for it meanwhile.
-        """
-        draft = Draft.of(text, images)
-        if not draft:
-            return
-        self.drafts.settle(key, draft)
-        self.request.reopen(key)
-        key = to or key
-        if key == self.key:
-            self.composer.rewrite(draft.before(self.composer.draft))
-        else:
-            self.drafts.keep(key, draft.before(self.drafts.of(key)))
-        self.keep_draft()
-
-    @on(Composer.Changed, "#composer")
-    def _written(self) -> None:
-        """Keep the draft as soon as the hand rests."""
-        self.request.follow_box(bool(self.composer.text.strip()))
-        if self._keeping is None:
-            self._keeping = self.set_timer(REST, self.keep_draft)
-
     @on(Composer.SelectionChanged, "#composer")
     def _cursor_moved(self) -> None:
-        """Show what the word at the cursor may become."""
+        """Update the completion list."""
         self.completion.follow()
 
-    def keep_draft(self) -> None:
-        """Have written what is new."""
-        self.note_draft()
-        if self.drafts.has_news:
-            self.run_worker(self._flush(), group="drafts", exit_on_error=False)
-
-    def note_draft(self) -> None:
-        """Take down what stands in the message box."""
-        if self._keeping is not None:
-            self._keeping.stop()
-            self._keeping = None
-        if self.key:
-            self.drafts.keep(self.key, self.composer.draft)
-
-    def put_down(self) -> None:
-        """Have everything written, now: there is no later."""
-        self.note_draft()
-        with suppress(SpinneyError):
-            self.drafts.flush()
-
-    async def _flush(self) -> None:
-        try:
-            await asyncio.to_thread(self.drafts.flush)
-        except SpinneyError as error:
-            # Once: it would be said for every word.
-            if not self._is_told:
-                self.notify(error.message, severity="warning", markup=False)
-            self._is_told = True
-
     def on_transcript_typed(self, event: "Transcript.Typed") -> None:
-        """Letters belong to the message box."""
+        """Insert typed letters into the message box."""
         event.stop()
         self.composer.focus()
         self.composer.write(event.character)
@@ -463,27 +329,3 @@ class Chat(Vertical):
         """Copy a part of a message."""
         event.stop()
         self.app.copy_to_clipboard(event.text)
-
-
-def _hold_of(state: "State", session: "Session | None") -> str | None:
-    """Why the first message of the session waits for its worktree, if it does."""
-    is_held = session is not None and state.is_held(session)
-    return state.worktrees[session.worktree_id].setup_hold if session and is_held else None
-
-
-def _note(
-    session: "Session", worktree: "Worktree | None", hold: str | None, scripts_key: str
-) -> Content:
-    """What stands between a conversation and the message box; `hold`: what a message waits for."""
-    if worktree is not None and worktree.status == "missing":
-        gone = f"The directory is gone: {clean_line(worktree.path)}. "
-        if worktree.session_type == "base":
-            return Content.assemble((gone, "$error"), "Put it back where it was.")
-        helps = "/recreate checks its branch out again, /archive puts the worktree away."
-        return Content.assemble((gone, "$error"), helps)
-    if hold == "failed":
-        failed = "The setup script did not end well, so your message waits. "
-        return Content.assemble((failed, "$error"), f"{scripts_key} shows what it printed.")
-    if hold == "running":
-        return Content(f"Your message goes to the agent after the setup; {scripts_key} shows it.")
-    return Content(f"While you were away: {session.recap}" if session.recap else "")

@@ -1,4 +1,4 @@
-"""The answers of a dialog, side by side in its last row: enter takes the one with the focus."""
+"""Dialog buttons, side by side in the last row; enter activates the focused one."""
 
 from typing import ClassVar
 
@@ -13,12 +13,12 @@ from tui.keys.names import spoken
 
 
 class DialogButton(Static, can_focus=True):
-    """One answer. Enter or a click takes it; its key does from anywhere in the dialog.
+    """A button, activated by enter, a click, or its key from anywhere in the dialog.
 
     Args:
-        words: What it does.
-        key: The key that does it, too; the dialog binds it.
-        action: What is run when it is taken.
+        label: What it does.
+        key: Its key, which the dialog must bind.
+        action: The action of the screen that it runs.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,31 +27,31 @@ class DialogButton(Static, can_focus=True):
         Binding("right", "app.focus_next", show=False),
     ]
 
-    def __init__(self, words: str, key: str, action: str) -> None:
-        named = Content(words).stylize(Style.from_meta({"press": key, "words": words}))
-        super().__init__(named, classes="keys")
-        self._words = words[:1].upper() + words[1:]
+    def __init__(self, label: str, key: str, action: str) -> None:
+        content = Content(label).stylize(Style.from_meta({"press": key, "words": label}))
+        super().__init__(content, classes="keys")
+        self._label = label[:1].upper() + label[1:]
         self._key = key
         self._action = action
 
     def render(self) -> Content:
-        """The mark of the focus, for those who see no colors too; the words and the key."""
+        """Render the focus mark (visible without colors), the label and the key."""
         return Content.assemble(
             "❯ " if self.has_focus else "  ",
-            (self._words, "bold"),
+            (self._label, "bold"),
             (f"  {spoken(self._key)} ", "" if self.has_focus else "$text-muted"),
         )
 
     async def action_take(self) -> None:
-        """Give this answer."""
+        """Activate the button."""
         await self.run_action(f"screen.{self._action}")
 
     async def on_click(self, event: events.Click) -> None:
-        """Give this answer."""
+        """Activate the button."""
         event.stop()
         await self.action_take()
 
 
 def button_row(*buttons: DialogButton) -> Horizontal:
-    """The last row of a dialog. Its first button gets the focus, so that one is the safe one."""
+    """The last row of a dialog. The first button gets the focus, so it should be the safe one."""
     return Horizontal(*buttons, classes="buttons")

@@ -1,4 +1,4 @@
-"""The footer: the keys that matter where one is, made from the table of actions."""
+"""The footer: the most important keys in the current context, from the table of actions."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class KeyHints(Line):
-    """Keys and a word each, as many as fit; a click does the same. Help stays at the right."""
+    """Clickable keys with labels, as many as fit; help stays at the right."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -32,50 +32,50 @@ class KeyHints(Line):
         last: Iterable[str] = ("help",),
         without: frozenset[str] = frozenset(),
     ) -> None:
-        """Name the keys of actions, those that are wanted most first.
+        """Show the keys of actions, most important first.
 
-        `first`: keys of the focused pane, and their words. `last`: the actions that stand at the
-        right whatever room there is. `without`: actions of no use now.
+        `first`: keys of the focused pane, with labels. `last`: actions that are always shown at the
+        right. `without`: actions that are currently unavailable.
         """
-        self._hints = [_hint(key, words) for key, words in first]
-        self._hints += [_of_action(id, overrides) for id in actions if id not in without]
-        self._last = Content("  ").join([_of_action(id, overrides) for id in last])
+        self._hints = [_hint(key, label) for key, label in first]
+        self._hints += [_action_hint(id, overrides) for id in actions if id not in without]
+        self._last = Content("  ").join([_action_hint(id, overrides) for id in last])
         self.on_resize()
 
     def on_resize(self) -> None:
         """Show the hints that fit."""
         right = self._last
-        room = self.content_size.width - right.cell_length - 2
+        available = self.content_size.width - right.cell_length - 2
         shown_hints: list[Content] = []
         for hint in self._hints:
-            room -= hint.cell_length + 2
-            if room < 0:
+            available -= hint.cell_length + 2
+            if available < 0:
                 break
             shown_hints.append(hint)
         self.show(Content("  ").join(shown_hints), right)
 
 
-def _of_action(action_id: str, overrides: Mapping[str, str]) -> Content:
+def _action_hint(action_id: str, overrides: Mapping[str, str]) -> Content:
     hint = _hint(shown(keys_of(action_id, overrides)), BY_ID[action_id].hint)
     return clickable(hint, f"screen.do('{action_id}')")
 
 
-def _hint(key: str, words: str) -> Content:
-    return Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))
+def _hint(key: str, label: str) -> Content:
+    return Content.assemble((spoken(key), "bold $accent"), (f" {label}", "$text-muted"))
 
 
 def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
-    """The actions in the footer that would do nothing now; `session`: the one that is open."""
-    without = set()
+    """The footer's actions that are currently unavailable; `session` is the open one."""
+    useless_actions = set()
     if session is None or not session.is_active:
-        without.add("stop")
+        useless_actions.add("stop")
     if session is None:
-        without.add("cycle_mode")
+        useless_actions.add("cycle_mode")
     is_waiting = session is not None and session.status == "waiting"
     if state is None or counts(state)[0] <= is_waiting:
-        without.add("next_waiting")
+        useless_actions.add("next_waiting")
     has_projects = state is not None and bool(state.projects)
-    without |= {"add_project"} if has_projects else {"new_worktree", "new_session"}
+    useless_actions |= {"add_project"} if has_projects else {"new_worktree", "new_session"}
     if state is not None and not state.worktrees:
-        without |= {"open_diff", "new_session", "canvas"}
-    return frozenset(without)
+        useless_actions |= {"open_diff", "new_session", "canvas"}
+    return frozenset(useless_actions)

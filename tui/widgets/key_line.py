@@ -1,4 +1,4 @@
-"""The keys at the foot of a dialog: drawn, clicked, and read back by the command palette."""
+"""The line of keys at the bottom of a dialog: rendering, clicks, and lookup for the palette."""
 
 from typing import Any
 
@@ -11,22 +11,22 @@ from tui.keys.names import pressed, spoken
 
 
 def keys_line(*keys: tuple[str, str]) -> Content:
-    """`enter send   esc cancel`, for the foot of a dialog; a click on a key presses it."""
+    """Render `enter send   esc cancel` for the bottom of a dialog; a click presses the key."""
     parts: list[Content | tuple[str, str]] = []
-    for key, words in keys:
-        hint = Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))
+    for key, label in keys:
+        hint = Content.assemble((spoken(key), "bold $accent"), (f" {label}", "$text-muted"))
         if pressed(key) is not None:
-            hint = hint.stylize(Style.from_meta({"press": key, "words": words}))
+            hint = hint.stylize(Style.from_meta({"press": key, "words": label}))
         parts += [hint, ("   ", "$text-muted")]
     return Content.assemble(*parts)
 
 
 def keys_told(screen: Screen[Any]) -> list[tuple[str, str]]:
-    """What a foot made by `keys_line` says: each key that can be pressed, and its words."""
-    found = []
-    for foot in screen.query(".keys").results(Static):
-        if isinstance(content := foot.content, Content):
+    """The keys and labels of the `keys_line`s on a screen that can be pressed."""
+    keys = []
+    for line in screen.query(".keys").results(Static):
+        if isinstance(content := line.content, Content):
             for span in content.spans:
                 if isinstance(span.style, Style) and "press" in span.style.meta:
-                    found.append((span.style.meta["press"], span.style.meta["words"]))
-    return found
+                    keys.append((span.style.meta["press"], span.style.meta["words"]))
+    return keys

@@ -1,4 +1,4 @@
-"""The messages that wait behind a run, in their order: each can be changed or removed."""
+"""The queued messages of a session, in order; each can be edited or removed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from model.domain.resources import Message
 
 ROWS: Final = 4
-"""Messages that are shown at once."""
+"""Visible messages."""
 
 
 class Queue(Widget, can_focus=True):
-    """One row for each message, the one that goes next first."""
+    """One row per message, the next one to be sent first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "choose(-1)", show=False),
@@ -33,10 +33,10 @@ class Queue(Widget, can_focus=True):
 
     DEFAULT_CSS = "Queue { height: auto; padding: 0 1; display: none; }"
 
-    FOCUS_ON_CLICK = False  # who clicks on a word goes on typing into the message box
+    FOCUS_ON_CLICK = False  # after a click, typing continues in the message box
 
     class Typed(TextualMessage):
-        """A printable key was pressed that does nothing here."""
+        """A printable key without a binding was pressed."""
 
         def __init__(self, character: str) -> None:
             super().__init__()
@@ -45,21 +45,23 @@ class Queue(Widget, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.messages: tuple[Message, ...] = ()
-        self._offer = ""
-        self._chosen = ""
+        self._send_label = ""
+        self._selected = ""
 
     @property
     def chosen(self) -> "Message | None":
-        """The message that actions are about: the newest, unless another one was chosen, which
-        may not wait any more."""
-        if not self.messages or (self._chosen and self._chosen not in self._ids):
+        """The message that actions apply to: the newest, unless another one was selected.
+
+        `None` if the selected one is not queued any more.
+        """
+        if not self.messages or (self._selected and self._selected not in self._ids):
             return None
-        return self.messages[self._place]
+        return self.messages[self._index]
 
     @property
-    def _place(self) -> int:
+    def _index(self) -> int:
         ids = self._ids
-        return ids.index(self._chosen) if self._chosen in ids else len(ids) - 1
+        return ids.index(self._selected) if self._selected in ids else len(ids) - 1
 
     @property
     def _ids(self) -> list[str]:
@@ -67,62 +69,62 @@ class Queue(Widget, can_focus=True):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether messages wait and no agent runs behind which they would go out."""
-        return bool(self._offer) and bool(self.messages)
+        """Whether messages are queued and no running agent will get them."""
+        return bool(self._send_label) and bool(self.messages)
 
-    def follow(self, messages: "Sequence[Message]", offer: str) -> None:
-        """Show what waits now, and `offer` (“send now”) to send it where no agent runs."""
-        if (tuple(messages), offer) == (self.messages, self._offer):
+    def follow(self, messages: "Sequence[Message]", send_label: str) -> None:
+        """Show the queued messages, and `send_label` ('send now') if no agent is running."""
+        if (tuple(messages), send_label) == (self.messages, self._send_label):
             return
-        self._offer = offer
+        self._send_label = send_label
         has_more_rows = min(len(messages), ROWS) != min(len(self.messages), ROWS)
         self.messages = tuple(messages)
         self.display = bool(messages)
-        if self.has_focus and self._chosen not in self._ids:
-            self.action_leave()  # else the next key would be about another one
+        if self.has_focus and self._selected not in self._ids:
+            self.action_leave()  # otherwise the next key would apply to another message
         self.refresh(layout=has_more_rows)
 
     def on_focus(self) -> None:
-        """Mark the row that keys are about."""
-        self._chosen = self.messages[-1].id if self.messages else ""
+        """Select the newest message."""
+        self._selected = self.messages[-1].id if self.messages else ""
         self.refresh()
 
     def on_blur(self) -> None:
-        """The newest is meant again."""
-        self._chosen = ""
+        """Clear the selection, so that actions apply to the newest message."""
+        self._selected = ""
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """A letter that does nothing here belongs to the message box."""
+        """Post letters without a binding as `Typed`, for the message box."""
         if event.character and event.is_printable and event.key not in self.screen.active_bindings:
             event.stop()
             event.prevent_default()
             self.post_message(self.Typed(event.character))
 
     def action_choose(self, step: int) -> None:
-        """The message before or after."""
-        place = min(max(self._place + step, 0), len(self.messages) - 1)
-        self._chosen = self.messages[place].id
+        """Select the previous or next message."""
+        index = min(max(self._index + step, 0), len(self.messages) - 1)
+        self._selected = self.messages[index].id
         self.refresh()
 
     def action_leave(self) -> None:
-        """Back to the message box."""
+        """Move the focus to the message box."""
         self.screen.query_one("#composer").focus()
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what the clicked word stands for."""
-        found = event.style.meta.get("queued")
-        if isinstance(found, tuple):
-            self._chosen, action = found
+        """Run the action of the clicked text."""
+        target = event.style.meta.get("queued")
+        if isinstance(target, tuple):
+            self._selected, action = target
             await self.screen.run_action(f"do('{action}')")
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """One row for each that is shown."""
+        """The number of visible messages."""
         return min(len(self.messages), ROWS)
 
     def render(self) -> Content:
-        """The rows around the chosen one; the last says how many more there are."""
-        first = max(0, min(self._place - ROWS + 1, len(self.messages) - ROWS))
+        """Render the rows around the selected one; the last one counts hidden messages."""
+        first = max(0, min(self._index - ROWS + 1, len(self.messages) - ROWS))
         if not self.has_focus:
             first = 0
         shown = self.messages[first : first + ROWS]
@@ -133,29 +135,29 @@ class Queue(Widget, can_focus=True):
         ]
         return Content("\n").join(rows)
 
-    def _row(self, place: int, message: "Message", more: int) -> Content:
+    def _row(self, index: int, message: "Message", more: int) -> Content:
         width = self.content_size.width
-        is_chosen = self.has_focus and place == self._place
+        is_chosen = self.has_focus and index == self._index
         edit, remove = ("enter edit", "del remove") if is_chosen else ("edit", "remove")
-        offer = f"{self._offer}  " if self._offer and place == 0 else ""
+        send_label = f"{self._send_label}  " if self._send_label and index == 0 else ""
         right = Content.assemble(
-            self._word(message, offer, "send_queued") if offer else "",
+            self._link(message, send_label, "send_queued") if send_label else "",
             (f"+{more} more  " if more else "", "$text-muted"),
-            self._word(message, edit, "edit_queued"),
+            self._link(message, edit, "edit_queued"),
             "  ",
-            self._word(message, remove, "remove_queued"),
+            self._link(message, remove, "remove_queued"),
         )
-        # A message may be a megabyte, and one row shows its beginning.
-        words = clean_line(message.text[:400]) or "[image]"
+        # A message may be a megabyte, but one row only shows its beginning.
+        text = clean_line(message.text[:400]) or "[image]"
         left = Content.assemble(
-            (f"{place + 1} ", "$accent"),
-            ("next  " if place == 0 else "", "$accent"),
-            (words, "" if is_chosen else "$text-muted"),
+            (f"{index + 1} ", "$accent"),
+            ("next  " if index == 0 else "", "$accent"),
+            (text, "" if is_chosen else "$text-muted"),
         ).truncate(max(0, width - right.cell_length - 2), ellipsis=True, pad=True)
         line = Content.assemble(left, "  ", right)
         return line.stylize_before("on $panel") if is_chosen else line
 
-    def _word(self, message: "Message", word: str, action: str) -> Content:
-        return Content.styled(word, "$text-muted").stylize(
+    def _link(self, message: "Message", label: str, action: str) -> Content:
+        return Content.styled(label, "$text-muted").stylize(
             Style.from_meta({"queued": (message.id, action)})
         )

@@ -1,4 +1,4 @@
-"""What a request says of itself: what would be run or touched, whole, in which mode and where."""
+"""The description of a request: everything that would be run or changed, the mode, and where."""
 
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 Part = str | tuple[str, str]
 
 
-def card(request: "Request") -> Content:
-    """A plan stands in the conversation; a permission says what it is about."""
+def request_content(request: "Request") -> Content:
+    """Render a request: a permission in full; a plan is shown in the conversation."""
     if request.kind == "plan":
         return Content("The plan above is ready.")
-    command, details = _shown_input(request)
+    command, details = _split_input(request)
     mode = f"{request.execution_mode} mode" if request.execution_mode else ""
     where = f"in {clean_line(request.directory)}" if request.directory else ""
     parts: list[Part] = [(request.tool_name or "A tool", "bold")]
@@ -29,20 +29,22 @@ def card(request: "Request") -> Content:
 
 
 def _reason(request: "Request", command: str) -> str:
-    """What the agent says about it, unless it only repeats the command or the tool's name."""
-    words = clean_line(request.description)
-    plain = words.replace("`", "")
-    is_repeated = plain == request.tool_name or (command and clean_line(command) in plain)
-    return "" if is_repeated else words
+    """The agent's description, unless it only repeats the command or the tool's name."""
+    description = clean_line(request.description)
+    text = description.replace("`", "")
+    is_repeated = text == request.tool_name or (command and clean_line(command) in text)
+    return "" if is_repeated else description
 
 
-def _shown_input(request: "Request") -> tuple[str, str]:
-    """The command, and everything else: nobody should allow what they cannot see."""
-    given = request.tool_input
-    if isinstance(command := given.get("command"), str):
-        rest = {key: value for key, value in given.items() if key not in ("command", "description")}
-        return command, _json(rest)
-    return "", _json(given)
+def _split_input(request: "Request") -> tuple[str, str]:
+    """The command and all other input, because users must see everything that they allow."""
+    tool_input = request.tool_input
+    if isinstance(command := tool_input.get("command"), str):
+        others = {
+            key: value for key, value in tool_input.items() if key not in ("command", "description")
+        }
+        return command, _json(others)
+    return "", _json(tool_input)
 
 
 def _json(value: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""The choices that a plan or a permission leaves a person, with a cursor on one of them."""
+"""The choices for a plan or a permission request, with a cursor."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 Choice = Literal["build", "fresh", "yolo", "edit", "allow", "allow_session", "deny"]
 
-_YOLO_AGAIN: Final = "again to confirm: the agent will run everything without asking"
+_CONFIRM_YOLO: Final = "press again to confirm: the agent will run everything without asking"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One choice: its letter while the panel has the focus, its name, and what it does."""
+    """A choice: its key while the panel has focus, its name, and its effect."""
 
     key: str
     choice: Choice
@@ -25,20 +25,20 @@ class Row:
     effect: str = ""
 
 
-_PLAN: Final = (
-    Row("b", "build", "Build", "carry it out, ask before commands"),
-    Row("y", "yolo", "Yolo", "carry it out, ask for nothing"),
+_PLAN_ROWS: Final = (
+    Row("b", "build", "Build", "carry it out, ask before running commands"),
+    Row("y", "yolo", "Yolo", "carry it out without asking"),
     Row("e", "edit", "Edit the plan first"),
-    Row("f", "fresh", "Build in a fresh session", "its agent knows the plan alone"),
+    Row("f", "fresh", "Build in a new session", "its agent knows only the plan"),
 )
 
 
-def choices_of(request: "Request") -> "ChoiceList":
-    """The choices for a plan or a permission; the one that does least for good comes first."""
-    return ChoiceList(_PLAN if request.kind == "plan" else _permission(request))
+def make_choices(request: "Request") -> "ChoiceList":
+    """The choices for a plan or a permission; the least permanent one comes first."""
+    return ChoiceList(_PLAN_ROWS if request.kind == "plan" else _permission_rows(request))
 
 
-def _permission(request: "Request") -> Sequence[Row]:
+def _permission_rows(request: "Request") -> Sequence[Row]:
     return (
         Row("a", "allow", "Allow once"),
         Row("s", "allow_session", "Allow for this session", request.session_scope),
@@ -47,31 +47,31 @@ def _permission(request: "Request") -> Sequence[Row]:
 
 
 class ChoiceList:
-    """A list to choose one row from. Yolo is taken only when it is confirmed."""
+    """A list of choices. Yolo must be confirmed by accepting it twice."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
         self._cursor = 0
         self.is_confirming = False
-        """Whether yolo was taken once; only taking it again lets the agent do everything."""
+        """Whether yolo was accepted once and waits for confirmation."""
 
     def move(self, step: int) -> bool:
-        """Move the cursor; whether there is anything to move over."""
+        """Move the cursor; always true."""
         self.is_confirming = False
         self._cursor = (self._cursor + step) % len(self._rows)
         return True
 
     def pick(self, key: str) -> bool:
-        """Put the cursor on the row with this letter; whether there is one."""
-        place = next((at for at, row in enumerate(self._rows) if row.key == key), None)
-        if place is None:
+        """Move the cursor to the row with this key; whether it exists."""
+        index = next((at for at, row in enumerate(self._rows) if row.key == key), None)
+        if index is None:
             return False
-        self.is_confirming &= place == self._cursor
-        self._cursor = place
+        self.is_confirming &= index == self._cursor
+        self._cursor = index
         return True
 
     def take(self) -> Choice | None:
-        """The choice under the cursor; `None` where it has to be confirmed first."""
+        """Accept the choice under the cursor; `None` if it must be confirmed first."""
         choice = self._rows[self._cursor].choice
         if choice == "yolo" and not self.is_confirming:
             self.is_confirming = True
@@ -79,16 +79,16 @@ class ChoiceList:
         return choice
 
     def rows(self, *, is_armed: bool, with_keys: bool) -> Iterator[Content]:
-        """The rows as they are drawn; a click on one takes it."""
+        """Render the rows, which can be clicked."""
         for at, row in enumerate(self._rows):
-            here = at == self._cursor
-            effect = _YOLO_AGAIN if here and self.is_confirming else row.effect
+            is_current = at == self._cursor
+            effect = _CONFIRM_YOLO if is_current and self.is_confirming else row.effect
             yield choice_row(
                 *(row.key, row.name, effect),
-                here=here,
+                is_current=is_current,
                 is_armed=is_armed,
                 with_key=with_keys,
-                is_warning=here and self.is_confirming,
+                is_warning=is_current and self.is_confirming,
             )
 
 
@@ -97,16 +97,16 @@ def choice_row(
     name: str,
     effect: str = "",
     *,
-    here: bool,
+    is_current: bool,
     is_armed: bool,
     with_key: bool,
     is_warning: bool = False,
 ) -> Content:
-    """A row with the cursor, its key where keys act, its name and what it does."""
+    """Render a row: cursor, key (if keys are active), name and effect."""
     return Content.assemble(
-        ("❯ " if here else "  ", "$accent" if is_armed else "$text-disabled"),
+        ("❯ " if is_current else "  ", "$accent" if is_armed else "$text-disabled"),
         (f" {key} " if with_key else "", "$on-accent on $accent"),
         " " if with_key else "",
-        (name, "bold" if here else ""),
+        (name, "bold" if is_current else ""),
         (f"  {effect}" if effect else "", "bold $warning" if is_warning else "$text-muted"),
     ).stylize(Style.from_meta({"row": key}))

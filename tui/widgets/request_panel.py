@@ -1,8 +1,7 @@
-"""What a waiting session asks, and how a person answers: a plan, questions, a permission."""
+"""The panel for a session's request: a plan, questions or a permission, and its answer."""
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -11,49 +10,29 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.style import Style
 from textual.timer import Timer
 from textual.widgets import Static
 
-from tui.keys.names import spoken
+from tui.widgets.pending_request import TITLES, PendingRequest
 from tui.widgets.question_form import QuestionForm
-from tui.widgets.request_card import card
-from tui.widgets.request_choices import Choice, ChoiceList, choices_of
+from tui.widgets.request_card import request_content
+from tui.widgets.request_choices import Choice, ChoiceList
 
 if TYPE_CHECKING:
     from model.domain.resources import Request
     from tui.composer.widget import Composer
 
-TITLES = {"plan": "Plan", "permission": "Permission", "question": "Question"}
-WORDS_ARE = {
-    "plan": "asks for this change",
-    "permission": "denies with this reason",
-    "question": "answers with these words",
-}
-"""What enter does once something stands in the message box."""
-HELD = "The agent asked something else meanwhile. Enter again answers it with this."
-"""Said where a text was written before what it would answer was asked."""
+HELD = "The agent has a new request. Press enter again to answer it with this text."
+"""Notice about a text that was written before the current request."""
 CURSOR_KEYS = frozenset({"up", "down", "left"})
 
 
-@dataclass
-class _Asked:
-    """A request with what a person did about it so far."""
-
-    session_id: str
-    request: "Request"
-    form: QuestionForm | ChoiceList
-    is_sent: bool = False
-    """Whether an answer is on its way."""
-
-
 class RequestPanel(Vertical, can_focus=True):
-    """The box over the composer while the session waits for a person.
+    """The panel above the composer while the session waits for the user.
 
-    From the composer it takes only keys that write nothing, and only while that is empty: up and
-    down move its cursor, enter takes what is under it. Letters and digits act while the panel
-    itself has the focus. For `ARMED_AFTER` seconds a new request takes nothing: it may appear
-    under a typing hand.
+    From an empty composer it handles only keys that type nothing: up and down move its cursor,
+    enter accepts the selected row. Letters and digits choose while the panel has focus. For
+    `ARMED_AFTER` seconds a new request accepts nothing, as it may appear while the user is typing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -61,41 +40,43 @@ class RequestPanel(Vertical, can_focus=True):
         Binding("pagedown", "scroll_text(1)", show=False),
     ]
 
-    FOCUS_ON_CLICK = False  # who clicks, to read on, goes on typing into the message box
+    FOCUS_ON_CLICK = False  # after a click, typing continues in the message box
     ARMED_AFTER: ClassVar[float] = 0.8
-    """Seconds from the appearance of a request, or of yolo's confirmation, until enter counts."""
+    """Seconds after a request, or the confirmation of yolo, appears before enter is accepted."""
     QUIET: ClassVar[float] = 0.3
-    """Seconds without a key before an enter counts: one of a burst or of a held key does not."""
+    """Seconds without a key before enter is accepted: excludes bursts and held keys."""
     clock: ClassVar[Callable[[], float]] = time.monotonic
 
     class Chosen(Message):
-        """A plan or a permission was decided on."""
+        """A choice for a plan or a permission was made."""
 
         def __init__(
-            self, panel: "RequestPanel", asked: "_Asked", choice: Choice, reason: str = ""
+            self, panel: "RequestPanel", pending: PendingRequest, choice: Choice, reason: str = ""
         ) -> None:
             super().__init__()
             self.panel = panel
-            self.session_id = asked.session_id
-            self.request = asked.request
+            self.session_id = pending.session_id
+            self.request = pending.request
             self.choice = choice
             self.reason = reason
-            """Why a permission is denied, for the agent to read."""
+            """The reason of a denial, for the agent."""
 
     class Answered(Message):
-        """Every question has its answer."""
+        """All questions are answered."""
 
-        def __init__(self, panel: "RequestPanel", asked: "_Asked", form: QuestionForm) -> None:
+        def __init__(
+            self, panel: "RequestPanel", pending: PendingRequest, form: QuestionForm
+        ) -> None:
             super().__init__()
             self.panel = panel
-            self.session_id = asked.session_id
-            self.request = asked.request
+            self.session_id = pending.session_id
+            self.request = pending.request
             self.answers = form.answers
             self.written = form.written
-            """Those of the answers that are a person's own words."""
+            """The answers that were written by the user."""
 
     class Dropped(Message):
-        """A request is gone, and these words, which answered a part of it, were not sent."""
+        """A request was withdrawn, and these written answers were not sent."""
 
         def __init__(self, session_id: str, words: list[str]) -> None:
             super().__init__()
@@ -103,7 +84,7 @@ class RequestPanel(Vertical, can_focus=True):
             self.words = words
 
     class Typed(Message):
-        """A printable key was pressed that chooses nothing."""
+        """A printable key was pressed that does not choose anything."""
 
         def __init__(self, character: str) -> None:
             super().__init__()
@@ -112,108 +93,105 @@ class RequestPanel(Vertical, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session_id = ""
-        """Whose request is shown."""
-        self._asked: _Asked | None = None
-        self._elsewhere: dict[str, _Asked] = {}
-        """Requests of sessions that are not shown, each with its half-given answer."""
-        self._is_leaving = False
+        """The session whose request is shown."""
+        self._pending: PendingRequest | None = None
+        self._elsewhere: dict[str, PendingRequest] = {}
+        """Requests of other sessions, with the input so far."""
+        self._is_escaping = False
         """Whether escape was pressed once on a plan; only a second one sets it aside."""
-        self._expects_words = False
-        """Whether words have left the message box for the panel, and did not reach it yet."""
-        self._has_words = False
-        """Whether something stands in the message box, which enter would send."""
+        self._expects_text = False
+        """Whether a text was submitted in the message box, and has not reached the panel yet."""
+        self._has_text = False
+        """Whether the message box has text, which enter would send."""
         self._written_for: Callable[[], str | None] = lambda: ""
-        """What the text in the message box was begun for."""
-        self._since = 0.0
+        """Returns the request id that the text in the message box was written for."""
+        self._shown_at = 0.0
         self._last_key = 0.0
-        self._arming: Timer | None = None
+        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """What is asked; the choices and the keys, which never scroll out of sight."""
+        """Compose the text, which scrolls, and the choices and keys, which do not."""
         with VerticalScroll(id="request-scroll", can_focus=False):
             yield Static(id="request-text", markup=False)
         yield Static(id="request-choices", markup=False)
         yield Static(id="request-keys", markup=False)
 
     def connect(self, composer: "Composer") -> None:
-        """Answer with the keys of an empty message box, and with the words written for it."""
+        """Connect the message box: its keys while it is empty, and the texts written in it."""
         composer.offer = self.offer
-        composer.sending = self._expect_words
-        composer.addressee = lambda: self.subject if self._is_settled else None
+        composer.on_sending = self._expect_text
+        composer.current_request_id = lambda: self.subject if self._is_settled else None
         self._written_for = lambda: composer.written_for
 
-    def follow_box(self, has_words: bool) -> None:
-        """Say what enter does: take the highlighted choice, or answer with what is in the box."""
-        if has_words != self._has_words:
-            self._has_words = has_words
-            self._draw()
+    def follow_box(self, has_text: bool) -> None:
+        """Update the keys: enter accepts the selected row, or sends the text in the message box."""
+        if has_text != self._has_text:
+            self._has_text = has_text
+            self._redraw()
 
     @property
     def request(self) -> "Request | None":
-        """What is asked now."""
-        return self._asked.request if self._asked is not None else None
+        """The current request."""
+        return self._pending.request if self._pending is not None else None
 
     @property
     def subject(self) -> str:
-        """What a text that is written now is about: the request's id, or nothing."""
+        """The id of the current request, or ''."""
         return self.request.id if self.request is not None else ""
 
     def ask(self, session_id: str, request: "Request | None") -> None:
-        """Show what a session asks (`None`: nothing)."""
+        """Show the request of a session, or none."""
         if (session_id, request) == (self.session_id, self.request):
             return
-        if self._asked is not None and session_id != self.session_id:
-            self._elsewhere[self.session_id] = self._asked
-            self._asked = self._elsewhere.pop(session_id, None)
+        if self._pending is not None and session_id != self.session_id:
+            self._elsewhere[self.session_id] = self._pending
+            self._pending = self._elsewhere.pop(session_id, None)
         self.session_id = session_id
-        if self._asked is not None and self._asked.request != request:
-            self._drop(self._asked)
+        if self._pending is not None and self._pending.request != request:
+            self._discard(self._pending)
         self.set_class(request is None, "hidden")
         if request is None:
             return
-        if self._asked is None:
-            is_question = request.kind == "question"
-            form = QuestionForm(request.questions) if is_question else choices_of(request)
-            self._asked = _Asked(session_id, request, form)
-        self._is_leaving = False
+        if self._pending is None:
+            self._pending = PendingRequest.create(session_id, request)
+        self._is_escaping = False
         self._scroll.scroll_home(animate=False)
         self.rearm()
-        self._draw()
+        self._redraw()
 
-    def _drop(self, asked: _Asked) -> None:
-        self._asked = None
-        if isinstance(asked.form, QuestionForm) and asked.form.written and not asked.is_sent:
-            words = asked.form.written
-            self._post(lambda: self.Dropped(asked.session_id, words))
+    def _discard(self, pending: PendingRequest) -> None:
+        self._pending = None
+        if answers := pending.unsent_answers:
+            self._post(lambda: self.Dropped(pending.session_id, answers))
 
     def reopen(self, session_id: str) -> None:
-        """Ask again what this session asks, if its answer did not arrive."""
+        """Reopen the request of a session, if its answer was not accepted."""
         is_here = session_id == self.session_id
-        asked = self._asked if is_here else self._elsewhere.get(session_id)
-        if asked is None or not asked.is_sent:
+        pending = self._pending if is_here else self._elsewhere.get(session_id)
+        if pending is None or not pending.is_sent:
             return
-        asked.is_sent = False
-        if isinstance(asked.form, QuestionForm):
-            asked.form.reopen()
+        pending.is_sent = False
+        if isinstance(pending.form, QuestionForm):
+            pending.form.reopen()
         self.rearm()
-        self._draw()
+        self._redraw()
 
-    # Whether it takes keys ----------------------------------------------------------------------
+    # Arming -------------------------------------------------------------------------------------
 
-    def _expect_words(self) -> None:
-        self._expects_words = self._asked is not None
+    def _expect_text(self) -> None:
+        self._expects_text = self._pending is not None
 
     def rearm(self) -> None:
-        """Take no answer for a while."""
-        self._expects_words = False
-        self._since = self._now()
-        if self._arming is not None:
-            self._arming.stop()
-        self._arming = self.set_timer(self.ARMED_AFTER, self._draw) if self.ARMED_AFTER else None
+        """Accept no answer for `ARMED_AFTER` seconds."""
+        self._expects_text = False
+        self._shown_at = self._now()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(self.ARMED_AFTER, self._redraw) if self.ARMED_AFTER else None
 
     @property
     def _is_settled(self) -> bool:
-        return self._asked is None or self._now() - self._since >= self.ARMED_AFTER
+        return self._pending is None or self._now() - self._shown_at >= self.ARMED_AFTER
 
     def _now(self) -> float:
         return type(self).clock()
@@ -221,163 +199,164 @@ class RequestPanel(Vertical, can_focus=True):
     # Keys ---------------------------------------------------------------------------------------
 
     def offer(self, event: events.Key, is_empty: bool) -> bool:
-        """A key of the message box; whether it was for the request."""
-        if event.key != "escape" and self._is_leaving:
-            self._is_leaving = False
-            self._draw()
-        pressed_at = self._time_of(event)
-        return self._press(event.key, pressed_at) if is_empty else self._note(event.key, pressed_at)
+        """Handle a key of the message box; whether it was for the request."""
+        if event.key != "escape" and self._is_escaping:
+            self._is_escaping = False
+            self._redraw()
+        handle = self._handle_key if is_empty else self._note_key
+        return handle(event.key, self._time_of(event))
 
     def _time_of(self, event: events.Event) -> float:
-        """When a key was pressed: on a busy machine well before it is looked at."""
+        """When a key was pressed: on a busy machine well before it is handled."""
         return self._now() - (time.monotonic() - event.time)
 
-    def _press(self, key: str, pressed_at: float) -> bool:
-        """A key that writes nothing."""
+    def _handle_key(self, key: str, pressed_at: float) -> bool:
+        """Handle a key that types nothing; whether it was for the request."""
         is_quiet = key in CURSOR_KEYS or pressed_at - self._last_key >= self.QUIET
-        self._note(key, pressed_at)
-        if self._asked is None or (key not in CURSOR_KEYS and key != "enter"):
-            self._withdraw_yolo()
+        self._note_key(key, pressed_at)
+        if self._pending is None or (key not in CURSOR_KEYS and key != "enter"):
+            self._cancel_yolo()
             return False
-        if self._asked.is_sent or self._expects_words:
+        if self._pending.is_sent or self._expects_text:
             return True
-        match key, self._asked.form:
+        match key, self._pending.form:
             case "up", form:
-                taken = form.move(-1)
+                was_handled = form.move(-1)
             case "down", form:
-                taken = form.move(1)
+                was_handled = form.move(1)
             case "left", QuestionForm() as form:
-                taken = form.back()
+                was_handled = form.back()
             case "enter", form:
-                taken = isinstance(form, ChoiceList) or form.has_rows
-                if taken and is_quiet:
-                    self._take(self._asked, pressed_at)
+                was_handled = isinstance(form, ChoiceList) or form.has_rows
+                if was_handled and is_quiet:
+                    self._accept(self._pending, pressed_at)
             case _:
-                taken = False
-        self._draw()
-        return taken
+                was_handled = False
+        self._redraw()
+        return was_handled
 
-    def _note(self, key: str, pressed_at: float) -> bool:
+    def _note_key(self, key: str, pressed_at: float) -> bool:
         if key not in CURSOR_KEYS:
             self._last_key = pressed_at
         return False
 
     def on_key(self, event: events.Key) -> None:
-        """The same keys while the panel has the focus; letters and digits as well."""
+        """Handle the same keys while the panel has focus, and letters and digits."""
         character = event.character if event.is_printable else None
-        if self._asked is None or (character is None and event.key not in {*CURSOR_KEYS, "enter"}):
+        is_known = character is not None or event.key in CURSOR_KEYS or event.key == "enter"
+        if self._pending is None or not is_known:
             return
         event.stop()
         event.prevent_default()
         if character is None:
-            self._press(event.key, self._time_of(event))
-        elif not self._choose(character, self._time_of(event)):
+            self._handle_key(event.key, self._time_of(event))
+        elif not self._choose_row(character, self._time_of(event)):
             self.post_message(self.Typed(character))
 
-    def _choose(self, key: str, pressed_at: float) -> bool:
-        """Take the choice with this letter or number; whether there is one."""
-        asked = self._asked
-        if asked is None or asked.is_sent:
+    def _choose_row(self, key: str, pressed_at: float) -> bool:
+        """Accept the row with this letter or number; whether there is one."""
+        pending = self._pending
+        if pending is None or pending.is_sent:
             return False
-        is_tick = key == " " and isinstance(asked.form, QuestionForm)
-        if not is_tick and not asked.form.pick(key):
+        is_tick = key == " " and isinstance(pending.form, QuestionForm)
+        if not is_tick and not pending.form.pick(key):
             return False
-        self._take(asked, pressed_at)
-        self._draw()
+        self._accept(pending, pressed_at)
+        self._redraw()
         return True
 
     def on_click(self, event: events.Click) -> None:
-        """A choice, or a key that is shown, was clicked."""
+        """Handle a click on a choice or a key."""
         row, key = event.style.meta.get("row"), event.style.meta.get("key")
         if isinstance(row, str):
-            self._choose(row, self._time_of(event))
+            self._choose_row(row, self._time_of(event))
         elif key == "tab":
             self.focus()
         elif isinstance(key, str):
-            self._press({"←": "left"}.get(key, key), self._time_of(event))
+            self._handle_key({"←": "left"}.get(key, key), self._time_of(event))
 
-    def _take(self, asked: _Asked, pressed_at: float) -> None:
-        """Take what is under the cursor, unless it was not in sight long when this was pressed."""
-        if pressed_at - self._since < self.ARMED_AFTER:
+    def _accept(self, pending: PendingRequest, pressed_at: float) -> None:
+        """Accept the selected row, unless the request appeared too recently."""
+        if pressed_at - self._shown_at < self.ARMED_AFTER:
             return
-        form = asked.form
+        form = pending.form
         if isinstance(form, QuestionForm):
             if form.take():
-                self._follow_form(asked, form)
+                self._send_if_complete(pending, form)
         elif (choice := form.take()) is None:
             self.rearm()
         else:
-            asked.is_sent = True
-            self._post(lambda: self.Chosen(self, asked, choice))
+            pending.is_sent = True
+            self._post(lambda: self.Chosen(self, pending, choice))
 
     def step_back(self) -> bool:
-        """What escape does before it stops anything; whether there was something."""
-        if self._asked is None or self._asked.is_sent:
+        """Handle escape before it stops the run; whether there was something to cancel."""
+        if self._pending is None or self._pending.is_sent:
             return False
-        is_plan = self._asked.request.kind == "plan"
-        taken = self._withdraw_yolo() or (is_plan and not self._is_leaving)
-        self._is_leaving = taken and is_plan
-        self._draw()
-        return taken
+        is_plan = self._pending.request.kind == "plan"
+        was_handled = self._cancel_yolo() or (is_plan and not self._is_escaping)
+        self._is_escaping = was_handled and is_plan
+        self._redraw()
+        return was_handled
 
-    def _withdraw_yolo(self) -> bool:
-        form = self._asked.form if self._asked is not None else None
+    def _cancel_yolo(self) -> bool:
+        form = self._pending.form if self._pending is not None else None
         if not isinstance(form, ChoiceList) or not form.is_confirming:
             return False
         form.is_confirming = False
-        self._draw()
+        self._redraw()
         return True
 
     def action_scroll_text(self, direction: int) -> None:
-        """Read on in a long text."""
+        """Scroll a long text."""
         scroll = self._scroll
         scroll.scroll_page_up() if direction < 0 else scroll.scroll_page_down()
 
-    # Words --------------------------------------------------------------------------------------
+    # Written answers ----------------------------------------------------------------------------
 
     def say(self, text: str, images: Sequence[str] = ()) -> bool:
-        """Words that were written for what is asked; whether the panel sends them.
+        """Answer the request with a text; whether the panel sends it.
 
-        On a plan they are a message, with which the discussion goes on.
+        For a plan the text is a message that continues the discussion.
         """
-        asked, self._expects_words = self._asked, False
-        if asked is None or asked.is_sent:
+        pending, self._expects_text = self._pending, False
+        if pending is None or pending.is_sent:
             return False
-        is_message = asked.request.kind == "plan"
-        if asked.request.kind == "permission":
-            # The reason of a denial is nothing but text: the agent opens images by their paths.
+        is_message = pending.request.kind == "plan"
+        if pending.request.kind == "permission":
+            # The reason of a denial is only text: the agent opens images by their paths.
             reason = "\n".join([text, *images]).strip()
-            self._post(lambda: self.Chosen(self, asked, "deny", reason))
-            asked.is_sent = True
-        elif isinstance(asked.form, QuestionForm) and not images:
-            asked.form.answer(text, is_written=True)
-            self._follow_form(asked, asked.form)
+            self._post(lambda: self.Chosen(self, pending, "deny", reason))
+            pending.is_sent = True
+        elif isinstance(pending.form, QuestionForm) and not images:
+            pending.form.answer(text, is_written=True)
+            self._send_if_complete(pending, pending.form)
         else:
-            asked.is_sent = is_message = True
-        self._draw()
+            pending.is_sent = is_message = True
+        self._redraw()
         return not is_message
 
-    def _follow_form(self, asked: _Asked, form: QuestionForm) -> None:
+    def _send_if_complete(self, pending: PendingRequest, form: QuestionForm) -> None:
         if form.question is None:
-            asked.is_sent = True
-            self._post(lambda: self.Answered(self, asked, form))
+            pending.is_sent = True
+            self._post(lambda: self.Answered(self, pending, form))
 
-    def _post(self, made: Callable[[], Message]) -> None:
-        # In the panel's own turn: a message that its parent caused does not reach the parent.
-        self.call_next(lambda: self.post_message(made()))
+    def _post(self, make_message: Callable[[], Message]) -> None:
+        # In the panel's own message loop: a message caused by its parent does not bubble to it.
+        self.call_next(lambda: self.post_message(make_message()))
 
-    # What is drawn ------------------------------------------------------------------------------
+    # Rendering ----------------------------------------------------------------------------------
 
     def on_focus(self) -> None:
-        """Show the letters that act now."""
-        self.call_next(self._draw)  # Textual notes the focus after this
+        """Show the letters that choose."""
+        self.call_next(self._redraw)  # Textual updates `has_focus` after this
 
     def on_blur(self) -> None:
-        """They do not any more."""
-        self.call_next(self._draw)
+        """Hide the letters that choose."""
+        self.call_next(self._redraw)
 
     def on_resize(self) -> None:
-        """Lines wrap in other places: the option under the cursor may have left the sight."""
+        """Scroll to the selected option after lines wrapped differently."""
         if self.request is not None and self.request.kind == "question":
             self.call_after_refresh(self._show_cursor)
 
@@ -385,61 +364,36 @@ class RequestPanel(Vertical, can_focus=True):
     def _scroll(self) -> VerticalScroll:
         return self.query_one("#request-scroll", VerticalScroll)
 
-    def _draw(self) -> None:
-        if self._asked is None:
+    def _redraw(self) -> None:
+        if self._pending is None:
             return
-        request, form = self._asked.request, self._asked.form
-        look = {"is_armed": self._is_settled, "with_keys": self.has_focus}
+        request, form = self._pending.request, self._pending.form
+        options = {"is_armed": self._is_settled, "with_keys": self.has_focus}
         choices: list[Content] = []
         if isinstance(form, QuestionForm):
-            text = Content("\n").join(form.rows(**look))
+            text = Content("\n").join(form.rows(**options))
         else:
-            text = card(request)
-            choices = [] if self._asked.is_sent else list(form.rows(**look))
+            text = request_content(request)
+            choices = [] if self._pending.is_sent else list(form.rows(**options))
         self.border_title = Content(TITLES[request.kind])
         self.query_one("#request-text", Static).update(text)
         self.query_one("#request-choices", Static).update(Content("\n").join(choices))
         self.query_one("#request-choices").display = bool(choices)
-        self.query_one("#request-keys", Static).update(self._keys(self._asked))
+        keys = self._pending.render_keys(
+            is_escaping=self._is_escaping,
+            has_text=self._has_text,
+            is_for_this=self._written_for() == self.subject,
+            has_focus=self.has_focus,
+        )
+        self.query_one("#request-keys", Static).update(keys)
         if request.kind == "question":
             self.call_after_refresh(self._show_cursor)
 
     def _show_cursor(self) -> None:
-        scroll, form = self._scroll, self._asked.form if self._asked is not None else None
+        scroll, form = self._scroll, self._pending.form if self._pending is not None else None
         width, height = scroll.scrollable_content_region.size
         if not width or not isinstance(form, QuestionForm):
-            return  # not laid out yet, or in no terminal that could show it; it is, once it grows
+            return  # not laid out yet, or the terminal is too small
         top, above = round(scroll.scroll_y), form.height_above_cursor(width)
         if not top <= above < top + height:
             scroll.scroll_to(y=max(0, above - height // 2), animate=False)
-
-    def _keys(self, asked: _Asked) -> Content:
-        if asked.is_sent:
-            return Content.styled("Your answer is on its way …", "$text-muted")
-        if self._is_leaving:
-            return Content.assemble(
-                "The plan goes on waiting.  ", _key("esc", "again: set it aside, to approve later")
-            )
-        if self._has_words and not self.has_focus:
-            is_for_this = self._written_for() == self.subject
-            enter = "enter" if is_for_this else "enter twice"
-            words = _hint(enter, WORDS_ARE[asked.request.kind])
-            return Content.assemble(words, "   ", _key("tab", "choose above"))
-        has_rows = not isinstance(asked.form, QuestionForm) or asked.form.has_rows
-        keys = [_key("↑ ↓", "move"), _key("enter", "choose")] if has_rows else []
-        if isinstance(asked.form, QuestionForm) and asked.form.has_one_before:
-            keys.append(_key("←", "the question before"))
-        if self.has_focus:
-            return Content.assemble(*keys, ("letters and digits choose", "$text-muted"))
-        if has_rows:
-            keys.append(_key("tab", "by letter"))
-        return Content.assemble(*keys, ("or write your answer below", "$text-muted"))
-
-
-def _key(key: str, words: str) -> Content:
-    """A key and what it does, which a click does too."""
-    return Content.assemble(_hint(key, words).stylize(Style.from_meta({"key": key})), "   ")
-
-
-def _hint(key: str, words: str) -> Content:
-    return Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))

@@ -1,4 +1,4 @@
-"""The title line of the chat: the sessions of the worktree, the open one in bold."""
+"""The tab bar of the chat: the sessions of the worktree, the open one in bold."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,57 +20,57 @@ ROLE_COLORS = {
     Mark.FAILED: "$error",
     Mark.NEEDS_YOU: "bold $warning",
 }
-LONGEST = 28
+MAX_NAME_WIDTH = 28
 
 
 class SessionTabs(Line):
-    """One word for each session; a click opens it."""
+    """One tab per session; a click opens it."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._sessions: Sequence[Session] = ()
-        self._opened: str | None = None
+        self._open_id: str | None = None
 
-    def follow(self, sessions: "Sequence[Session]", opened: str | None) -> None:
-        """Show these, the open one in sight."""
-        self._sessions, self._opened = sessions, opened
+    def follow(self, sessions: "Sequence[Session]", open_id: str | None) -> None:
+        """Show the tabs of these sessions; the open one is always visible."""
+        self._sessions, self._open_id = sessions, open_id
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Show those that fit."""
-        sessions, opened = self._sessions, self._opened
-        position = next((n for n, s in enumerate(sessions) if s.id == opened), 0)
-        # The open one stands first if what comes before it would push it out of sight.
-        fitting = max(1, self.content_size.width // (LONGEST + 5))
+        """Show the tabs that fit."""
+        sessions, open_id = self._sessions, self._open_id
+        position = next((n for n, s in enumerate(sessions) if s.id == open_id), 0)
+        # The open one comes first if the tabs before it would push it out of view.
+        fitting = max(1, self.content_size.width // (MAX_NAME_WIDTH + 5))
         first = 0 if position < fitting else position
         parts: list[Content | str | tuple[str, str]] = []
         if first:
             parts.append((f"‹ {first}  ", "$text-muted"))
         shown = sessions[first:]
-        longest = self._longest(shown)
+        name_width = self._name_width(shown)
         for session in shown:
-            is_open = session.id == opened
-            parts += [_tab(session, is_open, longest if is_open else LONGEST), "   "]
+            is_open = session.id == open_id
+            parts += [_tab(session, is_open, name_width if is_open else MAX_NAME_WIDTH), "   "]
         self.show(Content.assemble(*parts))
 
-    def _longest(self, shown: "Sequence[Session]") -> int:
-        """Cells for the name of the open one: all that the others leave."""
+    def _name_width(self, shown: "Sequence[Session]") -> int:
+        """The width of the open session's name: everything that the others leave free."""
         others = (
-            _name(session, LONGEST).cell_length + 5
+            _name(session, MAX_NAME_WIDTH).cell_length + 5
             for session in shown
-            if session.id != self._opened
+            if session.id != self._open_id
         )
-        return max(LONGEST, self.content_size.width - sum(others) - 5)
+        return max(MAX_NAME_WIDTH, self.content_size.width - sum(others) - 5)
 
 
-def _tab(session: "Session", is_open: bool, longest: int) -> Content:
+def _tab(session: "Session", is_open: bool, name_width: int) -> Content:
     mark = mark_of(session)
     tab = Content.assemble(
         (f"{mark.sign} ", ROLE_COLORS[mark]),
-        _name(session, longest).stylize("bold" if is_open else "$text-muted"),
+        _name(session, name_width).stylize("bold" if is_open else "$text-muted"),
     )
     return clickable(tab, f"screen.open_session({session.id!r})")
 
 
-def _name(session: "Session", longest: int) -> Content:
-    return Content(clean_line(session.name) or "(no name)").truncate(longest, ellipsis=True)
+def _name(session: "Session", name_width: int) -> Content:
+    return Content(clean_line(session.name) or "(no name)").truncate(name_width, ellipsis=True)

@@ -1,4 +1,4 @@
-"""The line under the composer: how the session works, what it used, what it does right now."""
+"""The line below the composer: the session's settings, usage and current activity."""
 
 import time
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.timer import Timer
 
 from model.base.text import clean_line
-from tui.draw.status_icons import reason
+from tui.draw.status_icons import waiting_reason
 from tui.terminal import plain
 from tui.widgets.line import Line
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from model.domain.resources import Session
 
 SILENT_AFTER = 30
-"""Seconds without a word of the agent, after which that is said."""
+"""Seconds without output of the agent before that is shown."""
 _MODE_COLORS = {"plan": "$info", "build": "$success", "yolo": "$warning"}
 
 
 class StatusLine(Line):
-    """Mode, agent, model, tokens; on the right the state, with a clock while something runs."""
+    """Mode, agent, model, tokens; on the right the status, with a clock while running."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -32,18 +32,18 @@ class StatusLine(Line):
         self._is_reviewed = False
         self._started: float | None = None
         self._since = 0.0
-        self._heard = 0.0
+        self._last_output = 0.0
         self._notice = ""
         self._stopping = ""
-        """The session that is being stopped."""
+        """The id of the session that is being stopped."""
         self._clock: Timer | None = None
 
     def on_mount(self) -> None:
-        """The clock stands still until something runs."""
+        """Create the clock, paused until a session runs."""
         self._clock = self.set_interval(1.0, self._draw, pause=True)
 
     def on_resize(self) -> None:
-        """Other words fit."""
+        """Redraw with the details that fit."""
         self._draw()
 
     def follow(
@@ -59,9 +59,9 @@ class StatusLine(Line):
     ) -> None:
         """Show this session.
 
-        `labels`: agent and model; `started`: when its answer began (Unix); `is_set_up`: whether no
-        setup script runs in its worktree; `hold`: why its first message waits; `is_reviewed`:
-        whether the plan that was set aside is asked about again.
+        `labels`: agent and model; `started`: Unix time at which its answer began; `is_set_up`:
+        whether no setup script is running in its worktree; `hold`: why its first message waits;
+        `is_reviewed`: whether its plan was set aside and is shown again.
         """
         self._is_reviewed = is_reviewed
         before, self._session = self._session, session
@@ -72,7 +72,7 @@ class StatusLine(Line):
             age = max(0.0, time.time() - started) if started else 0.0
             self._started = started
             self._since = time.monotonic() - age
-            self._heard = time.monotonic()
+            self._last_output = time.monotonic()
             self._notice = ""
         if self._clock is not None:
             runs = session is not None and session.status == "running"
@@ -80,13 +80,13 @@ class StatusLine(Line):
         self._draw()
 
     def show_stopping(self, session_id: str) -> None:
-        """Say that this session is being stopped, until it is (empty)."""
+        """Show that this session is being stopped; '' ends that."""
         self._stopping = session_id
         self._draw()
 
     def heard(self, notice: str = "") -> None:
-        """The agent said something; `notice` is a passing word about its run."""
-        self._heard = time.monotonic()
+        """Note output of the agent; `notice` is a temporary text about its run."""
+        self._last_output = time.monotonic()
         self._notice = notice
         self._draw()
 
@@ -97,74 +97,74 @@ class StatusLine(Line):
             return
         mode = session.execution_mode
         parts: list[str | tuple[str, str] | Content] = [(mode, f"bold {_MODE_COLORS[mode]}")]
-        when = f" from the next turn on, {session.turn_mode} now" if session.turn_mode else ""
-        parts += [(when, "$warning")] if when else []
+        mode_note = f" from the next turn on, {session.turn_mode} now" if session.turn_mode else ""
+        parts += [(mode_note, "$warning")] if mode_note else []
         state = self._state(session)
-        room = self.content_size.width - state.cell_length - len(mode) - len(when) - 2
-        for word in _fitting(self._words(session), room):
-            parts += [(" · ", "$text-disabled"), (word, "$text-muted")]
+        available = self.content_size.width - state.cell_length - len(mode) - len(mode_note) - 2
+        for detail in _fit(self._details(session), available):
+            parts += [(" · ", "$text-disabled"), (detail, "$text-muted")]
         self.show(Content.assemble(*parts), state)
 
-    def _words(self, session: "Session") -> dict[str, str]:
-        """What is told of the session, by name, in the order in which it stands."""
+    def _details(self, session: "Session") -> dict[str, str]:
+        """The details of the session by name, in display order."""
         agent, model = map(clean_line, self._labels)
         tokens = session.usage.total
-        words = {"agent": agent, "model": model if model != agent else ""}
-        words["thinking"] = session.thinking_level if session.thinking_level != "off" else ""
-        words["tokens"] = f"{short(tokens)} tokens" if tokens else ""
+        details = {"agent": agent, "model": model if model != agent else ""}
+        details["thinking"] = session.thinking_level if session.thinking_level != "off" else ""
+        details["tokens"] = f"{format_number(tokens)} tokens" if tokens else ""
         if session.context_tokens and session.context_window:
             share = 100 * session.context_tokens // session.context_window
-            words["context"] = f"context {share} %"
-        return {name: word for name, word in words.items() if word}
+            details["context"] = f"context {share} %"
+        return {name: detail for name, detail in details.items() if detail}
 
     def _state(self, session: "Session") -> Content:
         queued = f"{self._queued} queued"
-        waiting, as_well = (f"{queued} · ", f" · {queued}") if self._queued else ("", "")
+        before, after = (f"{queued} · ", f" · {queued}") if self._queued else ("", "")
         if session.is_active and self._stopping == session.id:
-            return Content.styled(f"{waiting}stopping …", "$warning")
+            return Content.styled(f"{before}stopping …", "$warning")
         match session.status:
             case "running":
                 now = time.monotonic()
-                silent = int(now - self._heard)
+                silent = int(now - self._last_output)
                 if self._notice:
-                    return Content.styled(f"{waiting}{clean_line(self._notice)}", "$warning")
+                    return Content.styled(f"{before}{clean_line(self._notice)}", "$warning")
                 if silent >= SILENT_AFTER:
-                    return Content.styled(f"{waiting}no output for {duration(silent)}", "$warning")
-                if plain.is_on():  # a clock would be read out each second
-                    return Content.styled(f"{waiting}running", "$accent")
-                text = f"{waiting}running {duration(int(now - self._since)):>6}"
+                    return Content.styled(f"{before}no output for {duration(silent)}", "$warning")
+                if plain.is_on():  # a clock would be read aloud every second
+                    return Content.styled(f"{before}running", "$accent")
+                text = f"{before}running {duration(int(now - self._since)):>6}"
                 return Content.styled(text, "$accent")
             case "waiting":
                 return Content.styled(
-                    f"{waiting}{reason(session) or 'it'} waits for you", "bold $warning"
+                    f"{before}{waiting_reason(session) or 'it'} waits for you", "bold $warning"
                 )
             case _ if self._is_reviewed:
-                return Content.styled(f"{waiting}plan waits for you", "bold $warning")
+                return Content.styled(f"{before}plan waits for you", "bold $warning")
             case "failed":
-                return Content.styled(f"failed{as_well}", "bold $error")
+                return Content.styled(f"failed{after}", "bold $error")
             case _ if self._queued and self._hold == "running":
                 return Content.styled("waiting for setup, esc stops it", "$accent")
             case _ if self._queued and self._hold == "failed":
                 return Content.styled("setup failed, enter sends anyway", "bold $error")
             case _ if not self._is_set_up:
-                return Content.styled(f"{waiting}▶ setup runs, esc stops it", "$accent")
+                return Content.styled(f"{before}▶ setup running, esc stops it", "$accent")
             case _:
                 ended = session.last_run.status if session.last_run else ""
-                words = {"cancelled": "stopped by you", "interrupted": "interrupted"}
-                word = words.get(ended, "idle")
+                details = {"cancelled": "stopped by you", "interrupted": "interrupted"}
+                detail = details.get(ended, "idle")
                 if session.set_aside_plan is not None:
-                    word = "plan set aside, /approve asks again"
-                return Content.styled(f"{word}{as_well}", "$text-muted")
+                    detail = "plan set aside, /approve reviews it"
+                return Content.styled(f"{detail}{after}", "$text-muted")
 
 
-def _fitting(words: dict[str, str], room: int) -> list[str]:
-    """Whole words only; those that matter least go first."""
-    kept = dict(words)
+def _fit(details: dict[str, str], available: int) -> list[str]:
+    """The details that fit; the least important ones are dropped first."""
+    remaining = dict(details)
     for name in ("thinking", "tokens", "agent", "context", "model"):
-        if sum(len(word) + 3 for word in kept.values()) <= room:
+        if sum(len(detail) + 3 for detail in remaining.values()) <= available:
             break
-        kept.pop(name, None)
-    return list(kept.values())
+        remaining.pop(name, None)
+    return list(remaining.values())
 
 
 def duration(seconds: int) -> str:
@@ -176,7 +176,7 @@ def duration(seconds: int) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def short(number: int) -> str:
+def format_number(number: int) -> str:
     """`950`, `12.4k`, `1.2M`."""
     if number < 1000:
         return str(number)

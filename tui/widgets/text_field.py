@@ -1,7 +1,8 @@
-"""A line of text to write in, which takes the keys of one burst in their order.
+"""A text input that handles the keys of one burst in order.
 
-Textual writes letters at once, but has keys such as backspace go round by the whole application:
-over a slow connection, which delivers several keys together, they came after letters written later.
+Textual inserts letters immediately, but routes keys such as backspace through the application's
+bindings: over a slow connection, which delivers several keys together, they ran after later
+letters.
 """
 
 from typing import ClassVar, Final
@@ -11,18 +12,18 @@ from textual.binding import Binding, BindingsMap, BindingType
 from textual.widgets import Input
 
 _EDITING: Final = ("cursor_", "delete_", "home", "end")
-"""How the actions begin that move or delete; the others mean nothing to the letters behind them."""
+"""Prefixes of the actions that move or delete; others do not depend on the following letters."""
 
 
 class TextField(Input):
-    """An `Input` whose editing keys act at once."""
+    """An `Input` whose editing keys act immediately."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("alt+delete", "delete_right_word", show=False),
     ]
 
     async def on_key(self, event: events.Key) -> None:
-        """Do what an editing key stands for."""
+        """Run the action of an editing key."""
         for binding in _BY_KEY.get(event.key, ()):
             if binding.action.startswith(_EDITING):
                 event.stop()

@@ -1,4 +1,4 @@
-"""The bar at the top: where one is, how many sessions need somebody, and the server."""
+"""The top bar: the current location, the number of waiting and running sessions, the server."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TopBar(Line):
-    """Path on the left, counts on the right."""
+    """The path on the left, counts on the right."""
 
     def follow(
         self,
@@ -25,18 +25,18 @@ class TopBar(Line):
         *,
         scripts: str = "",
     ) -> None:
-        """Show where `path` leads (project, worktree, session names) and the scripts there."""
+        """Show `path` (names of project, worktree and session) and its running scripts."""
         left: list[Content | str | tuple[str, str]] = [("Spinney", "bold $accent")]
         for number, name in enumerate(path):
             left.append(("   " if number == 0 else " ▸ ", "$text-muted"))
             left.append((clean_line(name), "bold" if number == len(path) - 1 else ""))
         if scripts:
-            told = Content.styled(f"  {scripts}", "$accent")
-            left.append(clickable(told, "screen.do('show_scripts')"))
+            scripts_link = Content.styled(f"  {scripts}", "$accent")
+            left.append(clickable(scripts_link, "screen.do('show_scripts')"))
         waiting, running = counts(state)
         right: list[Content | str | tuple[str, str]] = []
         if lost is not None:
-            right.append((" connection lost, trying again ", "$background on $error"))
+            right.append((" connection lost, reconnecting ", "$background on $error"))
         if waiting:
             verb = "needs" if waiting == 1 else "need"
             right += [" " if right else "", (f"{waiting} {verb} you", "bold $warning")]

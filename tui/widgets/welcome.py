@@ -1,4 +1,4 @@
-"""What stands where a conversation would be, while there is none: a sentence and the key."""
+"""The placeholder without a conversation: the next step as a sentence with its key."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,27 +11,27 @@ from textual.widgets import Static
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The next thing that a person can do."""
+    """A suggested next step."""
 
     title: str
     sentence: str
     offer: str = ""
-    """What enter does, as `Add /path as a project`; empty where enter does nothing."""
+    """What enter does, such as `Add /path as a project`; empty if enter does nothing."""
     action: str = ""
-    """The action that enter does."""
+    """The action that enter runs."""
     more: tuple[tuple[str, str], ...] = ()
-    """Further keys, and what they do."""
+    """More keys, and what they do."""
 
 
 class Welcome(Static, can_focus=True):
-    """One step at a time."""
+    """Shows one step at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "accept", "Do what is offered", show=False)
+        Binding("enter", "accept", "Accept the suggestion", show=False)
     ]
 
     class Accepted(Message):
-        """Enter was pressed on an offer."""
+        """The suggested action was accepted."""
 
         def __init__(self, action: str) -> None:
             super().__init__()
@@ -46,7 +46,7 @@ class Welcome(Static, can_focus=True):
         self.show(self.step)
 
     def show(self, step: Step) -> None:
-        """Show this step."""
+        """Show a step."""
         self.step = step
         parts: list[Content | str | tuple[str, str]] = [
             (step.title, "bold $accent"),
@@ -60,10 +60,10 @@ class Welcome(Static, can_focus=True):
         self.update(Content.assemble(*parts))
 
     def action_accept(self) -> None:
-        """Do what is offered."""
+        """Accept the suggested action."""
         if self.step.action:
             self.post_message(self.Accepted(self.step.action))
 
     def on_click(self) -> None:
-        """A click takes the focus; the second one accepts."""
+        """Take the focus."""
         self.focus()

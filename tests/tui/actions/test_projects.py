@@ -79,7 +79,7 @@ async def test_new_rows_find_their_place_and_the_others_stay(start: Start) -> No
         await until(pilot, lambda: len(tree.labels) == 7)
         assert tree.labels == [
             "alpha  main",
-            "calm  being made …",
+            "calm  creating …",
             "brave-otter +12 −3",
             "· First",
             "· Fix the parser",
@@ -310,7 +310,7 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_made(start: Star
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         await pilot.press(*"mend", "ctrl+j", *"it", "tab", *"fox", "enter")
-        await until(pilot, lambda: "swift-fox  being made …" in app.main.projects.labels)
+        await until(pilot, lambda: "swift-fox  creating …" in app.main.projects.labels)
         assert client.called("create_worktree") == [
             {
                 "project_id": "p1",

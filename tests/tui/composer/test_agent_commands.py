@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from model.domain.resources import AgentCommand
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.composer.completion import MOST_ROWS
+from tui.composer.completion import MAX_ROWS
 from tui.shell.app import SpinneyApp
 from tui.store.places import Place
 
@@ -140,7 +140,7 @@ async def test_a_long_list_moves_with_the_chosen_row_and_says_how_long_it_is(
     async with start(a_client(*many)) as (app, pilot):
         await pilot.press(*"/x")
         await listed(pilot, app, "1 of 50")
-        assert len(rows(app)) == MOST_ROWS + 1
+        assert len(rows(app)) == MAX_ROWS + 1
         await pilot.press("up")
         await listed(pilot, app, "50 of 50")
         assert rows(app)[-2].startswith("/x49")
@@ -185,7 +185,7 @@ async def test_a_list_that_was_put_away_stays_away_when_the_answer_comes(start: 
     async with start(client) as (app, pilot):
         await pilot.press(*"/mo", "escape")
         answer.set_result([AgentCommand(name="mow")])
-        await until(pilot, lambda: app.main.chat.completion._of_agent)
+        await until(pilot, lambda: app.main.chat.completion._agent_rows)
         assert rows(app) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from tui.composer.draft import Draft
-from tui.composer.draft_store import DRAFT_AGE, DRAFTS, SENT, Drafts
+from tui.composer.draft_store import MAX_DRAFT_AGE, MAX_DRAFTS, MAX_SENT, Drafts
 
 
 def loaded(folder: Path) -> Drafts:
@@ -20,7 +20,7 @@ def loaded(folder: Path) -> Drafts:
 
 def pasted(text: str) -> Draft:
     draft = Draft()
-    draft.text = draft.fold(text)
+    draft.text = draft.add_paste(text)
     return draft
 
 
@@ -29,7 +29,7 @@ def test_a_draft_is_there_after_a_restart_with_all_that_its_chips_stand_for(
 ) -> None:
     drafts = Drafts(tmp_path)
     written = pasted("x\n" * 1234)
-    written.text += f" and {written.attach('/tmp/map.png')}"
+    written.text += f" and {written.add_image('/tmp/map.png')}"
     drafts.keep("s1", written)
     drafts.keep("s2", Draft("other"))
     drafts.flush()
@@ -79,15 +79,15 @@ def test_a_message_on_its_way_is_a_draft_again_after_a_crash(tmp_path: Path) -> 
 
 def test_sent_messages_come_back_by_project_the_newest_ones(tmp_path: Path) -> None:
     drafts = Drafts(tmp_path)
-    for number in range(3 * SENT):
+    for number in range(3 * MAX_SENT):
         drafts.sent("p1", f"message\n{number}")
         drafts.sent("p1", f"message\n{number}")
     drafts.sent("p2", "elsewhere")
     drafts.flush()
     again = loaded(tmp_path)
-    assert again.earlier("p1") == [f"message\n{n}" for n in range(2 * SENT, 3 * SENT)]
+    assert again.earlier("p1") == [f"message\n{n}" for n in range(2 * MAX_SENT, 3 * MAX_SENT)]
     assert again.earlier("p2") == ["elsewhere"]
-    assert len((tmp_path / "sent" / "p1.jsonl").read_bytes().splitlines()) <= SENT
+    assert len((tmp_path / "sent" / "p1.jsonl").read_bytes().splitlines()) <= MAX_SENT
 
 
 def test_what_a_crash_cut_off_spoils_nothing_else(tmp_path: Path) -> None:
@@ -118,16 +118,16 @@ def test_a_draft_that_another_terminal_sends_meanwhile_takes_no_other_with_it(
 def test_old_drafts_and_those_beyond_the_limit_are_dropped(tmp_path: Path) -> None:
     folder = tmp_path / "drafts"
     folder.mkdir()
-    for number in range(DRAFTS + 5):
+    for number in range(MAX_DRAFTS + 5):
         path = folder / f"s{number}.json"
         kept = {"key": f"s{number}", "text": "x", "pastes": {}, "images": {}}
         path.write_text(json.dumps(kept))
         os.utime(path, (2e9 + number, 2e9 + number))
     os.utime(folder / "s204.json", (1e9, 1e9))
-    assert DRAFT_AGE < 1e9
+    assert MAX_DRAFT_AGE < 1e9
     again = loaded(tmp_path)
     assert (again.of("s203"), again.of("s204"), again.of("s0")) == (Draft("x"), Draft(), Draft())
-    assert len(list(folder.iterdir())) == DRAFTS
+    assert len(list(folder.iterdir())) == MAX_DRAFTS
 
 
 def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
 
 def test_what_stands_behind_one_chip_is_never_taken_for_another_chip() -> None:
     draft = Draft()
-    first = draft.fold("a\n" * 30)
-    second = draft.fold(f"{first}\n" * 31)
+    first = draft.add_paste("a\n" * 30)
+    second = draft.add_paste(f"{first}\n" * 31)
     draft.text = f"{second}{first}"
     assert draft.full() == f"{first}\n" * 31 + "a\n" * 30
 

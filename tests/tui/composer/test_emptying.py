@@ -30,7 +30,7 @@ async def test_up_works_again_after_the_oldest_message_was_removed(start: Start)
     async with start(a_busy_state()) as (app, pilot):
         await session("s1")(app, pilot)
         box = app.main.chat.composer
-        box.earlier += ["first", "second"]
+        box.sent_messages += ["first", "second"]
         await pilot.press("up", "up")
         assert box.text == "first"
         await pilot.press("ctrl+u")

@@ -21,7 +21,7 @@ from tui.draw.markdown import (
     render_diff_rows,
 )
 from tui.draw.wrap import line_width, wrap, wrap_code
-from tui.transcript.tools import ToolUse
+from tui.transcript.tools import ToolUseState
 
 DARK = palette("dark", "vitesse-black")
 PLAIN = Style()
@@ -245,7 +245,7 @@ class TestDiffs:
         def compare():
             edit = {"file_path": "f", "old_content": old, "new_content": new}
             block = ToolUseBlock(id="t", name="edit", input=edit)
-            assert ToolUse(block, None, is_running=False).changes == (9, 9)
+            assert ToolUseState(block, None, is_running=False).changes == (9, 9)
             assert find_changed_words([DiffRow("-", lines[0]), DiffRow("+", new)]) == [(), ()]
 
         before = sys.getrefcount(old), sys.getrefcount(lines[0])

@@ -85,7 +85,7 @@ async def test_where_a_palette_would_be_empty_its_key_is_one_like_others(start: 
         await until(pilot, lambda: isinstance(app.screen, PressKey))
         await pilot.press("ctrl+p")
         problem = app.screen.query_one(".problem", Static)
-        await until(pilot, lambda: "is the key of 'All commands'" in str(problem.render()))
+        await until(pilot, lambda: "is the key of 'Command palette'" in str(problem.render()))
 
 
 async def test_the_palette_lists_only_what_can_be_done(start: Start) -> None:
@@ -102,7 +102,7 @@ async def test_the_palette_lists_only_what_can_be_done(start: Start) -> None:
         ({}, {}, set()),
         ({"status": "running"}, {}, {"Stop"}),
         ({}, {"running_scripts": ["setup"]}, {"Stop"}),
-        ({}, {"cached_conflict_count": 2}, {"Abort", "Let"}),
+        ({}, {"cached_conflict_count": 2}, {"Abort", "Resolve"}),
         ({}, {"cached_uncommitted_added": 3}, {"Abort"}),
     ],
 )
@@ -112,9 +112,9 @@ async def test_the_palette_lists_an_end_only_of_what_goes_on(
     asked = {"cached_conflict_count": 0} | dict.fromkeys(COUNTS, 0) | worktree
     client = FakeClient(a_state(a_project(), a_worktree(**asked), a_session(**session)))
     titles = {
-        "Stop": "Stop the run of this session",
-        "Abort": "Abort the merge or rebase that stopped",
-        "Let": "Let a session resolve the conflicts",
+        "Stop": "Stop the session",
+        "Abort": "Abort the merge or rebase",
+        "Resolve": "Resolve conflicts with an agent",
     }
     async with start(client) as (app, pilot):
         app.main.open_session("s1")

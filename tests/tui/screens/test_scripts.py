@@ -254,7 +254,7 @@ async def test_a_setup_is_stopped_in_the_session_that_waits_beside_it(start: Sta
         await until(pilot, lambda: app.main.session is not None)
         client.feed(runs("setup"))
         status = app.main.chat.status
-        await until(pilot, lambda: "setup runs, esc stops it" in status.text)
+        await until(pilot, lambda: "setup running, esc stops it" in status.text)
         await pilot.press("escape")
         await until(pilot, lambda: client.called("stop_worktree_script"))
         # A server that runs on is not ended by a key that one presses out of habit.

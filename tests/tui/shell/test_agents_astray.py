@@ -73,7 +73,7 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
             app.main.open_session(session.id)
             now = again.store.state.sessions
             if kind == "permission":
-                await until_shown(app, pilot, "interrupted", "Send a message to go on")
+                await until_shown(app, pilot, "interrupted", "Send a message to continue")
                 assert now[session.id].request is None
                 await pilot.press(*"on", "enter")
             else:

@@ -26,9 +26,9 @@ from tui.draw.markdown import palette
 from tui.shell.app import SpinneyApp
 from tui.store import history_cache
 from tui.store.history import History
-from tui.transcript.packed_rows import STRETCH
-from tui.transcript.parts import LaidOut, Look
-from tui.transcript.rows import KEPT, KEPT_TALL, Rows
+from tui.transcript.packed_rows import CHUNK_ROWS
+from tui.transcript.parts import MessageLayout, RenderContext
+from tui.transcript.rows import MAX_LAYOUTS, MAX_TALL_LAYOUTS, HistoryRows
 from tui.transcript.streaming import GrowingText
 
 WORDS = "Some **words**, and `code`.\n\n```python\nprint(1)\n```\n"
@@ -64,8 +64,8 @@ async def test_of_a_long_conversation_only_a_stretch_stays_laid_out(start: Start
     client.messages["s1"] = a_talk("s1", 500)
     async with start(client) as (app, pilot):
         transcript = await opened(app, pilot, "s1")
-        assert len(transcript.window.rows.history.messages) == history_cache.PAGE
-        before = living(LaidOut)
+        assert len(transcript.window.rows.history.messages) == history_cache.PAGE_SIZE
+        before = living(MessageLayout)
         while transcript.window.rows.history.older:
             loaded = len(transcript.window.rows.history.messages)
             transcript.action_scroll_home()
@@ -76,8 +76,8 @@ async def test_of_a_long_conversation_only_a_stretch_stays_laid_out(start: Start
         for _ in range(100):
             transcript.action_page_down()
             await pilot.pause()
-        assert transcript.layouts > KEPT
-        assert living(LaidOut) - before <= KEPT
+        assert transcript.layouts > MAX_LAYOUTS
+        assert living(MessageLayout) - before <= MAX_LAYOUTS
 
 
 def test_of_long_messages_fewer_stay_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,15 +86,15 @@ def test_of_long_messages_fewer_stay_laid_out(monkeypatch: pytest.MonkeyPatch) -
     ]
     history = History("s1")
     history.load(MessagePage(messages=messages, total=20))
-    rows = Rows(history, Look(80, palette("dark", "dracula")), {})
-    monkeypatch.setattr("tui.transcript.rows.TALL", len(rows.laid_out(0).strips))
-    before = living(LaidOut) - 1
+    rows = HistoryRows(history, RenderContext(80, palette("dark", "dracula")), {})
+    monkeypatch.setattr("tui.transcript.rows.TALL_ROWS", len(rows.get_layout(0).strips))
+    before = living(MessageLayout) - 1
     for index in range(20):
-        rows.laid_out(index)
-    assert living(LaidOut) - before == 10 + KEPT_TALL
+        rows.get_layout(index)
+    assert living(MessageLayout) - before == 10 + MAX_TALL_LAYOUTS
     layouts = rows.layouts
     for index in (17, 18, 19):
-        rows.laid_out(index)
+        rows.get_layout(index)
     assert rows.layouts == layouts, "the last ones are there"
 
 
@@ -106,13 +106,13 @@ def test_of_a_long_text_only_the_rows_are_kept() -> None:
         rows = growing.rows(text, 80, palette("dark", "dracula"))
     assert living(TextSpan) - before < 20
     assert len(rows) > 7000
-    assert living(Row) < 4 * STRETCH, "those that nobody looks at are put away"
+    assert living(Row) < 4 * CHUNK_ROWS, "those that nobody looks at are put away"
 
 
 async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_end(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.store.history.MOST", 7_000)
+    monkeypatch.setattr("tui.store.history.MAX_BYTES", 7_000)
     client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
     client.messages = {"s1": a_talk("s1", 100)}
     async with start(client) as (app, pilot):
@@ -145,7 +145,7 @@ async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_e
 async def test_of_large_conversations_out_of_sight_none_is_kept(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.store.history.MOST", 7_000)
+    monkeypatch.setattr("tui.store.history.MAX_BYTES", 7_000)
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(), a_session(id="s2")))
     async with start(client) as (app, pilot):
         await opened(app, pilot, "s1")
@@ -165,7 +165,7 @@ async def test_of_large_conversations_out_of_sight_none_is_kept(
 
 
 async def test_of_many_conversations_that_were_opened_few_are_kept(start: Start) -> None:
-    count = 2 * history_cache.KEPT
+    count = 2 * history_cache.MAX_HISTORIES
     keys = [f"s{number}" for number in range(1, count + 1)]
     client = FakeClient(
         a_state(a_project(), a_worktree(), *(a_session(id=key, name=key) for key in keys))
@@ -175,7 +175,7 @@ async def test_of_many_conversations_that_were_opened_few_are_kept(start: Start)
         before = living(History)
         for key in keys:
             await opened(app, pilot, key)
-        assert living(History) - before <= history_cache.KEPT
+        assert living(History) - before <= history_cache.MAX_HISTORIES
         for key in keys[-2:]:
             client.feed(e.SessionDeleted(session_id=key))
         await until(pilot, lambda: keys[-1] not in app.main.state.sessions)

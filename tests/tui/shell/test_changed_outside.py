@@ -102,7 +102,7 @@ async def test_the_conversation_of_a_worktree_that_is_gone_can_be_read_and_says_
         await until_shown(app, pilot, "words that stay")
         shutil.rmtree(tree.path)
         await pilot.press("f5")
-        await until(pilot, lambda: "directory is gone" in row_of(app, "otter"))
+        await until(pilot, lambda: "directory missing" in row_of(app, "otter"))
         await until_shown(app, pilot, "words that stay", "/recreate", "/archive")
         await pilot.press(*"more", "enter")
         await until_shown(app, pilot, "more", "The worktree's directory is missing")

@@ -55,7 +55,7 @@ async def tree_of(
         place = tree.place
         tree.focus()
         await pilot.press(*keys)
-        await until(pilot, lambda: tree._moving_to is None)
+        await until(pilot, lambda: tree._pending_place is None)
         app.exit()
     return rows, place
 

@@ -11,7 +11,7 @@ from model.preferences.schema import Preferences
 from tests.tui.conftest import until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.shell.app import SpinneyApp
-from tui.terminal.notifications import Way, notification, title, way_of
+from tui.terminal.notifications import NotificationProtocol, detect_protocol, notification, title
 
 KITTY = {"TERM": "xterm-kitty"}
 
@@ -32,9 +32,9 @@ KITTY = {"TERM": "xterm-kitty"}
     ],
 )  # fmt: skip
 def test_a_terminal_is_told_in_its_own_way_and_an_unknown_one_not_at_all(
-    environ: dict[str, str], way: Way
+    environ: dict[str, str], way: NotificationProtocol
 ) -> None:
-    assert way_of(environ) == way
+    assert detect_protocol(environ) == way
 
 
 def test_no_name_can_end_the_sequence_or_begin_another() -> None:

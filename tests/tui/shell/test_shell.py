@@ -55,7 +55,7 @@ def test_every_action_of_the_table_can_be_done() -> None:
 def test_the_actions_that_the_page_alone_has_are_known() -> None:
     page = (ROOT / "server" / "web" / "js" / "actions.js").read_text()
     found = re.findall(r'\{ id: "(\w+)"', page)
-    assert tuple(name for name in found if name not in keymap.BY_ID) == keymap.OF_THE_PAGE
+    assert tuple(name for name in found if name not in keymap.BY_ID) == keymap.PAGE_ACTIONS
 
 
 def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:
@@ -266,7 +266,7 @@ async def test_keys_of_ones_own_replace_the_built_in_ones(start: Start) -> None:
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.key_overrides)
         (told,) = [note.message for note in app._notifications]
-        assert told == "The preference keybindings has no effect for: unknown."
+        assert told == "Unknown actions in your keyboard shortcuts: unknown."
         await pilot.press("f1")
         await pilot.pause()
         assert app.screen is app.main

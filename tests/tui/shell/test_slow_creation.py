@@ -44,7 +44,7 @@ async def begin(started: Started, message: str) -> None:
     await pilot.press(*"otter")
     app.screen.query_one("#message").text = message  # type: ignore[attr-defined]
     await pilot.press("enter")
-    await until(pilot, lambda: "being made" in row_of(app, "otter"))
+    await until(pilot, lambda: "creating" in row_of(app, "otter"))
 
 
 def the(workspace: Workspace) -> Worktree:

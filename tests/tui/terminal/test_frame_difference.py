@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.terminal.emulator import Emulator
 from tui.terminal.cells import Cells
-from tui.terminal.frame_difference import Manner, difference
+from tui.terminal.frame_difference import WriteOptions, diff_frames
 from tui.terminal.sgr import PLAIN, change, pen_of
 
 WIDTH, HEIGHT = 40, 12
@@ -62,12 +62,12 @@ def prose(cells: Cells) -> None:
 def test_the_terminal_shows_each_screen(
     changes: list[list[tuple[int, int, str, object]] | tuple[int, int, int]],
     erases: bool,
-    words: bool,
+    whole_words: bool,
     limit: int | None,
 ) -> None:
     shown, wanted = Cells(WIDTH, HEIGHT), Cells(WIDTH, HEIGHT)
     terminal = Emulator(WIDTH, HEIGHT, erases=erases)
-    manner = Manner(erases, words)
+    options = WriteOptions(erases, whole_words)
     prose(wanted)
     for changed in [[], *changes]:
         if isinstance(changed, tuple):
@@ -77,19 +77,19 @@ def test_the_terminal_shows_each_screen(
             for x, y, text, pen in changed:
                 wanted.put(x, y, text, pen)
         for _ in range(4 * HEIGHT):
-            terminal.feed(difference(shown, wanted, manner, cursor_row=3, limit=limit))
+            terminal.feed(diff_frames(shown, wanted, options, cursor_row=3, limit=limit))
         assert terminal.cells == expected(wanted)
-        assert difference(shown, wanted, manner) == ""
+        assert diff_frames(shown, wanted, options) == ""
 
 
 def test_rows_that_moved_are_scrolled_and_not_written_again() -> None:
     shown, wanted = Cells(WIDTH, HEIGHT), Cells(WIDTH, HEIGHT)
     prose(wanted)
-    difference(shown, wanted, Manner())
+    diff_frames(shown, wanted, WriteOptions())
     wanted.scroll(2, 10, 2)
     for y in (8, 9):
         wanted.put(0, y, "│ new".ljust(WIDTH), PENS[2])
-    written = difference(shown, wanted, Manner())
+    written = diff_frames(shown, wanted, WriteOptions())
     assert written.startswith("\x1b[3;10r\x1b[10;1H\n\n\x1b[r")
     assert "row" not in written
 
@@ -99,7 +99,7 @@ def test_equal_neighbors_share_a_pen_and_only_its_change_is_written() -> None:
     x = wanted.put(0, 0, "plain ", PENS[2])
     x = wanted.put(x, 0, "and so on", PENS[2])
     wanted.put(x, 0, " bold", PENS[1])
-    written = difference(shown, wanted, Manner())
+    written = diff_frames(shown, wanted, WriteOptions())
     colors = "38;2;200;10;10;48;2;17;21;19"
     assert written == f"\x1b[1H\x1b[{colors}mplain and so on\x1b[1m bold\x1b[m"
 
@@ -109,8 +109,8 @@ def test_a_word_is_written_whole_to_a_screen_reader_and_a_letter_where_somebody_
     for cells, word in ((shown, "it was idle"), (wanted, "it was idly")):
         for y in (0, 1):
             cells.put(0, y, word, PLAIN)
-    manner = Manner(words=True)
-    assert difference(shown, wanted, manner, cursor_row=1) == "\x1b[1;8Hidly\x1b[2;11Hy"
+    options = WriteOptions(whole_words=True)
+    assert diff_frames(shown, wanted, options, cursor_row=1) == "\x1b[1;8Hidly\x1b[2;11Hy"
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_a_word_is_written_whole_to_a_screen_reader_and_a_letter_where_somebody_
 def test_blanks_are_erased_where_that_gives_them_their_color(
     environ: dict[str, str], erases: bool
 ) -> None:
-    assert Manner.of(environ).erases is erases
+    assert WriteOptions.of(environ).erases is erases

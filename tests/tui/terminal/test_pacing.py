@@ -5,8 +5,8 @@ from collections import deque
 import pytest
 from textual.events import Key
 
-from tui.terminal.input_parser import Answered, InputParser
-from tui.terminal.pacing import ASK, STALLED, UNANSWERED, Pacer
+from tui.terminal.input_parser import InputParser, StatusReported
+from tui.terminal.pacing import FIRST_ANSWER_TIMEOUT, STALL_TIMEOUT, STATUS_QUERY, Pacer
 
 STEP = 0.005
 
@@ -19,17 +19,17 @@ class Line:
         self.now = 100.0
         self.delays: list[float] = []
         """How old each frame was when all of it had arrived."""
-        self.pacer = Pacer(lambda: True, asks=True, clock=lambda: self.now)
+        self.pacer = Pacer(lambda: True, sends_queries=True, clock=lambda: self.now)
         self._free_at = self.now
         self._answers: deque[float] = deque()
-        self.write(len(ASK))
+        self.write(len(STATUS_QUERY))
 
     def write(self, size: int) -> None:
-        self.pacer.sent(size)
+        self.pacer.note_sent(size)
         self._free_at = max(self._free_at, self.now) + size / self.rate
         arrived = self._free_at + self.latency
         self.delays.append(arrived - self.now)
-        if self.answers and self.pacer.question:
+        if self.answers and self.pacer.query:
             self._answers.append(arrived + self.latency)
 
     def pass_time(self, seconds: float, frame: int | None = None) -> int:
@@ -70,7 +70,7 @@ def test_a_line_that_stands_still_gets_one_frame_and_the_next_when_it_is_back() 
     line = Line(0.1, 20_000)
     line.pass_time(5, 400)
     rate, line.rate = line.rate, 0.001
-    assert line.pass_time(STALLED - 5, 400) * 400 < rate  # until it is late
+    assert line.pass_time(STALL_TIMEOUT - 5, 400) * 400 < rate  # until it is late
     line.rate = rate
     line._free_at = line.now
     line._answers = deque([line.now] * len(line._answers))
@@ -80,22 +80,22 @@ def test_a_line_that_stands_still_gets_one_frame_and_the_next_when_it_is_back() 
 
 def test_a_terminal_that_never_answers_is_not_waited_for() -> None:
     line = Line(0.1, 1e6, answers=False)
-    assert line.pass_time(UNANSWERED - 0.1, 400) == 1
+    assert line.pass_time(FIRST_ANSWER_TIMEOUT - 0.1, 400) == 1
     line.pass_time(0.2, 400)
-    assert line.pacer.question == ""
+    assert line.pacer.query == ""
     assert line.pass_time(1, 400) >= 0.99 / STEP
     # It was only slow to answer: from then on it is asked.
     line.pacer.receive()
-    assert line.pacer.question == ASK
+    assert line.pacer.query == STATUS_QUERY
 
 
 def test_nothing_is_written_on_what_the_kernel_has_not_taken() -> None:
     taken = [False]
-    pacer = Pacer(lambda: taken[0], asks=False)
+    pacer = Pacer(lambda: taken[0], sends_queries=False)
     assert pacer.wait() > 0
     taken[0] = True
     assert pacer.wait() == 0
-    assert pacer.question == ""
+    assert pacer.query == ""
     assert pacer.limit is None
 
 
@@ -103,7 +103,7 @@ def test_nothing_is_written_on_what_the_kernel_has_not_taken() -> None:
 def test_the_answer_is_taken_out_of_the_input(pieces: list[str]) -> None:
     parser = InputParser()
     a, answer, b = [message for piece in pieces for message in parser.feed(piece)]
-    assert isinstance(answer, Answered)
+    assert isinstance(answer, StatusReported)
     assert isinstance(a, Key)
     assert isinstance(b, Key)
     assert a.key + b.key == "ab"

@@ -21,7 +21,7 @@ from tests.tui.fake_client import (
 )
 from tui.shell.app import SpinneyApp
 from tui.terminal.cells import Cells
-from tui.terminal.frame_difference import Manner
+from tui.terminal.frame_difference import WriteOptions
 from tui.terminal.output import PaintedApp, _runs
 from tui.terminal.pacing import Pacer
 from tui.terminal.painter import Painter
@@ -40,15 +40,15 @@ STEPS = 40
 class FarTerminal:
     """Shows what a painter writes."""
 
-    def __init__(self, size: tuple[int, int], manner: Manner) -> None:
+    def __init__(self, size: tuple[int, int], options: WriteOptions) -> None:
         self.written = 0
-        self._manner = manner
-        self.painter = Painter(self._show, Pacer(lambda: True, asks=False), manner)
+        self._options = options
+        self.painter = Painter(self._show, Pacer(lambda: True, sends_queries=False), options)
         self.resize(size)
 
     def resize(self, size: tuple[int, int]) -> None:
         """Take another size, with anything at all on the screen."""
-        self._emulator = Emulator(*size, erases=self._manner.erases)
+        self._emulator = Emulator(*size, erases=self._options.erases)
         for y in range(size[1]):
             self._emulator.feed(f"\x1b[{y + 1}H\x1b[1;31;42m" + "#" * size[0] + "\x1b[m")
 
@@ -79,18 +79,18 @@ class FarTerminal:
 
 
 @pytest.mark.parametrize(
-    ("seed", "manner"),
+    ("seed", "options"),
     [
-        (1, Manner()),
-        pytest.param(2, Manner(erases=False), marks=pytest.mark.longer),
-        pytest.param(3, Manner(words=True), marks=pytest.mark.longer),
+        (1, WriteOptions()),
+        pytest.param(2, WriteOptions(erases=False), marks=pytest.mark.longer),
+        pytest.param(3, WriteOptions(whole_words=True), marks=pytest.mark.longer),
     ],
 )
 async def test_after_each_step_of_a_walk_every_cell_is_right(
-    start: Start, monkeypatch: pytest.MonkeyPatch, seed: int, manner: Manner
+    start: Start, monkeypatch: pytest.MonkeyPatch, seed: int, options: WriteOptions
 ) -> None:
     dice = random.Random(seed)
-    terminal = FarTerminal(SIZES[0], manner)
+    terminal = FarTerminal(SIZES[0], options)
     monkeypatch.setattr(PaintedApp, "painter", terminal.painter)
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(message_count=30)))
     client.messages["s1"] = [a_message(f"Message **{n}** 日本", id=f"m{n}") for n in range(30)]

@@ -27,17 +27,19 @@ from model.domain.resources import (
 from tests.tui.transcript_app import DARK, agent, running, user
 from tui.draw.colors import palette
 from tui.transcript.layout import lay_out
-from tui.transcript.parts import Look, Shown
+from tui.transcript.parts import LayoutInput, RenderContext
 from tui.transcript.streaming import GrowingText
 
-LOOK = Look(80, DARK, root="/w/alpha")
+LOOK = RenderContext(80, DARK, root="/w/alpha")
 
 
-def rows(message: Message, look: Look = LOOK, **shown: Any) -> list[str]:
-    return [strip.text.rstrip() for strip in lay_out(Shown(message, look, **shown)).strips]
+def rows(message: Message, look: RenderContext = LOOK, **shown: Any) -> list[str]:
+    return [strip.text.rstrip() for strip in lay_out(LayoutInput(message, look, **shown)).strips]
 
 
-def body(*blocks: Block, look: Look = LOOK, is_running: bool = False, **shown: Any) -> list[str]:
+def body(
+    *blocks: Block, look: RenderContext = LOOK, is_running: bool = False, **shown: Any
+) -> list[str]:
     """The rows below the header, without the empty one at the end."""
     message = running("m", *blocks) if is_running else agent("m", *blocks)
     return rows(message, look, **shown)[1:-1]
@@ -94,17 +96,17 @@ def test_what_a_running_tool_prints_stands_under_it_and_goes_with_its_result() -
         f"   ▸ {head}",
         *(f"     │ {number}" for number in (28, 29, 30)),
     ]
-    opened = body(block, is_running=True, folds={0: 1})
+    opened = body(block, is_running=True, expansion_state={0: 1})
     assert opened[:2] == [f"   ▾ {head}", "     $ make"]
     assert opened[-1] == "     │ 30"
     assert 4 < len(opened) < 30
-    assert len(body(block, is_running=True, folds={0: 2})) == 32
+    assert len(body(block, is_running=True, expansion_state={0: 2})) == 32
     assert body(block, result("ok"), is_running=True) == ["   ▸ run  make"]
 
 
 def test_an_open_tool_shows_what_went_in_and_what_came_out() -> None:
     block = tool("Bash", command="make\nmake test", timeout=5)
-    assert body(block, result("one\ntwo"), folds={0: 1}) == [
+    assert body(block, result("one\ntwo"), expansion_state={0: 1}) == [
         "   ▾ run  make …",
         "     $ make",
         "       make test",
@@ -132,17 +134,17 @@ def test_a_small_edit_is_open_and_a_large_one_closed() -> None:
     assert not any("ok" in row for row in shown)
     large = tool("edit", file_path="/w/alpha/a.py", old_content="", new_content="x\n" * 300)
     assert body(large) == ["   ▸ edit  a.py  +300 −0"]
-    opened = body(large, folds={0: 1})
+    opened = body(large, expansion_state={0: 1})
     assert len(opened) == 1 + 36 + 1
     assert "more lines (enter shows all)" in opened[-1]
-    assert len(body(large, folds={0: 2})) == 301
+    assert len(body(large, expansion_state={0: 2})) == 301
 
 
 def test_a_failed_edit_is_closed_and_says_why_when_open() -> None:
     block = tool("edit", file_path="a.py", old_content="a", new_content="b")
     failed = result("The text was not found.", is_error=True)
     assert body(block, failed) == ["   ▸ edit  a.py  +1 −1  ✗ failed"]
-    assert body(block, failed, folds={0: 1})[-1] == "     │ The text was not found."
+    assert body(block, failed, expansion_state={0: 1})[-1] == "     │ The text was not found."
 
 
 def test_the_steps_of_a_sub_agent_stand_under_it_while_it_works() -> None:
@@ -174,7 +176,7 @@ def test_a_tool_whose_parent_is_nowhere_before_it_stands_by_itself(parent: str) 
 
 def test_a_result_without_its_tool_can_still_be_read() -> None:
     assert body(result("one\ntwo", "earlier")) == ["   ▸ result  one …"]
-    assert body(result("one\ntwo", "earlier"), folds={0: 1}) == [
+    assert body(result("one\ntwo", "earlier"), expansion_state={0: 1}) == [
         "   ▾ result",
         "     one",
         "     two",
@@ -209,7 +211,7 @@ def test_a_plan_stands_in_a_box_that_says_what_became_of_it() -> None:
     approved = body(plan.model_copy(update={"approved": "yolo"}))
     assert "approved → yolo" in approved[0]
     assert "not carried out" in body(plan)[0]
-    assert body(plan, folds={0: 0}) == ["   ▸ Plan  not carried out"]
+    assert body(plan, expansion_state={0: 0}) == ["   ▸ Plan  not carried out"]
 
 
 def test_a_long_plan_is_whole_while_it_waits_and_cut_afterwards() -> None:
@@ -247,7 +249,7 @@ def test_an_error_says_what_happened_and_what_to_do() -> None:
     shown = rows(agent("m", TextBlock(text="Half"), error=error))
     assert shown[-3:] == [
         "   ✗ The limit was reached.",
-        "     Wait a while, then send a message to go on.",
+        "     Wait a while, then send a message to continue.",
         "",
     ]
 
@@ -262,7 +264,7 @@ def test_an_error_that_says_itself_what_to_do_is_not_contradicted() -> None:
     ("reason", "words"),
     [
         ("stopped", "stopped by you"),
-        ("interrupted", "interrupted: Spinney was quit. Send a message to go on."),
+        ("interrupted", "interrupted: Spinney was quit. Send a message to continue."),
     ],
 )
 def test_an_answer_that_was_stopped_says_so(reason: str, words: str) -> None:
@@ -279,7 +281,7 @@ def test_emptied_blocks_leave_no_row() -> None:
 
 
 def test_plain_marks_are_used_where_they_are_asked_for() -> None:
-    look = Look(80, palette("dark", "vitesse-black", ascii_marks=True))
+    look = RenderContext(80, palette("dark", "vitesse-black", ascii_marks=True))
     shown = body(
         ThinkingBlock(text="x", seconds=1),
         PlanBlock(text="do"),
@@ -318,7 +320,7 @@ def hostile_message() -> Message:
 
 def test_hostile_text_is_drawn_as_it_is_and_no_control_byte_gets_through() -> None:
     everything_open = dict.fromkeys(range(20), 2)
-    laid = lay_out(Shown(hostile_message(), LOOK, folds=everything_open))
+    laid = lay_out(LayoutInput(hostile_message(), LOOK, expansion_state=everything_open))
     text = "\n".join(strip.text for strip in laid.strips)
     assert "[@click=app.quit]x[/]" in text
     assert not any(
@@ -337,16 +339,20 @@ def test_no_row_is_wider_or_narrower_than_the_screen(width: int) -> None:
     message = message.model_copy(
         update={"content": [*message.content, TextBlock(text=wide), tool("Bash", command=wide)]}
     )
-    laid = lay_out(Shown(message, Look(width, DARK), folds=dict.fromkeys(range(20), 1)))
+    laid = lay_out(
+        LayoutInput(
+            message, RenderContext(width, DARK), expansion_state=dict.fromkeys(range(20), 1)
+        )
+    )
     assert {strip.cell_length for strip in laid.strips} == {width}
     assert {cell_len(strip.text) for strip in laid.strips} == {width}
 
 
 def test_only_the_block_that_grew_is_laid_out_again() -> None:
     still = [ThinkingBlock(text="x", seconds=1), tool("Read", file_path="a")]
-    before = lay_out(Shown(running("m", *still, TextBlock(text="a\n\nb\n\nc")), LOOK))
+    before = lay_out(LayoutInput(running("m", *still, TextBlock(text="a\n\nb\n\nc")), LOOK))
     grown = running("m", *still, TextBlock(text="a\n\nb\n\nc and more"))
-    after = lay_out(Shown(grown, LOOK), before)
+    after = lay_out(LayoutInput(grown, LOOK), before)
     kept = {part.key for part in after.parts if any(part is other for other in before.parts)}
     assert kept == {0, 1}
     same = [new is was for new, was in zip(after.strips, before.strips, strict=True)]

@@ -5,7 +5,7 @@ from textual.strip import Strip
 
 from tests.tui.transcript_app import DARK
 from tui.draw.line_parts import strip_of
-from tui.transcript.packed_rows import STRETCH, Joined, Packed
+from tui.transcript.packed_rows import CHUNK_ROWS, ConcatenatedRows, PackedRows
 
 STYLES = (DARK.text, DARK.faint, DARK.code_inline)
 
@@ -16,11 +16,11 @@ def a_row(number: int) -> Strip:
     return strip_of(line, 40 + number % 2, "dark")
 
 
-ROWS = [a_row(number) for number in range(2 * STRETCH + 7)]
+ROWS = [a_row(number) for number in range(2 * CHUNK_ROWS + 7)]
 
 
 def test_rows_that_were_put_away_come_back_as_they_were() -> None:
-    packed = Packed()
+    packed = PackedRows()
     for at in range(0, len(ROWS), 100):
         packed += ROWS[at : at + 100]
     assert len(packed) == len(ROWS)
@@ -31,9 +31,9 @@ def test_rows_that_were_put_away_come_back_as_they_were() -> None:
 
 
 def test_what_was_joined_does_not_grow_with_its_columns() -> None:
-    packed = Packed()
+    packed = PackedRows()
     packed += ROWS[:5]
-    joined = Joined((packed, [], ROWS[7:9]))
+    joined = ConcatenatedRows((packed, [], ROWS[7:9]))
     packed += ROWS[5:]
     assert list(joined) == [*ROWS[:5], *ROWS[7:9]]
-    assert list(Joined(())) == []
+    assert list(ConcatenatedRows(())) == []

@@ -18,7 +18,7 @@ from model.preferences.schema import Preferences
 from tests.patience import PATIENCE
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.draw.status_icons import Mark, git_counts, in_need, mark_of
+from tui.draw.status_icons import Mark, git_summary, in_need, mark_of
 from tui.keys import keymap, names
 from tui.screens import preferences_rows
 from tui.screens.about import InstallationReport, rows
@@ -31,7 +31,7 @@ from tui.terminal import clipboard, plain
 from tui.terminal.capabilities import Terminal, escape_delay, size_problem
 from tui.terminal.output_filters import color_system
 from tui.widgets.session_tabs import SessionTabs
-from tui.widgets.status_line import duration, short
+from tui.widgets.status_line import duration, format_number
 
 
 def test_over_ssh_there_are_fewer_frames() -> None:
@@ -161,7 +161,7 @@ def test_who_waits_comes_before_who_failed_and_who_is_unread() -> None:
 
 
 def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
-    assert git_counts(a_worktree()) == []
+    assert git_summary(a_worktree()) == []
     worktree = a_worktree(
         cached_uncommitted_added=12,
         cached_uncommitted_removed=0,
@@ -170,7 +170,7 @@ def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
         pr_number=7,
         cached_check_status="failure",
     )
-    assert git_counts(worktree) == ["+12", "↑2", "↓1", "PR 7 ✗"]
+    assert git_summary(worktree) == ["+12", "↑2", "↓1", "PR 7 ✗"]
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,17 @@ def test_the_tree_says_where_a_pull_request_stands(
     status: Any, seen: str, heard: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worktree = a_worktree(pr_number=7, cached_pr_status=status, cached_check_status="success")
-    assert git_counts(worktree) == [seen]
+    assert git_summary(worktree) == [seen]
     monkeypatch.setattr(plain, "is_on", lambda: True)
-    assert git_counts(worktree) == [heard]
+    assert git_summary(worktree) == [heard]
 
 
 def test_numbers_and_times_are_short() -> None:
-    assert [short(950), short(12_400), short(999_960)] == ["950", "12.4k", "1.0M"]
+    assert [format_number(950), format_number(12_400), format_number(999_960)] == [
+        "950",
+        "12.4k",
+        "1.0M",
+    ]
     assert [duration(12), duration(185), duration(3723)] == ["12 s", "3:05", "1:02:03"]
 
 
@@ -230,7 +234,9 @@ async def test_the_mirror_names_what_changed() -> None:
 async def test_text_that_took_long_to_draw_is_drawn_less_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mirror, "REST", 1e9)  # whatever a change takes, it is a long time
+    monkeypatch.setattr(
+        mirror, "TEXT_PAUSE_FACTOR", 1e9
+    )  # whatever a change takes, it is a long time
     client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
     seen: list[Change] = []
     task = asyncio.create_task(Mirror(client, 0.0, seen.append).run())
@@ -247,7 +253,7 @@ async def test_text_that_took_long_to_draw_is_drawn_less_often(
 async def test_the_mirror_asks_again_when_the_client_gives_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mirror, "RETRY", 0.0)
+    monkeypatch.setattr(mirror, "RETRY_DELAY", 0.0)
 
     class Flaky(FakeClient):
         tries = 0

@@ -6,10 +6,10 @@ from textual.color import Color
 from textual.strip import Strip
 
 from tui.draw.line_parts import strip_of
-from tui.terminal.output_filters import NO_BOXES, OtherSigns
+from tui.terminal.output_filters import NO_BOXES, CharacterFilter
 from tui.terminal.sanitize import Harmless
 from tui.terminal.textual_internals import Row
-from tui.transcript.strip_cache import KEPT, FinishedRows
+from tui.transcript.strip_cache import CAPACITY, StripCache
 
 GROUND = Color.parse("#101010")
 FILTERS = [Harmless()]
@@ -20,28 +20,28 @@ def row(text: str) -> Strip:
 
 
 def test_a_row_is_finished_once_wherever_it_stands() -> None:
-    finished, first, second = FinishedRows(), row("first"), row("second")
-    before = finished.of([first, second], FILTERS, GROUND)
-    after = finished.of([second, first], FILTERS, GROUND)
+    finished, first, second = StripCache(), row("first"), row("second")
+    before = finished.get([first, second], FILTERS, GROUND)
+    after = finished.get([second, first], FILTERS, GROUND)
     assert after[0] is before[1]
     assert after[1] is before[0]
     assert [strip.text.strip() for strip in before] == ["first", "second"]
 
 
 def test_other_filters_or_another_ground_finish_it_anew() -> None:
-    finished, drawn = FinishedRows(), row("─ box")
-    [plain] = finished.of([drawn], FILTERS, GROUND)
-    [other] = finished.of([drawn], [OtherSigns(NO_BOXES)], GROUND)
+    finished, drawn = StripCache(), row("─ box")
+    [plain] = finished.get([drawn], FILTERS, GROUND)
+    [other] = finished.get([drawn], [CharacterFilter(NO_BOXES)], GROUND)
     assert (plain.text.strip(), other.text.strip()) == ("─ box", "box")
-    [lighter] = finished.of([drawn], FILTERS, Color.parse("#fff"))
+    [lighter] = finished.get([drawn], FILTERS, Color.parse("#fff"))
     assert lighter is not plain
 
 
 def test_rows_that_are_long_gone_are_forgotten() -> None:
-    finished, first = FinishedRows(), row("first")
-    [before] = finished.of([first], FILTERS, GROUND)
-    finished.of([row(str(number)) for number in range(KEPT + 1)], FILTERS, GROUND)
-    [after] = finished.of([first], FILTERS, GROUND)
+    finished, first = StripCache(), row("first")
+    [before] = finished.get([first], FILTERS, GROUND)
+    finished.get([row(str(number)) for number in range(CAPACITY + 1)], FILTERS, GROUND)
+    [after] = finished.get([first], FILTERS, GROUND)
     assert after is not before
     assert after == before
 

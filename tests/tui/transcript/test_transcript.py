@@ -411,7 +411,7 @@ async def test_selected_text_comes_without_margins_and_survives_older_and_newer_
         app.history.prepend(MessagePage(messages=[user("0", "older")], total=5))
         app.transcript.changed(0)
         assert app.screen.get_selected_text() == selected
-        monkeypatch.setattr("tui.store.history.MOST", 1)
+        monkeypatch.setattr("tui.store.history.MAX_BYTES", 1)
         app.transcript.changed(3)
         assert app.screen.get_selected_text() == selected
         app.screen.clear_selection()

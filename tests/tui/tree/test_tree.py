@@ -5,8 +5,8 @@ from model.domain.resources import Label
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.store.places import Place
-from tui.tree.index import MOST_FOUND
-from tui.tree.rows import Part, fitting
+from tui.tree.index import MAX_FOUND
+from tui.tree.rows import Part, fit_parts
 
 
 def a_crowd() -> FakeClient:
@@ -74,7 +74,7 @@ async def test_a_filter_reaches_rows_that_are_folded_and_shows_only_the_first_of
         await until(pilot, lambda: tree.has_focus and tree.place == Place("session", "s0"))
         await pilot.press(*"session")
         await until(pilot, lambda: "1000 found" in str(tree.border_subtitle))
-        assert len(tree.labels) < MOST_FOUND + 10
+        assert len(tree.labels) < MAX_FOUND + 10
         await pilot.press(*" 777")
         await until(pilot, lambda: tree.labels[-1:] == ["· session 777"])
         assert tree.labels == ["project 31  main", "tree-155", "· session 777"]
@@ -116,9 +116,9 @@ async def test_rows_tell_what_becomes_of_worktrees_and_how_they_are_labelled(sta
     async with start(client) as (app, pilot):
         assert app.main.projects.labels[1:] == [
             "one urgent ↑2 PR 12 ✓",
-            "two  being removed …",
+            "two  removing …",
             "three → drei …",
-            "four  directory is gone",
+            "four  directory missing",
             "(base) alpha",
             "six  detached at 0123456",
             "seven [bold]␛[31m…",
@@ -140,13 +140,13 @@ def test_a_name_keeps_its_room_before_gits_counts() -> None:
         (" 7", "count"),
     )
     whole = sum(len(text) for text, _ in parts)
-    assert fitting(parts, whole) == parts
-    assert fitting(parts, 34) == parts
-    narrow = fitting(parts, 28)
+    assert fit_parts(parts, whole) == parts
+    assert fit_parts(parts, 34) == parts
+    narrow = fit_parts(parts, 28)
     assert [text for text, _ in narrow] == ["brave-otter-of-the-north", " 1 conflict", " PR", " 7"]
-    assert fitting(parts, 5)[:2] == parts[:2]
+    assert fit_parts(parts, 5)[:2] == parts[:2]
 
 
 def test_a_short_name_loses_no_counts_that_fit_beside_it() -> None:
     parts: tuple[Part, ...] = (("ox", "text"), (" +4", "added"), (" ↑1", "count"))
-    assert fitting(parts, 8) == parts
+    assert fit_parts(parts, 8) == parts

@@ -110,9 +110,9 @@ async def test_no_letter_or_digit_in_the_message_box_decides(
 @pytest.mark.parametrize(
     ("request_", "effect"),
     [
-        (PLAN, "enter asks for this change"),
-        (PERMISSION, "enter denies with this reason"),
-        (QUESTION, "enter answers with these words"),
+        (PLAN, "enter request this change"),
+        (PERMISSION, "enter deny with this reason"),
+        (QUESTION, "enter send as answer"),
     ],
 )
 async def test_the_panel_says_what_enter_does_with_the_words_in_the_box(
@@ -144,7 +144,7 @@ async def test_no_alt_combination_decides(start: Start, key: str) -> None:
         (PLAN, "say what should change", "send_chat_message", {"message": "smaller"}),
         (
             PERMISSION,
-            "tell the agent what to do instead",
+            "write what to do instead",
             "answer_permission",
             {"request_id": "r2", "decision": "deny", "reason": "smaller"},
         ),
@@ -365,7 +365,7 @@ async def test_words_that_were_begun_for_something_else_deny_nothing_unnoticed(
         await pilot.press(*"go on")
         feed(client, PERMISSION)
         await settled(app, pilot, PERMISSION)
-        await until(pilot, lambda: "enter twice denies with this reason" in panel_text(app))
+        await until(pilot, lambda: "enter twice deny with this reason" in panel_text(app))
         await pilot.press("enter")
         await until(pilot, lambda: said(app))
         assert app.main.chat.composer.text == "go on"
@@ -484,7 +484,7 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
         await until(pilot, lambda: "esc twice: set aside" in keys.text)
         assert "esc stop" not in keys.text
         await pilot.press("escape")
-        await until(pilot, lambda: "The plan goes on waiting" in panel_text(app))
+        await until(pilot, lambda: "The plan keeps waiting" in panel_text(app))
         assert decided(client) == []
         await pilot.press("escape")
         await until(pilot, lambda: "stopping" in app.main.chat.status.text)

@@ -87,7 +87,7 @@ async def test_of_several_choices_none_is_never_sent(start: Start) -> None:
     client = a_client(**asked(SIDES))
     async with start(client) as (app, pilot):
         await pilot.press("up", "enter", "enter")
-        assert "nothing is ticked yet" in text_of(app)
+        assert "nothing is selected yet" in text_of(app)
         assert not client.called("answer_question")
 
 
@@ -142,7 +142,7 @@ async def test_arrows_still_bring_earlier_messages_where_nothing_can_be_chosen(
 ) -> None:
     client = a_client(**asked(WHY))
     async with start(client) as (app, pilot):
-        app.main.chat.composer.earlier = ["said before"]
+        app.main.chat.composer.sent_messages = ["said before"]
         await pilot.press("up")
         assert app.main.chat.composer.text == "said before"
 

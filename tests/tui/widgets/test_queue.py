@@ -195,7 +195,7 @@ async def test_up_takes_the_newest_queued_message_back_and_offers_no_copy(start:
         box = app.main.chat.composer
         client.feed(*queued("one", "two"))
         await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
-        box.earlier = ["before", "one", "two"]
+        box.sent_messages = ["before", "one", "two"]
         await pilot.press("up", "up")
         await until(pilot, lambda: box.text == "two")
         assert [given["message_id"] for given in client.called("remove_queued_message")] == ["two"]
@@ -217,7 +217,7 @@ async def test_enter_on_an_empty_box_sends_what_waits_after_a_stop(start: Start)
         client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
         await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
         # Said in the box, as long as it is empty; else enter sends what was written there.
-        assert "Enter sends what is queued" in str(app.main.chat.composer.placeholder)
+        assert "Enter sends queued messages" in str(app.main.chat.composer.placeholder)
         assert app.main.chat.status.text.endswith("idle · 1 queued")
         await pilot.press("enter")
         await until(pilot, lambda: client.called("send_queued_messages"))
@@ -239,6 +239,6 @@ async def test_what_waits_for_the_setup_says_so_and_goes_anyway_only_on_purpose(
         failed = worktree.model_copy(update={"setup_hold": "failed", "running_scripts": []})
         client.feed(e.WorktreeUpdated(worktree=failed))
         await until(pilot, lambda: app.main.chat.status.text.endswith("enter sends anyway"))
-        assert "did not end well" in str(app.main.chat.query_one("#recap", Static).content)
+        assert "setup script failed" in str(app.main.chat.query_one("#recap", Static).content)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("send_queued_messages"))

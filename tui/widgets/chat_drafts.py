@@ -1,0 +1,143 @@
+"""Drafts of the chat: switching between them, sending and returning messages, saving."""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from textual import on
+from textual.containers import Vertical
+from textual.timer import Timer
+
+from model.base.errors import SpinneyError
+from tui.composer.completion import Completion
+from tui.composer.draft import Draft
+from tui.composer.widget import Composer
+from tui.widgets.request_panel import RequestPanel
+
+if TYPE_CHECKING:
+    from tui.composer.draft_store import Drafts
+
+SAVE_DELAY: Final = 0.3
+"""Seconds until a changed draft is saved: what a crash can lose."""
+
+
+class ChatDrafts(Vertical):
+    """The base of the chat that manages the draft in its message box."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.key = ""
+        """The draft in the message box: the id of a session or a worktree, or ''."""
+        self.drafts: Drafts
+        """Set with the client, before the message box is used."""
+        self._project_id = ""
+        self._save_timer: Timer | None = None
+        self._has_reported = False
+        """Whether an error about saving was shown."""
+        self._written_for: dict[str, str | None] = {}
+        """`Composer.written_for` of drafts that are not shown, by draft key."""
+
+    @property
+    def composer(self) -> Composer:
+        """The message box."""
+        return self.query_one("#composer", Composer)
+
+    @property
+    def request(self) -> RequestPanel:
+        """The request panel."""
+        return self.query_one("#request", RequestPanel)
+
+    @property
+    def completion(self) -> Completion:
+        """The completion list."""
+        return self.query_one("#completion", Completion)
+
+    def _switch_draft(self, key: str, project_id: str, subject: str) -> None:
+        if key == self.key:
+            return
+        self.keep_draft()
+        self._written_for[self.key] = self.composer.written_for
+        self.key, self._project_id = key, project_id
+        self.set_class(not key, "no-draft")
+        if key:
+            self.completion.reset_commands()
+            draft, earlier = self.drafts.of(key), self.drafts.earlier(project_id)
+            written_for = self._written_for.pop(key, subject) if draft else subject
+            self.composer.begin(draft, earlier, written_for)
+
+    @on(Composer.Cleared)
+    def _remember_cleared(self, event: Composer.Cleared) -> None:
+        """Add removed text to the earlier messages."""
+        event.stop()
+        self.remember(event.text)
+
+    def remember(self, text: str) -> None:
+        """Add a text to the earlier messages, from which it can be recalled."""
+        if text.strip() and text not in self.drafts.earlier(self._project_id):
+            self.drafts.sent(self._project_id, text)
+            self.keep_draft()
+
+    def hand_over(self, key: str, text: str) -> None:
+        """Mark a message from elsewhere as being sent; a crash keeps it in this draft."""
+        if text:
+            self.drafts.hand_over(key, Draft.of(text))
+            self.keep_draft()
+
+    def arrived(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
+        """Remove an accepted message from its draft."""
+        self.drafts.settle(key, Draft.of(text, images))
+        self.keep_draft()
+
+    def give_back(self, key: str, text: str, images: Iterable[str] = (), *, to: str = "") -> None:
+        """Return a message to its draft, before the text written since.
+
+        `to` is the session that was created for it in the meantime.
+        """
+        draft = Draft.of(text, images)
+        if not draft:
+            return
+        self.drafts.settle(key, draft)
+        self.request.reopen(key)
+        key = to or key
+        if key == self.key:
+            self.composer.rewrite(draft.before(self.composer.draft))
+        else:
+            self.drafts.keep(key, draft.before(self.drafts.of(key)))
+        self.keep_draft()
+
+    @on(Composer.Changed, "#composer")
+    def _text_changed(self) -> None:
+        """Save the draft after a short pause."""
+        self.request.follow_box(bool(self.composer.text.strip()))
+        if self._save_timer is None:
+            self._save_timer = self.set_timer(SAVE_DELAY, self.keep_draft)
+
+    def keep_draft(self) -> None:
+        """Save changed drafts in the background."""
+        self.note_draft()
+        if self.drafts.has_unsaved:
+            self.run_worker(self._flush(), group="drafts", exit_on_error=False)
+
+    def note_draft(self) -> None:
+        """Store the content of the message box in its draft."""
+        if self._save_timer is not None:
+            self._save_timer.stop()
+            self._save_timer = None
+        if self.key:
+            self.drafts.keep(self.key, self.composer.draft)
+
+    def put_down(self) -> None:
+        """Save all drafts synchronously, on exit."""
+        self.note_draft()
+        with suppress(SpinneyError):
+            self.drafts.flush()
+
+    async def _flush(self) -> None:
+        try:
+            await asyncio.to_thread(self.drafts.flush)
+        except SpinneyError as error:
+            # Once, not for every word.
+            if not self._has_reported:
+                self.notify(error.message, severity="warning", markup=False)
+            self._has_reported = True

@@ -1,0 +1,78 @@
+"""Texts of the chat: the note above the message box, the placeholder in it, and notices."""
+
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from model.base.text import clean_line
+from tui.widgets.request_panel import HELD
+
+if TYPE_CHECKING:
+    from model.domain.resources import Request, Session, Worktree
+    from model.state import State
+
+WAITING_FOR_SETUP: Final = (
+    "Waiting for the setup script. 'Send the queued messages now' in the palette sends it anyway."
+)
+_REVIEW_PLAN: Final = "Approve above, or say what should change"
+
+
+def find_setup_hold(state: "State", session: "Session | None") -> str | None:
+    """Why the session's first message waits for its worktree's setup, or `None`."""
+    if session is None or not state.is_held(session):
+        return None
+    return state.worktrees[session.worktree_id].setup_hold
+
+
+def held_notice(request: "Request | None") -> str:
+    """The notice about a text that was written before the current request."""
+    if request is not None:
+        return HELD
+    return "The request you were answering is gone. Press enter again to send this as a message."
+
+
+def render_note(
+    session: "Session", worktree: "Worktree | None", hold: str | None, scripts_key: str
+) -> Content:
+    """The note above the message box; `hold` is why a queued message waits for the setup."""
+    if worktree is not None and worktree.status == "missing":
+        missing = f"The directory is missing: {clean_line(worktree.path)}. "
+        if worktree.session_type == "base":
+            return Content.assemble((missing, "$error"), "Move it back to this path.")
+        commands = "/recreate checks its branch out again, /archive archives the worktree."
+        return Content.assemble((missing, "$error"), commands)
+    if hold == "failed":
+        failed = "The setup script failed, so your message waits. "
+        return Content.assemble((failed, "$error"), f"{scripts_key} shows its output.")
+    if hold == "running":
+        return Content(f"Your message is sent after the setup; {scripts_key} shows its output.")
+    return Content(f"While you were away: {session.recap}" if session.recap else "")
+
+
+def placeholder(
+    session: "Session", agent: str, *, is_reviewing: bool, has_queue: bool, hold: str | None
+) -> str:
+    """The placeholder of the message box.
+
+    `is_reviewing`: whether a request is shown; `has_queue`: whether messages are queued; `hold`:
+    why the first of them waits for the setup.
+    """
+    match session.status, session.waiting_for:
+        case "running", _:
+            return "Queue a message…"
+        case "waiting", "plan":
+            return _REVIEW_PLAN
+        case "waiting", "question":
+            return "Answer above, or in your own words"
+        case "waiting", "permission":
+            return "Allow or deny above, or write what to do instead"
+        case _ if is_reviewing:
+            return _REVIEW_PLAN
+        case _ if has_queue and hold == "running":
+            return "Write another message; queued messages are sent after the setup"
+        case _ if has_queue and hold == "failed":
+            return "Enter sends queued messages anyway, or write another message"
+        case _ if has_queue:
+            return "Enter sends queued messages, or write another message"
+        case _:
+            return f"Message {clean_line(agent) or 'the agent'}"
