@@ -85,7 +85,6 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/richtext/diff_rows.py: _WORD": every,
     "model/richtext/diff_text.py: _HUNK": match,
     "model/git/cloning.py: _URL": whole,
-    "model/git/cloning.py: directory_name_from": call,
     "model/git/hosts.py: _SSH_URL": match,
     "model/git/hosts.py: _HOST_ENTRY": every,
     "model/git/hosts.py: _REPOSITORY": whole,

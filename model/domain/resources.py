@@ -22,7 +22,6 @@ WorkingMode = Literal["build", "yolo"]  # in which a plan is executed
 ThinkingLevel = Literal["off", "think", "megathink", "ultrathink"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
-BackendName = Literal["backend_a", "backend_b", "backend_c", "demo"]
 SessionStatus = Literal["idle", "running", "waiting", "failed"]
 WaitingFor = Literal["plan", "question", "permission"]
 MessageStatus = Literal["sent", "processing", "completed"]

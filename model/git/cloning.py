@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.text import clean_line, make_output_visible
+from model.base.text import make_output_visible
 from model.git.run import git
 
 _TIMEOUT: Final = 3600
@@ -30,12 +30,6 @@ def check_url(url: str) -> str:
             "git@host:owner/name.git, or an absolute path"
         )
     return url
-
-
-def directory_name_from(url: str) -> str:
-    """Return the directory name git would choose: `engine` for `https://host/ada/engine.git`."""
-    last = re.split(r"[/:]", url.strip().rstrip("/").removesuffix(".git"))[-1]
-    return clean_line(last)
 
 
 async def clone(url: str, target: Path, on_progress: Callable[[str], None]) -> None:

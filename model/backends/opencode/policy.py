@@ -20,7 +20,6 @@ Verdict = Literal["allow", "ask", "deny"]
 CONFIG_DENIAL: Final = "The user's configuration of OpenCode does not allow this. Find another way."
 PLAN_DENIAL: Final = "Plan mode changes nothing. Put this step into the plan and propose it."
 DENIAL: Final = "The user does not allow this. Find another way, or ask."
-NO_TOOLS: Final = "There are no tools for this. Answer in text alone."
 
 _PLAN_PROMPT: Final = (
     "You are in plan mode: read and think, but change nothing, neither files nor anything else. "

@@ -7,7 +7,6 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.commands.cloning import cancel_clone, clone_project, get_clone_progress
-from model.git.cloning import directory_name_from
 from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 
@@ -80,16 +79,3 @@ async def test_a_clone_can_be_cancelled_and_leaves_nothing(
             await cloning
     assert not target.exists()
     assert not (await get_clone_progress(workspace, str(target))).running
-
-
-@pytest.mark.parametrize(
-    ("url", "name"),
-    [
-        ("https://host/ada/engine.git", "engine"),
-        ("git@host:ada/engine", "engine"),
-        ("git@host:engine.git", "engine"),
-        ("/srv/git/engine.git/", "engine"),
-    ],
-)
-def test_the_directory_is_called_as_git_would_call_it(url: str, name: str) -> None:
-    assert directory_name_from(url) == name
