@@ -4,46 +4,21 @@ stream-json protocol. Tested with 2.1.197, 2.1.329 and 2.1.330.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
-
-from pydantic import ValidationError
+from typing import Final
 
 from model.backends import base
-from model.backends.base import Launch, Prompt, Settings
+from model.backends.base import Launch
 from model.backends.claude import commands as claude_commands
-from model.backends.claude import errors, models
+from model.backends.claude import models
 from model.backends.claude import program as claude_program
-from model.backends.claude import prompt as claude_prompt
-from model.backends.claude import settings as claude_settings
-from model.backends.claude.control import ControlChannel
 from model.backends.claude.edits import Edits
-from model.backends.claude.policy import (
-    EDIT_TOOLS,
-    PERMISSION_MODE,
-    PLAN_TOOL,
-    QUESTION_TOOL,
-    THINKING_TOKENS,
-    USER_DENIAL,
-    WEB_HOOK,
-    decide,
-    decide_web,
-    denial_reason,
-)
-from model.backends.claude.protocol import ClaudeStream
-from model.backends.json_values import Json, as_object, as_objects
-from model.backends.process import AgentProcess, InvalidLine, JsonLine, build_agent_environment
-from model.backends.process_channel import ProcessChannel
+from model.backends.claude.session import NAME, ClaudeSession, with_user_effort
+from model.backends.process import AgentProcess, build_agent_environment
 from model.base.errors import SpinneyError
-from model.domain.resources import AgentCommand, Question, ThinkingLevel
-
-NAME: Final = "Claude Code"
-
-START_TIMEOUT: Final = 60.0
-"""Seconds to respond to `initialize`; ten were seen on a busy machine."""
+from model.domain.resources import AgentCommand
 
 _UNKNOWN_CONVERSATION: Final = "No conversation found"
 _UNKNOWN_OPTION: Final = "unknown option"
@@ -69,10 +44,10 @@ class ClaudeBackend:
         """The program, the user's settings and their sign-in."""
         return [*claude_program.PROGRAM.list_files(), *models.user_files(environment)]
 
-    async def open(self, launch: Launch) -> "ClaudeSession":
+    async def open(self, launch: Launch) -> ClaudeSession:
         """Start the program; if it no longer has the conversation, start a new one."""
         environment = claude_program.build_environment(launch)
-        launch = replace(launch, settings=await _with_user_effort(launch, launch.settings))
+        launch = replace(launch, settings=await with_user_effort(launch, launch.settings))
         program = await claude_program.PROGRAM.find(environment.get("PATH"))
         if launch.resume_token:
             known = ("--resume", launch.resume_token)
@@ -98,7 +73,7 @@ class ClaudeBackend:
         launch: Launch,
         environment: dict[str, str],
         conversation: tuple[str, str],
-    ) -> "ClaudeSession | None":
+    ) -> ClaudeSession | None:
         """Start a session; `None` if the program does not have the conversation."""
         command = claude_program.build_command(program, launch, conversation)
         process = await AgentProcess.start(command, launch.worktree, environment, launch.recorder)
@@ -123,330 +98,6 @@ class ClaudeBackend:
         return session
 
 
-class ClaudeSession:
-    """One session's `claude` process; implements `base.Agent`."""
-
-    def __init__(
-        self, process: AgentProcess, launch: Launch, conversation: str, edits: Edits
-    ) -> None:
-        self._stream = ClaudeStream(launch.settings.mode, edits.is_plan)
-        self._edits = edits
-        self._launch = launch
-        self._settings = launch.settings
-        self._conversation = conversation
-        self._is_command = False
-        """Whether the turn is a command of the program; some start another conversation."""
-        self._is_disowned = False
-        self._pending: dict[str, dict[str, Any]] = {}
-        """Tool inputs of the requests that await an answer, by request id."""
-        self._failure: base.TurnFailed | None = None
-        self._last_message: Json = {}
-        """The message that started the turn."""
-        self._unknown_models: set[str] = set()
-        """Preset models that the provider does not have."""
-        self._fallback_task: asyncio.Task[None] | None = None
-        self._has_chosen_model = False
-        """Whether the user chose a model by command that has not answered yet."""
-        self._channel = ProcessChannel(NAME, process, self._on_line, launch.recorder)
-        self._control = ControlChannel(NAME, self._channel)
-
-    async def initialize(self, profile: Json, launch: Launch) -> None:
-        """Wait until the program is ready, and apply the profile."""
-        response = await self._control.request("initialize", START_TIMEOUT, hooks=WEB_HOOK)
-        for event in self._stream.handle_initialize(response):
-            await self._channel.emit(event)
-        arguments = launch.worktree, launch.environment, launch.profile
-        configured = await asyncio.to_thread(models.find_user_model, *arguments)
-        if (listed := models.parse_models(response, configured)).models:
-            await self._channel.emit(base.ModelsListed(listed))
-        if profile:
-            # Here and not on the command line, which every user of the machine can read.
-            await self._control.request("apply_flag_settings", settings=profile)
-        await self._set_thinking_tokens(self._settings.thinking)
-        if not launch.text_only:
-            await self._report_ignored_files()
-
-    async def _report_ignored_files(self) -> None:
-        with suppress(SpinneyError):  # not supported, or too slow
-            response = await self._control.request("get_settings", claude_settings.TIMEOUT)
-            for note in claude_settings.describe_ignored_files(response):
-                await self._channel.emit(note)
-
-    def events(self) -> AsyncIterator[base.AgentEvent]:
-        """The agent's events, until its program has ended."""
-        return self._channel.events()
-
-    async def notify(self, text: str) -> None:
-        """Emit a notice of the adapter itself."""
-        await self._channel.emit(base.Notice(text))
-
-    async def send(self, prompt: Prompt) -> None:
-        """Start a turn. A text that begins with `/` is a command of the program, intentionally."""
-        line = await asyncio.to_thread(claude_prompt.build_user_line, prompt, self._launch.worktree)
-        self._is_command = claude_prompt.is_command(prompt.text)
-        self._has_chosen_model = self._has_chosen_model or models.is_model_command(prompt.text)
-        self._last_message = line
-        self._stream.begin_turn()
-        self._failure = None
-        await self._channel.start_turn(line)
-
-    async def stop(self) -> None:
-        """Interrupt the turn and the tools that it runs."""
-        await self._channel.stop(self._control.interrupt)
-
-    async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
-        """Carry out the plan with these settings, in the same turn."""
-        self._pop_request(request_id)
-        await self._apply_settings(settings)
-        self._stream.mode = settings.mode
-        leave_plan = {
-            "type": "setMode",
-            "mode": PERMISSION_MODE[settings.mode],
-            "destination": "session",
-        }
-        plan_input = {"plan": plan} if plan else {}
-        await self._allow(request_id, plan_input, [leave_plan])
-
-    async def discuss(self, request_id: str, comment: Prompt) -> None:
-        """Send the plan back with a comment; the agent reads the attachments from their paths."""
-        self._pop_request(request_id)
-        await self._deny(request_id, comment.text_with_paths)
-
-    async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
-        """Answer the questions, keyed by their text."""
-        await self._allow(request_id, {**self._pop_request(request_id), "answers": dict(answers)})
-
-    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
-        """Allow once, or deny."""
-        tool_input = self._pop_request(request_id)
-        if decision == "deny":
-            await self._deny(
-                request_id, f"{USER_DENIAL} They say: {reason}" if reason else USER_DENIAL
-            )
-            return
-        # Never with the rules that the program suggests: they are patterns (`git add *`).
-        await self._allow(request_id, tool_input)
-
-    async def configure(self, settings: Settings) -> None:
-        """Apply changed settings to the running program."""
-        old, self._stream.mode = self._stream.mode, settings.mode
-        try:
-            if PERMISSION_MODE[settings.mode] != PERMISSION_MODE[old]:
-                await self._control.request(
-                    "set_permission_mode", mode=PERMISSION_MODE[settings.mode]
-                )
-        except SpinneyError:
-            self._stream.mode = old
-            raise
-        await self._apply_settings(settings)
-
-    async def _apply_settings(self, settings: Settings) -> None:
-        """Apply everything except the mode. Failed settings are retried the next time."""
-        old = self._settings
-        settings = await _with_user_effort(self._launch, settings)
-        if settings.model_is_preset and settings.model in self._unknown_models:
-            settings = replace(settings, model="")
-        if settings.model != old.model:
-            await self._control.request("set_model", model=settings.model or None)
-        if settings.effort != old.effort:
-            flags = {"effortLevel": settings.effort}
-            await self._control.request("apply_flag_settings", settings=flags)
-        if settings.thinking != old.thinking:
-            await self._set_thinking_tokens(settings.thinking)
-        self._settings = settings
-
-    async def close(self) -> None:
-        """End the program and everything it started."""
-        await self._channel.close(self._control.interrupt)
-
-    # Messages from the program ------------------------------------------------------------------
-
-    async def _on_line(self, line: JsonLine | InvalidLine) -> None:
-        if self._is_disowned:
-            return
-        if isinstance(line, InvalidLine):
-            await self.notify(f"Skipped output of {NAME} ({line.reason}).")
-            return
-        value = line.value
-        match value.get("type"):
-            case "control_response":
-                self._control.handle_response(value.get("response"))
-            case "control_request":
-                await self._handle_request(
-                    str(value.get("request_id")), as_object(value.get("request"))
-                )
-            case "control_cancel_request":
-                await self._withdraw(str(value.get("request_id")))
-            case _:
-                await self._handle_line(value)
-
-    async def _handle_line(self, line: Json) -> None:
-        if not self._channel.is_turn_open and self._stream.begins_answer(line):
-            self._stream.begin_turn()
-            self._channel.begin_turn()
-            await self._channel.emit(base.TurnStarted())
-        for event in self._stream.events(line):
-            match event:
-                case base.ConversationIdentified(resume_token=token):
-                    if not await self._check_conversation(token):
-                        return
-                case base.ToolUse(name=name) if name in EDIT_TOOLS:
-                    event = await asyncio.to_thread(self._edits.normalize, event)
-                case base.ToolResult(tool_use_id=tool):
-                    corrected = self._edits.correct(tool, line.get("tool_use_result"))
-                    if corrected is not None:
-                        await self._channel.emit(corrected)
-                case base.ModelReported():
-                    event = replace(event, is_user_choice=self._has_chosen_model)
-                    self._has_chosen_model = False
-                case base.TurnFailed() if self._stream.is_model_unknown and self._can_fall_back:
-                    # In a task: it awaits responses, which this reader delivers.
-                    self._fallback_task = asyncio.create_task(self._fall_back(event))
-                    continue
-                case base.TurnFinished() | base.TurnFailed():
-                    await self._withdraw(*self._pending)
-                    self._edits.forget()
-                    if self._failure is not None and not self._channel.is_stopping:
-                        event = self._failure
-            await self._channel.emit(event)
-        if line.get("subtype") == "api_retry" and (failure := errors.check_retry(line)):
-            await self._fail_turn(failure)
-        if (
-            self._channel.is_turn_open
-            and self._channel.is_stopping
-            and self._stream.begins_work(line)
-        ):
-            # The program received the stop before it had begun with our message.
-            await self._control.interrupt()
-
-    @property
-    def _can_fall_back(self) -> bool:
-        """Whether the program may use its default instead of the unknown model."""
-        settings = self._settings
-        return settings.model_is_preset and bool(settings.model) and not self._channel.is_stopping
-
-    async def _fall_back(self, failed: base.TurnFailed) -> None:
-        """Repeat the message with the program's default model, in the same turn."""
-        self._unknown_models.add(self._settings.model)
-        try:
-            await self.notify(base.model_fallback_notice(NAME, self._settings.model))
-            self._settings = replace(self._settings, model="")
-            await self._control.request("set_model", model=None)
-            if not self._channel.is_stopping:
-                self._stream.begin_turn()
-                await self._channel.write({**self._last_message, "uuid": str(uuid.uuid4())})
-                return
-        except SpinneyError as error:
-            failed = base.TurnFailed(error.message, error.error_type)
-        await self._channel.emit(failed)
-
-    async def _check_conversation(self, conversation: str) -> bool:
-        """Whether the program continues this session's conversation; if not, fail the turn."""
-        if conversation == self._conversation or self._is_command:
-            self._conversation = conversation
-            return True
-        self._is_disowned = True
-        await self._channel.emit(base.TurnFailed(errors.WRONG_CONVERSATION, "backend_error"))
-        await self._channel.process.kill()
-        return False
-
-    async def _fail_turn(self, failure: base.TurnFailed) -> None:
-        """End a turn early whose retries would take minutes."""
-        if self._failure is None:
-            self._failure = failure
-            await self._control.interrupt()
-
-    async def _handle_request(self, request_id: str, request: Json) -> None:
-        match request.get("subtype"):
-            case "can_use_tool":
-                await self._handle_tool_request(request_id, request)
-            case "hook_callback":
-                decision = decide_web(self._stream.mode, self._settings.web_in_plan)
-                await self._control.respond(request_id, decision)
-            case unknown:
-                await self._control.respond_error(
-                    request_id, f"Spinney does not support {unknown}."
-                )
-
-    async def _handle_tool_request(self, request_id: str, request: Json) -> None:
-        tool, tool_input = str(request.get("tool_name")), as_object(request.get("input"))
-        decision = decide(self._stream.mode, tool, self._settings.web_in_plan)
-        # The user's own rules ask even in the program's bypass mode (2.1.330).
-        by_rule = request.get("decision_reason_type") == "rule"
-        if decision == "allow" and not by_rule:
-            await self._allow(request_id, tool_input)
-            return
-        if decision == "deny":
-            await self._deny(request_id, denial_reason(tool))
-            return
-        self._pending[request_id] = tool_input
-        match tool:
-            case _ if tool == PLAN_TOOL:
-                plan = str(tool_input.get("plan") or self._stream.last_text)
-                await self._channel.emit(base.PlanProposed(request_id, plan))
-            case _ if tool == QUESTION_TOOL:
-                await self._channel.emit(
-                    base.QuestionAsked(request_id, _parse_questions(tool_input))
-                )
-            case _:
-                await self._channel.emit(
-                    await self._build_permission(request_id, request, tool, tool_input)
-                )
-
-    async def _build_permission(
-        self, request_id: str, request: Json, tool: str, tool_input: dict[str, Any]
-    ) -> base.PermissionRequested:
-        tool_use_id = request.get("tool_use_id")
-        use = base.ToolUse(str(tool_use_id), tool, tool_input)
-        if tool in EDIT_TOOLS:
-            use = await asyncio.to_thread(self._edits.normalize, use)
-        description = str(request.get("description") or request.get("decision_reason") or "")
-        if request.get("decision_reason_type") == "rule":
-            description = (
-                f"A rule in your Claude Code settings requires permission. {description}".rstrip()
-            )
-        return base.PermissionRequested(request_id, use.name, use.input, description, tool_use_id)
-
-    async def _withdraw(self, *request_ids: str) -> None:
-        for request_id in request_ids:
-            if self._pending.pop(request_id, None) is not None:
-                await self._channel.emit(base.RequestWithdrawn(request_id))
-
-    # Messages to the program --------------------------------------------------------------------
-
-    def _pop_request(self, request_id: str) -> dict[str, Any]:
-        tool_input = self._pending.pop(request_id, None)
-        if tool_input is None:
-            raise SpinneyError(f"{NAME} is no longer waiting for this answer.", "conflict")
-        return tool_input
-
-    async def _allow(
-        self, request_id: str, tool_input: Mapping[str, Any], permissions: Iterable[Json] = ()
-    ) -> None:
-        response: Json = {"behavior": "allow", "updatedInput": dict(tool_input)}
-        if rules := list(permissions):
-            response["updatedPermissions"] = rules
-        await self._control.respond(request_id, response)
-
-    async def _deny(self, request_id: str, reason: str) -> None:
-        await self._control.respond(request_id, {"behavior": "deny", "message": reason})
-
-    async def _set_thinking_tokens(self, level: ThinkingLevel) -> None:
-        await self._control.request(
-            "set_max_thinking_tokens",
-            max_thinking_tokens=THINKING_TOKENS[level],
-            thinking_display="summarized",
-        )
-
-
-async def _with_user_effort(launch: Launch, settings: Settings) -> Settings:
-    """The settings, with the effort of the user's own configuration where it takes precedence."""
-    if settings.user_effort_limit is None:
-        return settings
-    arguments = launch.worktree, launch.environment, launch.profile
-    return settings.with_user_effort(await asyncio.to_thread(models.find_user_effort, *arguments))
-
-
 def _describe_start_failure(code: int | None, stderr: str) -> str:
     """Why the start failed; `code` is the exit code, `None` if the program had to be killed."""
     if _UNKNOWN_OPTION in stderr:
@@ -455,11 +106,3 @@ def _describe_start_failure(code: int | None, stderr: str) -> str:
         return f"{NAME} did not start: {stderr}"
     how = "did not respond" if code is None else f"exited immediately (exit code {code})"
     return f"{NAME} {how} at startup. To see why, run in a terminal: claude"
-
-
-def _parse_questions(tool_input: Mapping[str, Any]) -> tuple[Question, ...]:
-    questions = []
-    for each in as_objects(tool_input.get("questions")):
-        with suppress(ValidationError):
-            questions.append(Question.model_validate(each))
-    return tuple(questions)

@@ -7,7 +7,7 @@ import pytest
 
 from model.backends import base
 from model.backends import program as backend_program
-from model.backends.claude import backend
+from model.backends.claude import session
 from model.backends.claude.backend import ClaudeBackend
 from model.base.errors import SpinneyError
 from tests.model.backends import claude_lines as say
@@ -86,7 +86,7 @@ async def test_a_profile_is_told_to_the_program_and_is_on_no_command_line(
 async def test_a_program_that_says_nothing_at_its_start_is_ended(
     open_claude: Open, monkeypatch: pytest.MonkeyPatch, fault: str, patience: float, told: str
 ) -> None:
-    monkeypatch.setattr(backend, "START_TIMEOUT", patience)
+    monkeypatch.setattr(session, "START_TIMEOUT", patience)
     before = children()
     with pytest.raises(SpinneyError, match=f"{told} at startup") as raised:
         await open_claude(script={fault: True})
