@@ -17,8 +17,9 @@ from urllib.parse import unquote
 from model.base.text import clean_line
 from model.domain.resources import HostingRemote
 from model.git import ssh
+from model.git.error_messages import without_credentials
 from model.git.repositories import list_remotes
-from model.git.run import git, without_credentials
+from model.git.run import git
 
 PUBLIC_HOST: Final = "github.com"
 _HOST_ALIASES: Final = {"ssh.github.com": PUBLIC_HOST, "www.github.com": PUBLIC_HOST}

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.text import make_output_visible
+from model.git.error_messages import clean_output
 from model.git.refs import check_branch_name
 from model.git.repositories import check_remote, get_current_branch
-from model.git.run import GitResult, git, without_credentials
+from model.git.run import GitResult, git
 
 _TIMEOUT: Final = 300
 """Seconds; a large push takes minutes, a password prompt fails at once."""
@@ -72,4 +72,4 @@ async def _run(path: Path, *args: str) -> tuple[bool, str]:
 
 def _output_text(result: GitResult) -> str:
     text = "\n".join(part for part in (result.stdout, result.stderr.strip()) if part)
-    return without_credentials(make_output_visible(text)).strip()
+    return clean_output(text).strip()

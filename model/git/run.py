@@ -28,8 +28,8 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import is_bare_repository
-from model.base.text import make_output_visible
 from model.git import named_pipes, transient_failures
+from model.git.error_messages import clean_output, extract_error
 from model.git.safe_config import build_overrides
 
 OLDEST_GIT: Final = (2, 30)
@@ -71,24 +71,7 @@ _READ_OPTIONS: Final = (
     "-c", "pack.compression=0",
 )  # fmt: skip
 
-# Part of the hint that git prints when user.name and user.email are not set.
-_NO_IDENTITY: Final = "me who you are"
-_NO_IDENTITY_MESSAGE: Final = (
-    "Git does not know your name and email address. Set them in a shell, then try again:"
-    ' git config --global user.name "Your Name";'
-    " git config --global user.email you@example.com"
-)
-_NO_REPOSITORY: Final = (
-    "fatal: not a git repository", "warning: Not a git repository", "fatal: invalid gitfile",
-)  # fmt: skip
-_NO_REPOSITORY_MESSAGE: Final = (
-    "This directory is no longer a git worktree: its .git is missing or points nowhere. Move what "
-    "you need out of it, delete it, and recreate the worktree."
-)
 _RETRY_SECONDS: Final = 2.0
-_CREDENTIALS: Final = re.compile(r"://[^/@\s]*@")
-_LABELS: Final = ("fatal: ", "error: ")
-_LABEL: Final = re.compile(r"^(?:fatal|error): ")
 _CHUNK_SIZE: Final = 1 << 16
 _GRACE_SECONDS: Final = 1.0
 """Seconds between SIGTERM and SIGKILL for a git that exceeded its limit."""
@@ -117,7 +100,7 @@ class GitResult:
     @property
     def message(self) -> str:
         """Git's error message without the `fatal: ` label, or else its standard output."""
-        return _error_message(self.stderr) or _clean(self.stdout).strip()
+        return extract_error(self.stderr) or clean_output(self.stdout).strip()
 
 
 async def git(
@@ -174,11 +157,6 @@ async def git(
 async def git_version() -> str:
     """The version of the installed git, such as `2.39.5`; raises `SpinneyError` without one."""
     return await asyncio.to_thread(_require_git)
-
-
-def without_credentials(text: str) -> str:
-    """`text` with user names and passwords removed from its URLs."""
-    return _CREDENTIALS.sub("://", text)
 
 
 def _describe_silent_failure(args: tuple[str, ...], result: GitResult, write: bool) -> str:
@@ -393,7 +371,8 @@ def _read_version() -> str:
     found = re.search(r"\d{1,9}\.\d{1,9}(?:\.\d{1,9})*", str(text))
     if found is None:
         raise SpinneyError(
-            f"The program 'git' did not report a git version: {_clean(str(text)) or 'no output'}",
+            "The program 'git' did not report a git version: "
+            f"{clean_output(str(text)) or 'no output'}",
             "backend_unavailable",
         )
     return found.group()
@@ -404,18 +383,3 @@ def _not_installed_error() -> SpinneyError:
         "git is not installed or not on the PATH. Install git, then restart Spinney.",
         "backend_unavailable",
     )
-
-
-def _clean(text: str) -> str:
-    return without_credentials(make_output_visible(text))
-
-
-def _error_message(stderr: str) -> str:
-    """Git's text from its first error on, without labels and configuration hints."""
-    if _NO_IDENTITY in stderr:
-        return _NO_IDENTITY_MESSAGE
-    if stderr.startswith(_NO_REPOSITORY):
-        return _NO_REPOSITORY_MESSAGE
-    lines = [line for line in _clean(stderr).strip().splitlines() if not line.startswith("hint:")]
-    first = next((n for n, line in enumerate(lines) if line.startswith(_LABELS)), 0)
-    return "\n".join(_LABEL.sub("", line) for line in lines[first:]).strip()

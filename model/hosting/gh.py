@@ -14,7 +14,7 @@ from typing import Final
 
 from model.base.errors import ErrorType, SpinneyError
 from model.base.text import make_visible
-from model.git.run import without_credentials
+from model.git.error_messages import without_credentials
 
 _TIMEOUT: Final = 60
 """Seconds; even a slow network responds within a few."""
