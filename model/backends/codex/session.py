@@ -252,7 +252,7 @@ class CodexSession:
         self._turn_id = ""
         # Before the last event: the engine may no longer read, and nothing must wait for it.
         self._channel.end()
-        usage, is_stopping = self._stream.usage, self._channel.is_stopping
+        usage, is_stopping = self._stream.tokens.turn_usage, self._channel.is_stopping
         failed = base.TurnFailed(reason, "backend_error", usage)
         await self._channel.emit(base.TurnFinished("stopped", usage) if is_stopping else failed)
 
@@ -263,11 +263,11 @@ class CodexSession:
         """
         thread = str(params.get("threadId"))
         # A busy program reports the usage of a resumed thread when its next turn already runs.
-        is_baseline = thread == self._thread.id and not self._stream.has_total(thread)
+        is_baseline = thread == self._thread.id and not self._stream.tokens.has_total(thread)
         open_tools = self._stream.open_tools
         events = list(self._stream.events(method, params))
         if is_baseline or not self._channel.is_turn_open:
-            self._stream.set_baseline(thread)
+            self._stream.tokens.set_baseline(thread)
         is_open = self._channel.is_turn_open
         return [
             event
@@ -321,15 +321,15 @@ class CodexSession:
         if isinstance(ending, base.TurnFinished):
             ending = base.TurnFinished(
                 ending.stop_reason,
-                self._stream.usage,
-                self._stream.context_tokens,
-                self._stream.context_window,
+                self._stream.tokens.turn_usage,
+                self._stream.tokens.context_tokens,
+                self._stream.tokens.context_window,
             )
         await self.emit(ending)
         await self._cleanup.remove_folders()
 
     def _build_ending(self, params: Json) -> base.TurnFinished | base.TurnFailed:
-        usage = self._stream.usage
+        usage = self._stream.tokens.turn_usage
         if self._channel.is_stopping:
             return base.TurnFinished("stopped", usage)
         if self._failure is not None:
@@ -390,7 +390,9 @@ class CodexSession:
         try:
             await self._start_turn(items)
         except SpinneyError as error:
-            failed = base.TurnFailed(error.message, error.error_type, self._stream.usage)
+            failed = base.TurnFailed(
+                error.message, error.error_type, self._stream.tokens.turn_usage
+            )
             await self.emit(failed)
 
     async def _start_turn(self, items: list[Json]) -> None:
@@ -498,14 +500,18 @@ class CodexSession:
             # Now, while the parents run: one without its environment is found by descent.
             known = await self._cleanup.find_processes()
             if self._pending and not self._turn_id:
-                await self._finish_turn(base.TurnFinished("stopped", self._stream.usage))
+                await self._finish_turn(
+                    base.TurnFinished("stopped", self._stream.tokens.turn_usage)
+                )
             elif self._deferred_ending is None:
                 # A turn that was just accepted does not have an id yet.
                 await self._turn_running.wait()
             own = {self._thread.id: self._inner_turn_id} if self._turn_id else {}
             await self._server.interrupt({**self._child_turns, **own})
             if self._deferred_ending is not None:
-                await self._finish_turn(base.TurnFinished("stopped", self._stream.usage))
+                await self._finish_turn(
+                    base.TurnFinished("stopped", self._stream.tokens.turn_usage)
+                )
             await self._cleanup.kill_and_remove(known)
 
     async def _abandon_turn(self) -> None:

@@ -12,10 +12,10 @@ from typing import Any, Final
 from model.backends import base
 from model.backends.codex import errors, startup_notices
 from model.backends.codex.edits import parse_edits
+from model.backends.codex.tokens import TokenCounts
 from model.backends.json_values import Json, as_object, as_objects
 from model.backends.plan_markers import split_plan
 from model.backends.worktree_paths import display_path
-from model.domain.resources import Usage
 
 STOPPED: Final = "Stopped."
 STILL_RUNNING: Final = "Still running when the turn ended."
@@ -36,8 +36,7 @@ class CodexStream:
         self.thread_id = thread_id
         self.plan = ""
         """The plan that the turn proposed."""
-        self.context_tokens: int | None = None
-        self.context_window: int | None = None
+        self.tokens = TokenCounts()
         self.children: dict[str, str] = {}
         """The tool calls that started the sub-agents, by thread."""
         self._worktree = worktree
@@ -53,8 +52,6 @@ class CodexStream:
         self._warnings: set[str] = set()
         """Warnings already shown; one about a model without metadata is repeated at every turn."""
         self._last_text: dict[str, str] = {}
-        self._totals: dict[str, Usage] = {}
-        self._baselines: dict[str, Usage] = {}
         self._patches: dict[str, list[Json]] = {}
         """The edits of each patch of the turn."""
         self._tool_names: dict[str, str] = {}
@@ -63,7 +60,7 @@ class CodexStream:
 
     def begin_turn(self) -> None:
         """Reset the state of the previous turn."""
-        self._baselines = dict(self._totals)
+        self.tokens.begin_turn()
         self._patches.clear()
         self._tool_names.clear()
         self.begin_part()
@@ -79,14 +76,6 @@ class CodexStream:
     def open_tools(self) -> frozenset[str]:
         """The tool calls without a result."""
         return frozenset(self._open_tools)
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens used by the turn so far, including sub-agents."""
-        used = Usage()
-        for thread, total in self._totals.items():
-            used += _difference(total, self._baselines.get(thread, Usage()))
-        return used
 
     @property
     def proposed_plan(self) -> str:
@@ -110,7 +99,8 @@ class CodexStream:
                 is_done = turn.get("status") == "completed"
                 yield from self._result(parent, text or ("" if is_done else error), not is_done)
             case "thread/tokenUsage/updated":
-                self._update_usage(thread, as_object(params.get("tokenUsage")))
+                usage = as_object(params.get("tokenUsage"))
+                self.tokens.update(thread, usage, is_main=thread == self.thread_id)
             case "item/commandExecution/outputDelta" if params.get("itemId") in self._open_tools:
                 yield base.ToolOutput(str(params["itemId"]), str(params.get("delta") or ""))
             case "item/mcpToolCall/progress" if params.get("itemId") in self._open_tools:
@@ -314,29 +304,6 @@ class CodexStream:
         yield base.ToolUse(key, "TodoWrite", {"todos": todos})
         yield base.ToolResult(key, "")
 
-    # Tokens ------------------------------------------------------------------------------------
-
-    def has_total(self, thread: str) -> bool:
-        """Whether the thread's totals are known."""
-        return thread in self._totals
-
-    def set_baseline(self, thread: str) -> None:
-        """Exclude the thread's usage so far: a resumed conversation reports its earlier usage."""
-        if thread in self._totals:
-            self._baselines[thread] = self._totals[thread]
-
-    def _update_usage(self, thread: str, usage: Json) -> None:
-        total, last = (_to_usage(as_object(usage.get(name))) for name in ("total", "last"))
-        if thread == self.thread_id and thread not in self._totals:
-            # A conversation whose last event was a compaction reports no usage on resume (0.169).
-            self._baselines[thread] = _difference(total, last)
-        self._totals[thread] = total
-        if thread == self.thread_id:
-            context_tokens = _as_count(as_object(usage.get("last")).get("totalTokens"))
-            self.context_tokens = context_tokens or self.context_tokens
-            window = _as_count(usage.get("modelContextWindow"))
-            self.context_window = window or self.context_window
-
 
 def unwrap_shell(value: object) -> str:
     """The command that a shell runs, without the shell."""
@@ -375,28 +342,6 @@ def _parse_outcome(item: Json) -> tuple[str, bool]:
 
 def _join_texts(parts: object) -> str:
     return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in as_objects(parts))
-
-
-def _as_count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _to_usage(counts: Json) -> Usage:
-    cached = _as_count(counts.get("cachedInputTokens"))
-    written = _as_count(counts.get("cacheWriteInputTokens"))
-    return Usage(
-        input_tokens=max(0, _as_count(counts.get("inputTokens")) - cached - written),
-        output_tokens=_as_count(counts.get("outputTokens")),
-        cache_creation_input_tokens=written,
-        cache_read_input_tokens=cached,
-    )
-
-
-def _difference(later: Usage, earlier: Usage) -> Usage:
-    counts = {
-        name: max(0, getattr(later, name) - getattr(earlier, name)) for name in Usage.model_fields
-    }
-    return Usage(**counts)
 
 
 def get_turn_field(params: Json, key: str) -> str:
