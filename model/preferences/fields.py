@@ -106,14 +106,14 @@ _LABELS: Final = {
 }
 """Labels that cannot be derived from the key."""
 
-_ACRONYMS: Final = {"mcp": "MCP", "pr": "PR", "ui": "UI"}
+_PROPER_WORDS: Final = {"codex": "Codex", "mcp": "MCP", "pr": "PR", "ui": "UI"}
 
 
 def label_of(key: str) -> str:
     """The label of a setting, or of an entry of one: `zoom_level` is 'Zoom level'."""
     if key in _LABELS:
         return _LABELS[key]
-    words = " ".join(_ACRONYMS.get(word, word) for word in key.split("_"))
+    words = " ".join(_PROPER_WORDS.get(word, word) for word in key.split("_"))
     return words[:1].upper() + words[1:]
 
 
