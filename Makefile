@@ -49,6 +49,7 @@ check: lint types imports           ## what the code must hold besides its tests
 lint: .venv/developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.words
 
 types: .venv/developing
 	$(BIN)/mypy

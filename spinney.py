@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from model.client.base import Client
     from server.engine import Engine
     from tui.shell.app import Connect
-    from tui.terminal.supervisor import Leash
+    from tui.terminal.supervisor import ForegroundProcess
 
 _TOKEN = "SPINNEY_TOKEN"
 """Environment variable with the token for `spinney attach`."""
@@ -80,7 +80,7 @@ def _demo(_: "Namespace") -> int:
     return _run_behind(_run_demo)
 
 
-def _run_demo(foreground: "Leash") -> int:
+def _run_demo(foreground: "ForegroundProcess") -> int:
     import shutil
     import tempfile
     from pathlib import Path
@@ -141,13 +141,13 @@ def _check_terminal() -> None:
         )
 
 
-def _run_behind(work: "Callable[[Leash], int]") -> int:
-    from tui.terminal.supervisor import run_behind
+def _run_behind(work: "Callable[[ForegroundProcess], int]") -> int:
+    from tui.terminal.supervisor import run_supervised
 
-    return run_behind(work)
+    return run_supervised(work)
 
 
-def _open_terminal(path: str, foreground: "Leash", *, demo: bool) -> int:
+def _open_terminal(path: str, foreground: "ForegroundProcess", *, demo: bool) -> int:
     """Become the Spinney of this data directory, or attach to the one that is running."""
     from pathlib import Path
 
@@ -169,7 +169,7 @@ def _run_here(
     paths: "Directories",
     lock: "InstanceLock",
     path: "Path | None",
-    foreground: "Leash",
+    foreground: "ForegroundProcess",
     *,
     demo: bool,
     is_temporary: bool = False,
@@ -192,7 +192,7 @@ def _run_here(
         offer_path=path,
         demo=demo,
         outlived=not is_temporary,
-        leash=foreground,
+        foreground=foreground,
         data=paths.data,
     )
     try:
@@ -200,7 +200,7 @@ def _run_here(
         if app.return_code and not is_temporary:
             app.ending = "leave"  # A crash of the terminal must not interrupt the agents.
         if app.ending == "leave" and engines and engines[0].is_up:
-            foreground.let_go(failed=bool(app.return_code))
+            foreground.detach(failed=bool(app.return_code))
             engines[0].run_headless(lambda: app.ending == "leave")
     finally:
         for engine in engines:
@@ -208,7 +208,7 @@ def _run_here(
     return app.return_code or 0
 
 
-def _attach_here(path: "Path | None", foreground: "Leash") -> int:
+def _attach_here(path: "Path | None", foreground: "ForegroundProcess") -> int:
     from model.base.paths import resolve_directories
     from model.client.local_instance import connect_local, find_running
 
@@ -222,7 +222,7 @@ def _attach_here(path: "Path | None", foreground: "Leash") -> int:
     return _attach_terminal(connect, path, foreground)
 
 
-def _attach_remote(url: str, token: str, foreground: "Leash") -> int:
+def _attach_remote(url: str, token: str, foreground: "ForegroundProcess") -> int:
     from model.base.errors import NotRunningError
     from model.client.address import parse_address
     from model.client.local_instance import connect_to
@@ -241,7 +241,7 @@ def _attach_remote(url: str, token: str, foreground: "Leash") -> int:
 
 
 def _attach_terminal(
-    connect: "Connect", path: "Path | None", foreground: "Leash", *, elsewhere: str = ""
+    connect: "Connect", path: "Path | None", foreground: "ForegroundProcess", *, elsewhere: str = ""
 ) -> int:
     """Open a terminal for a Spinney in another process, which outlives it."""
     gc.disable()
@@ -253,7 +253,7 @@ def _attach_terminal(
         offer_path=path,
         attached=True,
         elsewhere=elsewhere,
-        leash=foreground,
+        foreground=foreground,
         data=resolve_directories().data,
     )
     app.run()

@@ -26,7 +26,7 @@ from server.lite.routes import SESSION, Lite
 from server.static import StaticFiles
 from server.websocket import WebSockets
 from tui.keys.keymap import ACTIONS, BY_ID, Action
-from tui.keys.names import all_shown
+from tui.keys.names import format_keys
 from tui.screens.help import AREAS, Area
 
 DOCS: Final = Path(__file__).parent
@@ -101,8 +101,8 @@ def _keys(area: Area) -> Iterator[str]:
     for keys, words in area.own:
         yield f"| {_cell(keys)} | {_cell(words)} | |"
     for action in ACTIONS:
-        if action.where == area.where:
-            yield f"| {_cell(all_shown(action.keys))} | {_cell(_doing(action))} | `{action.id}` |"
+        if action.scope == area.where:
+            yield f"| {_cell(format_keys(action.keys))} | {_cell(_doing(action))} | `{action.id}` |"
 
 
 def _doing(action: Action) -> str:

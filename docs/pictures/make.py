@@ -53,7 +53,7 @@ class Scene:
 
     async def until(self, true: Callable[[State], bool]) -> State:
         """The first state in which this holds."""
-        return await self._app.main.mirror.until(true)
+        return await self._app.main.mirror.wait_for(true)
 
     async def open_tour(self) -> Session:
         """The session that the demo begins with."""

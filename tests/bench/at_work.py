@@ -106,7 +106,7 @@ class AtWork:
             names = {"spinney-core": "core", "MainThread": "screen"}
             used[names.get(thread.name, "others")] += int(spent.split()[0]) / 1e9
         transcript = app.main.chat.transcript
-        rows = transcript.window.rows.total if transcript and transcript.window else 0
+        rows = transcript.viewport.rows.total if transcript and transcript.viewport else 0
         now = {"at": time.monotonic(), "rows": rows, "frames": self._frames}
         self._notes.append({**now, **used})
 

@@ -116,9 +116,9 @@ async def _run(state: State) -> dict[str, list[tuple[float, float]]]:
         for end in range(1, len(TYPED) + 1):
             typed = TYPED[:end]
             await watch.step(
-                "filter, a key", partial(tree.narrow, typed), partial(_is_filtered, tree, typed)
+                "filter, a key", partial(tree.set_filter, typed), partial(_is_filtered, tree, typed)
             )
-        await watch.step("filter taken back", partial(tree.narrow, ""), lambda: not tree.filter)
+        await watch.step("filter taken back", partial(tree.set_filter, ""), lambda: not tree.filter)
         folder = next(iter(tree.root.children))
         await watch.step("a folder unfolded", folder.expand, lambda: folder.children)
         project = folder.children[0]

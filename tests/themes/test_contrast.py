@@ -6,8 +6,8 @@ from rich.style import Style
 from themes.contrast import contrast_ratio, ensure_contrast, is_dark, luminance
 from themes.loader import Kind, list_syntax_themes, load_chrome, load_syntax_theme
 from themes.stylesheet import custom_properties, diff_properties
-from tui.draw.colors import Palette, palette
-from tui.transcript.parts import tones
+from tui.draw.colors import Palette, get_palette
+from tui.transcript.parts import get_styles
 
 KINDS: tuple[Kind, Kind] = ("dark", "light")
 GROUNDS_OF_TEXT = ("background", "surface", "panel", "overlay")
@@ -20,7 +20,7 @@ def ratio(style: Style, ground: str) -> float:
 
 
 def looks(name: str) -> Palette:
-    return palette(load_syntax_theme(name).kind, name)
+    return get_palette(load_syntax_theme(name).kind, name)
 
 
 def test_contrast_is_what_wcag_says():
@@ -84,7 +84,7 @@ def test_everything_else_that_is_drawn_in_a_conversation_can_be_read(name):
         assert ratio(getattr(drawn, part), ground) >= 4.5, part
     assert all(ratio(heading, ground) >= 4.5 for heading in drawn.headings)
     assert ratio(drawn.border, ground) >= 3
-    marks = tones(drawn.kind)
+    marks = get_styles(drawn.kind)
     for style in (marks.strong, marks.accent, marks.success, marks.warning, marks.error):
         assert ratio(style, ground) >= 4.5
     assert ratio(marks.news, ground) >= 4.5

@@ -201,7 +201,7 @@ class Shown:
 def is_read(app: SpinneyApp, session_id: str) -> bool:
     """Whether the conversation of a session stands in its pane."""
     transcript = app.main.chat.transcript
-    window = transcript.window if transcript is not None else None
+    window = transcript.viewport if transcript is not None else None
     return window is not None and window.rows.history.session_id == session_id
 
 

@@ -10,7 +10,7 @@ from model.state import State
 from tests.tui.fake_client import FakeClient
 from tui.store.dialog_drafts import DialogDrafts
 from tui.store.pending import Pending
-from tui.store.places import Place, project_of, worktree_of
+from tui.store.places import Place, get_project, get_worktree
 
 
 class FakeDesk:
@@ -44,11 +44,11 @@ class FakeDesk:
 
     @property
     def worktree(self) -> Worktree | None:
-        return worktree_of(self.place, self.state)
+        return get_worktree(self.place, self.state)
 
     @property
     def project(self) -> Project | None:
-        return project_of(self.place, self.state)
+        return get_project(self.place, self.state)
 
     def say(self, sentence: str, *, bad: bool = False) -> None:
         self.said.append(sentence)

@@ -133,7 +133,7 @@ async def opened(app: SpinneyApp, pilot: Any) -> Any:
     await until(pilot, lambda: app.main.chat.transcript is not None)
     transcript = app.main.chat.transcript
     assert transcript is not None
-    await until(pilot, lambda: transcript.window is not None and transcript.is_ready)
+    await until(pilot, lambda: transcript.viewport is not None and transcript.is_ready)
     return transcript
 
 
@@ -231,7 +231,7 @@ async def test_a_letter_of_a_filter_makes_few_rows_of_thousands(
                 counted(ProjectTree, "_add", monkeypatch) as made,
                 counted(ProjectTree, "_draw", monkeypatch) as written,
             ):
-                tree.narrow(typed)
+                tree.set_filter(typed)
                 await pilot.pause()
             assert len(made) <= 2 * MAX_FOUND
             assert len(written) <= 4 * MAX_FOUND
@@ -298,13 +298,13 @@ async def test_a_piece_of_text_costs_the_same_in_a_long_message_as_in_a_short_on
     app = TranscriptApp(history_of())
     async with app.run_test(size=(100, 30)) as pilot:
         app.history.apply(started(running("n")))
-        app.transcript.changed(0)
+        app.transcript.update_messages(0)
         await pilot.pause()
 
         def grow(text: str) -> None:
             changed = app.history.apply(delta("n", text))
             assert changed is not None
-            app.transcript.changed(changed)
+            app.transcript.update_messages(changed)
 
         def calls_of_a_piece() -> int:
             count = 0

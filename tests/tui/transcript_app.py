@@ -8,13 +8,13 @@ from textual.message import Message as TextualMessage
 
 from model.domain import events as e
 from model.domain.resources import Block, Message, MessagePage, Session, TextBlock
-from tui.draw.colors import palette
+from tui.draw.colors import get_palette
 from tui.store.history import History
 from tui.transcript.widget import Transcript
 
 SESSION = Session(id="s", worktree_id="w", name="A session", created_at=0)
-DARK = palette("dark", "vitesse-black")
-LIGHT = palette("light", "hosting-light")
+DARK = get_palette("dark", "vitesse-black")
+LIGHT = get_palette("light", "hosting-light")
 
 
 def user(message_id: str, text: str, **fields: Any) -> Message:
@@ -80,7 +80,7 @@ class TranscriptApp(App[None]):
         for event in events:
             changed = self.history.apply(event)
             assert changed is not None
-            self.transcript.changed(changed)
+            self.transcript.update_messages(changed)
 
     def row_of(self, text: str) -> int:
         return next(y for y, row in enumerate(self.rows) if text in row)

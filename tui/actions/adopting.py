@@ -21,5 +21,5 @@ async def adopt_worktree(desk: Desk) -> None:
     if path is None:
         return
     adopted = await desk.client.call(commands.adopt_worktree, project_id=project.id, path=path)
-    await desk.mirror.until(lambda state: adopted.id in state.worktrees)
+    await desk.mirror.wait_for(lambda state: adopted.id in state.worktrees)
     desk.open_place(Place("worktree", adopted.id))

@@ -138,7 +138,7 @@ async def _stop_after_confirmation(desk: Desk, worktree: "Worktree", title: str)
 async def _stop_sessions(desk: Desk, worktree: "Worktree") -> None:
     for session in _running(desk, worktree):
         await desk.client.call(session_commands.stop_generation, session_id=session.id)
-    await desk.mirror.until(lambda _: not _running(desk, worktree), within=_STOP_LIMIT)
+    await desk.mirror.wait_for(lambda _: not _running(desk, worktree), timeout=_STOP_LIMIT)
 
 
 def _running(desk: Desk, worktree: "Worktree") -> list["Session"]:
@@ -171,14 +171,14 @@ async def restore(desk: Desk, place: Place) -> None:
         await desk.client.call(commands.unarchive_worktree, worktree_id=worktree.id)
     if session is not None and session.archived_at is not None:
         await desk.client.call(session_commands.unarchive_session, session_id=session.id)
-    await desk.mirror.until(lambda state: is_shown(place, state))
+    await desk.mirror.wait_for(lambda state: is_shown(place, state))
 
 
 async def _delete_archived(desk: Desk, place: Place) -> None:
     if place.kind == "worktree":
         worktree = desk.state.worktrees.get(place.id)
         if worktree is not None and await _delete(desk, worktree):
-            await desk.mirror.until(lambda state: place.id not in state.worktrees)
+            await desk.mirror.wait_for(lambda state: place.id not in state.worktrees)
         return
     session = desk.state.sessions.get(place.id)
     if session is None:
@@ -188,7 +188,7 @@ async def _delete_archived(desk: Desk, place: Place) -> None:
     dialog = Confirm("Delete the session", sentence, "delete")
     if await desk.ask(dialog):
         await desk.client.call(session_commands.delete_session, session_id=session.id)
-        await desk.mirror.until(lambda state: session.id not in state.sessions)
+        await desk.mirror.wait_for(lambda state: session.id not in state.sessions)
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,8 +12,8 @@ from model.base.text import make_visible
 from model.domain.resources import ImageBlock
 from tui.composer.draft import Draft
 from tui.desk import Desk
-from tui.terminal.external_programs import in_terminal
-from tui.terminal.open_commands import at_line, text_editor
+from tui.terminal.external_programs import run_in_terminal
+from tui.terminal.open_commands import find_text_editor, line_arguments
 
 if TYPE_CHECKING:
     from model.domain.resources import Message
@@ -38,12 +38,12 @@ async def send_queued(desk: Desk) -> None:
 
 async def edit_queued(desk: Desk) -> None:
     """Move the selected queued message back into the message box."""
-    await _edit(desk, desk.chat.queue.chosen)
+    await _edit(desk, desk.chat.queue.selected_message)
 
 
 async def remove_queued(desk: Desk) -> None:
     """Remove the selected message from the queue; it stays in the message box's history."""
-    message = desk.chat.queue.chosen
+    message = desk.chat.queue.selected_message
     if message is None:
         desk.say("There are no queued messages.")
     else:
@@ -56,7 +56,7 @@ async def _edit(desk: Desk, message: "Message | None") -> None:
         return
     await _dequeue(desk, message)
     images = [block.path for block in message.content if isinstance(block, ImageBlock)]
-    desk.chat.give_back(message.session_id, message.text, images)
+    desk.chat.return_message(message.session_id, message.text, images)
     desk.focus_chat()
 
 
@@ -75,12 +75,12 @@ async def external_editor(desk: Desk) -> None:
         return
     box, key = desk.chat.composer, desk.chat.key
     draft = box.draft
-    command = text_editor(os.environ)
-    path = await asyncio.to_thread(_write_draft, draft.whole())
+    command = find_text_editor(os.environ)
+    path = await asyncio.to_thread(_write_draft, draft.expanded_text())
     try:
         last = draft.text.count("\n") + 1 if not draft.pastes else 0
-        arguments = (*command, *at_line(command[0], path, last))
-        code = await in_terminal(desk.app, arguments, path.parent, os.environ)
+        arguments = (*command, *line_arguments(command[0], path, last))
+        code = await run_in_terminal(desk.app, arguments, path.parent, os.environ)
         text = await asyncio.to_thread(_read, path)
     except SpinneyError:
         await asyncio.to_thread(_remove, path)
@@ -92,8 +92,8 @@ async def external_editor(desk: Desk) -> None:
             f"The file it saved is {path}."
         )
     await asyncio.to_thread(_remove, path)
-    if desk.chat.key == key and text != draft.whole():
-        box.rewrite(Draft.of(text).with_images(draft))
+    if desk.chat.key == key and text != draft.expanded_text():
+        box.replace_draft(Draft.from_text(text).with_images(draft))
     desk.focus_chat()
 
 

@@ -13,7 +13,7 @@ from tui.actions.links import open_link
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.terminal import open_commands
-from tui.terminal.external_programs import in_terminal, in_window
+from tui.terminal.external_programs import open_in_window, run_in_terminal
 from tui.terminal.open_commands import Opener
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ async def open_worktree(desk: Desk) -> None:
         case "editor":
             await open_editor(desk)
         case "terminal":
-            await _open_folder(desk, open_commands.terminal)
+            await _open_folder(desk, open_commands.find_terminal)
         case "finder":
             await _file_manager(desk)
         case "hosting":
@@ -42,14 +42,14 @@ async def open_worktree(desk: Desk) -> None:
 
 async def open_editor(desk: Desk) -> None:
     """Open the worktree's folder in the editor."""
-    await _open_folder(desk, open_commands.editor)
+    await _open_folder(desk, open_commands.find_editor)
 
 
 async def open_shell(desk: Desk) -> None:
     """Run a shell in the worktree, in this terminal."""
     folder = await _folder(desk)
     if folder is not None:
-        await _open(desk, open_commands.shell(os.environ), folder)
+        await _open(desk, open_commands.find_shell(os.environ), folder)
 
 
 async def open_file(desk: Desk, name: str, line: int = 0, having: str = "") -> None:
@@ -62,7 +62,9 @@ async def open_file(desk: Desk, name: str, line: int = 0, having: str = "") -> N
         raise SpinneyError(f"The file {clean_line(str(path))} no longer exists.", "not_found")
     if having and not line:
         line = await asyncio.to_thread(_line_of, path, having)
-    await _open(desk, open_commands.editor(desk.state.preferences, os.environ, path, line), folder)
+    await _open(
+        desk, open_commands.find_editor(desk.state.preferences, os.environ, path, line), folder
+    )
 
 
 async def open_one(desk: Desk, targets: "Sequence[Target]") -> None:
@@ -82,7 +84,7 @@ async def open_one(desk: Desk, targets: "Sequence[Target]") -> None:
     elif target.href:
         await open_link(desk, target.href)
     else:
-        await open_file(desk, target.path, target.line, target.having)
+        await open_file(desk, target.path, target.line, target.containing)
 
 
 def _inside(desk: Desk, path: str) -> str:
@@ -101,13 +103,13 @@ async def _file_manager(desk: Desk) -> None:
     folder = await _folder(desk)
     if folder is None:
         return
-    program = open_commands.desktop_opener(os.environ)
+    program = open_commands.find_desktop_opener(os.environ)
     if program is None:
         raise SpinneyError(
             "There is no desktop on this machine to show a folder. "
             "Use 'Open a shell in the worktree' instead."
         )
-    await in_window((program, str(folder)), folder, os.environ)
+    await open_in_window((program, str(folder)), folder, os.environ)
 
 
 async def _hosting(desk: Desk) -> None:
@@ -125,11 +127,11 @@ async def _hosting(desk: Desk) -> None:
 async def _open(desk: Desk, opener: Opener, folder: Path) -> None:
     if opener.in_window:
         desk.say(f"Opening in {Path(opener.command[0]).name}.")
-        await in_window(opener.command, folder, os.environ)
+        await open_in_window(opener.command, folder, os.environ)
         return
-    code = await in_terminal(desk.app, opener.command, folder, os.environ)
+    code = await run_in_terminal(desk.app, opener.command, folder, os.environ)
     # A shell's exit code is that of its last command.
-    if code and opener != open_commands.shell(os.environ):
+    if code and opener != open_commands.find_shell(os.environ):
         desk.say(f"{opener.command[0]} failed with exit code {code}.", bad=True)
 
 

@@ -28,8 +28,8 @@ async def new_folder(desk: Desk) -> None:
 
     async def make(name: str) -> None:
         folder = await desk.client.call(commands.create_folder, name=name, parent_id=parent_id)
-        await desk.mirror.until(lambda state: folder.id in state.projects)
-        desk.projects.point_at(Place("project", folder.id))
+        await desk.mirror.wait_for(lambda state: folder.id in state.projects)
+        desk.projects.move_cursor_to(Place("project", folder.id))
 
     parent = desk.state.projects.get(parent_id or "")
     where = f"In '{clean_line(parent.name)}'." if parent else ""
@@ -141,8 +141,8 @@ async def _step(desk: Desk, step: int) -> None:
         ids.remove(place.id)
         ids.insert(at, place.id)
         await _reorder(desk, place, ids)
-        await desk.mirror.until(lambda state: _siblings(state, place) == ids)
-        desk.projects.point_at(place)
+        await desk.mirror.wait_for(lambda state: _siblings(state, place) == ids)
+        desk.projects.move_cursor_to(place)
 
 
 def _siblings(state: "State", place: Place) -> list[str]:

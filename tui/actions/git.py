@@ -76,7 +76,7 @@ async def commit(desk: Desk) -> None:
         result = await call(write_commit_message, worktree_id=worktree.id, stage_all=stage_all)
         return result.message
 
-    draft = desk.drafts.of(CommitDraft, worktree.id)
+    draft = desk.drafts.get(CommitDraft, worktree.id)
     draft.message = draft.message or unstaged.message
     paths = {file.path for file in (*unstaged.files, *staged.files)}
     counts = len(unstaged.files), len(staged.files), len(paths)
@@ -173,7 +173,7 @@ async def pull_request(desk: Desk) -> None:
 
     project = desk.state.projects[worktree.project_id]
     branches = worktree.branch, worktree.base_branch or project.default_branch
-    draft = desk.drafts.of(PullRequestDraft, worktree.id)
+    draft = desk.drafts.get(PullRequestDraft, worktree.id)
     opened = await desk.ask(PullRequest(draft, branches, open_request))
     if opened is not None:
         desk.drafts.drop(PullRequestDraft, worktree.id)

@@ -19,7 +19,7 @@ from tui.screens.choose import Choice
 from tui.screens.cloning import Cloning
 from tui.screens.dialog import Confirm
 from tui.screens.project_settings import EditProject, ProjectSettings, settings_of
-from tui.store.places import Place, is_project
+from tui.store.places import Place, find_project_id
 
 if TYPE_CHECKING:
     from model.domain.resources import Project
@@ -31,7 +31,7 @@ async def add_project(desk: Desk) -> None:
     async def complete(path: str) -> Sequence[Directory]:
         return await desk.client.call(list_directories, path=path)
 
-    is_known = is_project(desk.state, desk.offered) is not None
+    is_known = find_project_id(desk.state, desk.offered) is not None
     given = WantedProject("" if is_known else str(desk.offered or ""))
     problem = ""
     while True:
@@ -73,7 +73,7 @@ async def _clone(desk: Desk, wanted: WantedProject) -> None:
     if end is None:
         await call(cloning.cancel_clone, path=into)
     project = await running
-    await desk.mirror.until(lambda state: project.id in state.projects)
+    await desk.mirror.wait_for(lambda state: project.id in state.projects)
     desk.open_place(Place("project", project.id))
 
 
@@ -83,7 +83,7 @@ async def _clone_in_background(desk: Desk, url: str, running: "asyncio.Future[Pr
     except SpinneyError as error:
         desk.say(f"Could not clone {url}: {error.message}", bad=True)
         return
-    await desk.mirror.until(lambda state: project.id in state.projects)
+    await desk.mirror.wait_for(lambda state: project.id in state.projects)
     desk.say(f"Cloned '{project.name}'.")
 
 
@@ -95,7 +95,7 @@ async def add_offered(desk: Desk) -> None:
 
 async def _add(desk: Desk, path: str) -> None:
     project = await desk.client.call(add_project_command, path=_expand_home(path))
-    await desk.mirror.until(lambda state: project.id in state.projects)
+    await desk.mirror.wait_for(lambda state: project.id in state.projects)
     desk.open_place(Place("project", project.id))
 
 

@@ -13,11 +13,11 @@ async def find(desk: Desk) -> None:
         desk.say("Open a session first.")
         return
     sentence = "Searches this session. n goes to the next newer match, N to the next older one."
-    dialog = AskText("Find", transcript.finder.text, sentence=sentence)
+    dialog = AskText("Find", transcript.finder.query, sentence=sentence)
     text = await desk.ask(dialog)
     if text:
         transcript.focus()
-        transcript.seek(text)
+        transcript.set_query(text)
         await find_previous(desk)
 
 
@@ -25,21 +25,21 @@ async def find_next(desk: Desk) -> None:
     """Go to the next newer match."""
     transcript = desk.chat.transcript
     if transcript is not None and not transcript.find(1):
-        desk.say(f"No newer match for '{transcript.finder.text}'.")
+        desk.say(f"No newer match for '{transcript.finder.query}'.")
 
 
 async def find_previous(desk: Desk) -> None:
     """Go to the next older match, reading older pages as needed."""
     transcript = desk.chat.transcript
-    if transcript is None or transcript.window is None:
+    if transcript is None or transcript.viewport is None:
         return
-    history, text = transcript.window.rows.history, transcript.finder.text
+    history, text = transcript.viewport.rows.history, transcript.finder.query
     while not transcript.find(-1):
         loaded = len(history.messages)
-        if history.older and transcript.finder.text == text:
-            desk.chat.status.heard(f"searching {history.older} older messages …")
+        if history.older_count and transcript.finder.query == text:
+            desk.chat.status.note_output(f"searching {history.older_count} older messages …")
             await desk.conversation.read_older()
-        if transcript.window.rows.history is not history or transcript.finder.text != text:
+        if transcript.viewport.rows.history is not history or transcript.finder.query != text:
             return  # The user switched sessions or started another search meanwhile.
         if len(history.messages) == loaded:
             desk.say(f"No older match for '{text}'.")
@@ -51,7 +51,7 @@ async def whole_output(desk: Desk) -> None:
     from tui.screens.tool_output import PAGE_SIZE, Output, Page
 
     session, transcript = desk.session, desk.chat.transcript
-    found = transcript.cursor.found(transcript.window) if transcript is not None else None
+    found = transcript.cursor.find_part(transcript.viewport) if transcript is not None else None
     block = found[1].block if found is not None else None
     if session is None or not isinstance(block, ToolUseBlock):
         desk.say("Move the cursor to a tool first: ctrl+up, then v.")

@@ -36,7 +36,7 @@ async def new_session(desk: Desk) -> None:
         desk.say("Open a worktree first. ctrl+n creates one.")
         return
     session = await desk.client.call(commands.create_session, worktree_id=worktree.id)
-    await desk.mirror.until(lambda state: session.id in state.sessions)
+    await desk.mirror.wait_for(lambda state: session.id in state.sessions)
     desk.open_session(session.id)
 
 
@@ -53,7 +53,7 @@ async def begin_afresh(desk: Desk) -> None:
         execution_mode=session.execution_mode,
         thinking_level=session.thinking_level,
     )
-    await desk.mirror.until(lambda state: created.id in state.sessions)
+    await desk.mirror.wait_for(lambda state: created.id in state.sessions)
     desk.open_session(created.id)
 
 
@@ -68,7 +68,7 @@ async def cycle_mode(desk: Desk) -> None:
     desk.pending.modes[session.id] = mode
     try:
         await desk.client.call(commands.update_session, session_id=session.id, execution_mode=mode)
-        await desk.mirror.until(
+        await desk.mirror.wait_for(
             lambda state: (
                 session.id not in state.sessions
                 or state.sessions[session.id].execution_mode == mode

@@ -2,12 +2,12 @@
 
 from model.api.preferences import update_preferences
 from tui.desk import Desk
-from tui.draw.status_icons import in_need
+from tui.draw.status_icons import list_needing_attention
 
 
 async def next_waiting(desk: Desk) -> None:
     """Open the next session that needs the user, then those with unread messages."""
-    waiting = [session.id for session in in_need(desk.state)]
+    waiting = [session.id for session in list_needing_attention(desk.state)]
     here = desk.session.id if desk.session is not None else ""
     if not waiting or waiting == [here]:
         desk.say(

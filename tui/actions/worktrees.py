@@ -51,7 +51,7 @@ async def new_worktree(desk: Desk) -> None:
     if project is None:
         desk.say("Add a project first: press ctrl+p and choose 'Add a project'.")
         return
-    unmade = desk.drafts.of(UnmadeWorktree)
+    unmade = desk.drafts.get(UnmadeWorktree)
     wanted, problem = unmade.wanted, unmade.problem
     while True:
         given = await desk.ask(
@@ -114,7 +114,7 @@ async def _request_worktree(desk: Desk, project: "Project", wanted: WantedWorktr
         issue_context=issue_context(wanted.issue),
         pr_context=pull_request_context(wanted.pull_request, project.default_branch),
     )
-    await desk.mirror.until(lambda state: worktree.id in state.worktrees)
+    await desk.mirror.wait_for(lambda state: worktree.id in state.worktrees)
     return worktree
 
 
@@ -125,8 +125,8 @@ async def _start_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktre
     """
     chat, session_id = desk.chat, ""
     if wanted.message:
-        chat.drafts.sent(worktree.project_id, wanted.message)
-    chat.hand_over(worktree.id, wanted.message)
+        chat.drafts.add_sent(worktree.project_id, wanted.message)
+    chat.start_sending(worktree.id, wanted.message)
     desk.open_place(Place("worktree", worktree.id))
     try:
         if await _wait_for_creation(desk, worktree, wanted):
@@ -134,25 +134,25 @@ async def _start_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktre
             if wanted.message:
                 await desk.outbox.send(session_id, wanted.message)
     except (SpinneyError, TimeoutError):
-        chat.give_back(worktree.id, wanted.message, to=session_id)
+        chat.return_message(worktree.id, wanted.message, to=session_id)
         raise
-    chat.arrived(worktree.id, wanted.message)
+    chat.confirm_sent(worktree.id, wanted.message)
 
 
 async def _wait_for_creation(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> bool:
     """Return whether the creation succeeded; if not, keep the dialog's input for the next try."""
-    state = await desk.mirror.until(
+    state = await desk.mirror.wait_for(
         lambda state: (
             worktree.id not in state.worktrees or state.worktrees[worktree.id].status != "creating"
         ),
-        within=CREATION_LIMIT,
+        timeout=CREATION_LIMIT,
     )
     if worktree.id in state.worktrees:
         desk.drafts.drop(UnmadeWorktree)
         return True
     reason = desk.pending.failed_worktrees.pop(worktree.id, "unknown error.")
     problem = f"Could not create '{worktree.name}': {reason}"
-    desk.drafts.keep(UnmadeWorktree(wanted, problem))
+    desk.drafts.set(UnmadeWorktree(wanted, problem))
     return False
 
 
@@ -163,7 +163,7 @@ async def _create_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktr
         backend=wanted.backend or None,
         execution_mode=wanted.mode,
     )
-    await desk.mirror.until(lambda state: session.id in state.sessions)
+    await desk.mirror.wait_for(lambda state: session.id in state.sessions)
     # The user may have moved on during a large checkout; do not pull them back.
     if desk.place == Place("worktree", worktree.id):
         desk.open_session(session.id)
@@ -190,7 +190,7 @@ async def open_base(desk: Desk) -> None:
         desk.say("Select a project first.")
         return
     worktree = await desk.client.call(commands.open_base_worktree, project_id=project.id)
-    await desk.mirror.until(lambda state: worktree.id in state.worktrees)
+    await desk.mirror.wait_for(lambda state: worktree.id in state.worktrees)
     desk.open_place(Place("worktree", worktree.id))
 
 

@@ -16,16 +16,16 @@ from model.domain.resources import (
     ThinkingBlock,
     ToolUseBlock,
 )
-from tui.draw.plain_markdown import words_of
-from tui.draw.status_icons import Mark, mark_of
-from tui.store.places import shown_sessions
+from tui.draw.plain_markdown import strip_markdown
+from tui.draw.status_icons import StatusIcon, session_icon
+from tui.store.places import list_shown_sessions
 
 if TYPE_CHECKING:
     from model.domain.resources import Request, Session
     from model.state import State
 
-_PRIORITY: Final[Mapping[Mark, int]] = {
-    Mark.NEEDS_YOU: 0, Mark.RUNNING: 1, Mark.UNREAD: 2, Mark.FAILED: 3,
+_PRIORITY: Final[Mapping[StatusIcon, int]] = {
+    StatusIcon.NEEDS_YOU: 0, StatusIcon.RUNNING: 1, StatusIcon.UNREAD: 2, StatusIcon.FAILED: 3,
 }  # fmt: skip
 """Sort order of marks; idle sessions come last."""
 
@@ -47,9 +47,9 @@ class Cell:
         return self.session.id
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> StatusIcon:
         """The session's mark."""
-        return mark_of(self.session)
+        return session_icon(self.session)
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ def summarize_request(request: "Request") -> str:
     """Return what a request asks, on one line."""
     match request.kind:
         case "plan":
-            lines = (words_of(clean_line(line)) for line in request.plan.splitlines())
+            lines = (strip_markdown(clean_line(line)) for line in request.plan.splitlines())
             first = next(filter(None, lines), "")
             return f"plan: {first}" if first else "a plan is ready"
         case "permission":
@@ -92,7 +92,7 @@ def summarize_request(request: "Request") -> str:
 def cells(state: "State", project_id: str | None) -> list[Cell]:
     """Return the sessions of a project, or of all: longest waiting first, then newest first."""
     result = []
-    for session in shown_sessions(state, project_id):
+    for session in list_shown_sessions(state, project_id):
         worktree = state.worktrees[session.worktree_id]
         project = state.projects.get(worktree.project_id)
         name = clean_line(project.name) if project is not None else ""
@@ -102,7 +102,7 @@ def cells(state: "State", project_id: str | None) -> list[Cell]:
 
 def _sort_key(cell: Cell) -> tuple[int, float]:
     mark, age = cell.mark, cell.session.updated_at
-    return _PRIORITY.get(mark, len(_PRIORITY)), age if mark is Mark.NEEDS_YOU else -age
+    return _PRIORITY.get(mark, len(_PRIORITY)), age if mark is StatusIcon.NEEDS_YOU else -age
 
 
 def last_lines(message: Message, count: int) -> tuple[str, ...]:
@@ -111,7 +111,9 @@ def last_lines(message: Message, count: int) -> tuple[str, ...]:
     for block in reversed(message.content):
         match block:
             case TextBlock(text=text) | PlanBlock(text=text):
-                text_lines = [words_of(clean_line(line)) for line in text[-_TAIL:].splitlines()]
+                text_lines = [
+                    strip_markdown(clean_line(line)) for line in text[-_TAIL:].splitlines()
+                ]
             case ThinkingBlock():
                 text_lines = ["thinking …" if block.seconds is None else ""]
             case ToolUseBlock():

@@ -12,7 +12,7 @@ from tui.composer.draft import Draft
 from tui.composer.widget import Composer, MessageArea
 from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line
-from tui.widgets.request_panel import HELD, RequestPanel
+from tui.widgets.request_panel import HELD_NOTICE, RequestPanel
 
 if TYPE_CHECKING:
     from model.domain.resources import Session
@@ -104,7 +104,9 @@ class Answer(Dialog[None]):
 
     def action_leave(self) -> None:
         """Close without answering; typed text moves to the session's message box."""
-        self._desk.outbox.return_text(self._session.id, self.query_one(Composer).draft.full())
+        self._desk.outbox.return_text(
+            self._session.id, self.query_one(Composer).draft.text_to_send()
+        )
         self.dismiss(None)
 
     @on(RequestPanel.Typed)
@@ -119,8 +121,8 @@ class Answer(Dialog[None]):
         event.stop()
         self._desk.outbox.return_text(event.session_id, "\n".join(event.words))
 
-    @on(Composer.Held)
-    def _held(self, event: Composer.Held) -> None:
+    @on(Composer.SubmissionHeld)
+    def _held(self, event: Composer.SubmissionHeld) -> None:
         event.stop()
         self._hold()
 
@@ -128,15 +130,15 @@ class Answer(Dialog[None]):
         panel = self.query_one(RequestPanel)
         self.query_one(Composer).written_for = panel.subject
         panel.rearm()
-        self.notify(HELD, severity="warning", markup=False)
+        self.notify(HELD_NOTICE, severity="warning", markup=False)
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
         event.stop()
         panel, composer = self.query_one(RequestPanel), self.query_one(Composer)
         if event.written_for != panel.subject:
-            composer.rewrite(Draft.of(event.text, event.images).before(composer.draft))
+            composer.replace_draft(Draft.from_text(event.text, event.images).join(composer.draft))
             self._hold()
-        elif not panel.say(event.text, event.images):
+        elif not panel.submit_text(event.text, event.images):
             send = self._desk.outbox.send_draft(self._session.id, event.text, event.images)
             self._desk.start(send)

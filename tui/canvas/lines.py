@@ -10,11 +10,11 @@ from textual.strip import Strip
 
 from tui.canvas.cells import Cell
 from tui.draw.colors import Palette
-from tui.draw.line_parts import one_line, prose_rows, strip_of
-from tui.draw.status_icons import Mark
+from tui.draw.line_parts import one_line, to_strip, wrap_prose
+from tui.draw.status_icons import StatusIcon
 from tui.draw.wrap import Line
-from tui.terminal import plain
-from tui.transcript.parts import tones
+from tui.terminal import screen_reader
+from tui.transcript.parts import get_styles
 
 LIST_HEIGHT: Final = 4
 GRID_HEIGHT: Final = 8
@@ -33,7 +33,7 @@ class Layout:
     @classmethod
     def of(cls, name: str, width: int) -> "Layout":
         """Return the layout for the preference `canvas_layout` on a screen of this width."""
-        if name == "list" or plain.is_on():
+        if name == "list" or screen_reader.is_enabled():
             return cls(1, width, LIST_HEIGHT)
         columns = max(1, width // GRID_WIDTH)
         return cls(columns, width // columns, GRID_HEIGHT)
@@ -62,7 +62,7 @@ def rows(drawn: Drawn, layout: Layout, palette: Palette) -> list[Strip]:
         lines = _box(drawn, layout, palette)
     else:
         lines = _entry(drawn, layout, palette)
-    return [strip_of(line, layout.width, palette.kind) for line in lines]
+    return [to_strip(line, layout.width, palette.kind) for line in lines]
 
 
 def _entry(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
@@ -87,7 +87,7 @@ def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     inner = layout.width - 5
     frame = palette.accent if drawn.is_here else palette.border
     top, side, bottom = ("┏━┓", "┃", "┗━┛") if drawn.is_here else ("┌─┐", "│", "└─┘")
-    name = one_line(drawn.cell.name, inner - 2 - cell_len(drawn.cell.mark.sign))
+    name = one_line(drawn.cell.name, inner - 2 - cell_len(drawn.cell.mark.symbol))
     content: list[Line] = [
         [*_mark(drawn, palette), Segment(name, _name_style(drawn, palette))],
         [Segment(one_line(_location(drawn), inner), palette.muted)],
@@ -107,7 +107,7 @@ def _content_lines(drawn: Drawn, count: int, width: int, palette: Palette) -> li
     asks = drawn.cell.asks
     # Wrapped and not cut, so that streamed text is seen to grow before its first line ends.
     lines = (line for line in drawn.lines if line != asks)  # a question is in the message, too
-    wrapped = [row for line in lines for row in prose_rows(line, width, palette.text)]
+    wrapped = [row for line in lines for row in wrap_prose(line, width, palette.text)]
     result: list[Line] = wrapped[-(count - bool(asks)) :] if count > bool(asks) else []
     if not result and not asks and not drawn.cell.session.message_count:
         result.append([Segment("no messages yet", palette.faint)])
@@ -121,28 +121,30 @@ def _edge(drawn: Drawn, palette: Palette) -> Segment:
 
 
 def _mark(drawn: Drawn, palette: Palette) -> Line:
-    sign = "marked " if plain.is_on() else "✓"
+    sign = "marked " if screen_reader.is_enabled() else "✓"
     tick = Segment(sign if drawn.is_marked else " ", palette.accent)
-    return [tick, Segment(f"{drawn.cell.mark.sign} ", mark_style(drawn.cell.mark, palette))]
+    return [tick, Segment(f"{drawn.cell.mark.symbol} ", mark_style(drawn.cell.mark, palette))]
 
 
-def mark_style(mark: Mark, palette: Palette) -> Style:
+def mark_style(mark: StatusIcon, palette: Palette) -> Style:
     """Return the color of a mark; its shape differs as well."""
     match mark:
-        case Mark.NEEDS_YOU:
+        case StatusIcon.NEEDS_YOU:
             return palette.warning + Style(bold=True)
-        case Mark.FAILED:
+        case StatusIcon.FAILED:
             return palette.error
-        case Mark.UNREAD:
+        case StatusIcon.UNREAD:
             return palette.info
-        case Mark.RUNNING:
+        case StatusIcon.RUNNING:
             return palette.accent
         case _:
             return palette.muted
 
 
 def _name_style(drawn: Drawn, palette: Palette) -> Style:
-    return tones(palette.kind).strong if drawn.cell.mark >= Mark.RUNNING else palette.text
+    return (
+        get_styles(palette.kind).strong if drawn.cell.mark >= StatusIcon.RUNNING else palette.text
+    )
 
 
 def _location(drawn: Drawn) -> str:

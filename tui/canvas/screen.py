@@ -20,7 +20,7 @@ from tui.canvas.cells import Cell, cells, last_lines
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.view import CanvasView
 from tui.desk import Desk
-from tui.draw.status_icons import counts
+from tui.draw.status_icons import count_waiting_and_running
 from tui.keys.keymap import ACTIONS
 from tui.screens.dialog import Confirm
 from tui.screens.full import FullScreen, bindings
@@ -77,7 +77,7 @@ class Canvas(FullScreen):
 
     def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
         """The command palette's entries on this screen."""
-        actions = (a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit"))
+        actions = (a for a in ACTIONS if a.scope == "canvas" or a.id in ("canvas", "help", "quit"))
         return action_entries(actions, self, query, style)
 
     def on_mount(self) -> None:
@@ -157,7 +157,7 @@ class Canvas(FullScreen):
             self.query_one("#top", Line).show(Content.assemble(("Canvas", "bold $accent")))
             self.show_keys()
             return
-        waiting, running = counts(self.desk.state)
+        waiting, running = count_waiting_and_running(self.desk.state)
         verb = "needs" if waiting == 1 else "need"
         right: list[Part] = [
             (f"{waiting} {verb} you", "bold $warning" if waiting else "$text-muted")

@@ -20,7 +20,7 @@ from textual.widget import Widget
 from tui.canvas.cells import Cell
 from tui.canvas.lines import Drawn, Layout, rows
 from tui.draw.colors import Palette
-from tui.draw.line_parts import prose_rows, strip_of
+from tui.draw.line_parts import to_strip, wrap_prose
 
 Lines = Callable[[str], tuple[str, ...]]
 """Returns the last lines of a session."""
@@ -205,14 +205,14 @@ class CanvasView(ScrollView, can_focus=True):
         """Draw a row of the widget from one row of each cell in it."""
         layout, width, kind = self._cell_layout, self.size.width, self._palette.kind
         if not self.cells:
-            text = prose_rows(self.empty, max(width - 4, 8), self._palette.muted)
+            text = wrap_prose(self.empty, max(width - 4, 8), self._palette.muted)
             line = text[y - 1] if 0 < y <= len(text) else []
-            return strip_of([Segment("  "), *line], width, kind)
+            return to_strip([Segment("  "), *line], width, kind)
         row, offset = divmod(y + self.scroll_offset.y, layout.height)
         first = row * layout.columns
         indexes = range(first, min(first + layout.columns, len(self.cells)))
         strip = Strip.join([self._rows(index)[offset] for index in indexes])
-        return Strip.join([strip, strip_of([], max(width - strip.cell_length, 0), kind)])
+        return Strip.join([strip, to_strip([], max(width - strip.cell_length, 0), kind)])
 
     def _drawn(self, index: int) -> Drawn:
         cell = self.cells[index]

@@ -47,7 +47,7 @@ class Completion(Widget, can_focus=False):
         self._composer = composer
         self.search: Search | None = None
         """Searches the files of the worktree, best matches first."""
-        self.ask_commands: LoadCommands | None = None
+        self.load_commands: LoadCommands | None = None
         """Returns the name of the session's agent, and its commands."""
         self._rows: list[Row] = []
         self._agent_rows: list[Row] = []
@@ -130,10 +130,10 @@ class Completion(Widget, can_focus=False):
             self._show([], f"{command.text} {command.hint}")
 
     def _request_commands(self) -> None:
-        if self.ask_commands is not None and not self._has_requested:
+        if self.load_commands is not None and not self._has_requested:
             self._has_requested = True
             self.run_worker(
-                self._load_commands(self.ask_commands), group="commands", exclusive=True
+                self._load_commands(self.load_commands), group="commands", exclusive=True
             )
 
     async def _load_commands(self, load: LoadCommands) -> None:

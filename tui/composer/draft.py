@@ -23,7 +23,7 @@ class Draft:
     """Image paths by chip."""
 
     @classmethod
-    def of(cls, text: str, images: Iterable[str] = ()) -> "Draft":
+    def from_text(cls, text: str, images: Iterable[str] = ()) -> "Draft":
         """Create a draft from a message, with a chip in place of a long text."""
         draft = cls()
         draft.text = draft.add_paste(text) if is_long(text) else text
@@ -34,20 +34,20 @@ class Draft:
     def __bool__(self) -> bool:
         return bool(self.text)
 
-    def full(self) -> str:
+    def text_to_send(self) -> str:
         """The text to send: pastes expanded, image chips kept unless there is nothing else."""
         if not self.pastes and not self.images:
             return self.text
         text = _replace_chips(self.text, self.pastes)
         return "" if not _replace_chips(self.text, dict.fromkeys(self.images, "")).strip() else text
 
-    def whole(self) -> str:
+    def expanded_text(self) -> str:
         """The text with pastes expanded and image chips kept."""
         return _replace_chips(self.text, self.pastes)
 
     def with_images(self, other: "Draft") -> "Draft":
         """A copy with the images of `other` whose chips are in the text."""
-        images = {chip: path for chip, path in other.images.items() if chip in self.whole()}
+        images = {chip: path for chip, path in other.images.items() if chip in self.expanded_text()}
         return Draft(self.text, self.pastes, {**self.images, **images})
 
     def image_paths(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class Draft:
             {chip: path for chip, path in self.images.items() if chip in text},
         )
 
-    def before(self, other: "Draft") -> "Draft":
+    def join(self, other: "Draft") -> "Draft":
         """Join both drafts, this one first; equal chips with different content are renamed."""
         if not self or not other:
             return self or other

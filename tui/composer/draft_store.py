@@ -32,7 +32,7 @@ MAX_SENT_CHARACTERS: Final = 100_000
 MAX_SENT_BYTES: Final = 4_000_000
 
 
-class Drafts:
+class DraftStore:
     """Drafts and sent messages; without a folder they are kept in memory only.
 
     Only `load` and `flush` access the disk; call them on other threads.
@@ -47,7 +47,7 @@ class Drafts:
         self._unsaved_messages: list[tuple[str, str]] = []
         self._writing = Lock()
 
-    def of(self, key: str) -> Draft:
+    def get(self, key: str) -> Draft:
         """The draft for a session or a worktree."""
         return self._drafts.get(key, Draft())
 
@@ -56,18 +56,18 @@ class Drafts:
         """Whether `flush` has something to write."""
         return bool(self._unsaved_drafts or self._unsaved_messages)
 
-    def keep(self, key: str, draft: Draft) -> None:
+    def set(self, key: str, draft: Draft) -> None:
         """Replace a draft; an empty one deletes it."""
-        if draft != self.of(key):
+        if draft != self.get(key):
             self._drafts[key] = draft
             self._unsaved_drafts.add(key)
 
-    def hand_over(self, key: str, draft: Draft) -> None:
+    def start_sending(self, key: str, draft: Draft) -> None:
         """Mark a message as being sent: until it is settled, a crash keeps it in the draft."""
         self._sending.setdefault(key, []).append(draft)
         self._unsaved_drafts.add(key)
 
-    def settle(self, key: str, draft: Draft) -> None:
+    def finish_sending(self, key: str, draft: Draft) -> None:
         """End the sending of a message that was accepted or returned."""
         if draft in self._sending.get(key, ()):
             self._sending[key].remove(draft)
@@ -75,19 +75,19 @@ class Drafts:
 
     def sending_texts(self, key: str) -> list[str]:
         """The messages that are being sent."""
-        return [draft.full() for draft in self._sending.get(key, ())]
+        return [draft.text_to_send() for draft in self._sending.get(key, ())]
 
     def is_sending(self, key: str) -> bool:
         """Whether a message is being sent."""
         return bool(self._sending.get(key))
 
-    def earlier(self, project_id: str) -> list[str]:
+    def sent_messages(self, project_id: str) -> list[str]:
         """The messages sent in a project, oldest first; the live list, which grows."""
         return self._sent.setdefault(project_id, [])
 
-    def sent(self, project_id: str, text: str) -> None:
+    def add_sent(self, project_id: str, text: str) -> None:
         """Add a sent message, unless it equals the previous one."""
-        earlier = self.earlier(project_id)
+        earlier = self.sent_messages(project_id)
         if earlier[-1:] != [text]:
             earlier.append(text)
             del earlier[:-MAX_SENT]
@@ -145,7 +145,7 @@ class Drafts:
         lines = path.read_bytes().splitlines(keepends=True)
         entries = [json.loads(line) for line in lines[-MAX_SENT:] if line.endswith(b"\n")]
         project_id = entries[-1]["project"]
-        self.earlier(project_id)[:0] = [entry["text"] for entry in entries]
+        self.sent_messages(project_id)[:0] = [entry["text"] for entry in entries]
         if len(lines) > 2 * MAX_SENT or path.stat().st_size > MAX_SENT_BYTES:
             while len(lines) > MAX_SENT or sum(map(len, lines)) > MAX_SENT_BYTES // 2:
                 del lines[: max(1, len(lines) // 10)]
@@ -153,7 +153,7 @@ class Drafts:
 
     def _write_draft(self, folder: Path, key: str) -> None:
         path = folder / f"{_file_name(key)}.json"
-        draft = reduce(Draft.before, [*self._sending.get(key, ()), self.of(key)])
+        draft = reduce(Draft.join, [*self._sending.get(key, ()), self.get(key)])
         if not draft:
             path.unlink(missing_ok=True)
             return

@@ -41,7 +41,7 @@ def resolve_command(line: str) -> tuple[str, str]:
     return SLASH_COMMANDS[name], ""
 
 
-def for_the_agent(text: str) -> str:
+def unescape_command(text: str) -> str:
     """Remove the escape from `//name`, an agent command with the name of one of Spinney's."""
     return text[1:] if text.startswith("//") and is_slash_command(text[1:]) else text
 

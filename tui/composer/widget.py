@@ -66,7 +66,7 @@ class MessageArea(DiffingTextArea):
             return self.area
 
     def __init__(
-        self, *, id: str | None = None, placeholder: str = "", sends_nothing: bool = False
+        self, *, id: str | None = None, placeholder: str = "", can_submit_empty: bool = False
     ) -> None:
         super().__init__(
             id=id,
@@ -78,7 +78,7 @@ class MessageArea(DiffingTextArea):
         self._chips = Draft()
         self.inserted_text = ""
         """The text that was last set by the program rather than typed."""
-        self._can_submit_empty = sends_nothing
+        self._can_submit_empty = can_submit_empty
 
     @property
     def draft(self) -> Draft:
@@ -91,7 +91,7 @@ class MessageArea(DiffingTextArea):
         self.text = self.inserted_text = draft.text
         self.move_cursor(self.document.end)
 
-    def rewrite(self, draft: Draft) -> None:
+    def replace_draft(self, draft: Draft) -> None:
         """Replace the content; undo restores it."""
         # Chips of the old text are kept for undo.
         self._chips.pastes |= draft.pastes
@@ -146,7 +146,7 @@ class MessageArea(DiffingTextArea):
 
     def submit(self) -> None:
         """Post the text, unless it is empty and empty text is not allowed."""
-        text = self.draft.full()
+        text = self.draft.text_to_send()
         if text.strip() or self._can_submit_empty:
             self.post_message(self.Submitted(self, text))
 
@@ -233,7 +233,7 @@ class Composer(MessageArea):
             super().__init__()
             self.line = line
 
-    class Held(Message):
+    class SubmissionHeld(Message):
         """Enter was pressed on a text written before the current request; it stays in the box."""
 
     class EmptySubmitted(Message):
@@ -310,14 +310,14 @@ class Composer(MessageArea):
         self._note_request()
         self.insert(text)
 
-    def rewrite(self, draft: Draft) -> None:
+    def replace_draft(self, draft: Draft) -> None:
         """Replace the content; undo restores it."""
         self._note_request()
-        super().rewrite(draft)
+        super().replace_draft(draft)
 
     def empty(self) -> bool:
         """Remove the whole text and add it to the earlier messages."""
-        text = self.draft.full()
+        text = self.draft.text_to_send()
         if had_text := super().empty():
             self.post_message(self.Cleared(text))
         return had_text
@@ -342,7 +342,7 @@ class Composer(MessageArea):
             self.draft = self._unsent_draft
             return True
         self._recalled_index = position
-        self.draft = Draft.of(self.sent_messages[position])
+        self.draft = Draft.from_text(self.sent_messages[position])
         return True
 
     def begin(self, draft: Draft, earlier: list[str], written_for: str | None) -> None:
@@ -355,14 +355,14 @@ class Composer(MessageArea):
     def submit(self) -> None:
         """Post the text, and empty the box immediately: more may be typed already."""
         draft = self.draft
-        text, images = draft.full(), draft.image_paths()
+        text, images = draft.text_to_send(), draft.image_paths()
         if not text.strip() and not images:
             self.post_message(self.EmptySubmitted())
             return
         is_command = self.is_command(text)
         request_id = self.current_request_id()
         if not is_command and (request_id is None or request_id != self.written_for):
-            self.post_message(self.Held())
+            self.post_message(self.SubmissionHeld())
             return
         self._recalled_index = None
         self.draft = Draft()

@@ -6,7 +6,7 @@ from typing import Final
 from textual.content import Content
 
 from tui.diff.state import DiffState
-from tui.terminal import plain
+from tui.terminal import screen_reader
 from tui.widgets.line import clickable
 
 FOOTER: Final = (
@@ -23,7 +23,7 @@ def title(screen: DiffState, sides: Sequence[str], path: str) -> Content:
     names = {"unstaged": "unstaged", "staged": "staged", "branch": f"vs {base}"}
     parts = [Content.styled(screen.worktree.name, "bold $accent"), Content("  ")]
     for side in sides:
-        selected = names[side] if plain.is_on() else f"[{names[side]}]"
+        selected = names[side] if screen_reader.is_enabled() else f"[{names[side]}]"
         label = selected if side == screen.side else f" {names[side]} "
         tone = "bold $foreground" if side == screen.side else "$text-muted"
         parts.append(clickable(Content.styled(label, tone), f"screen.show_side('{side}')"))
@@ -62,8 +62,8 @@ def counts(screen: DiffState) -> Content:
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)
     lines = (
-        (f"  {plain.counted(added, '+', 'added')}", "$success"),
-        (f" {plain.counted(removed, '−', 'removed')}", "$error"),
+        (f"  {screen_reader.format_count(added, '+', 'added')}", "$success"),
+        (f" {screen_reader.format_count(removed, '−', 'removed')}", "$error"),
     )
     return Content.assemble((prefix, "$warning"), _number(len(files), "file"), *lines)
 

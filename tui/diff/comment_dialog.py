@@ -37,7 +37,9 @@ class EditComment(Dialog[str]):
         removes = (("empty", "remove"),) if self._comment.text else ()
         return [
             Static("\n".join([*excerpt, *more]), markup=False, classes="words"),
-            MessageArea(placeholder="What should change?", sends_nothing=bool(self._comment.text)),
+            MessageArea(
+                placeholder="What should change?", can_submit_empty=bool(self._comment.text)
+            ),
             Static(
                 keys_line(("enter", "save"), ("^j", "line"), *removes, ("esc", "cancel")),
                 classes="keys",
@@ -53,7 +55,7 @@ class EditComment(Dialog[str]):
 
     @on(MessageArea.Changed)
     def _changed(self) -> None:
-        self.text = self.query_one(MessageArea).draft.full()
+        self.text = self.query_one(MessageArea).draft.text_to_send()
 
     @on(MessageArea.Submitted)
     def _submitted(self, event: MessageArea.Submitted) -> None:

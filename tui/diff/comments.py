@@ -79,11 +79,11 @@ async def _change(screen: Diff, existing: Comment) -> None:
 async def _edit_text(screen: Diff, comment: Comment) -> str | None:
     """Ask for a comment's text; unsaved text is restored the next time."""
     drafts, key = screen.desk.chat.drafts, f"comment {screen.worktree.id} {comment.location}"
-    dialog = EditComment(comment, drafts.of(key).text or comment.text)
+    dialog = EditComment(comment, drafts.get(key).text or comment.text)
     text = await screen.desk.ask(dialog)
     is_begun = text is None and dialog.text != comment.text
-    drafts.keep(key, Draft(dialog.text if is_begun else ""))
-    screen.desk.chat.keep_draft()
+    drafts.set(key, Draft(dialog.text if is_begun else ""))
+    screen.desk.chat.save_draft()
     return text
 
 

@@ -18,9 +18,9 @@ from textual.strip import Strip
 
 from themes.loader import load_chrome
 from tui.draw.colors import Palette
-from tui.draw.line_parts import end_of_line, strip_of
-from tui.terminal import plain
-from tui.terminal.sanitize import harmless
+from tui.draw.line_parts import to_strip, truncate_start
+from tui.terminal import screen_reader
+from tui.terminal.sanitize import escape_control_chars
 
 if TYPE_CHECKING:
     from model.api.changes import ChangedFile
@@ -32,7 +32,7 @@ _SIGNS: Final = {
 
 
 def _sign(status: str) -> str:
-    return status if plain.is_on() else _SIGNS[status]
+    return status if screen_reader.is_enabled() else _SIGNS[status]
 
 
 class FileList(ScrollView, can_focus=True):
@@ -138,8 +138,8 @@ class FileList(ScrollView, can_focus=True):
         """Draw a file."""
         at, width = y + round(self.scroll_y), self.size.width
         if at >= len(self.files):
-            return strip_of([], width, self._palette.kind)
-        strip = strip_of(self._row(self.files[at], width), width, self._palette.kind)
+            return to_strip([], width, self._palette.kind)
+        strip = to_strip(self._row(self.files[at], width), width, self._palette.kind)
         if at != self.here:
             return strip
         ui = load_chrome(self._palette.kind).ui
@@ -149,7 +149,7 @@ class FileList(ScrollView, can_focus=True):
     def _row(self, file: "ChangedFile", width: int) -> list[Segment]:
         tail = self._counts(file)
         used = sum(cell_len(part.text) for part in tail) + len(_sign(file.status)) - 1
-        name = end_of_line(harmless(file.path), max(4, width - used - 5))
+        name = truncate_start(escape_control_chars(file.path), max(4, width - used - 5))
         gap = max(1, width - 4 - cell_len(name) - used)
         sign = Segment(f" {_sign(file.status)} ", self._tone(file.status))
         return [sign, Segment(name, self._palette.text), Segment(" " * gap), *tail]
@@ -161,8 +161,10 @@ class FileList(ScrollView, can_focus=True):
         if kind:
             return [Segment(kind, self._palette.muted)]
         added, removed = file.added or 0, file.removed or 0
-        plus = Segment(plain.counted(added, "+", "added"), self._palette.success)
-        minus = Segment(f" {plain.counted(removed, '−', 'removed')}", self._palette.error)
+        plus = Segment(screen_reader.format_count(added, "+", "added"), self._palette.success)
+        minus = Segment(
+            f" {screen_reader.format_count(removed, '−', 'removed')}", self._palette.error
+        )
         return [*([plus] if added else []), *([minus] if removed else [])]
 
     def _tone(self, status: str) -> Style:

@@ -14,9 +14,9 @@ from model.richtext.diff_text import DiffText, FileNote, HunkHeading
 from themes.loader import Kind
 from tui.draw.colors import DiffStyles, Palette
 from tui.draw.diff import row_pieces
-from tui.draw.line_parts import strip_of
+from tui.draw.line_parts import to_strip
 from tui.draw.wrap import Line, expand_tabs
-from tui.terminal import plain
+from tui.terminal import screen_reader
 
 _BLOCK: Final = 100
 """Rows highlighted together: enough context for a lexer, few enough to be fast."""
@@ -52,7 +52,7 @@ class Painter:
         if not isinstance(row, DiffRow):
             return self._draw_note(row, width, mark.sign)
         numbers = f"{row.old or '':>{self.digits}} {row.new or '':>{self.digits}} "
-        if plain.is_on():
+        if screen_reader.is_enabled():
             numbers = f"{row.new or row.old} "
         return self._draw_row(at, row, numbers, width, left, mark)
 
@@ -64,8 +64,8 @@ class Painter:
             return self._draw_note(row, width, mark.sign)
         half = (width - 1) // 2
         inner = Mark(Segment(""), mark.is_marked)
-        column = Segment(self.palette.marks.column, self.palette.border)
-        between = strip_of([column], 1, self._kind)
+        column = Segment(self.palette.glyphs.vertical, self.palette.border)
+        between = to_strip([column], 1, self._kind)
         return Strip.join(
             [
                 self._half(one, half, left, mark, is_old=True),
@@ -77,7 +77,7 @@ class Painter:
     def _half(self, at: int, width: int, left: int, mark: Mark, *, is_old: bool) -> Strip:
         row = self.text.rows[at] if at >= 0 else None
         if not isinstance(row, DiffRow):
-            return strip_of([mark.sign, Segment(" " * width, self.palette.code)], width, self._kind)
+            return to_strip([mark.sign, Segment(" " * width, self.palette.code)], width, self._kind)
         number = row.old if is_old else row.new
         numbers = f"{number or '':>{self.digits}} "
         return self._draw_row(at, row, numbers, width, left, mark)
@@ -86,33 +86,35 @@ class Painter:
         self, at: int, row: DiffRow, numbers: str, width: int, left: int, mark: Mark
     ) -> Strip:
         side = self._side(row)
-        ground, sign = (side.ground, side.sign) if side else (self.palette.code, self.palette.code)
-        faint = self.palette.code_faint + side.ground if side else self.palette.code_faint
+        ground, sign = (
+            (side.background, side.sign) if side else (self.palette.code, self.palette.code)
+        )
+        faint = self.palette.code_faint + side.background if side else self.palette.code_faint
         faint += Style(reverse=mark.is_marked or None)
         head: Line = [
             mark.sign,
             Segment(numbers, faint),
-            Segment(f"{_SIGN_WORDS[row.sign] if plain.is_on() else row.sign} ", sign),
+            Segment(f"{_SIGN_WORDS[row.sign] if screen_reader.is_enabled() else row.sign} ", sign),
         ]
         tokens = self._block(at // _BLOCK)[at % _BLOCK]
         pieces = expand_tabs(
             list(row_pieces(row, tokens, self.text.changed_ranges(at), self.palette))
         )
-        gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)
+        gutter = to_strip(head, sum(segment.cell_length for segment in head), self._kind)
         text_width = max(0, width - gutter.cell_length)
         body = Strip([Segment(text, style) for text, style in pieces])
         if left:
             body = body.crop(left, left + text_width)
-        rest = strip_of([*body, Segment(" " * text_width, ground)], text_width, self._kind)
+        rest = to_strip([*body, Segment(" " * text_width, ground)], text_width, self._kind)
         return Strip.join([gutter, rest])
 
     def _draw_note(self, row: HunkHeading | FileNote, width: int, mark: Segment) -> Strip:
         if isinstance(row, FileNote):
-            return strip_of([mark, Segment(f" {row.text}", self.palette.muted)], width, self._kind)
-        across = self.palette.marks.across
+            return to_strip([mark, Segment(f" {row.text}", self.palette.muted)], width, self._kind)
+        across = self.palette.glyphs.horizontal
         line = [mark, Segment(f"{across}{across} {row.text} ", self.palette.accent)]
         rest = Segment(across * width, self.palette.border)
-        return strip_of([*line, rest], width, self._kind)
+        return to_strip([*line, rest], width, self._kind)
 
     def _highlight_block(self, block: int) -> Sequence[CodeLine]:
         return self.text.highlight(block * _BLOCK, (block + 1) * _BLOCK, self._path)

@@ -37,7 +37,7 @@ from tui.keys.keymap import ACTIONS
 from tui.screens.full import FullScreen, bindings
 from tui.screens.palette import Entry
 from tui.screens.palette_entries import action_entries
-from tui.terminal import plain
+from tui.terminal import screen_reader
 from tui.terminal.capabilities import WIDE
 from tui.widgets.line import Line
 
@@ -116,7 +116,7 @@ class Diff(FullScreen):
     def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
         """The command palette's entries on this screen."""
         without = useless(self)
-        actions = (a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit"))
+        actions = (a for a in ACTIONS if a.scope == "diff" or a.id in ("help", "quit"))
         return action_entries((a for a in actions if a.id not in without), self, query, style)
 
     def on_mount(self) -> None:
@@ -300,15 +300,15 @@ class Diff(FullScreen):
     @property
     def comments(self) -> list[Comment]:
         """The mutable list of comments on the worktree's changes that are not sent yet."""
-        draft = self.desk.drafts.of(WorktreeComments, self.worktree.id)
+        draft = self.desk.drafts.get(WorktreeComments, self.worktree.id)
         if draft.comments is None:
-            draft.comments = load_comments(self.desk.chat.drafts.of(self._draft_key).text)
+            draft.comments = load_comments(self.desk.chat.drafts.get(self._draft_key).text)
         return draft.comments
 
     def keep_comments(self) -> None:
         """Save the comments across restarts, and update their marks."""
-        self.desk.chat.drafts.keep(self._draft_key, Draft(dump_comments(self.comments)))
-        self.desk.chat.keep_draft()
+        self.desk.chat.drafts.set(self._draft_key, Draft(dump_comments(self.comments)))
+        self.desk.chat.save_draft()
         if self.is_attached:
             self.mark_comments()
 
@@ -355,7 +355,7 @@ class Diff(FullScreen):
     def _update_title(self) -> None:
         # With only one pane, the list with the name of the file is not visible.
         alone = self.has_class("narrow") and not self.has_class("files-open")
-        sides = (self.side,) if alone or plain.is_on() else SIDES
+        sides = (self.side,) if alone or screen_reader.is_enabled() else SIDES
         left = title(self, sides, self.path if alone else "")
         self.query_one("#top", Line).show(left, counts(self))
         self.show_keys()
@@ -422,8 +422,8 @@ class Diff(FullScreen):
         """Use one pane at a time on a narrow screen, two columns on a wide one."""
         width = event.size.width
         # Screen-reader mode shows one pane at a time, too.
-        self.set_class(width < WIDE or plain.is_on(), "narrow")
+        self.set_class(width < WIDE or screen_reader.is_enabled(), "narrow")
         self.set_class(width >= 180, "roomy")
         self._update_title()
         if self._chosen_split is None:
-            self.view.set_split(width >= _SPLIT_WIDTH + 34 and not plain.is_on())
+            self.view.set_split(width >= _SPLIT_WIDTH + 34 and not screen_reader.is_enabled())

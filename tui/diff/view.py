@@ -16,9 +16,9 @@ from model.richtext.diff_rows import DiffRow
 from model.richtext.diff_text import DiffText, Row
 from tui.diff.lines import Mark, Painter
 from tui.draw.colors import Palette
-from tui.draw.line_parts import indented, strip_of
+from tui.draw.line_parts import indent, to_strip
 from tui.draw.wrap import MIN_WIDTH, wrap
-from tui.terminal import plain
+from tui.terminal import screen_reader
 
 _SCROLL_STEP: Final = 12
 """Columns for each press of left or right."""
@@ -324,9 +324,9 @@ class DiffView(ScrollView, can_focus=True):
         width, row_index = self.size.width, y + round(self.scroll_y)
         if row_index >= self.count:
             text = [(self.placeholder, self._palette.muted)]
-            lines = indented(wrap(text, max(MIN_WIDTH, width - 4)), 2)
+            lines = indent(wrap(text, max(MIN_WIDTH, width - 4)), 2)
             is_row = not self.count and 0 < y <= len(lines)
-            return strip_of(lines[y - 1] if is_row else [], width, self._palette.kind)
+            return to_strip(lines[y - 1] if is_row else [], width, self._palette.kind)
         strip = self._drawn.get(row_index)
         if strip is None or strip.cell_length != width:
             if len(self._drawn) >= _CACHE_SIZE:
@@ -348,11 +348,11 @@ class DiffView(ScrollView, can_focus=True):
     def _sign(self, row_indexes: set[int], is_here: bool, is_marked: bool) -> Segment:
         """Return the first column, which shows cursor, mark and comment."""
         is_commented = any(at in self.commented for at in row_indexes)
-        if plain.is_on():
+        if screen_reader.is_enabled():
             states = ("commented", is_commented), ("marked", is_marked)
             return Segment("".join(f"{state} " for state, holds in states if holds))
         tone = self._palette.warning if is_commented else self._palette.accent
-        is_ascii = self._palette.marks.column == "|"
+        is_ascii = self._palette.glyphs.vertical == "|"
         sign = ("*" if is_ascii else "◆") if is_commented else " "
         if not is_here and not is_marked:
             return Segment(sign, tone)

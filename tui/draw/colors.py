@@ -19,9 +19,9 @@ class TextGlyphs:
     bullets: tuple[str, ...]
     quote: str
     code: str
-    across: str
-    column: str
-    crossing: str
+    horizontal: str
+    vertical: str
+    cross: str
     continued: str
     more: str
 
@@ -38,11 +38,11 @@ Tokens = Mapping[TokenClass | None, Style]
 class DiffStyles:
     """Styles of one side of a diff: its background, that of changed words, its sign, its code."""
 
-    ground: Style
-    word: Style
+    background: Style
+    changed: Style
     sign: Style
     tokens: Tokens
-    word_tokens: Tokens
+    changed_tokens: Tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class Palette:
     """All styles that text is drawn with. Code styles include the syntax theme's background."""
 
     kind: Kind
-    marks: TextGlyphs
+    glyphs: TextGlyphs
     text: Style
     strong: Style
     muted: Style
@@ -72,7 +72,7 @@ class Palette:
 
 
 @lru_cache(maxsize=32)
-def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
+def get_palette(kind: Kind, syntax: str, *, ascii_glyphs: bool = False) -> Palette:
     """Return the styles of the `dark` or `light` chrome, with code in the theme named `syntax`.
 
     Theme colors with too little contrast are adjusted as little as possible. Equal arguments
@@ -85,7 +85,7 @@ def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
     tokens = _make_token_styles(theme, ground, theme.ui["line_highlight"])
     return Palette(
         kind=kind,
-        marks=ASCII_GLYPHS if ascii_marks else UNICODE_GLYPHS,
+        glyphs=ASCII_GLYPHS if ascii_glyphs else UNICODE_GLYPHS,
         text=Style(color=ui["text"]),
         strong=Style(color=ui["text"], bold=True),
         muted=Style(color=ui["text_muted"]),
@@ -142,9 +142,9 @@ def _diff_styles(theme: SyntaxTheme, side: Literal["inserted", "deleted"]) -> Di
     ground, sign = theme.ui[f"{side}_background"], theme.tokens[side].color
     word = changed_word_background(sign, ground)
     return DiffStyles(
-        ground=Style(bgcolor=ground),
-        word=Style(bgcolor=word, bold=True),
+        background=Style(bgcolor=ground),
+        changed=Style(bgcolor=word, bold=True),
         sign=Style(color=ensure_contrast(sign, ground), bgcolor=ground, bold=True),
         tokens=_make_token_styles(theme, ground),
-        word_tokens=_make_token_styles(theme, word, bold=True),
+        changed_tokens=_make_token_styles(theme, word, bold=True),
     )

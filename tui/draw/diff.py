@@ -57,14 +57,14 @@ def render_diff_rows(
     for row, tokens, changed in zip(shown, code, find_changed_words(shown), strict=True):
         if row.hidden:
             lines += _note_lines(
-                f"{palette.marks.more} {_format_count(row.hidden, 'line')}", width, palette
+                f"{palette.glyphs.more} {_format_count(row.hidden, 'line')}", width, palette
             )
         lines += _row_lines(
             row, list(row_pieces(row, tokens, changed, palette)), gutter, width, palette
         )
     if len(shown) < len(rows):
         more = _format_count(len(rows) - len(shown), "more line")
-        lines += _note_lines(f"{palette.marks.more} {more}", width, palette)
+        lines += _note_lines(f"{palette.glyphs.more} {more}", width, palette)
     return lines
 
 
@@ -72,10 +72,10 @@ def _row_lines(
     row: DiffRow, pieces: list[Piece], gutter: int, width: int, palette: Palette
 ) -> list[Line]:
     side = _side(row, palette)
-    background, sign_style = (side.ground, side.sign) if side else (palette.code, palette.code)
-    faint = palette.code_faint + side.ground if side else palette.code_faint
+    background, sign_style = (side.background, side.sign) if side else (palette.code, palette.code)
+    faint = palette.code_faint + side.background if side else palette.code_faint
     sign = Segment(f"{row.sign} ", sign_style)
-    mark = Segment(f"{palette.marks.continued} ", faint)
+    mark = Segment(f"{palette.glyphs.continued} ", faint)
     number = f"{row.new or row.old or ''} ".rjust(gutter) if gutter else ""
     available = width - len(number) - 2
     lines: list[Line] = []
@@ -94,9 +94,9 @@ def row_pieces(
         yield from ((text, palette.tokens[kind]) for text, kind in tokens)
         return
     for (text, kind), is_changed in split_at_changes(tokens, changed):
-        yield text, (side.word_tokens if is_changed else side.tokens)[kind]
+        yield text, (side.changed_tokens if is_changed else side.tokens)[kind]
     if row.no_line_break:
-        yield " (no line break at the end)", palette.code_faint + side.ground
+        yield " (no line break at the end)", palette.code_faint + side.background
 
 
 def _side(row: DiffRow, palette: Palette) -> DiffStyles | None:

@@ -1,6 +1,6 @@
 """Conversion of plain, untrusted text to rows of cells. It is never parsed as markup.
 
-Every row for the terminal passes `strip_of`, which replaces hidden characters by visible marks
+Every row for the terminal passes `to_strip`, which replaces hidden characters by visible marks
 before it measures. The application's final filter would push the text after them out of the row.
 """
 
@@ -15,16 +15,16 @@ from textual.strip import Strip
 
 from themes.loader import Kind, load_chrome
 from tui.draw.wrap import Line, wrap, wrap_code
-from tui.terminal.sanitize import harmless
+from tui.terminal.sanitize import escape_control_chars
 from tui.terminal.textual_internals import Row
 
 SHOW_ALL_HINT: Final = "(enter shows all)"
 """Ends a row that represents hidden rows."""
 
 
-def strip_of(line: Iterable[Segment], width: int, kind: Kind) -> Strip:
+def to_strip(line: Iterable[Segment], width: int, kind: Kind) -> Strip:
     """The line on the chrome's background, without control characters, `width` cells wide."""
-    background = ground_style(kind)
+    background = background_style(kind)
     parts = [_sanitize(part, background) for part in line]
     missing = width - sum(part.cell_length for part in parts)
     if missing < 0:
@@ -35,7 +35,7 @@ def strip_of(line: Iterable[Segment], width: int, kind: Kind) -> Strip:
 
 
 @lru_cache
-def ground_style(kind: Kind) -> Style:
+def background_style(kind: Kind) -> Style:
     """The style of empty cells."""
     ui = load_chrome(kind).ui
     return Style(color=ui["text"], bgcolor=ui["background"])
@@ -43,10 +43,10 @@ def ground_style(kind: Kind) -> Style:
 
 def _sanitize(segment: Segment, background: Style) -> Segment:
     text, style, _ = segment
-    return Segment(text if text.isprintable() else harmless(text), background + style)
+    return Segment(text if text.isprintable() else escape_control_chars(text), background + style)
 
 
-def indented(lines: Iterable[Line], by: int) -> list[Line]:
+def indent(lines: Iterable[Line], by: int) -> list[Line]:
     """Indent the rows."""
     return [[Segment(" " * by), *line] for line in lines]
 
@@ -56,7 +56,7 @@ def prefix_rows(sign: str, style: Style, lines: Iterable[Line]) -> list[Line]:
     return [[Segment("  " if at else f"{sign} ", style), *line] for at, line in enumerate(lines)]
 
 
-def output_rows(text: str, width: int, style: Style) -> list[Line]:
+def wrap_output(text: str, width: int, style: Style) -> list[Line]:
     """Wrap program output: lines break where the row is full, not between words."""
     width = max(width, 2)
     return [
@@ -66,7 +66,7 @@ def output_rows(text: str, width: int, style: Style) -> list[Line]:
     ]
 
 
-def prose_rows(text: str, width: int, style: Style) -> list[Line]:
+def wrap_prose(text: str, width: int, style: Style) -> list[Line]:
     """Wrap prose between words."""
     return wrap([(text.strip(), style)], max(width, 2))
 
@@ -80,7 +80,7 @@ def one_line(text: str, width: int) -> str:
     return (chop_cells(first, max(width - 1, 2)) or [""])[0] + "…"
 
 
-def end_of_line(text: str, width: int) -> str:
+def truncate_start(text: str, width: int) -> str:
     """The end of a path, at most `width` cells, with a leading ellipsis if it was cut."""
     if cell_len(text) <= width:
         return text

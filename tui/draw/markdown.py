@@ -24,7 +24,7 @@ from model.richtext.blocks import (
     Span,
     Table,
 )
-from tui.draw.colors import Palette, palette
+from tui.draw.colors import Palette, get_palette
 from tui.draw.diff import render_diff, render_diff_rows
 from tui.draw.table import table_lines
 from tui.draw.wrap import MIN_WIDTH, Line, Piece, line_width, pad_line, wrap, wrap_code
@@ -32,7 +32,7 @@ from tui.draw.wrap import MIN_WIDTH, Line, Piece, line_width, pad_line, wrap, wr
 __all__ = [
     "Line",
     "Palette",
-    "palette",
+    "get_palette",
     "render_block",
     "render_blocks",
     "render_code_lines",
@@ -74,7 +74,7 @@ def render_code_lines(lines: Iterable[CodeLine], width: int, palette: Palette) -
     """
     edge = _code_edge(width, palette)
     available = width - 2 * len(edge)
-    mark = Segment(f"{palette.marks.continued} ", palette.code_faint)
+    mark = Segment(f"{palette.glyphs.continued} ", palette.code_faint)
     drawn: list[Line] = []
     for line in lines:
         pieces = [(token.text, palette.tokens[token.kind]) for token in line]
@@ -112,7 +112,7 @@ def _block_lines(block: Block, context: _Context) -> list[Line]:
             header = [_pieces(cell, palette, palette.headings[2]) for cell in block.header]
             return table_lines(header, cells, block.aligns, width, palette)
         case Rule():
-            return [[Segment(palette.marks.across * width, palette.border)]]
+            return [[Segment(palette.glyphs.horizontal * width, palette.border)]]
 
 
 def _language_tag(language: str, context: _Context) -> list[Line]:
@@ -127,11 +127,11 @@ def _language_tag(language: str, context: _Context) -> list[Line]:
 
 def _code_edge(width: int, palette: Palette) -> Line:
     """The bar beside code: the background of some themes resembles the chrome's."""
-    return [Segment(palette.marks.code, palette.code_faint)] if width > 2 * MIN_WIDTH else []
+    return [Segment(palette.glyphs.code, palette.code_faint)] if width > 2 * MIN_WIDTH else []
 
 
 def _list_lines(block: ListBlock, context: _Context) -> list[Line]:
-    bullets = context.palette.marks.bullets
+    bullets = context.palette.glyphs.bullets
     if block.ordered:
         last = block.start + len(block.items) - 1
         markers = [f"{number}.".rjust(len(f"{last}.")) for number in range(block.start, last + 1)]
@@ -149,7 +149,7 @@ def _list_lines(block: ListBlock, context: _Context) -> list[Line]:
 
 
 def _quote_lines(blocks: Sequence[Block], context: _Context) -> list[Line]:
-    bar = Segment(f"{context.palette.marks.quote} ", context.palette.border)
+    bar = Segment(f"{context.palette.glyphs.quote} ", context.palette.border)
     quoted = replace(context, base=context.palette.muted)
     return _beside(bar, bar, blocks, quoted, spaced=True)
 

@@ -15,7 +15,7 @@ _MARKUP: Final = (
 )
 
 
-def words_of(line: str) -> str:
+def strip_markdown(line: str) -> str:
     """The text of the line without its markup."""
     line = line[:_MAX_LENGTH]
     for pattern, replacement in _MARKUP:

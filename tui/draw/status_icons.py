@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from tui.store.places import shown_sessions
-from tui.terminal import plain
+from tui.store.places import list_shown_sessions
+from tui.terminal import screen_reader
 
 if TYPE_CHECKING:
     from model.domain.resources import Session, Worktree
     from model.state import State
 
 
-class Mark(IntEnum):
+class StatusIcon(IntEnum):
     """A status, ordered by urgency; a row of the tree shows the most urgent one below it."""
 
     IDLE = 0
@@ -26,9 +26,9 @@ class Mark(IntEnum):
     NEEDS_YOU = 5
 
     @property
-    def sign(self) -> str:
+    def symbol(self) -> str:
         """The icon, one cell wide; in screen-reader mode a word."""
-        return _TEXTS[self] if plain.is_on() else "·…◐●✗?"[self]
+        return _TEXTS[self] if screen_reader.is_enabled() else "·…◐●✗?"[self]
 
     @property
     def role(self) -> str:
@@ -38,35 +38,35 @@ class Mark(IntEnum):
 
 _TEXTS = ("idle", "creating", "running", "finished", "failed", "needs you")
 
-MEANINGS = (
-    (Mark.NEEDS_YOU, "needs you: a plan, a question or a permission"),
-    (Mark.FAILED, "failed"),
-    (Mark.UNREAD, "finished, unread"),
-    (Mark.RUNNING, "running"),
-    (Mark.IDLE, "idle"),
+LEGEND = (
+    (StatusIcon.NEEDS_YOU, "needs you: a plan, a question or a permission"),
+    (StatusIcon.FAILED, "failed"),
+    (StatusIcon.UNREAD, "finished, unread"),
+    (StatusIcon.RUNNING, "running"),
+    (StatusIcon.IDLE, "idle"),
 )
 
 
-def mark_of(session: "Session") -> Mark:
+def session_icon(session: "Session") -> StatusIcon:
     """The status icon of a session."""
     match session.status:
         case "waiting":
-            return Mark.NEEDS_YOU
+            return StatusIcon.NEEDS_YOU
         case "running":
-            return Mark.RUNNING
+            return StatusIcon.RUNNING
         case "failed":
-            return Mark.FAILED
+            return StatusIcon.FAILED
         case _:
-            return Mark.UNREAD if session.unread else Mark.IDLE
+            return StatusIcon.UNREAD if session.unread else StatusIcon.IDLE
 
 
-def worktree_icon(worktree: "Worktree", sessions: Iterable["Session"]) -> Mark:
+def worktree_icon(worktree: "Worktree", sessions: Iterable["Session"]) -> StatusIcon:
     """The status icon of a worktree: its own problem, or the most urgent of its sessions."""
     if worktree.status == "creating":
-        return Mark.CREATING
+        return StatusIcon.CREATING
     if worktree.status == "missing":
-        return Mark.FAILED
-    return max(map(mark_of, sessions), default=Mark.IDLE)
+        return StatusIcon.FAILED
+    return max(map(session_icon, sessions), default=StatusIcon.IDLE)
 
 
 def waiting_reason(session: "Session") -> str:
@@ -74,21 +74,21 @@ def waiting_reason(session: "Session") -> str:
     return session.waiting_for or ""
 
 
-def in_need(state: "State") -> list["Session"]:
+def list_needing_attention(state: "State") -> list["Session"]:
     """Sessions that need attention: waiting ones, oldest first, then failed and unread ones."""
-    sessions = (s for s in shown_sessions(state) if mark_of(s) >= Mark.UNREAD)
-    return sorted(sessions, key=lambda session: (-mark_of(session), session.updated_at))
+    sessions = (s for s in list_shown_sessions(state) if session_icon(s) >= StatusIcon.UNREAD)
+    return sorted(sessions, key=lambda session: (-session_icon(session), session.updated_at))
 
 
-def counts(state: "State") -> tuple[int, int]:
+def count_waiting_and_running(state: "State") -> tuple[int, int]:
     """The number of sessions that wait for the user, and of those that run."""
-    marks = [mark_of(s) for s in state.sessions.values() if s.archived_at is None]
-    return marks.count(Mark.NEEDS_YOU), marks.count(Mark.RUNNING)
+    marks = [session_icon(s) for s in state.sessions.values() if s.archived_at is None]
+    return marks.count(StatusIcon.NEEDS_YOU), marks.count(StatusIcon.RUNNING)
 
 
 def git_summary(worktree: "Worktree") -> list[str]:
     """`+12`, `−3`, `↑2`, `↓1`, `PR 12 open ✓`: uncommitted, ahead, behind, pull request."""
-    if plain.is_on():
+    if screen_reader.is_enabled():
         return _git_summary_words(worktree)
     parts = []
     if worktree.cached_uncommitted_added:

@@ -30,7 +30,7 @@ def table_lines(
         if available < MIN_COLUMN * len(columns):
             return _stack_cells(header, rows, width, palette)
         columns = _shrink_columns(columns, available)
-    across, crossing = palette.marks.across, palette.marks.crossing
+    across, crossing = palette.glyphs.horizontal, palette.glyphs.cross
     rule = [
         Segment(f"{across}{crossing}{across}".join(across * n for n in columns), palette.border)
     ]
@@ -69,7 +69,7 @@ def _row(
     cells: Sequence[Cell], columns: Sequence[int], aligns: Sequence[Align], palette: Palette
 ) -> list[Line]:
     wrapped = [wrap(cell, width) for cell, width in zip(cells, columns, strict=True)]
-    between = Segment(f" {palette.marks.column} ", palette.border)
+    between = Segment(f" {palette.glyphs.vertical} ", palette.border)
     lines: list[Line] = []
     for parts in zip_longest(*wrapped, fillvalue=()):
         line: Line = []
@@ -89,7 +89,7 @@ def _stack_cells(
     header: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int, palette: Palette
 ) -> list[Line]:
     """Each cell below its heading, for tables with more columns than fit into the width."""
-    rule = [Segment(palette.marks.across * width, palette.border)]
+    rule = [Segment(palette.glyphs.horizontal * width, palette.border)]
     lines: list[Line] = []
     for row in rows or [[[] for _ in header]]:
         lines += [rule] if lines else []

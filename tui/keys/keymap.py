@@ -15,7 +15,7 @@ from textual.binding import Binding
 
 from model.base.text import clean_line
 
-Where = Literal["everywhere", "projects", "canvas", "diff"]
+Scope = Literal["everywhere", "projects", "canvas", "diff"]
 """Where the keys of an action work: everywhere, in the project tree, the canvas or the diff."""
 
 
@@ -29,7 +29,7 @@ class Action:
     """Default keys, separated by commas; empty if it is only in the command palette."""
     title: str
     """Its title in the help and the command palette."""
-    where: Where = "everywhere"
+    scope: Scope = "everywhere"
     hint: str = ""
     """Its label in the footer; empty if it is not shown there."""
     help: str = ""
@@ -107,7 +107,7 @@ ACTIONS: tuple[Action, ...] = (
         "remove_here",
         "delete",
         "Remove the selected item",
-        where="projects",
+        scope="projects",
         hint="remove",
         help="Archives an idle session (`f8`) immediately; asks for confirmation otherwise.",
         in_palette=False,
@@ -116,7 +116,7 @@ ACTIONS: tuple[Action, ...] = (
         "stop_here",
         "ctrl+x",
         "Stop the selected item",
-        where="projects",
+        scope="projects",
         hint="stop",
         help="A session, the scripts of a worktree, or its creation.",
         in_palette=False,
@@ -131,12 +131,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("new_folder", "", "New project folder"),
     Action("rename_folder", "", "Rename the folder"),
     Action("move_project", "", "Move the project or folder to another folder"),
-    Action("move_up", "alt+up", "Move up", where="projects", in_palette=False),
+    Action("move_up", "alt+up", "Move up", scope="projects", in_palette=False),
     Action(
         "move_down",
         "alt+down",
         "Move down",
-        where="projects",
+        scope="projects",
         in_palette=False,
     ),
     Action(
@@ -154,32 +154,32 @@ ACTIONS: tuple[Action, ...] = (
         help="Those that need you first; stop, archive or message several at once.",
     ),
     Action(
-        "canvas_answer", "ctrl+r", "Answer the session's request", where="canvas", hint="answer"
+        "canvas_answer", "ctrl+r", "Answer the session's request", scope="canvas", hint="answer"
     ),
     Action(
         "canvas_write",
         "ctrl+e",
         "Send a message to the selected sessions",
-        where="canvas",
+        scope="canvas",
         hint="message",
     ),
-    Action("canvas_stop", "ctrl+x", "Stop the selected sessions", where="canvas", hint="stop"),
+    Action("canvas_stop", "ctrl+x", "Stop the selected sessions", scope="canvas", hint="stop"),
     Action(
-        "canvas_archive", "delete", "Archive the selected sessions", where="canvas", hint="archive"
+        "canvas_archive", "delete", "Archive the selected sessions", scope="canvas", hint="archive"
     ),
-    Action("canvas_layout", "f2", "Switch between list and grid", where="canvas", hint="list/grid"),
+    Action("canvas_layout", "f2", "Switch between list and grid", scope="canvas", hint="list/grid"),
     Action(
         "canvas_scope",
         "f3",
         "Switch between this project and all projects",
-        where="canvas",
+        scope="canvas",
         hint="scope",
     ),
     Action(
         "canvas_back",
         "escape",
         "Clear filter, clear selection, or close",
-        where="canvas",
+        scope="canvas",
         hint="back",
     ),
     Action(
@@ -204,48 +204,48 @@ ACTIONS: tuple[Action, ...] = (
         "diff_resolve_conflicts",
         "o",
         "Let a session resolve the conflicts",
-        where="diff",
+        scope="diff",
         hint="resolve",
     ),
     Action(
         "diff_abort_merge",
         "b",
         "Abort the merge or rebase",
-        where="diff",
+        scope="diff",
         hint="abort",
     ),
-    Action("diff_stage", "s", "Stage the file or hunk", where="diff", hint="stage"),
-    Action("diff_unstage", "u", "Unstage the file or hunk", where="diff", hint="unstage"),
-    Action("diff_stage_all", "a", "Stage or unstage everything", where="diff", hint="all"),
+    Action("diff_stage", "s", "Stage the file or hunk", scope="diff", hint="stage"),
+    Action("diff_unstage", "u", "Unstage the file or hunk", scope="diff", hint="unstage"),
+    Action("diff_stage_all", "a", "Stage or unstage everything", scope="diff", hint="all"),
     Action(
-        "diff_discard", "x", "Discard the file's or hunk's changes", where="diff", hint="discard"
+        "diff_discard", "x", "Discard the file's or hunk's changes", scope="diff", hint="discard"
     ),
-    Action("diff_undo", "z", "Undo the last discard", where="diff", hint="undo"),
+    Action("diff_undo", "z", "Undo the last discard", scope="diff", hint="undo"),
     Action(
         "diff_comment",
         "c",
         "Comment on the selected lines or the hunk",
-        where="diff",
+        scope="diff",
         hint="comment",
     ),
-    Action("diff_mark", "k", "Select lines to comment on", where="diff", hint="select"),
-    Action("diff_comments", "e", "Edit and send comments", where="diff", hint="send comments"),
+    Action("diff_mark", "k", "Select lines to comment on", scope="diff", hint="select"),
+    Action("diff_comments", "e", "Edit and send comments", scope="diff", hint="send comments"),
     Action(
         "diff_next_side",
         "v",
         "Switch between unstaged, staged and base comparison",
-        where="diff",
+        scope="diff",
         hint="view",
     ),
-    Action("diff_commit", "m", "Commit", where="diff", hint="commit"),
-    Action("diff_push", "w", "Push the branch", where="diff", hint="push"),
-    Action("diff_pull_base", "l", "Pull the base branch", where="diff"),
-    Action("diff_pull_request", "r", "Pull request", where="diff", hint="pull request"),
-    Action("diff_layout", "t", "Switch between one and two columns", where="diff", hint="columns"),
-    Action("diff_next_hunk", "n", "Next hunk or file", where="diff", hint="next"),
-    Action("diff_previous_hunk", "p", "Previous hunk or file", where="diff"),
-    Action("diff_refresh", "f5", "Refresh", where="diff"),
-    Action("diff_back", "escape,q", "Back", where="diff", hint="back"),
+    Action("diff_commit", "m", "Commit", scope="diff", hint="commit"),
+    Action("diff_push", "w", "Push the branch", scope="diff", hint="push"),
+    Action("diff_pull_base", "l", "Pull the base branch", scope="diff"),
+    Action("diff_pull_request", "r", "Pull request", scope="diff", hint="pull request"),
+    Action("diff_layout", "t", "Switch between one and two columns", scope="diff", hint="columns"),
+    Action("diff_next_hunk", "n", "Next hunk or file", scope="diff", hint="next"),
+    Action("diff_previous_hunk", "p", "Previous hunk or file", scope="diff"),
+    Action("diff_refresh", "f5", "Refresh", scope="diff"),
+    Action("diff_back", "escape,q", "Back", scope="diff", hint="back"),
     Action(
         "find",
         "ctrl+r",
@@ -416,26 +416,26 @@ PAGE_ACTIONS = ("write", "open_worktree_page")
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
-def bindings(where: Where = "everywhere") -> list[Binding]:
+def make_bindings(scope: Scope = "everywhere") -> list[Binding]:
     """The bindings of the main screen, or of one of its panes; each has its action's id."""
     return [
         Binding(action.keys, f"screen.do('{action.id}')", action.title, show=False, id=action.id)
         for action in ACTIONS
-        if action.keys and action.where == where
+        if action.keys and action.scope == scope
     ]
 
 
-def keys_of(action_id: str, overrides: Mapping[str, str]) -> str:
+def get_keys(action_id: str, overrides: Mapping[str, str]) -> str:
     """The keys of an action, separated by commas, with the user's overrides applied."""
     return overrides.get(action_id) or BY_ID[action_id].keys
 
 
 def is_bound(key: str, overrides: Mapping[str, str]) -> bool:
     """Whether the key is bound on any screen."""
-    return any(key in keys_of(action.id, overrides).split(",") for action in ACTIONS)
+    return any(key in get_keys(action.id, overrides).split(",") for action in ACTIONS)
 
 
-def normalised(preference: Mapping[str, str]) -> dict[str, str]:
+def normalize_overrides(preference: Mapping[str, str]) -> dict[str, str]:
     """Return the user's keys by action, without unknown actions and empty keys.
 
     `mod+k`, the notation of the browser page, becomes `ctrl+k`.
@@ -447,7 +447,7 @@ def normalised(preference: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def strangers(preference: Mapping[str, str]) -> list[str]:
+def find_unknown_actions(preference: Mapping[str, str]) -> list[str]:
     """Return at most one message, which lists names that are no action, here or on the page."""
     names = [name for name in preference if name not in BY_ID and name not in PAGE_ACTIONS]
     listed = ", ".join(map(clean_line, names[:_MAX_LISTED])) + (
@@ -456,14 +456,14 @@ def strangers(preference: Mapping[str, str]) -> list[str]:
     return [f"Unknown actions in your keyboard shortcuts: {listed}."] if names else []
 
 
-def clashes(overrides: Mapping[str, str]) -> list[str]:
+def find_conflicts(overrides: Mapping[str, str]) -> list[str]:
     """A message for each key that two actions share."""
     owners: dict[tuple[str, str], str] = {}
     conflicts = []
     for action in ACTIONS:
-        for key in filter(None, keys_of(action.id, overrides).split(",")):
+        for key in filter(None, get_keys(action.id, overrides).split(",")):
             # The canvas and the diff are screens of their own.
-            screen = action.where if action.where in ("canvas", "diff") else ""
+            screen = action.scope if action.scope in ("canvas", "diff") else ""
             other = owners.setdefault((screen, key), action.id)
             if other != action.id:
                 conflicts.append(

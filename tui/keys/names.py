@@ -2,7 +2,7 @@
 
 from textual.events import Key
 
-from tui.terminal import plain
+from tui.terminal import screen_reader
 
 _DISPLAY_NAMES = {
     "ctrl+@": "",
@@ -22,28 +22,28 @@ _CHARACTERS = {"plus": "+", "space": " ", "enter": "\r", "tab": "\t"}
 _NOT_KEYS = ("letters", "empty")
 
 
-def shown(keys: str) -> str:
+def format_key(keys: str) -> str:
     """The display name of the first key: `ctrl+n` is `^n`, `shift+tab` is `⇧tab`."""
     names = [_DISPLAY_NAMES.get(key, key) for key in keys.split(",")]
     first = next(filter(None, names), "")
-    return spoken(first.replace("ctrl+", "^").replace("shift+", "⇧"))
+    return spell_out(first.replace("ctrl+", "^").replace("shift+", "⇧"))
 
 
-def spoken(names: str) -> str:
+def spell_out(names: str) -> str:
     """Key names unchanged, or spelled out in screen-reader mode: `^n ↑` is `ctrl+n up`."""
-    if not plain.is_on():
+    if not screen_reader.is_enabled():
         return names
     words = " ".join(_SPOKEN_NAMES.get(name, name) for name in names.split())
     return words.translate(_SPOKEN_SIGNS)
 
 
-def all_shown(keys: str) -> str:
+def format_keys(keys: str) -> str:
     """All keys, spelled out, for the help."""
     names = dict.fromkeys(_DISPLAY_NAMES.get(key, key) for key in keys.split(","))
     return " or ".join(name.replace("^", "ctrl+") for name in names if name)
 
 
-def pressed(name: str) -> Key | None:
+def parse_key(name: str) -> Key | None:
     """The key event for a display name; `None` if the name stands for several keys."""
     key = name.split(" or ")[-1].replace("^", "ctrl+").replace("⇧", "shift+")
     key = _KEY_NAMES.get(key, key)

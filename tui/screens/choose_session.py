@@ -17,7 +17,7 @@ async def session_for(desk: Desk, worktree: "Worktree") -> "Session | None":
         return sessions[0]
     if not sessions:
         session = await desk.client.call(create_session, worktree_id=worktree.id)
-        await desk.mirror.until(lambda state: session.id in state.sessions)
+        await desk.mirror.wait_for(lambda state: session.id in state.sessions)
         return session
     present = desk.session.id if desk.session is not None else ""
     choices = [Choice(session.id, session.name, session.status) for session in sessions]

@@ -56,7 +56,7 @@ class Commit(Working[str]):
             keys.append(("^t", "all / staged"))
         return [
             Label(self._scope(), id="what"),
-            MessageArea(id="message", placeholder="Commit message", sends_nothing=True),
+            MessageArea(id="message", placeholder="Commit message", can_submit_empty=True),
             self.status(),
             Static(keys_line(*keys, ("esc", "cancel")), classes="keys"),
         ]
@@ -76,7 +76,7 @@ class Commit(Working[str]):
 
     @property
     def _message(self) -> str:
-        return self.query_one("#message", MessageArea).draft.full().strip()
+        return self.query_one("#message", MessageArea).draft.text_to_send().strip()
 
     @on(MessageArea.Changed)
     def _keep(self) -> None:

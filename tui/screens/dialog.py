@@ -13,10 +13,10 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tui.keys.names import pressed
+from tui.keys.names import parse_key
 from tui.screens.closing import Closing
-from tui.terminal import plain
-from tui.terminal.plain import Announcements
+from tui.terminal import screen_reader
+from tui.terminal.screen_reader import Announcements
 from tui.widgets.dialog_button import DialogButton, button_row
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
@@ -55,7 +55,7 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
         box = Vertical(*self.body(), classes="dialog")
         box.border_title = Content(self.box_title)
         yield box
-        if plain.is_on():
+        if screen_reader.is_enabled():
             yield Announcements()
 
     def body(self) -> list[Widget]:
@@ -68,7 +68,7 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
 
     def press(self, name: str) -> None:
         """Simulate a key that the footer names."""
-        if (key := pressed(name)) is not None:
+        if (key := parse_key(name)) is not None:
             self.app.post_message(key.set_sender(self.app))
 
     def on_click(self, event: events.Click) -> None:

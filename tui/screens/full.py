@@ -11,8 +11,8 @@ from textual.widget import Widget
 from tui.desk import Desk
 from tui.keys import keymap
 from tui.screens.closing import Closing
-from tui.terminal import plain
-from tui.terminal.plain import Announcements
+from tui.terminal import screen_reader
+from tui.terminal.screen_reader import Announcements
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.line import Line
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _SHARED = ("commands", "help", "next_waiting", "quit")
 
 
-def bindings(where: keymap.Where, *shared: str) -> list[Binding]:
+def bindings(where: keymap.Scope, *shared: str) -> list[Binding]:
     """Return the keys of a full screen, and those of the main screen that work on it, too."""
-    global_keys = (bound for bound in keymap.bindings() if bound.id in (*_SHARED, *shared))
-    return [*keymap.bindings(where), *global_keys]
+    global_keys = (bound for bound in keymap.make_bindings() if bound.id in (*_SHARED, *shared))
+    return [*keymap.make_bindings(where), *global_keys]
 
 
 class FullScreen(Closing[None], Screen[None]):
@@ -43,7 +43,7 @@ class FullScreen(Closing[None], Screen[None]):
         """Title, body, announcements and key hints."""
         yield Line(id="top")
         yield from self.body(self.desk.palette)
-        if plain.is_on():
+        if screen_reader.is_enabled():
             yield Announcements(id="announcements")
         yield KeyHints(id="keys")
 
@@ -112,7 +112,7 @@ class FullScreen(Closing[None], Screen[None]):
     ) -> None:
         """Show key hints, the most useful first, with the arguments of `KeyHints.follow`."""
         self.query_one(KeyHints).follow(
-            self.key_overrides, actions, first=first, last=self.LAST, without=without
+            self.key_overrides, actions, first=first, last=self.LAST, unavailable=without
         )
 
     def action_do(self, action_id: str) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.draw.status_icons import MEANINGS
-from tui.keys.keymap import ACTIONS, Where, keys_of
-from tui.keys.names import all_shown, shown, spoken
+from tui.draw.status_icons import LEGEND
+from tui.keys.keymap import ACTIONS, Scope, get_keys
+from tui.keys.names import format_key, format_keys, spell_out
 from tui.keys.pane_keys import (
     CANVAS_KEYS,
     COMPOSER_KEYS,
@@ -43,7 +43,7 @@ class Area:
     """A part of the screen with its own keys."""
 
     title: str
-    where: Where | None
+    where: Scope | None
     """The key map's name for the area."""
     own: Sequence[Row] = ()
     """Keys that are not in the key map."""
@@ -80,10 +80,10 @@ def help_page(
         title = f"{area.title} (focused)" if _is_at(area, here) else area.title
         parts += _table(title, rows, width)
     parts.append(("Marks\n", "bold $accent"))
-    for mark, meaning in MEANINGS:
-        parts += [(f"{mark.sign:>{KEYS_WIDTH}}  ", ROLE_COLORS[mark]), f"{meaning}\n"]
+    for mark, meaning in LEGEND:
+        parts += [(f"{mark.symbol:>{KEYS_WIDTH}}  ", ROLE_COLORS[mark]), f"{meaning}\n"]
     parts += _rows(GIT_MARKS, width)
-    commands = shown(keys_of("commands", overrides))
+    commands = format_key(get_keys("commands", overrides))
     parts += [
         ("\nEverything else", "bold $accent"),
         f" is in the command palette ({commands}). Hold shift to select text with the mouse.\n",
@@ -96,10 +96,10 @@ def _is_at(area: Area, widget: str | None) -> bool:
     return widget in area.widgets
 
 
-def _actions(where: Where | None, overrides: Mapping[str, str]) -> Iterator[Row]:
+def _actions(where: Scope | None, overrides: Mapping[str, str]) -> Iterator[Row]:
     for action in ACTIONS:
-        if action.where == where and (keys := keys_of(action.id, overrides)):
-            yield all_shown(keys), f"{action.title}{'. ' + action.help if action.help else ''}"
+        if action.scope == where and (keys := get_keys(action.id, overrides)):
+            yield format_keys(keys), f"{action.title}{'. ' + action.help if action.help else ''}"
 
 
 def _table(title: str, rows: Iterable[Row], width: int) -> list[Part]:
@@ -109,7 +109,7 @@ def _table(title: str, rows: Iterable[Row], width: int) -> list[Part]:
 def _rows(rows: Iterable[Row], width: int) -> list[Part]:
     parts: list[Part] = []
     for keys, text in rows:
-        first, *rest = wrap(spoken(text), width)
-        parts += [(f"{spoken(keys):>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
+        first, *rest = wrap(spell_out(text), width)
+        parts += [(f"{spell_out(keys):>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
         parts += [f"{'':{KEYS_WIDTH}}  {line}\n" for line in rest]
     return parts

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from tui.keys.keymap import ACTIONS, clashes, keys_of
-from tui.keys.names import shown
+from tui.keys.keymap import ACTIONS, find_conflicts, get_keys
+from tui.keys.names import format_key
 
 _ALIASES = {
     "ctrl+m": "enter",
@@ -55,9 +55,9 @@ def refusal(key: str, character: str | None = None, *, allow_letters: bool = Fal
 
 def clash(action_id: str, key: str, overrides: Mapping[str, str]) -> str | None:
     """Return a message if another action already has the key, otherwise `None`."""
-    new = set(clashes({**overrides, action_id: key})) - set(clashes(overrides))
+    new = set(find_conflicts({**overrides, action_id: key})) - set(find_conflicts(overrides))
     for action in ACTIONS:
-        has_it = key in keys_of(action.id, overrides).split(",")
+        has_it = key in get_keys(action.id, overrides).split(",")
         if action.id != action_id and has_it and any(action.id in message for message in new):
             return (
                 f"{spell_key(key)} is the key of '{action.title}'. Change that first, or press "
@@ -68,4 +68,4 @@ def clash(action_id: str, key: str, overrides: Mapping[str, str]) -> str | None:
 
 def spell_key(key: str) -> str:
     """Return a key's displayed name, written out: `ctrl+t`."""
-    return shown(key).replace("^", "ctrl+").replace("⇧", "shift+") or key
+    return format_key(key).replace("^", "ctrl+").replace("⇧", "shift+") or key

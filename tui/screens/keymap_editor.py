@@ -15,8 +15,8 @@ from textual.widgets.option_list import Option
 from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from tui.desk import Desk
-from tui.keys.keymap import ACTIONS, BY_ID, Action, keys_of
-from tui.keys.names import all_shown
+from tui.keys.keymap import ACTIONS, BY_ID, Action, get_keys
+from tui.keys.names import format_keys
 from tui.screens.closing import Closing
 from tui.screens.dialog import Confirm
 from tui.screens.filtered import Filtered
@@ -101,13 +101,13 @@ class KeysScreen(Filtered):
         self._show_about()
 
     def _matches(self, action: Action) -> bool:
-        keys = all_shown(keys_of(action.id, self._overrides))
+        keys = format_keys(get_keys(action.id, self._overrides))
         text = f"{action.id} {action.title} {keys}".lower()
         return all(word in text for word in self.query_text.lower().split())
 
     def _row(self, action: Action) -> Content:
         own = action.id in self._overrides
-        keys = all_shown(keys_of(action.id, self._overrides)) or "no key"
+        keys = format_keys(get_keys(action.id, self._overrides)) or "no key"
         title = Content(action.title).truncate(TITLE_WIDTH - 1, ellipsis=True)
         gap = " " * (TITLE_WIDTH - title.cell_length)
         style = "bold" if own else "" if keys != "no key" else "$text-muted"
@@ -118,8 +118,8 @@ class KeysScreen(Filtered):
         action = self.action
         about = "No action matches. Press backspace to change the filter."
         if action is not None:
-            builtin = all_shown(action.keys) or "none"
-            where = "" if action.where == "everywhere" else f" Works in: {action.where}."
+            builtin = format_keys(action.keys) or "none"
+            where = "" if action.scope == "everywhere" else f" Works in: {action.scope}."
             about = f"Built-in key: {builtin}.{where}"
         self.query_one("#about", Static).update(about)
 
@@ -140,7 +140,7 @@ class KeysScreen(Filtered):
         key = await self.app.push_screen_wait(PressKey(action, self._overrides))
         if key is None:
             return
-        had = keys_of(action.id, self._overrides)
+        had = get_keys(action.id, self._overrides)
         keys = [*filter(None, had.split(",") if more else ()), key]
         await self._save({action.id: ",".join(dict.fromkeys(keys))})
 
@@ -204,7 +204,7 @@ class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=Fa
             self.dismiss(None)
             return
         character = event.character if event.is_printable else None
-        reason = refusal(event.key, character, allow_letters=self._action.where == "diff")
+        reason = refusal(event.key, character, allow_letters=self._action.scope == "diff")
         reason = reason or clash(self._action.id, event.key, self._overrides)
         if reason is None:
             self.dismiss(event.key)

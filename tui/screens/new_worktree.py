@@ -96,7 +96,7 @@ class NewWorktree(Dialog[WantedWorktree]):
             MessageArea(
                 id="message",
                 placeholder="First message; leave empty to start later",
-                sends_nothing=True,
+                can_submit_empty=True,
             ),
             Label("Name"),
             TextField(given.name, id="name", placeholder="generated if empty", compact=True),
@@ -191,7 +191,7 @@ class NewWorktree(Dialog[WantedWorktree]):
     def _submit(self) -> None:
         self.dismiss(
             WantedWorktree(
-                message=self.query_one("#message", MessageArea).draft.full().strip(),
+                message=self.query_one("#message", MessageArea).draft.text_to_send().strip(),
                 name=self.query_one("#name", Input).value.strip(),
                 base=self._choice("base").value,
                 issue=self._choice("issue"),

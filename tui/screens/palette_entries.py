@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.content import Content
 from textual.style import Style
 
-from tui.keys.keymap import Action, keys_of
-from tui.keys.names import shown
+from tui.keys.keymap import Action, get_keys
+from tui.keys.names import format_key
 from tui.keys.word_match import WordMatch
 from tui.screens.palette import Entry
-from tui.widgets.key_line import keys_told
+from tui.widgets.key_line import read_keys
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -36,7 +36,7 @@ def action_entries(
     for action in actions:
         score = matcher.match(action.title)
         if score > 0 or not query:
-            key = shown(keys_of(action.id, screen.key_overrides))
+            key = format_key(get_keys(action.id, screen.key_overrides))
             label = Content.assemble(
                 matcher.highlight(action.title), (f"  {key}" if key else "", "$text-muted")
             )
@@ -48,7 +48,7 @@ def dialog_entries(
 ) -> Iterator[Entry]:
     """Yield the matching keys of a dialog's footer, in order; `press` simulates one."""
     matcher = WordMatch(query, style)
-    for key, label in keys_told(dialog):
+    for key, label in read_keys(dialog):
         title = label[:1].upper() + label[1:]
         score = matcher.match(title)
         if score > 0 or not query:

@@ -19,7 +19,7 @@ from model.richtext.highlight import highlight_code
 from tui.composer.draft import Draft
 from tui.composer.widget import MessageArea
 from tui.desk import Desk
-from tui.draw.colors import palette
+from tui.draw.colors import get_palette
 from tui.screens import preferences_rows as rows
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Dialog
@@ -82,7 +82,7 @@ class ChooseSyntax(Choose):
     @on(OptionList.OptionHighlighted)
     def _preview(self, event: OptionList.OptionHighlighted) -> None:
         sample = self.query_one("#sample", Static)
-        colors = palette("dark", str(event.option.id))
+        colors = get_palette("dark", str(event.option.id))
         sample.styles.background = colors.code.bgcolor.name if colors.code.bgcolor else None
         parts: list[str | tuple[str, Any]] = []
         for line in highlight_code(SAMPLE, "python"):
@@ -116,7 +116,7 @@ class EditText(Dialog[str]):
         """Sentence, text, error and keys."""
         return [
             Static(self._sentence, markup=False, classes="words"),
-            MessageArea(sends_nothing=True),
+            MessageArea(can_submit_empty=True),
             Static(classes="problem", markup=False),
             Static(
                 keys_line(("enter", "save"), ("^j", "new line"), ("esc", "cancel")),

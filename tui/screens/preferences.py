@@ -233,7 +233,7 @@ class PreferencesScreen(Filtered):
     async def _step_to(self, key: str, wanted: Any) -> None:
         try:
             if await self._apply(key, wanted):
-                await self._desk.mirror.until(
+                await self._desk.mirror.wait_for(
                     lambda state: (
                         getattr(state.preferences, key) == wanted or self._wanted.get(key) != wanted
                     )

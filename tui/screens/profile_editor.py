@@ -137,7 +137,7 @@ class EditProfile(Dialog[None]):
             Label("Name"),
             _text_field("name", old.name if old else "", "name"),
             Label("Settings, as JSON in the program's format"),
-            MessageArea(id="settings", placeholder=placeholder, sends_nothing=True),
+            MessageArea(id="settings", placeholder=placeholder, can_submit_empty=True),
             Label("Settings file, read at each start (optional)"),
             _text_field("file", (old.file_path or "") if old else "", "full path, JSON or TOML"),
             Static(id="thinks", markup=False),
@@ -193,7 +193,7 @@ class EditProfile(Dialog[None]):
     @on(MessageArea.Submitted)
     async def _submitted(self, event: Input.Submitted | MessageArea.Submitted) -> None:
         event.stop()
-        written = self.query_one("#settings", MessageArea).draft.full().strip()
+        written = self.query_one("#settings", MessageArea).draft.text_to_send().strip()
         profile: dict[str, Any] = {
             **(self._old.model_dump() if self._old else {}),
             "name": self.query_one("#name", Input).value.strip(),

@@ -58,7 +58,7 @@ class PullRequest(Working["OpenedPullRequest"]):
             MessageArea(
                 id="message",
                 placeholder="Description; generated if empty",
-                sends_nothing=True,
+                can_submit_empty=True,
             ),
             self.status(),
             Static(
@@ -83,7 +83,7 @@ class PullRequest(Working["OpenedPullRequest"]):
     @on(MessageArea.Changed)
     def _keep(self) -> None:
         self._draft.title = self.query_one("#title", Input).value.strip()
-        self._draft.body = self.query_one("#message", MessageArea).draft.full().strip()
+        self._draft.body = self.query_one("#message", MessageArea).draft.text_to_send().strip()
 
     @on(Input.Submitted)
     @on(MessageArea.Submitted)

@@ -15,7 +15,7 @@ from model.base.text import find_hidden, make_visible
 from model.domain.scripts import Script, ScriptName
 from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line
-from tui.widgets.status_line import duration
+from tui.widgets.status_line import format_duration
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
@@ -251,7 +251,7 @@ def _page(script: Script | None, run: "ScriptRun | None") -> Content:
 
 def _format_state(run: "ScriptRun") -> tuple[str, str]:
     """Return the state of a run with its style."""
-    took = f" after {duration(int(run.ended_at - run.started_at))}" if run.ended_at else ""
+    took = f" after {format_duration(int(run.ended_at - run.started_at))}" if run.ended_at else ""
     match run.status:
         case "running":
             return "Running", "bold $accent"

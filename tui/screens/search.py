@@ -15,9 +15,9 @@ from textual.widgets.option_list import Option
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from tui.draw.plain_markdown import words_of
+from tui.draw.plain_markdown import strip_markdown
 from tui.screens.dialog import Dialog
-from tui.tree.filter import occurrences
+from tui.tree.filter import find_occurrences
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
@@ -160,13 +160,13 @@ class Search(Dialog["SearchHit"]):
         return Content.assemble(
             (clean_line(hit.session.name) or "(no name)", "bold"),
             (f"  {where} · {who} · {day}{away}\n", "$text-muted"),
-            self._snippet(words_of(clean_line(hit.snippet))),
+            self._snippet(strip_markdown(clean_line(hit.snippet))),
         )
 
     def _snippet(self, text: str) -> Content:
         content = Content(f"  {text}")
         for word in self._query.split():
-            for first, last in occurrences(word, text):
+            for first, last in find_occurrences(word, text):
                 content = content.stylize("bold $accent", first + 2, last + 2)
         return content
 

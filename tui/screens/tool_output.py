@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from model.base.errors import SpinneyError
 from tui.draw.colors import Palette
-from tui.draw.line_parts import output_rows, strip_of
+from tui.draw.line_parts import to_strip, wrap_output
 from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line
 
@@ -82,8 +82,8 @@ class OutputView(ScrollView, can_focus=True):
     def strips(self, text: str) -> list[Strip]:
         """Return a text as rows of the view's width."""
         width, kind = self._width, self._palette.kind
-        lines = output_rows(text, width, self._palette.text)
-        return [strip_of(line, width, kind) for line in lines]
+        lines = wrap_output(text, width, self._palette.text)
+        return [to_strip(line, width, kind) for line in lines]
 
     def _fit_virtual_size(self) -> None:
         self.virtual_size = Size(self._width, len(self._rows))
@@ -94,7 +94,7 @@ class OutputView(ScrollView, can_focus=True):
         row = y + self.scroll_offset.y
         if row < len(self._rows):
             return self._rows[row]
-        return strip_of([], self._width, self._palette.kind)
+        return to_strip([], self._width, self._palette.kind)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Request more rows before the end is reached."""

@@ -26,34 +26,34 @@ from textual.theme import Theme
 from model.base.errors import SpinneyError
 from themes.loader import load_chrome
 from themes.terminal import theme_colors
-from tui.keys.keymap import BY_ID, clashes, is_bound, strangers
+from tui.keys.keymap import BY_ID, find_conflicts, find_unknown_actions, is_bound
 from tui.shell import failure
 from tui.shell.interrupt import Interrupt
 from tui.shell.main_screen import MainScreen
 from tui.shell.startup_snapshot import snapshot_path
 from tui.shell.type_ahead import TypeAhead
-from tui.terminal import plain
+from tui.terminal import screen_reader
 from tui.terminal.background import TerminalDriver
-from tui.terminal.bursts import divided
-from tui.terminal.capabilities import Terminal, exit_on_hang_up
-from tui.terminal.clipboard import copied, copy_sequence, too_long
+from tui.terminal.bursts import split_burst
+from tui.terminal.capabilities import Terminal, exit_on_hangup
+from tui.terminal.clipboard import copy_sequence, format_copied, format_too_long
 from tui.terminal.compositor import RowCompositor
-from tui.terminal.input_parser import BackgroundTold
+from tui.terminal.input_parser import BackgroundReported
 from tui.terminal.output import PaintedApp
-from tui.terminal.output_filters import color_system, filters
-from tui.terminal.sanitize import Harmless
+from tui.terminal.output_filters import detect_color_system, make_filters
+from tui.terminal.sanitize import ControlCharFilter
 from tui.terminal.textual_internals import use_compositor
 
 if TYPE_CHECKING:
     from model.client.base import Client
     from model.preferences.schema import Preferences
-    from tui.composer.draft_store import Drafts
+    from tui.composer.draft_store import DraftStore
     from tui.shell.connection import Connection
     from tui.shell.leave import Ending
     from tui.store.mirror import Mirror
-    from tui.terminal.supervisor import Leash
+    from tui.terminal.supervisor import ForegroundProcess
 
-_HARMLESS = Harmless()
+_HARMLESS = ControlCharFilter()
 _DIALOGS = Path(__file__).with_name("dialogs.tcss")
 """Styles of the screens that cannot open before the first frame."""
 _MOUSE = "\x1b[?1000{0}\x1b[?1003{0}\x1b[?1015{0}\x1b[?1006{0}"
@@ -68,9 +68,9 @@ class SpinneyApp(PaintedApp):
     awaited, if it is a coroutine function); if it raises `SpinneyError`, a full screen shows the
     message. `offer_path` is the directory in which Spinney was started; `demo` offers the demo
     agent. `attached`: the client's Spinney runs in another process and continues whatever happens
-    here; `outlived`: it runs in this one and can continue without this screen. `leash` controls
-    the process in front of this one, which returns the terminal to the shell. Drafts are saved
-    below `data`.
+    here; `outlived`: it runs in this one and can continue without this screen. `foreground`
+    controls the process in front of this one, which returns the terminal to the shell. Drafts are
+    saved below `data`.
     """
 
     CSS_PATH = "style.tcss"
@@ -90,7 +90,7 @@ class SpinneyApp(PaintedApp):
         demo: bool = False,
         attached: bool = False,
         outlived: bool = False,
-        leash: "Leash | None" = None,
+        foreground: "ForegroundProcess | None" = None,
         data: Path | None = None,
         elsewhere: str = "",
         environ: Mapping[str, str] | None = None,
@@ -98,12 +98,12 @@ class SpinneyApp(PaintedApp):
         super().__init__(driver_class=TerminalDriver)
         self.attached = attached
         self.outlived = outlived
-        self.leash = leash
+        self.foreground = foreground
         self.ending: Ending = "quit"
         """What the program does after this screen has closed."""
-        self.terminal = Terminal.of(os.environ if environ is None else environ)
-        plain.switch(self.terminal.plain)
-        self.set_class(self.terminal.plain, "-screen-reader")
+        self.terminal = Terminal.from_environ(os.environ if environ is None else environ)
+        screen_reader.set_enabled(self.terminal.screen_reader)
+        self.set_class(self.terminal.screen_reader, "-screen-reader")
         use_compositor(RowCompositor)
         self._mouse_is_released = False
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
@@ -111,10 +111,12 @@ class SpinneyApp(PaintedApp):
         self._key_overrides: Mapping[str, str] = {}
         self._copied = ""
         term = os.environ.get("TERM", "")
-        self.color_system = color_system(term, COLOR_SYSTEMS.get(self.console.color_system or ""))
-        self._output_filters = filters(
+        self.color_system = detect_color_system(
+            term, COLOR_SYSTEMS.get(self.console.color_system or "")
+        )
+        self._output_filters = make_filters(
             ascii_signs=self.terminal.ascii_signs,
-            plain=self.terminal.plain,
+            screen_reader=self.terminal.screen_reader,
             color_system=self.color_system,
         )
         self.animation_level = "none"
@@ -143,12 +145,12 @@ class SpinneyApp(PaintedApp):
         if isinstance(self.driver, TerminalDriver):
             self.driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
         if not self.is_headless:
-            exit_on_hang_up(self._on_end_signal, self.exit, self.leash)
+            exit_on_hangup(self._on_end_signal, self.exit, self.foreground)
             self._stop_by_signal()
-            if self.terminal.plain:
-                self.write(plain.SHOW_CURSOR)
+            if self.terminal.screen_reader:
+                self.write(screen_reader.SHOW_CURSOR)
 
-    def failed(self, error: Exception | None) -> bool:
+    def report_failure(self, error: Exception | None) -> bool:
         """Show one message; the traceback goes to the log, if there is one."""
         if (message := failure.log(error, self._data)) is not None:
             self.panic(message)
@@ -171,7 +173,7 @@ class SpinneyApp(PaintedApp):
         """Send a key to the focused widget; of a divided burst only the first, the rest wait."""
         target = self.focused or self.screen
         if isinstance(event, events.Key):
-            event, *rest = divided(event, target)
+            event, *rest = split_burst(event, target)
             self.type_ahead.put_first(rest)
             self._screen_of_key[event] = self.screen
         await super().on_event(event)
@@ -223,9 +225,9 @@ class SpinneyApp(PaintedApp):
         await asyncio.to_thread(warm_up)
         if not self.is_running:
             return  # closed meanwhile: nothing can be mounted any more
-        self.main.chat.made_transcript()
+        self.main.chat.ensure_transcript()
         with suppress(TimeoutError):
-            await mirror.until(lambda _: True)
+            await mirror.wait_for(lambda _: True)
             gc.collect(1)
             gc.freeze()
             # Streamed rows would otherwise trigger a full collection every few seconds.
@@ -252,7 +254,7 @@ class SpinneyApp(PaintedApp):
         if key_overrides != self._key_overrides:
             self._key_overrides = dict(key_overrides)
             self.set_keymap(key_overrides)
-        warnings = [*clashes(key_overrides), *strangers(preferences.keybindings)]
+        warnings = [*find_conflicts(key_overrides), *find_unknown_actions(preferences.keybindings)]
         for message in warnings:
             if message not in self._key_warnings:
                 self.notify(message, severity="warning", markup=False)
@@ -277,7 +279,7 @@ class SpinneyApp(PaintedApp):
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
-    def on_background_told(self, event: BackgroundTold) -> None:
+    def on_background_reported(self, event: BackgroundReported) -> None:
         """Follow the terminal's background if the theme is "system"."""
         self.terminal = replace(self.terminal, dark=event.dark)
         self.use_theme(self._wanted_theme)
@@ -296,8 +298,10 @@ class SpinneyApp(PaintedApp):
     def cursor_position(self) -> Offset:
         """The hardware cursor position; in screen-reader mode it always follows the focus."""
         position = None
-        if plain.is_on() and self.is_running and self.screen_stack:
-            position = plain.cursor_of(self.focused or plain.dialog_of(self.screen))
+        if screen_reader.is_enabled() and self.is_running and self.screen_stack:
+            position = screen_reader.find_cursor(
+                self.focused or screen_reader.find_dialog(self.screen)
+            )
         return position or self._cursor_position
 
     @cursor_position.setter
@@ -314,9 +318,15 @@ class SpinneyApp(PaintedApp):
         markup: bool = True,
     ) -> None:
         """Show a notification; in screen-reader mode as a permanent line at the bottom."""
-        lists = plain.announcements(self.screen_stack) if self.terminal.plain else []
+        lists = (
+            screen_reader.find_announcements(self.screen_stack)
+            if self.terminal.screen_reader
+            else []
+        )
         for announcements in lists:
-            announcements.tell(message if severity == "information" else f"{severity}: {message}")
+            announcements.announce(
+                message if severity == "information" else f"{severity}: {message}"
+            )
         if not lists:
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
@@ -335,10 +345,10 @@ class SpinneyApp(PaintedApp):
         """Copy to the clipboard through the terminal, and confirm it."""
         sequence = copy_sequence(text, self.terminal)
         if sequence is None:
-            self.notify(too_long(text), severity="warning", markup=False)
+            self.notify(format_too_long(text), severity="warning", markup=False)
             return
         self.write(sequence)
-        self.notify(copied(text), markup=False, timeout=2)
+        self.notify(format_copied(text), markup=False, timeout=2)
 
     def toggle_mouse(self) -> bool:
         """Release the mouse to the terminal, or capture it again; return whether it is released."""
@@ -386,8 +396,8 @@ class SpinneyApp(PaintedApp):
     def _on_end_signal(self, number: int) -> None:
         """Handle SIGHUP from the terminal or SIGTERM from a person; can interrupt anything."""
         self.ending = "leave" if number == signal.SIGHUP and self.outlived else "quit"
-        if self.leash is not None:
-            self.leash.go_on()
+        if self.foreground is not None:
+            self.foreground.resume()
 
     def _stop_by_signal(self) -> None:
         """Make SIGTSTP suspend to the shell and stop nothing else, as ctrl+z does."""
@@ -400,11 +410,11 @@ class SpinneyApp(PaintedApp):
 
     def action_to_shell(self) -> None:
         """Suspend to the shell until `fg`; agents keep running."""
-        if self.leash is None:
+        if self.foreground is None:
             self.main.say("There is no shell to return to.", bad=True)
             return
         with self.suspend():
-            self.leash.stop()
+            self.foreground.suspend()
 
     def action_command_palette(self) -> None:
         """Show the command palette, which is imported only now."""
@@ -418,7 +428,7 @@ class SpinneyApp(PaintedApp):
         """Exit, after saving unsent text and the state of the screen."""
         try:
             if self.main.is_connected:  # else there was nothing to write to
-                self.main.chat.put_down()
+                self.main.chat.save_drafts()
             self.main.startup.save_now()
         finally:
             # Exit even if saving failed: nothing else could end the program.
@@ -436,10 +446,10 @@ class SpinneyApp(PaintedApp):
         self.leave()
 
 
-def _drafts(data: Path | None) -> "Drafts":
-    from tui.composer.draft_store import Drafts
+def _drafts(data: Path | None) -> "DraftStore":
+    from tui.composer.draft_store import DraftStore
 
-    drafts = Drafts(data / "terminal" if data is not None else None)
+    drafts = DraftStore(data / "terminal" if data is not None else None)
     drafts.load()
     return drafts
 

@@ -4,9 +4,9 @@ from textual.screen import ModalScreen
 
 from tui.composer.widget import Composer
 from tui.shell.selection import Selection
-from tui.store.places import project_of, worktree_of
+from tui.store.places import get_project, get_worktree
 from tui.tree.widget import ProjectTree
-from tui.widgets.key_hints import KeyHints, useless
+from tui.widgets.key_hints import KeyHints, find_unavailable
 from tui.widgets.queue import Queue
 from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
@@ -17,7 +17,7 @@ def follow(screen: Selection) -> None:
     if not screen.is_connected:
         return
     place, state = screen.place or screen.projects.place, screen.state
-    items = (project_of(place, state), worktree_of(place, state), screen.session)
+    items = (get_project(place, state), get_worktree(place, state), screen.session)
     path = [item.name for item in items if item is not None]
     scripts = screen.worktree.running_scripts if screen.worktree is not None else ()
     screen.query_one("#top", TopBar).follow(
@@ -50,13 +50,15 @@ def update_key_hints(screen: Selection) -> None:
             first = (("↑ ↓", "move"), ("enter", "choose"))
         case Queue():
             first = (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose"))
-    without = useless(screen.state if screen.is_connected else None, screen.session)
+    without = find_unavailable(screen.state if screen.is_connected else None, screen.session)
     if screen.focused is screen.projects:
         without |= {"stop"}
     elif _is_plan_pending(screen):
         without |= {"stop"}
         first += ((screen.key_of("stop"), "twice: set aside"),)
-    screen.query_one("#keys", KeyHints).follow(screen.key_overrides, first=first, without=without)
+    screen.query_one("#keys", KeyHints).follow(
+        screen.key_overrides, first=first, unavailable=without
+    )
 
 
 def _is_plan_pending(screen: Selection) -> bool:

@@ -51,7 +51,7 @@ class Connection:
         self.notifier = Notifier(screen)
         screen.mirror.followers.append(self.notifier.follow)
         screen.chat.completion.search = self.outbox.find_files
-        screen.chat.completion.ask_commands = self.outbox.agent_commands
+        screen.chat.completion.load_commands = self.outbox.agent_commands
         screen.chat.composer.takes_images = not screen.host.remote_address
 
     @staticmethod
@@ -74,7 +74,7 @@ class Connection:
         for problem in await desk.client.call(get_problems):
             desk.say(problem, bad=True)
         await self.reports.read_server()
-        state = await desk.mirror.until(lambda _: True)
+        state = await desk.mirror.wait_for(lambda _: True)
         is_new = not state.projects and not state.preferences.has_seen_feature_tour
         if is_new and not desk.demo:
             await welcome(desk)

@@ -4,7 +4,7 @@ import asyncio
 
 from model.base.errors import SpinneyError
 from model.domain.resources import Session
-from tui.draw.colors import Palette, palette
+from tui.draw.colors import Palette, get_palette
 from tui.shell.preload import warm_up
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
@@ -17,8 +17,8 @@ def palette_of(screen: Selection) -> Palette:
     """Return the colors of conversations for the current theme and preferences."""
     preferences = screen.state.preferences
     if screen.application.is_dark:
-        return palette("dark", preferences.syntax_theme_dark)
-    return palette("light", preferences.syntax_theme_light)
+        return get_palette("dark", preferences.syntax_theme_dark)
+    return get_palette("light", preferences.syntax_theme_light)
 
 
 class ConversationLoader:
@@ -52,9 +52,9 @@ class ConversationLoader:
         history = self._histories.get(chat.session_id or "")
         if history is None or chat.transcript is None:
             return
-        await self._histories.older(history)
+        await self._histories.load_older(history)
         if chat.session_id == history.session_id:
-            chat.transcript.changed(0)
+            chat.transcript.update_messages(0)
 
     async def reveal(self, session_id: str, message_id: str) -> None:
         """Scroll to a message of the session just opened, reading the pages before it."""
@@ -65,9 +65,11 @@ class ConversationLoader:
         await self.show(session)
         history = self._histories.get(session_id)
         while history is not None and not any(m.id == message_id for m in history.messages):
-            if not history.older or not await self._histories.older(history, SEARCH_PAGE):
+            if not history.older_count or not await self._histories.load_older(
+                history, SEARCH_PAGE
+            ):
                 screen.say("That message no longer exists.")
                 return
         if screen.chat.session_id == session_id and screen.chat.transcript is not None:
-            screen.chat.transcript.changed(0)
+            screen.chat.transcript.update_messages(0)
             screen.chat.transcript.reveal(message_id)

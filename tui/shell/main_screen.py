@@ -24,9 +24,9 @@ from tui.shell.local_actions import LOCAL, step_back
 from tui.shell.onboarding import missing_agents, next_step
 from tui.shell.selection import Selection
 from tui.shell.startup import SAVE_INTERVAL, Startup
-from tui.store.places import Place, is_project, is_shown, nearest, project_of
+from tui.store.places import Place, find_nearest_shown, find_project_id, get_project, is_shown
 from tui.terminal.capabilities import WIDE, Terminal, size_problem
-from tui.terminal.plain import Announcements
+from tui.terminal.screen_reader import Announcements
 from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -57,7 +57,7 @@ R = TypeVar("R")
 class MainScreen(Selection):
     """Projects, a conversation, and the bars around them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*keymap.make_bindings()]
     AUTO_FOCUS = ""  # Textual would focus the tree.
 
     def __init__(
@@ -68,7 +68,7 @@ class MainScreen(Selection):
             started_in=started_in,
             offered=find_enclosing_repository(started_in) if started_in else None,
             demo=demo,
-            classes="-screen-reader" if terminal.plain else None,
+            classes="-screen-reader" if terminal.screen_reader else None,
         )
         self._connection: Connection | None = None
         self._agents_missing: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class MainScreen(Selection):
         with Horizontal(id="body"):
             yield self.startup.tree()
             yield Chat(id="chat")
-        if self.terminal.plain:
+        if self.terminal.screen_reader:
             yield Announcements(id="announcements")
         yield KeyHints(id="keys")
         yield Static(id="too-small", markup=False)
@@ -163,13 +163,13 @@ class MainScreen(Selection):
             return  # widgets are being removed one at a time
         if change.loaded or change.preferences:
             preferences = change.state.preferences
-            self.key_overrides = keymap.normalised(preferences.keybindings)
+            self.key_overrides = keymap.normalize_overrides(preferences.keybindings)
             self.application.follow_preferences(preferences, self.key_overrides)
             self.recolor()
         if change.loaded:
             self.start(self._connected.reports.read_server())
         self.projects.follow(change)
-        self.chat.tell(change)
+        self.chat.apply_change(change)
         # Text streams at thirty frames a second; skip everything that it does not change.
         if not change.is_only_text:
             if change.lost is None:
@@ -195,9 +195,9 @@ class MainScreen(Selection):
             report_draft(self, place, change)
             self.place = None
             self._show_step()
-            parent = nearest(place, change.state, change.before)
+            parent = find_nearest_shown(place, change.state, change.before)
             if parent is not None and self.focused is self.projects:
-                self.projects.point_at(parent)
+                self.projects.move_cursor_to(parent)
                 self.point_to(self._newest_session(parent))  # focus stays in the tree
             elif parent is not None:
                 self.open_place(parent)
@@ -245,7 +245,7 @@ class MainScreen(Selection):
             return
         self.place = place
         self.remove_class("tree-open")
-        self.projects.point_at(place)
+        self.projects.move_cursor_to(place)
         self._show_step()
         bars.follow(self)
         self.focus_chat()
@@ -281,13 +281,13 @@ class MainScreen(Selection):
         if worktree is not None:
             self._connected.outbox.mark_opened(worktree.id)
         unfold = self.startup.is_over
-        self.projects.point_at(Place("session", session.id), unfold=unfold)
+        self.projects.move_cursor_to(Place("session", session.id), expand=unfold)
         self._read(session)
         self.follow_session()
         bars.follow(self)
 
     def _read(self, session: "Session") -> None:
-        self.mirror.histories.shown = session.id
+        self.mirror.histories.open_session_id = session.id
         show = partial(self._connected.conversation.show, session)
         self.run_worker(cast("WorkType[None]", show), group="opening", exclusive=True)
 
@@ -318,8 +318,8 @@ class MainScreen(Selection):
     @property
     def _pointed_project(self) -> Place | None:
         """The project that the top bar names while nothing is open."""
-        project = project_of(self.projects.place, self.state)
-        if project is None or (self.offered and is_project(self.state, self.offered) is None):
+        project = get_project(self.projects.place, self.state)
+        if project is None or (self.offered and find_project_id(self.state, self.offered) is None):
             return None
         return Place("project", project.id)
 
@@ -352,7 +352,7 @@ class MainScreen(Selection):
     def _step_accepted(self, event: Welcome.Accepted) -> None:
         self.perform(event.action)
 
-    @on(Chat.Shown)
+    @on(Chat.Ready)
     def _first_frame_painted(self) -> None:
         self.application.first_frame_painted()
 
@@ -442,5 +442,5 @@ class MainScreen(Selection):
         self.set_class(problem is not None, "too-small")
         self.query_one("#too-small", Static).update(problem or "")
         # Screen-reader mode shows one pane at a time, too.
-        self.set_class(width < WIDE or self.terminal.plain, "narrow")
+        self.set_class(width < WIDE or self.terminal.screen_reader, "narrow")
         self.set_class(width >= 180, "roomy")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from model.base.text import clean_line
 from model.domain import events as e
-from tui.draw.status_icons import counts
+from tui.draw.status_icons import count_waiting_and_running
 from tui.shell.bars import is_conversation_visible
 from tui.shell.selection import Selection
 from tui.terminal import notifications
@@ -60,8 +60,11 @@ class Notifier:
         if not app.app_focus or screen.terminal.tmux:
             terminal = screen.terminal
             screen.application.write(
-                notifications.notification(
-                    terminal.notes, "Spinney", f"{name} {message}", tmux=terminal.tmux
+                notifications.notification_sequence(
+                    terminal.notification_protocol,
+                    "Spinney",
+                    f"{name} {message}",
+                    tmux=terminal.tmux,
                 )
             )
 
@@ -71,22 +74,23 @@ class Notifier:
     def _update_title(self, change: "Change") -> None:
         """Show the counts of waiting and running sessions in the terminal's title, if changed."""
         screen = self._screen
-        if not screen.terminal.titled:
+        if not screen.terminal.has_title:
             return
-        waiting, running = counts(change.state)
+        waiting, running = count_waiting_and_running(change.state)
         parts = [f"{waiting} need you"] if waiting else []
         parts += [f"{running} running"] if running else []
         title = " · ".join([*parts, "Spinney"])
         if title != self._title:
             screen.application.write(
-                ("" if self._title else notifications.TITLE_KEPT) + notifications.title(title)
+                ("" if self._title else notifications.SAVE_TITLE)
+                + notifications.title_sequence(title)
             )
             self._title = title
 
     def close(self) -> None:
         """Restore the terminal's title."""
         if self._title:
-            self._screen.application.write(notifications.TITLE_BACK)
+            self._screen.application.write(notifications.RESTORE_TITLE)
 
 
 def _finished_sessions(change: "Change") -> "Iterator[Session]":

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.base.text import clean_line
-from tui.store.places import is_project, project_of
+from tui.store.places import find_project_id, get_project
 from tui.widgets.welcome import Step
 
 if TYPE_CHECKING:
@@ -39,7 +39,11 @@ def next_step(
     used, how to install each; `is_sending`: whether a first message for the place is being sent;
     `key_of`: returns the key of an action, as displayed.
     """
-    if offered is not None and is_project(state, offered) is None and not _is_in_project(place):
+    if (
+        offered is not None
+        and find_project_id(state, offered) is None
+        and not _is_in_project(place)
+    ):
         return Step(
             "Welcome to Spinney",
             "Run coding agents in parallel. Each works in its own git worktree, a separate "
@@ -143,7 +147,7 @@ def _branch_facts(state: "State", worktree: "Worktree") -> Iterator[str]:
 
 
 def _project_step(state: "State", place: "Place | None", key_of: Callable[[str], str]) -> Step:
-    chosen = project_of(place, state)
+    chosen = get_project(place, state)
     project = chosen or next(p for p in state.projects.values() if not p.is_folder)
     name = clean_line(project.name)
     if project.is_folder:

@@ -10,7 +10,7 @@ from model.api.files import list_worktree_files
 from model.api.worktrees import mark_worktree_opened
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
-from tui.composer.slash_commands import for_the_agent
+from tui.composer.slash_commands import unescape_command
 from tui.screens.edit_plan import EditPlan
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
@@ -46,23 +46,23 @@ class Outbox:
             if key in screen.state.worktrees:
                 await self._wait_for_creation(key)
                 session = await self._client.call(commands.create_session, worktree_id=key)
-                await screen.mirror.until(lambda state: session.id in state.sessions)
+                await screen.mirror.wait_for(lambda state: session.id in state.sessions)
                 if screen.place == Place("worktree", key):
                     screen.open_session(session.id)
                 key = session.id
             await self.send(key, text, images)
         except (SpinneyError, TimeoutError):
-            screen.chat.give_back(draft, text, images, to=key)
+            screen.chat.return_message(draft, text, images, to=key)
             raise
-        screen.chat.arrived(draft, text, images)
+        screen.chat.confirm_sent(draft, text, images)
 
     async def _wait_for_creation(self, worktree_id: str) -> None:
-        await self._screen.mirror.until(
+        await self._screen.mirror.wait_for(
             lambda state: (
                 worktree_id not in state.worktrees
                 or state.worktrees[worktree_id].status != "creating"
             ),
-            within=CREATION_LIMIT,
+            timeout=CREATION_LIMIT,
         )
 
     async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
@@ -71,13 +71,13 @@ class Outbox:
         await self._client.call(
             commands.send_chat_message,
             session_id=session_id,
-            message=for_the_agent(text),
+            message=unescape_command(text),
             **arguments,
         )
 
     def return_text(self, session_id: str, text: str) -> None:
         """Put text that was not sent into the session's message box."""
-        self._screen.chat.give_back(session_id, text)
+        self._screen.chat.return_message(session_id, text)
 
     # Completion ---------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class Outbox:
         session = await self._client.call(
             commands.approve_plan, mode="build", fresh=True, **arguments
         )
-        await screen.mirror.until(lambda state: session.id in state.sessions)
+        await screen.mirror.wait_for(lambda state: session.id in state.sessions)
         screen.open_session(session.id)
         old = screen.state.sessions.get(session_id)
         if old is not None and screen.state.preferences.close_original_on_clear_context:

@@ -12,7 +12,7 @@ from tui.keys.word_match import WordMatch
 from tui.screens.palette import Entry
 from tui.screens.palette_entries import action_entries
 from tui.shell.selection import Selection
-from tui.store.places import Place, project_of, shown_sessions, worktree_of
+from tui.store.places import Place, get_project, get_worktree, list_shown_sessions
 
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
@@ -35,7 +35,7 @@ _AFTER_ACTIONS = 0.5
 
 def main_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
     """Every applicable action by its title, and if there is a query every session by its name."""
-    shown = (a for a in ACTIONS if a.in_palette and a.where not in ("canvas", "diff"))
+    shown = (a for a in ACTIONS if a.in_palette and a.scope not in ("canvas", "diff"))
     yield from action_entries((a for a in shown if _is_applicable(a.id, main)), main, query, style)
     if query and main.is_connected:
         yield from _session_entries(main, query, style)
@@ -43,10 +43,10 @@ def main_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
 
 def _session_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
     matcher = WordMatch(query, style)
-    for session in shown_sessions(main.state):
+    for session in list_shown_sessions(main.state):
         name, place = clean_line(session.name), Place("session", session.id)
         if (score := matcher.match(name)) > 0:
-            parents = (project_of(place, main.state), worktree_of(place, main.state))
+            parents = (get_project(place, main.state), get_worktree(place, main.state))
             yield Entry(
                 matcher.highlight(name),
                 partial(main.open_session, session.id),

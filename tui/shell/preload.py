@@ -27,9 +27,9 @@ def warm_up() -> None:
     """Import the modules and draw a sample of each kind of block; does its work only once."""
     import tui.transcript.widget  # noqa: F401 - preloaded for later imports
     from model.richtext.markdown import parse_markdown
-    from tui.draw.colors import palette
+    from tui.draw.colors import get_palette
     from tui.draw.markdown import render_block
 
-    colors = palette("dark", "vitesse-black")
+    colors = get_palette("dark", "vitesse-black")
     for block in parse_markdown(_SAMPLE):
         render_block(block, 80, colors)

@@ -8,8 +8,8 @@ from textual.screen import Screen
 
 from tui.desk import Host
 from tui.keys import keymap
-from tui.keys.names import shown
-from tui.store.places import Place, project_of, worktree_of
+from tui.keys.names import format_key
+from tui.store.places import Place, get_project, get_worktree
 from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
 
@@ -154,10 +154,10 @@ class Selection(Screen[None]):
         if not self.is_connected:
             return None
         first, second = self._places
-        found, other = worktree_of(first, self.state), worktree_of(second, self.state)
+        found, other = get_worktree(first, self.state), get_worktree(second, self.state)
         if found is not None or other is None:
             return found
-        project = project_of(first, self.state)
+        project = get_project(first, self.state)
         return other if project is None or project.id == other.project_id else None
 
     @property
@@ -166,7 +166,7 @@ class Selection(Screen[None]):
         if not self.is_connected:
             return None
         first, second = self._places
-        return project_of(first, self.state) or project_of(second, self.state)
+        return get_project(first, self.state) or get_project(second, self.state)
 
     @property
     def _places(self) -> tuple[Place | None, Place | None]:
@@ -188,7 +188,7 @@ class Selection(Screen[None]):
 
     def key_of(self, action_id: str) -> str:
         """The keys of an action, as displayed."""
-        return shown(keymap.keys_of(action_id, self.key_overrides))
+        return format_key(keymap.get_keys(action_id, self.key_overrides))
 
     def say(self, sentence: str, *, bad: bool = False) -> None:
         """Show a notification; never parsed as markup."""

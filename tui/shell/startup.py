@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from textual import events
 
 from model.base.errors import SpinneyError
-from tui.draw.status_icons import in_need
+from tui.draw.status_icons import list_needing_attention
 from tui.shell import startup_snapshot
 from tui.shell.selection import Selection
 from tui.shell.startup_snapshot import Snapshot
-from tui.store.places import Place, is_project, is_shown, project_of, shown_sessions
+from tui.store.places import Place, find_project_id, get_project, is_shown, list_shown_sessions
 from tui.tree.rows import SavedRow, depth_of, walk
 from tui.tree.widget import ProjectTree
 
@@ -89,8 +89,8 @@ class Startup:
         if self.chosen is not None and is_shown(self.chosen, state):
             screen.open_place(self.chosen)
             return
-        here = is_project(state, screen.offered)
-        sessions = shown_sessions(state, here)
+        here = find_project_id(state, screen.offered)
+        sessions = list_shown_sessions(state, here)
         if here is not None and not sessions:
             self._point_at(Place("project", here))
             return
@@ -108,12 +108,12 @@ class Startup:
                 screen.add_class("tree-open")
                 screen.projects.focus()
             return
-        first = next(iter(in_need(state)), sessions[0])
+        first = next(iter(list_needing_attention(state)), sessions[0])
         self._point_at(self._pointed(state) or Place("session", first.id))
 
     def _point_at(self, place: Place) -> None:
         screen = self._screen
-        screen.projects.point_at(place, unfold=False)
+        screen.projects.move_cursor_to(place, expand=False)
         screen.add_class("tree-open")
         screen.call_after_refresh(screen.projects.focus)
 
@@ -122,14 +122,14 @@ class Startup:
         worktree, at = state.worktrees[session.worktree_id], self.last.pointed
         above = (Place("worktree", worktree.id), Place("project", worktree.project_id))
         if at in above:
-            self._screen.projects.point_at(at, unfold=False)
+            self._screen.projects.move_cursor_to(at, expand=False)
 
     def _pointed(self, state: "State") -> Place | None:
         """Return the row that the cursor was on, if it still exists in the current project."""
-        place, here = self.last.pointed, is_project(state, self._screen.offered)
+        place, here = self.last.pointed, find_project_id(state, self._screen.offered)
         if place is None or not is_shown(place, state):
             return None
-        project = project_of(place, state)
+        project = get_project(place, state)
         return place if here is None or (project is not None and project.id == here) else None
 
     def release_keys(self) -> None:
@@ -173,7 +173,11 @@ class Startup:
         if not screen.is_connected or screen.mirror.lost is not None or not self.is_over:
             return None
         state, tree = screen.state, screen.projects
-        folds = {place: is_open for place, is_open in tree.folds.items() if is_shown(place, state)}
+        folds = {
+            place: is_open
+            for place, is_open in tree.expansion_state.items()
+            if is_shown(place, state)
+        }
         self.last = Snapshot(
             state.preferences.theme,
             # A filtered tree is not worth restoring.
@@ -186,7 +190,7 @@ class Startup:
 
     def _rows(self) -> tuple[SavedRow, ...]:
         return tuple(
-            SavedRow(depth_of(node), row.place, row.parts, node.is_expanded, row.holds)
+            SavedRow(depth_of(node), row.place, row.parts, node.is_expanded, row.has_children)
             for node in islice(walk(self._screen.projects.root), 1, startup_snapshot.MAX_ROWS + 1)
             if (row := node.data) is not None
         )

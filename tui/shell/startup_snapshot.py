@@ -82,7 +82,7 @@ def write(path: Path, snapshot: Snapshot) -> None:
         "version": VERSION,
         "theme": snapshot.theme,
         "rows": [
-            [row.depth, row.place.kind, row.place.id, row.parts, row.is_open, row.holds]
+            [row.depth, row.place.kind, row.place.id, row.parts, row.is_open, row.has_children]
             for row in snapshot.rows
         ],
         "folds": [

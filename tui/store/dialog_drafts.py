@@ -11,11 +11,11 @@ class DialogDrafts:
     def __init__(self) -> None:
         self._drafts: dict[tuple[type[Any], str], Any] = {}
 
-    def of(self, kind: type[T], subject: str = "") -> T:
+    def get(self, kind: type[T], subject: str = "") -> T:
         """Return the draft, creating an empty one if there is none."""
         return cast("T", self._drafts.setdefault((kind, subject), kind()))
 
-    def keep(self, draft: object, subject: str = "") -> None:
+    def set(self, draft: object, subject: str = "") -> None:
         """Replace the draft of this kind."""
         self._drafts[type(draft), subject] = draft
 

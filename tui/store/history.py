@@ -42,7 +42,7 @@ class History:
         return self.messages[index]
 
     @property
-    def older(self) -> int:
+    def older_count(self) -> int:
         """The number of messages before the first loaded one."""
         return max(0, self.total - len(self.messages))
 

@@ -19,7 +19,7 @@ class HistoryCache:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._histories: OrderedDict[str, History] = OrderedDict()
-        self.shown: str | None = None
+        self.open_session_id: str | None = None
         """The open session, whose history is never dropped for its size."""
         self._buffered: dict[str, list[Event]] = {}
         """Events received while the first page is being loaded."""
@@ -47,7 +47,7 @@ class HistoryCache:
             self._histories.popitem(last=False)
         return history
 
-    async def older(self, history: History, limit: int = PAGE_SIZE) -> int:
+    async def load_older(self, history: History, limit: int = PAGE_SIZE) -> int:
         """Load the previous page; returns the number of new messages."""
         page = await self._client.call(
             get_messages,
@@ -70,7 +70,7 @@ class HistoryCache:
         if (history := self._histories.get(session_id)) is None:
             return None
         index = history.apply(event, state.streaming)
-        if index is not None and session_id != self.shown and history.is_large:
+        if index is not None and session_id != self.open_session_id and history.is_large:
             self.forget(session_id)
         return (session_id, index) if index is not None else None
 

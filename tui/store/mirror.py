@@ -71,7 +71,7 @@ class Mirror:
     client: Client
     frame: float
     """Minimum seconds between two changes."""
-    changed: Callable[[Change], None]
+    on_change: Callable[[Change], None]
     state: State = field(default_factory=State)
     lost: Disconnected | None = None
     text_frame: float = 0.0
@@ -105,13 +105,13 @@ class Mirror:
             self._apply(Disconnected(reason, RETRY_DELAY))
             await asyncio.sleep(RETRY_DELAY)
 
-    async def until(self, true: Callable[[State], bool], within: float = 60) -> State:
-        """Wait for a state that satisfies the predicate `true`. Raises `TimeoutError`."""
-        if self._is_loaded and true(self.state):
+    async def wait_for(self, predicate: Callable[[State], bool], timeout: float = 60) -> State:
+        """Wait for a state that satisfies `predicate`. Raises `TimeoutError`."""
+        if self._is_loaded and predicate(self.state):
             return self.state
         future: asyncio.Future[State] = asyncio.get_running_loop().create_future()
-        self._waiting.append((true, future))
-        return await asyncio.wait_for(future, within)
+        self._waiting.append((predicate, future))
+        return await asyncio.wait_for(future, timeout)
 
     async def _follow(self, updates: "AsyncIterator[Update]") -> None:
         async for update in updates:
@@ -145,7 +145,7 @@ class Mirror:
             case Disconnected():
                 self.lost = update
                 change = Change(self.state, before, lost=update)
-        self.changed(change)
+        self.on_change(change)
         for follow in tuple(self.followers):
             follow(change)
         self._resolve_waiting()

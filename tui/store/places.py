@@ -23,7 +23,7 @@ class Place:
 ROOT = Place("root", "")
 
 
-def worktree_of(place: Place | None, state: "State") -> "Worktree | None":
+def get_worktree(place: Place | None, state: "State") -> "Worktree | None":
     """The worktree of a place, if it is a worktree or a session."""
     if place is None:
         return None
@@ -33,11 +33,11 @@ def worktree_of(place: Place | None, state: "State") -> "Worktree | None":
     return state.worktrees.get(place.id)
 
 
-def project_of(place: Place | None, state: "State") -> "Project | None":
+def get_project(place: Place | None, state: "State") -> "Project | None":
     """The project of a place."""
     if place is None:
         return None
-    worktree = worktree_of(place, state)
+    worktree = get_worktree(place, state)
     return state.projects.get(worktree.project_id if worktree is not None else place.id)
 
 
@@ -56,7 +56,7 @@ def is_shown(place: Place, state: "State") -> bool:
             return True
 
 
-def shown_sessions(state: "State", project_id: str | None = None) -> "list[Session]":
+def list_shown_sessions(state: "State", project_id: str | None = None) -> "list[Session]":
     """The sessions of a project, or of all projects, that are not archived; newest first."""
     sessions = [
         session
@@ -69,7 +69,7 @@ def shown_sessions(state: "State", project_id: str | None = None) -> "list[Sessi
     return sorted(sessions, key=lambda session: -session.updated_at)
 
 
-def nearest(place: Place, state: "State", before: "State") -> Place | None:
+def find_nearest_shown(place: Place, state: "State", before: "State") -> Place | None:
     """The place, or its nearest ancestor, that is still shown.
 
     `before` is a state in which the place existed.
@@ -84,10 +84,10 @@ def nearest(place: Place, state: "State", before: "State") -> Place | None:
         parent = Place("project", worktree.project_id) if worktree is not None else None
     else:
         parent = None
-    return nearest(parent, state, before) if parent is not None else None
+    return find_nearest_shown(parent, state, before) if parent is not None else None
 
 
-def is_project(state: "State", path: "Path | None") -> str | None:
+def find_project_id(state: "State", path: "Path | None") -> str | None:
     """The id of the project at this path."""
     if path is None:
         return None

@@ -16,7 +16,7 @@ from textual.events import AppFocus
 from textual.message import Message
 
 from tui.terminal.capabilities import escape_delay
-from tui.terminal.input_parser import BackgroundTold, ColorsChanged, InputParser
+from tui.terminal.input_parser import BackgroundReported, ColorsChanged, InputParser
 from tui.terminal.output import PacedDriver
 from tui.terminal.sequences import Lexer
 from tui.terminal.textual_internals import fail
@@ -155,7 +155,7 @@ class TerminalDriver(PacedDriver):
     def process_message(self, message: Message) -> None:
         """Query again when the background may have changed. Called on the input thread."""
         match message:
-            case BackgroundTold():
+            case BackgroundReported():
                 self.background_query.note_answer()
             case ColorsChanged():
                 self.background_query.reports_changes = True

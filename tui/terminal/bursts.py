@@ -20,7 +20,7 @@ class TakesBursts(Protocol):
     """Whether it currently does; if not, each character may be a command."""
 
 
-def divided(event: events.Key, target: Widget) -> Iterable[events.Key]:
+def split_burst(event: events.Key, target: Widget) -> Iterable[events.Key]:
     """The key, or the single keys of a burst if `target` does not accept bursts."""
     return _single_keys(event) if is_burst(event) and not _accepts_bursts(target) else (event,)
 

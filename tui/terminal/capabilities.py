@@ -21,7 +21,7 @@ from tui.terminal.sequences import ESCAPE_DELAY, REMOTE_ESCAPE_DELAY
 
 if TYPE_CHECKING:
     from model.domain.findings import Finding
-    from tui.terminal.supervisor import Leash
+    from tui.terminal.supervisor import ForegroundProcess
 
 MIN_WIDTH = 60
 MIN_HEIGHT = 15
@@ -49,12 +49,12 @@ class Terminal:
     true if neither does."""
     ascii_signs: bool = False
     """Whether icons and boxes are drawn with ASCII characters only."""
-    plain: bool = False
+    screen_reader: bool = False
     """Screen-reader mode: no boxes, words instead of icons, no animation."""
 
-    notes: NotificationProtocol = ""
+    notification_protocol: NotificationProtocol = ""
     """The escape sequence for desktop notifications."""
-    titled: bool = False
+    has_title: bool = False
     """Whether its title can be set."""
 
     @property
@@ -72,7 +72,7 @@ class Terminal:
         return 1 / 4 if self.remote else self.frame
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> "Terminal":
+    def from_environ(cls, environ: Mapping[str, str]) -> "Terminal":
         """The terminal described by the environment."""
         return cls(
             remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
@@ -80,9 +80,9 @@ class Terminal:
             colors=not environ.get("NO_COLOR"),
             dark=_is_dark(environ.get("COLORFGBG", "")),
             ascii_signs=_read_flag(environ, "SPINNEY_ASCII", _has_other_charset(environ)),
-            plain=_read_flag(environ, "SPINNEY_PLAIN", False),
-            notes=detect_protocol(environ),
-            titled=has_title(environ),
+            screen_reader=_read_flag(environ, "SPINNEY_PLAIN", False),
+            notification_protocol=detect_protocol(environ),
+            has_title=has_title(environ),
         )
 
 
@@ -109,7 +109,7 @@ def escape_delay(environ: Mapping[str, str]) -> float:
     value = environ.get("ESCDELAY", "")
     if value.isdecimal():
         return min(int(value[:6]) / 1000, MAX_ESCAPE_DELAY)
-    return REMOTE_ESCAPE_DELAY if Terminal.of(environ).remote else ESCAPE_DELAY
+    return REMOTE_ESCAPE_DELAY if Terminal.from_environ(environ).remote else ESCAPE_DELAY
 
 
 def _is_dark(colorfgbg: str) -> bool:
@@ -136,7 +136,7 @@ def examine_terminal() -> "Finding":
     if not sys.stdout.isatty():
         return Finding("terminal", None, "not checked: the output is not a terminal")
     size = shutil.get_terminal_size()
-    terminal = Terminal.of(os.environ)
+    terminal = Terminal.from_environ(os.environ)
     facts = [f"{size.columns}×{size.lines}", "dark" if terminal.dark else "light"]
     facts += ["colors" if terminal.colors else "no colors (NO_COLOR)"]
     facts += ["over SSH"] if terminal.remote else []
@@ -147,10 +147,10 @@ def examine_terminal() -> "Finding":
     return Finding("terminal", problem is None, ", ".join(facts), problem or "")
 
 
-def exit_on_hang_up(
+def exit_on_hangup(
     on_signal: Callable[[int], object],
     exit_app: Callable[[], object],
-    foreground: "Leash | None" = None,
+    foreground: "ForegroundProcess | None" = None,
 ) -> None:
     """Exit cleanly on SIGTERM and SIGHUP, even if the terminal does not accept output any more.
 
@@ -181,7 +181,7 @@ def exit_on_hang_up(
     threading.Thread(target=_watch_terminal, args=args, daemon=True).start()
 
 
-def _watch_terminal(terminal: int, foreground: "Leash | None") -> None:
+def _watch_terminal(terminal: int, foreground: "ForegroundProcess | None") -> None:
     """Raise SIGHUP when the terminal hangs up, if the system does not.
 
     The system sends it only to the session that the terminal controls. In other sessions reads

@@ -20,7 +20,7 @@ def copy_sequence(text: str, terminal: Terminal) -> str | None:
     return sequence
 
 
-def copied(text: str) -> str:
+def format_copied(text: str) -> str:
     """The notice about what was copied."""
     lines = text.count("\n") + 1
     if lines > 1:
@@ -28,7 +28,7 @@ def copied(text: str) -> str:
     return f"Copied '{text}'." if len(text) <= 40 else f"Copied {len(text)} characters."
 
 
-def too_long(text: str) -> str:
+def format_too_long(text: str) -> str:
     """The message that the text is too long to be copied."""
     return (
         f"Not copied: {len(text)} characters are too many for the terminal's clipboard. "

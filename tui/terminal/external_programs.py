@@ -37,7 +37,7 @@ _EXEC_WITH_TERMINAL: Final = (
 )
 
 
-async def in_terminal(
+async def run_in_terminal(
     app: "App[Any]", command: Sequence[str], folder: Path, environ: Mapping[str, str]
 ) -> int:
     """Run a program on the whole terminal and return its exit code. Raises `SpinneyError`."""
@@ -52,7 +52,7 @@ async def in_terminal(
     return code
 
 
-async def in_window(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None:
+async def open_in_window(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None:
     """Start a program that opens its own window. Raises `SpinneyError` if it fails."""
     try:
         process = await asyncio.create_subprocess_exec(

@@ -40,7 +40,9 @@ class WriteOptions:
     """Whether changed words are written completely: a screen reader reads what is written."""
 
     @classmethod
-    def of(cls, environ: Mapping[str, str], *, whole_words: bool = False) -> "WriteOptions":
+    def from_environ(
+        cls, environ: Mapping[str, str], *, whole_words: bool = False
+    ) -> "WriteOptions":
         """The options for the environment's terminal."""
         # terminfo is not used: on some systems its `screen` entry describes tmux.
         term = environ.get("TERM", "")

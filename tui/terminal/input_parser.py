@@ -58,7 +58,7 @@ _BACKGROUND = re.compile(
 _log = logging.getLogger(__name__)
 
 
-class BackgroundTold(Message):
+class BackgroundReported(Message):
     """The terminal reported its background color."""
 
     def __init__(self, *, dark: bool) -> None:
@@ -268,7 +268,7 @@ def _parse_string(text: str) -> list[Message | str]:
     if (background := _BACKGROUND.fullmatch(text)) is None:
         return []
     color = "#" + "".join(f"{_byte(channel):02x}" for channel in background.groups())
-    return [BackgroundTold(dark=is_dark(color))]
+    return [BackgroundReported(dark=is_dark(color))]
 
 
 def _byte(digits: str) -> int:

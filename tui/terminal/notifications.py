@@ -49,7 +49,9 @@ def has_title(environ: Mapping[str, str]) -> bool:
     return environ.get("TERM", "") not in _TERMS_WITHOUT_TITLE
 
 
-def notification(protocol: NotificationProtocol, title: str, body: str, *, tmux: bool) -> str:
+def notification_sequence(
+    protocol: NotificationProtocol, title: str, body: str, *, tmux: bool
+) -> str:
     """The escape sequence of a desktop notification; empty if none is supported.
 
     Inside tmux it is wrapped in tmux's own sequence, which tmux passes on if `allow-passthrough` is
@@ -72,14 +74,14 @@ def notification(protocol: NotificationProtocol, title: str, body: str, *, tmux:
     return sequence
 
 
-def title(text: str) -> str:
+def title_sequence(text: str) -> str:
     """The escape sequence that sets the terminal's title."""
     return f"\x1b]2;{_clean(text)}\x07"
 
 
-TITLE_KEPT: Final = "\x1b[22;2t"
+SAVE_TITLE: Final = "\x1b[22;2t"
 """Saves the terminal's title."""
-TITLE_BACK: Final = "\x1b[23;2t"
+RESTORE_TITLE: Final = "\x1b[23;2t"
 """Restores the saved title."""
 
 

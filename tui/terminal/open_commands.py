@@ -55,7 +55,7 @@ def has_desktop(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
-def text_editor(environ: Mapping[str, str]) -> tuple[str, ...]:
+def find_text_editor(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The editor for the terminal: `$VISUAL`, `$EDITOR` or a default. Raises `SpinneyError`."""
     for variable in ("VISUAL", "EDITOR"):
         value = environ.get(variable, "").strip()
@@ -80,7 +80,7 @@ def text_editor(environ: Mapping[str, str]) -> tuple[str, ...]:
     return (program,)
 
 
-def editor(
+def find_editor(
     preferences: "Preferences", environ: Mapping[str, str], path: Path, line: int = 0
 ) -> Opener:
     """The command that opens a file (at a line, from 1) or a folder. Raises `SpinneyError`."""
@@ -88,12 +88,12 @@ def editor(
     if has_desktop(environ) and not is_inline:
         program = _find_installed(_WINDOWED_EDITORS[preferences.editor], environ)
         if program is not None:
-            return Opener((program, *at_line(program, path, line)), in_window=True)
-    words = text_editor(environ)
-    return Opener((*words, *at_line(words[0], path, line)), in_window=False)
+            return Opener((program, *line_arguments(program, path, line)), in_window=True)
+    words = find_text_editor(environ)
+    return Opener((*words, *line_arguments(words[0], path, line)), in_window=False)
 
 
-def at_line(program: str, path: Path, line: int) -> tuple[str, ...]:
+def line_arguments(program: str, path: Path, line: int) -> tuple[str, ...]:
     """The arguments for a file and, if the program supports it, a line."""
     # Absolute, so that a file named like an option is not parsed as one.
     file = str(path.absolute())
@@ -109,7 +109,7 @@ def at_line(program: str, path: Path, line: int) -> tuple[str, ...]:
     return ("--line", str(line), file) if name == "xed" else (file,)
 
 
-def terminal(preferences: "Preferences", environ: Mapping[str, str], folder: Path) -> Opener:
+def find_terminal(preferences: "Preferences", environ: Mapping[str, str], folder: Path) -> Opener:
     """The command that opens a shell: in the preferred terminal, or on this screen."""
     name = preferences.terminal
     if has_desktop(environ):
@@ -118,16 +118,16 @@ def terminal(preferences: "Preferences", environ: Mapping[str, str], folder: Pat
         for words in _TERMINALS.get(name, ()):
             if shutil.which(words[0], path=environ.get("PATH")):
                 return Opener(tuple(words), in_window=True)
-    return shell(environ)
+    return find_shell(environ)
 
 
-def shell(environ: Mapping[str, str]) -> Opener:
+def find_shell(environ: Mapping[str, str]) -> Opener:
     """The user's shell, on this screen."""
     program = environ.get("SHELL") or _find_installed(("bash", "sh"), environ) or "/bin/sh"
     return Opener((program,), in_window=False)
 
 
-def desktop_opener(environ: Mapping[str, str]) -> str | None:
+def find_desktop_opener(environ: Mapping[str, str]) -> str | None:
     """The desktop's command for opening folders and URLs, or `None`."""
     if not has_desktop(environ):
         return None

@@ -88,12 +88,12 @@ class PacedDriver(StreamDriver):
         if isinstance(app, PaintedApp):
             app.driver = self
         self._event_loop = asyncio.get_running_loop()
-        terminal = Terminal.of(os.environ)
+        terminal = Terminal.from_environ(os.environ)
         sends_queries = terminal.remote and os.environ.get("TERM", "") not in ("", "dumb")
         self.painter = Painter(
             self.write,
             Pacer(lambda: self._stream.is_drained, sends_queries=sends_queries),
-            WriteOptions.of(os.environ, whole_words=terminal.plain),
+            WriteOptions.from_environ(os.environ, whole_words=terminal.screen_reader),
         )
 
     def wrap(self, stream: IO[str]) -> TrackedStream:

@@ -137,7 +137,7 @@ _MANY_COLORS: Final = re.compile(
 """Values of `TERM` without `256color`, of terminals with at least that many colors."""
 
 
-def color_system(term: str, detected: ColorSystem | None) -> ColorSystem | None:
+def detect_color_system(term: str, detected: ColorSystem | None) -> ColorSystem | None:
     """The color system of a terminal: Rich only knows those whose name includes it.
 
     SSH does not forward `COLORTERM`, with which the terminal reports it.
@@ -147,13 +147,13 @@ def color_system(term: str, detected: ColorSystem | None) -> ColorSystem | None:
     return ColorSystem.TRUECOLOR if term.endswith("-direct") else ColorSystem.EIGHT_BIT
 
 
-def filters(
-    *, ascii_signs: bool, plain: bool, color_system: ColorSystem | None
+def make_filters(
+    *, ascii_signs: bool, screen_reader: bool, color_system: ColorSystem | None
 ) -> list[LineFilter]:
     """The filters that this terminal needs."""
     line_filters: list[LineFilter] = []
-    if plain or ascii_signs:
-        line_filters.append(CharacterFilter(NO_BOXES if plain else ASCII_SIGNS))
+    if screen_reader or ascii_signs:
+        line_filters.append(CharacterFilter(NO_BOXES if screen_reader else ASCII_SIGNS))
     if color_system in (ColorSystem.STANDARD, ColorSystem.EIGHT_BIT):
         line_filters.append(ContrastFilter(color_system))
     return line_filters

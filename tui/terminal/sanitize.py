@@ -14,7 +14,7 @@ from model.base.text import make_visible
 _LINE_CONTROLS = str.maketrans({"\t": "␉", "\n": "␊", "\r": "␍"})
 
 
-class Harmless(LineFilter):
+class ControlCharFilter(LineFilter):
     """Replaces control characters by visible marks."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
@@ -25,13 +25,15 @@ class Harmless(LineFilter):
         if all(segment.control or segment.text.isprintable() for segment in segments):
             return segments
         sanitized = [
-            segment if segment.control else Segment(harmless(segment.text), segment.style)
+            segment
+            if segment.control
+            else Segment(escape_control_chars(segment.text), segment.style)
             for segment in segments
         ]
         width = sum(cell_len(segment.text) for segment in segments if not segment.control)
         return Segment.adjust_line_length(sanitized, width, pad=False)
 
 
-def harmless(text: str) -> str:
+def escape_control_chars(text: str) -> str:
     """The text with every control character replaced by a visible mark."""
     return make_visible(text.translate(_LINE_CONTROLS))

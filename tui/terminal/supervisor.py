@@ -31,7 +31,7 @@ _LIMITED_TERMINALS = ("", "dumb", "linux", "unknown")
 """Values of `TERM` for terminals that would print it, or cannot save a title."""
 
 
-class Leash:
+class ForegroundProcess:
     """Spinney's connection to the foreground process (the supervisor)."""
 
     def __init__(self, channel: socket.socket) -> None:
@@ -42,7 +42,7 @@ class Leash:
         """The file descriptor for polling; it hangs up when the foreground process exits."""
         return self._channel.fileno()
 
-    def let_go(self, *, failed: bool = False) -> None:
+    def detach(self, *, failed: bool = False) -> None:
         """Release the terminal for good: the foreground process exits, this process continues.
 
         With `failed`, its exit code is 1.
@@ -55,24 +55,24 @@ class Leash:
             self._channel.send(_FAILED if failed else _DETACH)
         self._channel.close()
 
-    def stop(self) -> None:
-        """Suspend to the shell, until the job is resumed or `go_on` is called."""
+    def suspend(self) -> None:
+        """Suspend to the shell, until the job is resumed or `resume` is called."""
         self._continued.clear()
         with suppress(OSError):
             self._channel.send(_STOP)
         self._continued.wait()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """End a `stop`, from a signal or another thread."""
         self._continued.set()
 
     def receive(self) -> None:
         """Read and handle a message of the foreground process."""
         if self._channel.recv(1) == _CONTINUE:
-            self.go_on()
+            self.resume()
 
 
-def run_behind(work: Callable[[Leash], int]) -> int:
+def run_supervised(work: Callable[[ForegroundProcess], int]) -> int:
     """Run `work` in a supervised child process; returns the exit code in either process."""
     _wait_for_foreground()
     supervisor_end, worker_end = socket.socketpair()
@@ -80,7 +80,7 @@ def run_behind(work: Callable[[Leash], int]) -> int:
     if pid == 0:
         supervisor_end.close()
         os.setsid()
-        return work(Leash(worker_end))
+        return work(ForegroundProcess(worker_end))
     worker_end.close()
     return _Supervisor(pid, supervisor_end).wait()
 

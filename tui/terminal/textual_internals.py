@@ -136,7 +136,7 @@ class FrameApp(App[None]):
         """Draw a frame; false leaves it to Textual. `frame` is `None` if output is suspended."""
         return False
 
-    def failed(self, error: Exception | None) -> bool:
+    def report_failure(self, error: Exception | None) -> bool:
         """Report the error that ends the application; false lets Textual print a traceback."""
         return False
 
@@ -153,7 +153,7 @@ class FrameApp(App[None]):
             super()._display(screen, renderable)
 
     def _fatal_error(self) -> None:
-        if not self.failed(self._exception):
+        if not self.report_failure(self._exception):
             super()._fatal_error()
 
 

@@ -5,7 +5,7 @@ from rich.segment import Segment
 
 from model.domain.resources import PlanBlock, Question, QuestionBlock, Request
 from model.richtext.markdown import parse_markdown
-from tui.draw.line_parts import indented, limit_rows, one_line, output_rows, prefix_rows, prose_rows
+from tui.draw.line_parts import indent, limit_rows, one_line, prefix_rows, wrap_output, wrap_prose
 from tui.draw.markdown import render_blocks
 from tui.draw.wrap import Line, line_width
 from tui.transcript.parts import ALL, CLOSED, OPEN, PREVIEW_ROWS, RenderContext
@@ -75,7 +75,7 @@ def _question_lines(
     question: Question, answer: str | None, context: RenderContext, width: int
 ) -> list[Line]:
     color = context.styles.warning if answer is None else context.palette.faint
-    rows = prefix_rows("?", color, prose_rows(question.question, width - 2, context.styles.strong))
+    rows = prefix_rows("?", color, wrap_prose(question.question, width - 2, context.styles.strong))
     labels = [option.label for option in question.options]
     chosen = {answer} if answer in labels else set((answer or "").split(", ")) & set(labels)
     for option in question.options:
@@ -93,8 +93,8 @@ def _question_lines(
             )
         rows.append(row)
         if option.preview.strip():
-            rows += indented(output_rows(option.preview, width - 6, context.palette.faint), 6)
+            rows += indent(wrap_output(option.preview, width - 6, context.palette.faint), 6)
     if answer and not chosen:
-        answer_rows = prose_rows(answer, width - 4, context.palette.text)
-        rows += indented(prefix_rows("❯", context.styles.success, answer_rows), 2)
+        answer_rows = wrap_prose(answer, width - 4, context.palette.text)
+        rows += indent(prefix_rows("❯", context.styles.success, answer_rows), 2)
     return rows

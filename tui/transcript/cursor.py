@@ -33,7 +33,7 @@ class Cursor:
             return False
         return layout.parts[layout.index_at(line)].key == self._key
 
-    def found(self, viewport: Viewport | None) -> tuple[int, Part] | None:
+    def find_part(self, viewport: Viewport | None) -> tuple[int, Part] | None:
         """The message index and the part under the cursor, or `None`."""
         if viewport is None or not self.is_visible:
             return None
@@ -46,7 +46,7 @@ class Cursor:
 
     def step(self, viewport: Viewport, by: int) -> tuple[int, int] | None:
         """Move by one part, at first into the viewport; its row range, or `None` past the end."""
-        found = self.found(viewport)
+        found = self.find_part(viewport)
         rows = viewport.rows
         if found is None:
             index, line = viewport.position_at(

@@ -18,15 +18,15 @@ class Finder:
     """The search text, and the row of the last match."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self.query = ""
         """The search text; empty if there is no search."""
         self._pattern: re.Pattern[str] | None = None
         self._message_id = ""
         self._line = 0
 
-    def seek(self, text: str) -> None:
+    def set_query(self, text: str) -> None:
         """Start a search for `text` at the end of the visible rows; empty ends the search."""
-        self.text = text
+        self.query = text
         self._pattern = re.compile(re.escape(text), re.IGNORECASE) if text else None
         self._message_id = ""
 

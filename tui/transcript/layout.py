@@ -24,12 +24,12 @@ from model.domain.resources import (
 )
 from tui.draw.line_parts import (
     SHOW_ALL_HINT,
-    indented,
+    indent,
     limit_rows,
     one_line,
-    output_rows,
-    prose_rows,
-    strip_of,
+    to_strip,
+    wrap_output,
+    wrap_prose,
 )
 from tui.draw.wrap import Line
 from tui.transcript.boxes import plan_level, plan_rows, question_rows
@@ -118,7 +118,7 @@ def raw_text(message: Message, part: Part) -> str:
 
 def _with_gaps(parts: Iterator[Part], context: RenderContext) -> Iterator[Part]:
     """Insert an empty row around parts of several rows, and one after the message."""
-    empty = strip_of((), context.width, context.palette.kind)
+    empty = to_strip((), context.width, context.palette.kind)
     last: Part | None = None
     for part in parts:
         if last and last.key != HEADER and (_is_tall(last) or _is_tall(part)):
@@ -231,7 +231,7 @@ class _Layout:
                 if level != CLOSED
                 else block.text[: MAX_MESSAGE_ROWS * context.body_width]
             )
-            lines = output_rows(text, context.body_width, context.palette.text)
+            lines = wrap_output(text, context.body_width, context.palette.text)
             if level != CLOSED:
                 return lines, False
             more = f"… {block.text.count(chr(10)) + 1:,} lines in all {SHOW_ALL_HINT}"
@@ -252,8 +252,8 @@ class _Layout:
         def rows() -> list[Line]:
             if level == CLOSED:
                 return [head]
-            body = prose_rows(block.text, context.body_width - 2, context.palette.muted)
-            return [head, *indented(body, 2)]
+            body = wrap_prose(block.text, context.body_width - 2, context.palette.muted)
+            return [head, *indent(body, 2)]
 
         return self._make_part(at, block, rows, self._is_running, level=level)
 
@@ -292,10 +292,10 @@ class _Layout:
         """A notice about the damaged block, and the remains of its text."""
         width = self._context.body_width
         remains = (
-            output_rows(block.text, width - 2, self._context.palette.muted) if block.text else []
+            wrap_output(block.text, width - 2, self._context.palette.muted) if block.text else []
         )
         label = one_line(f"[unreadable] {block.notice}", width)
-        return [[Segment(label, self._context.styles.error)], *indented(remains, 2)]
+        return [[Segment(label, self._context.styles.error)], *indent(remains, 2)]
 
     def _orphan_result(self, at: int, block: ToolResultBlock) -> Part:
         """A result whose tool use is in an earlier message."""
@@ -311,11 +311,11 @@ class _Layout:
             ]
             if level == CLOSED:
                 return [[*head, Segment(f"  {one_line(block.content, width - 10)}", style)]], False
-            output = output_rows(block.content, width - 2, style)
+            output = wrap_output(block.content, width - 2, style)
             output, has_more = limit_rows(
                 output, len(output) if level == ALL else PREVIEW_ROWS, context.palette.faint
             )
-            return [head, *indented(output, 2)], has_more
+            return [head, *indent(output, 2)], has_more
 
         return self._limited_part(at, block, rows, level=level)
 
@@ -366,7 +366,7 @@ class _Layout:
     def _strips(self, lines: Iterable[Line], indent: int) -> list[Strip]:
         width, kind = self._context.width, self._context.palette.kind
         margin = Segment(" " * indent)
-        return [strip_of([margin, *line], width, kind) for line in lines]
+        return [to_strip([margin, *line], width, kind) for line in lines]
 
     def _level(self, at: int, default: int) -> int:
         return self._input.expansion_state.get(at, default)

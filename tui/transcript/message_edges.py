@@ -6,7 +6,7 @@ from typing import Final
 from rich.segment import Segment
 
 from model.domain.resources import Message, PlanBlock, QuestionBlock
-from tui.draw.line_parts import one_line, prose_rows
+from tui.draw.line_parts import one_line, wrap_prose
 from tui.draw.wrap import Line
 from tui.transcript.parts import LayoutInput, RenderContext
 
@@ -55,11 +55,11 @@ def ending_rows(message: Message, context: RenderContext) -> list[Line]:
     if message.error is not None:
         sign = Segment(f"{context.glyphs.failed} ", context.styles.error)
         width = context.body_width - 2
-        rows = prose_rows(message.error.error, width, context.styles.error)
+        rows = wrap_prose(message.error.error, width, context.styles.error)
         rows = [[Segment("  ") if at else sign, *row] for at, row in enumerate(rows)]
         step = _NEXT_STEPS.get(message.error.error_type, "Send a message to continue.")
         if not any(notice in message.error.error for notice in _NEXT_STEP_PHRASES):
-            steps = prose_rows(step, width, context.palette.muted)
+            steps = wrap_prose(step, width, context.palette.muted)
             rows += [[Segment("  "), *row] for row in steps]
         return rows
     # A plan or a question keeps waiting while Spinney is not running.
@@ -67,7 +67,7 @@ def ending_rows(message: Message, context: RenderContext) -> list[Line]:
     if is_waiting and message.stop_reason == "interrupted":
         return []
     if notice := _STOP_NOTICES.get(message.stop_reason or ""):
-        rows = prose_rows(notice, context.body_width - 2, context.styles.warning)
+        rows = wrap_prose(notice, context.body_width - 2, context.styles.warning)
         sign = Segment(f"{context.glyphs.stopped} ", context.styles.warning)
         return [[Segment("  ") if at else sign, *row] for at, row in enumerate(rows)]
     return []

@@ -48,7 +48,7 @@ class Styles:
 
 
 @lru_cache
-def tones(kind: Kind) -> Styles:
+def get_styles(kind: Kind) -> Styles:
     """The styles for the dark or light chrome."""
     ui = load_chrome(kind).ui
     return Styles(
@@ -106,12 +106,12 @@ class RenderContext:
     @property
     def styles(self) -> Styles:
         """The styles that are not in the palette."""
-        return tones(self.palette.kind)
+        return get_styles(self.palette.kind)
 
     @property
     def glyphs(self) -> Glyphs:
         """The glyphs, ASCII if the palette's are ASCII."""
-        return _ASCII_GLYPHS if self.palette.marks is ASCII_GLYPHS else _UNICODE_GLYPHS
+        return _ASCII_GLYPHS if self.palette.glyphs is ASCII_GLYPHS else _UNICODE_GLYPHS
 
     def with_width(self, width: int) -> "RenderContext":
         """A copy with another width."""

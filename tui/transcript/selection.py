@@ -22,7 +22,7 @@ _WORD = re.compile(r"[~./@#-]*\w(?:[\w./~@%+#=:-]*\w)?|\S")
 
 def stable_row(rows: HistoryRows, index: int, line: int) -> int:
     """A number for a row, in row order, that does not change when rows are added above."""
-    return (rows.history.older + index << _LINE_BITS) | line
+    return (rows.history.older_count + index << _LINE_BITS) | line
 
 
 def highlight_selection(strip: Strip, row: int, selection: Selection, style: Style) -> Strip:
@@ -60,7 +60,7 @@ def selected_text(rows: HistoryRows, selection: Selection) -> str:
     """The selected text without margins; if everything is selected, the unwrapped messages."""
     if not len(rows.history) or (selection.start is None and selection.end is None):
         return "\n\n".join(rows.history[at].text for at in range(len(rows.history)))
-    older, last = rows.history.older, len(rows.history) - 1
+    older, last = rows.history.older_count, len(rows.history) - 1
     first_row = selection.start.y if selection.start else older << _LINE_BITS
     end_row = selection.end.y if selection.end else (older + last + 1 << _LINE_BITS) - 1
     pieces = []

@@ -9,7 +9,7 @@ from textual.strip import Strip
 from model.richtext.blocks import Block, CodeBlock, ListBlock
 from model.richtext.markdown import MarkdownStream
 from tui.draw.colors import Palette
-from tui.draw.line_parts import strip_of
+from tui.draw.line_parts import to_strip
 from tui.draw.markdown import render_block, render_code_lines
 from tui.draw.wrap import Line
 from tui.transcript.packed_rows import ConcatenatedRows, PackedRows
@@ -95,7 +95,7 @@ class GrowingText:
     def _strips(self, lines: Sequence[Line]) -> list[Strip]:
         width, palette = self._current_key()
         margin = Segment(" " * self._indent)
-        return [strip_of([margin, *line], width, palette.kind) for line in lines]
+        return [to_strip([margin, *line], width, palette.kind) for line in lines]
 
     def _current_key(self) -> tuple[int, Palette]:
         assert self._key is not None

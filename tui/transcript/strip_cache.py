@@ -29,7 +29,7 @@ class StripCache:
     def get(
         self, rows: Iterable[Strip], filters: Sequence[LineFilter], background: Color
     ) -> list[Strip]:
-        """Return the rows with the filters applied, on the background color `ground`."""
+        """Return the rows with the filters applied, on the background color."""
         strips = self._strips
         if background != self._background or tuple(filters) != self._filters:
             strips.clear()

@@ -30,7 +30,7 @@ class Target:
     path: str = ""
     line: int = 0
     """Counted from 1; 0 if unknown."""
-    having: str = ""
+    containing: str = ""
     href: str = ""
     in_diff: bool = False
     """Whether the target is the file's diff."""
@@ -52,7 +52,7 @@ def find_targets(message: Message, part: Part) -> list[Target]:
     if isinstance(block, ToolUseBlock) and (path := get_path(block)):
         new = block.input.get("new_content")
         if isinstance(new, str):
-            return [Target(path, in_diff=True), Target(path, having=new)]
+            return [Target(path, in_diff=True), Target(path, containing=new)]
         return [Target(path)]
     text = raw_text(message, part)[:_MAX_SEARCHED]
     return list(dict.fromkeys(_find_all(text)))[:MAX_TARGETS]

@@ -12,13 +12,13 @@ from model.domain.resources import ToolResultBlock, ToolUseBlock
 from model.richtext.diff_rows import count_changed_lines
 from tui.draw.diff import render_diff
 from tui.draw.line_parts import (
-    end_of_line,
-    indented,
+    indent,
     limit_rows,
     one_line,
-    output_rows,
     prefix_rows,
-    prose_rows,
+    truncate_start,
+    wrap_output,
+    wrap_prose,
 )
 from tui.draw.wrap import Line
 from tui.transcript.parts import ALL, CLOSED, OPEN, PREVIEW_ROWS, RenderContext
@@ -97,7 +97,7 @@ def tool_rows(
     """Return the rows of a tool use, at most `width` cells wide, and whether some are hidden."""
     head = [_head(use, context, width, level), *_denial_rows(use, context, width)]
     if level == CLOSED:
-        return [*head, *indented(_live_rows(use, context, width - 2)[-LIVE_ROWS:], 2)], False
+        return [*head, *indent(_live_rows(use, context, width - 2)[-LIVE_ROWS:], 2)], False
     faint = context.palette.faint
     body = (
         _edit_rows(use.block, context, width - 2)
@@ -109,10 +109,10 @@ def tool_rows(
     body, has_more = limit_rows(body, len(body) if level == ALL else limit, faint)
     if live_rows := _live_rows(use, context, width - 2):
         live_rows = live_rows if level == ALL else live_rows[-PREVIEW_ROWS:]
-        return [*head, *indented([*body, *live_rows], 2)], has_more
+        return [*head, *indent([*body, *live_rows], 2)], has_more
     output = _output_rows(use, context, width - 2)
     output, is_output_cut = limit_rows(output, len(output) if level == ALL else PREVIEW_ROWS, faint)
-    return [*head, *indented([*body, *output], 2)], has_more or is_output_cut
+    return [*head, *indent([*body, *output], 2)], has_more or is_output_cut
 
 
 def _head(use: ToolUseState, context: RenderContext, width: int, level: int) -> Line:
@@ -147,8 +147,8 @@ def _denial_rows(use: ToolUseState, context: RenderContext, width: int) -> list[
     """The reason of a denial: part of the conversation, so shown even when collapsed."""
     if not use.denied:
         return []
-    said = prose_rows(use.denied, width - 4, context.palette.text)
-    return indented(prefix_rows("❯", context.styles.error, said), 2)
+    said = wrap_prose(use.denied, width - 4, context.palette.text)
+    return indent(prefix_rows("❯", context.styles.error, said), 2)
 
 
 def _verb(name: str) -> str:
@@ -164,7 +164,7 @@ def _subject(block: ToolUseBlock, context: RenderContext, width: int) -> str:
         return f"{done} of {len(todos)} done"
     path = get_path(block)
     if path is not None:
-        return end_of_line(" ".join(context.path(path).split()), width)
+        return truncate_start(" ".join(context.path(path).split()), width)
     values = (block.input.get(key) for key in (*_SUMMARY_FIELDS, *block.input))
     texts = (" ".join(map(str, v)) if isinstance(v, list) else v for v in values)
     return one_line(next((t for t in texts if isinstance(t, str) and t.strip()), ""), width)
@@ -202,7 +202,7 @@ def _live_rows(use: ToolUseState, context: RenderContext, width: int) -> list[Li
     if not live_output or not live_output.strip():
         return []
     bar = Segment(f"{context.glyphs.bar} ", context.palette.border)
-    return [[bar, *row] for row in output_rows(live_output, width - 2, context.palette.muted)]
+    return [[bar, *row] for row in wrap_output(live_output, width - 2, context.palette.muted)]
 
 
 def _output_rows(use: ToolUseState, context: RenderContext, width: int) -> list[Line]:
@@ -212,7 +212,7 @@ def _output_rows(use: ToolUseState, context: RenderContext, width: int) -> list[
         return []
     style = context.styles.error if result.is_error else context.palette.muted
     bar = Segment(f"{context.glyphs.bar} ", context.palette.border)
-    return [[bar, *row] for row in output_rows(result.content, width - 2, style)]
+    return [[bar, *row] for row in wrap_output(result.content, width - 2, style)]
 
 
 def _input_rows(block: ToolUseBlock, context: RenderContext, width: int) -> list[Line]:
@@ -225,11 +225,11 @@ def _input_rows(block: ToolUseBlock, context: RenderContext, width: int) -> list
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if key in ("command", "cmd"):
             command = " ".join(map(str, value)) if isinstance(value, list) else said
-            first, *rest = output_rows(command, width - 2, text)
-            rows += [[Segment("$ ", context.styles.accent), *first], *indented(rest, 2)]
+            first, *rest = wrap_output(command, width - 2, text)
+            rows += [[Segment("$ ", context.styles.accent), *first], *indent(rest, 2)]
         elif "\n" in said or cell_len(key) + cell_len(said) + 2 > width:
             rows.append([Segment(one_line(key, width), faint)])
-            rows += indented(output_rows(said, width - 2, text), 2)
+            rows += indent(wrap_output(said, width - 2, text), 2)
         else:
             rows.append([Segment(f"{key}  ", faint), Segment(said, text)])
     return rows

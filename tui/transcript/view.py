@@ -19,7 +19,7 @@ from textual.widget import Widget
 from model.agents.catalog import BUILT_IN, Catalog
 from model.domain.resources import Session
 from tui.draw.colors import Palette
-from tui.draw.line_parts import prose_rows, strip_of
+from tui.draw.line_parts import to_strip, wrap_prose
 from tui.draw.wrap import Line
 from tui.store.history import History
 from tui.transcript.cursor import Cursor
@@ -62,7 +62,7 @@ class TranscriptView(ScrollView):
         self, *, name: str | None = None, id: str | None = None, classes: str | None = None
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self.window: Viewport | None = None
+        self.viewport: Viewport | None = None
         """The visible rows; `None` before a session is shown."""
         self._anchors_by_session: dict[str, Anchor | None] = {}
         self._expansion_states: dict[str, ExpansionState] = {}
@@ -94,8 +94,8 @@ class TranscriptView(ScrollView):
 
         `root` is the worktree's path; paths inside it are shown relative to it.
         """
-        if self.window is not None:
-            self._anchors_by_session[self.window.rows.history.session_id] = self.window.anchor
+        if self.viewport is not None:
+            self._anchors_by_session[self.viewport.rows.history.session_id] = self.viewport.anchor
         anchor = self._anchors_by_session.get(history.session_id)
         if anchor is None:
             history.drop_oldest()
@@ -105,9 +105,9 @@ class TranscriptView(ScrollView):
             self._expansion_states,
         )
         rows.set_request(session.request)
-        self.window = Viewport(rows, self.size.height, anchor)
+        self.viewport = Viewport(rows, self.size.height, anchor)
         self.cursor.hide()
-        self.finder.seek("")
+        self.finder.set_query("")
         self._has_news, self._older_requested_at = False, -1
         self._hint = _DEMO_HINT if session.backend == "demo" else _EMPTY_HINT
         if self._selection is not None:
@@ -115,9 +115,9 @@ class TranscriptView(ScrollView):
         self.settle()
         self.refresh()
 
-    def changed(self, first_index: int) -> None:
+    def update_messages(self, first_index: int) -> None:
         """Redraw messages from `first_index` on; 0 after older ones were loaded."""
-        viewport = self.window
+        viewport = self.viewport
         if viewport is None:
             return
         if first_index == 0:
@@ -133,15 +133,15 @@ class TranscriptView(ScrollView):
 
     def set_session(self, session: Session) -> None:
         """Update the request that waits for the user."""
-        if self.window is not None:
-            self.window.rows.set_request(session.request)
+        if self.viewport is not None:
+            self.viewport.rows.set_request(session.request)
             self.settle()
             self.refresh_changed()
 
     def set_palette(self, palette: Palette) -> None:
         """Use other colors."""
-        if self.window is not None and palette is not self.window.rows.context.palette:
-            rows = self.window.rows
+        if self.viewport is not None and palette is not self.viewport.rows.context.palette:
+            rows = self.viewport.rows
             rows.set_context(replace(rows.context, palette=palette))
             self.settle()
             self.refresh()
@@ -149,18 +149,18 @@ class TranscriptView(ScrollView):
     @property
     def is_following(self) -> bool:
         """Whether it follows the newest row."""
-        return self.window is None or self.window.anchor is None
+        return self.viewport is None or self.viewport.anchor is None
 
     @property
     def layouts(self) -> int:
         """The number of layouts computed for the current session."""
-        return self.window.rows.layouts if self.window else 0
+        return self.viewport.rows.layouts if self.viewport else 0
 
     # Scrolling ------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
         """Keep the visible message in its position when lines wrap differently."""
-        viewport = self.window
+        viewport = self.viewport
         if viewport is None or not self.size.width:
             return
         viewport.height = self.size.height
@@ -178,7 +178,7 @@ class TranscriptView(ScrollView):
     @property
     def is_ready(self) -> bool:
         """Whether the rows are those of the widget's present size."""
-        viewport = self.window
+        viewport = self.viewport
         if viewport is None or viewport.height <= 0:
             return False
         # Between a resize and `on_resize`, Textual itself moves the scroll bar; the user did not
@@ -187,31 +187,31 @@ class TranscriptView(ScrollView):
 
     def go_to(self, row: int) -> None:
         """Scroll so that `row` is the first one; at the end of the rows, follow the end."""
-        if self.window is not None and self.is_ready:
-            self.window.go_to(row)
+        if self.viewport is not None and self.is_ready:
+            self.viewport.go_to(row)
             self._sync_scrollbar()
             self.refresh_changed()
 
     def reveal(self, message_id: str) -> None:
         """Scroll a loaded message to the top; also works before the widget has its size."""
-        if self.window is None:
+        if self.viewport is None:
             return
-        history = self.window.rows.history
+        history = self.viewport.rows.history
         index = next((at for at in range(len(history)) if history[at].id == message_id), None)
         if index is not None:
-            self.window.anchor = Anchor(index, message_id, 0)
+            self.viewport.anchor = Anchor(index, message_id, 0)
             self.settle()
             self.refresh_changed()
 
     def settle(self) -> None:
         """Update the viewport after rows were added, changed or removed."""
-        if self.window is not None and self.is_ready:
-            self.window.settle()
+        if self.viewport is not None and self.is_ready:
+            self.viewport.settle()
             self._sync_scrollbar()
 
     def _sync_scrollbar(self) -> None:
         """Synchronize the scroll bar and the virtual size with the viewport."""
-        viewport = self.window
+        viewport = self.viewport
         assert viewport is not None
         size = Size(self.size.width, viewport.rows.total)
         if size != self.virtual_size:
@@ -224,7 +224,7 @@ class TranscriptView(ScrollView):
         if viewport.anchor is None:
             self._has_news = False
         history = viewport.rows.history
-        is_near = viewport.top < _LOAD_DISTANCE * viewport.height and history.older > 0
+        is_near = viewport.top < _LOAD_DISTANCE * viewport.height and history.older_count > 0
         if is_near and self._older_requested_at != len(history.messages):
             self._older_requested_at = len(history.messages)
             self.post_message(self.OlderWanted(history.session_id))
@@ -233,7 +233,7 @@ class TranscriptView(ScrollView):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw a region. Rows are complete, so only the line filters are applied."""
-        self._painted_top = self.window.top if self.window else -1
+        self._painted_top = self.viewport.top if self.viewport else -1
         rows = [self._strip_at(y) for y in crop.line_range]
         self._painted += [Strip([])] * (crop.bottom - len(self._painted))
         self._painted[crop.y : crop.bottom] = rows
@@ -246,14 +246,14 @@ class TranscriptView(ScrollView):
     def render_line(self, y: int) -> Strip:
         """A row of the viewport with text offsets in each cell, for mouse selection."""
         strip = self._strip_at(y)
-        position = self.window.position_at(y) if self.window else None
-        if self.window is None or position is None:
+        position = self.viewport.position_at(y) if self.viewport else None
+        if self.viewport is None or position is None:
             return strip
-        return strip.apply_offsets(0, stable_row(self.window.rows, *position))
+        return strip.apply_offsets(0, stable_row(self.viewport.rows, *position))
 
     def refresh_changed(self) -> None:
         """Redraw only the rows that differ from what was drawn last."""
-        top = self.window.top if self.window else -1
+        top = self.viewport.top if self.viewport else -1
         if top != self._painted_top or len(self._painted) < self.size.height:
             self.refresh()
             return
@@ -263,7 +263,7 @@ class TranscriptView(ScrollView):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def _strip_at(self, y: int) -> Strip:
-        width, viewport = self.size.width, self.window
+        width, viewport = self.size.width, self.viewport
         position = viewport.position_at(y) if viewport else None
         if viewport is None or position is None:
             return self._hint_at(y, width)
@@ -280,7 +280,7 @@ class TranscriptView(ScrollView):
         if self.has_focus and self.cursor.is_at(layout, line):
             mark = Segment(context.glyphs.cursor, context.styles.accent)
             kind = context.palette.kind
-            strip = Strip.join([strip_of([mark], 1, kind), strip.crop(1)])
+            strip = Strip.join([to_strip([mark], 1, kind), strip.crop(1)])
         strip = self.finder.highlight(strip, context.styles.news)
         if self._selection is None:
             return strip
@@ -290,28 +290,28 @@ class TranscriptView(ScrollView):
 
     def _hint_at(self, y: int, width: int) -> Strip:
         """The hint of an empty transcript."""
-        rows = self.window.rows if self.window else None
+        rows = self.viewport.rows if self.viewport else None
         if rows is None:
             return Strip.blank(width, self.rich_style)
         lines: list[Line] = []
         if rows.history.is_loaded and not len(rows.history):
-            lines = prose_rows(self._hint, width - 2 * BODY_INDENT, rows.context.palette.muted)
+            lines = wrap_prose(self._hint, width - 2 * BODY_INDENT, rows.context.palette.muted)
         line = [Segment(" " * BODY_INDENT), *lines[y - 1]] if 0 < y <= len(lines) else []
-        return strip_of(line, width, rows.context.palette.kind)
+        return to_strip(line, width, rows.context.palette.kind)
 
     def _with_jump_label(self, strip: Strip, context: RenderContext) -> Strip:
         """The last row with a label that jumps to the end, while the end is not visible."""
         text = f" {context.glyphs.down} {'new' if self._has_news else 'end'} "
         style = context.styles.news if self._has_news else context.palette.code_inline
         rest = max(strip.cell_length - cell_len(text) - 1, 0)
-        mark = strip_of([Segment(text, style)], strip.cell_length - rest, context.palette.kind)
+        mark = to_strip([Segment(text, style)], strip.cell_length - rest, context.palette.kind)
         return Strip.join([strip.crop(0, rest), mark])
 
     # Selection ------------------------------------------------------------------------------------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text."""
-        return (selected_text(self.window.rows, selection), "\n") if self.window else None
+        return (selected_text(self.viewport.rows, selection), "\n") if self.viewport else None
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Highlight the new selection."""

@@ -69,18 +69,18 @@ class Transcript(TranscriptView, can_focus=True):
         if action in ("open_part", "copy_part", "go_to_file"):
             return self.cursor.is_visible
         if action == "hide_cursor":
-            return self.cursor.is_visible or bool(self.finder.text)
+            return self.cursor.is_visible or bool(self.finder.query)
         return super().check_action(action, parameters)
 
     @property
     def takes_bursts(self) -> bool:
         """Whether a burst of letters is text, because none of them is a command."""
-        return not self.cursor.is_visible and not self.finder.text
+        return not self.cursor.is_visible and not self.finder.query
 
     def on_key(self, event: events.Key) -> None:
         """Post letters as `Typed`, unless they are commands."""
         is_command = self.cursor.is_visible and event.character in _CURSOR_KEYS
-        is_command |= bool(self.finder.text) and event.character in _SEARCH_KEYS
+        is_command |= bool(self.finder.query) and event.character in _SEARCH_KEYS
         if event.is_printable and event.character and not is_command:
             event.stop()
             event.prevent_default()
@@ -108,7 +108,7 @@ class Transcript(TranscriptView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Expand or collapse, follow links, move the cursor; the label jumps to the end."""
-        viewport = self.window
+        viewport = self.viewport
         position = viewport.position_at(event.y) if viewport else None
         if event.chain > 1:
             event.prevent_default()  # Textual would select the whole conversation.
@@ -151,29 +151,29 @@ class Transcript(TranscriptView, can_focus=True):
 
     def action_step(self, by: int) -> None:
         """Show the cursor, or move it to the previous or next part."""
-        if self.window is None or not self.is_ready or not len(self.window.rows.history):
+        if self.viewport is None or not self.is_ready or not len(self.viewport.rows.history):
             return
-        shown = self.cursor.step(self.window, by)
+        shown = self.cursor.step(self.viewport, by)
         if shown is None:
             self.action_scroll_end()
         else:
             first, end = shown
             self.settle()
-            viewport = self.window
+            viewport = self.viewport
             if first < viewport.top:
                 self.go_to(first)
             elif end > viewport.top + viewport.height:
                 self.go_to(min(first, end - viewport.height))
         self.refresh_changed()
 
-    def seek(self, text: str) -> None:
+    def set_query(self, text: str) -> None:
         """Highlight matches of `text`; `find` moves between them."""
-        self.finder.seek(text)
+        self.finder.set_query(text)
         self.refresh_changed()
 
     def find(self, by: int) -> bool:
         """Go to the next or previous match; whether there is one."""
-        viewport = self.window
+        viewport = self.viewport
         row = self.finder.step(viewport, by) if viewport is not None else None
         if viewport is None or row is None:
             return False
@@ -186,34 +186,34 @@ class Transcript(TranscriptView, can_focus=True):
     def action_hide_cursor(self) -> None:
         """Hide the cursor and end the search."""
         self.cursor.hide()
-        self.finder.seek("")
+        self.finder.set_query("")
         self.refresh_changed()
 
     def action_open_part(self) -> None:
         """Toggle the expansion of the part under the cursor."""
-        found = self.cursor.found(self.window)
+        found = self.cursor.find_part(self.viewport)
         if found is not None:
             index, part = found
             self._set_level(index, part.key, part.next_level)
 
     def action_copy_part(self) -> None:
         """Copy the text of the part under the cursor."""
-        found = self.cursor.found(self.window)
-        if found is not None and self.window is not None:
+        found = self.cursor.find_part(self.viewport)
+        if found is not None and self.viewport is not None:
             index, part = found
-            text = raw_text(self.window.rows.history[index], part)
+            text = raw_text(self.viewport.rows.history[index], part)
             self.post_message(self.CopyWanted(text))
 
     def action_go_to_file(self) -> None:
         """Open the file or web page that the part under the cursor mentions."""
-        found = self.cursor.found(self.window)
-        if found is not None and self.window is not None:
+        found = self.cursor.find_part(self.viewport)
+        if found is not None and self.viewport is not None:
             index, part = found
-            message = self.window.rows.history[index]
+            message = self.viewport.rows.history[index]
             self.post_message(self.Opened(find_targets(message, part)))
 
     def _set_level(self, index: int, key: int, level: int | None) -> None:
-        viewport = self.window
+        viewport = self.viewport
         if viewport is None or level is None:
             return
         viewport.anchor_to(index)
@@ -222,8 +222,8 @@ class Transcript(TranscriptView, can_focus=True):
         self.go_to(viewport.top)
 
     def _scroll_by(self, rows: int) -> None:
-        if self.window is not None:
-            self.go_to(self.window.top + rows)
+        if self.viewport is not None:
+            self.go_to(self.viewport.top + rows)
 
     def action_scroll_up(self) -> None:
         """Scroll up one row."""
@@ -247,5 +247,5 @@ class Transcript(TranscriptView, can_focus=True):
 
     def action_scroll_end(self) -> None:
         """Scroll to the newest message and follow it."""
-        if self.window is not None:
-            self.go_to(self.window.rows.total)
+        if self.viewport is not None:
+            self.go_to(self.viewport.rows.total)

@@ -18,7 +18,7 @@ class FilterResult:
     """The matches with their ancestors and descendants; limited if there are very many."""
 
 
-def occurrences(text: str, name: str) -> Iterator[tuple[int, int]]:
+def find_occurrences(text: str, name: str) -> Iterator[tuple[int, int]]:
     """Starts and ends of the text in the name, ignoring case."""
     # A pattern, because lowercasing can change the length of a text.
     return (match.span() for match in re.finditer(re.escape(text), name, re.IGNORECASE))

@@ -6,7 +6,7 @@ rebuilt when something is added, removed or moved; icons are always computed fro
 
 from typing import TYPE_CHECKING
 
-from tui.draw.status_icons import Mark, mark_of, worktree_icon
+from tui.draw.status_icons import StatusIcon, session_icon, worktree_icon
 from tui.store.places import Place
 from tui.tree.filter import FilterResult, Outline
 from tui.tree.rows import Children, get_name, group_children
@@ -51,17 +51,17 @@ class TreeIndex:
             ancestors.append(place)
         return ancestors[::-1]
 
-    def icon_of(self, place: Place) -> Mark:
+    def icon_of(self, place: Place) -> StatusIcon:
         """The most urgent status icon of a place and everything below it."""
         if place.kind == "session":
             session = self.state.sessions.get(place.id)
-            return mark_of(session) if session is not None else Mark.IDLE
+            return session_icon(session) if session is not None else StatusIcon.IDLE
         if place.kind == "worktree":
             worktree = self.state.worktrees.get(place.id)
             known = self.state.sessions
             sessions = (known[p.id] for p in self.children_of(place) if p.id in known)
-            return worktree_icon(worktree, sessions) if worktree is not None else Mark.IDLE
-        return max(map(self.icon_of, self.children_of(place)), default=Mark.IDLE)
+            return worktree_icon(worktree, sessions) if worktree is not None else StatusIcon.IDLE
+        return max(map(self.icon_of, self.children_of(place)), default=StatusIcon.IDLE)
 
     def find(self, text: str) -> FilterResult:
         """The places whose names contain the text."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from model.base.text import clean_line
-from tui.draw.status_icons import Mark, git_summary, waiting_reason
+from tui.draw.status_icons import StatusIcon, git_summary, waiting_reason
 from tui.store.places import ROOT, Place
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Row:
 
     place: Place
     parts: tuple[Part, ...] = ()
-    icon: Mark = Mark.IDLE
-    holds: bool = False
+    icon: StatusIcon = StatusIcon.IDLE
+    has_children: bool = False
     """Whether it has children."""
 
 
@@ -56,7 +56,7 @@ class SavedRow(NamedTuple):
     parts: tuple[Part, ...]
     is_open: bool
     """Whether it was expanded."""
-    holds: bool = False
+    has_children: bool = False
     """Whether it has children."""
 
 
@@ -101,15 +101,15 @@ def row_parts(row: Row, state: "State", *, folded: bool) -> Iterator[Part]:
     return iter(())
 
 
-def session_parts(session: "Session", icon: Mark) -> Iterator[Part]:
+def session_parts(session: "Session", icon: StatusIcon) -> Iterator[Part]:
     """The parts of a session's row."""
-    yield f"{icon.sign} ", icon.role
-    yield clean_line(session.name) or "(no name)", "strong" if icon >= Mark.UNREAD else "text"
+    yield f"{icon.symbol} ", icon.role
+    yield clean_line(session.name) or "(no name)", "strong" if icon >= StatusIcon.UNREAD else "text"
     if label := waiting_reason(session):
         yield f" {label}", "reason"
 
 
-def worktree_parts(worktree: "Worktree", icon: Mark, *, folded: bool) -> Iterator[Part]:
+def worktree_parts(worktree: "Worktree", icon: StatusIcon, *, folded: bool) -> Iterator[Part]:
     """The parts of a worktree's row; a collapsed one shows the icon of its sessions."""
     name = clean_line(worktree.name) or "(no name)"
     yield (f"(base) {name}" if worktree.session_type == "base" else name), "text"
@@ -117,7 +117,7 @@ def worktree_parts(worktree: "Worktree", icon: Mark, *, folded: bool) -> Iterato
         yield "  creating …", "muted"
         return
     if worktree.status == "missing":
-        yield "  directory missing", Mark.FAILED.role
+        yield "  directory missing", StatusIcon.FAILED.role
         return
     if worktree.status == "removing":
         yield "  removing …", "muted"
@@ -127,13 +127,13 @@ def worktree_parts(worktree: "Worktree", icon: Mark, *, folded: bool) -> Iterato
     if worktree.detached_at:
         yield f"  detached at {clean_line(worktree.detached_at)[:7]}", "muted"
     if worktree.running_scripts:
-        yield f" ▶ {', '.join(worktree.running_scripts)}", Mark.RUNNING.role
+        yield f" ▶ {', '.join(worktree.running_scripts)}", StatusIcon.RUNNING.role
     if worktree.setup_hold == "failed":
-        yield f" {Mark.FAILED.sign} setup failed", Mark.FAILED.role
+        yield f" {StatusIcon.FAILED.symbol} setup failed", StatusIcon.FAILED.role
     if count := worktree.cached_conflict_count:
         yield f" {count} conflict{'' if count == 1 else 's'}", "reason"
-    if folded and icon is not Mark.IDLE:
-        yield f" {icon.sign}", icon.role
+    if folded and icon is not StatusIcon.IDLE:
+        yield f" {icon.symbol}", icon.role
     if worktree.label is not None and (label := clean_line(worktree.label.name)):
         label = label if len(label) <= MAX_LABEL_LENGTH else f"{label[: MAX_LABEL_LENGTH - 1]}…"
         is_color = _COLOR.fullmatch(worktree.label.color)
@@ -143,11 +143,11 @@ def worktree_parts(worktree: "Worktree", icon: Mark, *, folded: bool) -> Iterato
         yield f" {label}", role
 
 
-def project_parts(project: "Project", icon: Mark, *, folded: bool) -> Iterator[Part]:
+def project_parts(project: "Project", icon: StatusIcon, *, folded: bool) -> Iterator[Part]:
     """The parts of a project's row; a collapsed one shows the icon of its sessions."""
     yield clean_line(project.name) or "(no name)", "strong"
-    if folded and icon is not Mark.IDLE:
-        yield f" {icon.sign}", icon.role
+    if folded and icon is not StatusIcon.IDLE:
+        yield f" {icon.symbol}", icon.role
     if project.default_branch:
         yield f"  {clean_line(project.default_branch)}", "muted"
 

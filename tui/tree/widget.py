@@ -17,10 +17,10 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from themes.contrast import ensure_contrast
-from tui.draw.status_icons import Mark
+from tui.draw.status_icons import StatusIcon
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
-from tui.tree.filter import FilterResult, occurrences
+from tui.tree.filter import FilterResult, find_occurrences
 from tui.tree.index import TreeIndex
 from tui.tree.rows import (
     NAME_ROLES,
@@ -46,10 +46,10 @@ class ProjectTree(Tree[Row]):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"project-tree--{role}"
-        for role in ("text", "muted", "strong", "match", *TAIL_ROLES, *(m.role for m in Mark))
+        for role in ("text", "muted", "strong", "match", *TAIL_ROLES, *(m.role for m in StatusIcon))
     }
     BINDINGS: ClassVar[list[BindingType]] = [
-        *keymap.bindings("projects"),
+        *keymap.make_bindings("projects"),
         Binding("right", "unfold", show=False),
         Binding("left", "fold", show=False),
     ]
@@ -83,9 +83,9 @@ class ProjectTree(Tree[Row]):
 
     # Startup ------------------------------------------------------------------------------------
 
-    def restore(self, rows: Iterable[SavedRow], folds: Mapping[Place, bool]) -> None:
+    def restore(self, rows: Iterable[SavedRow], expansion_state: Mapping[Place, bool]) -> None:
         """Show saved rows until the first state arrives."""
-        self._expanded = dict(folds)
+        self._expanded = dict(expansion_state)
         stack = [self.root]
         for row in rows:
             del stack[max(1, row.depth + 1) :]
@@ -93,7 +93,7 @@ class ProjectTree(Tree[Row]):
                 if row.place.kind != "session":
                     self._expanded[row.place] = row.is_open
                 node = self._add(stack[-1], row.place, len(stack[-1].children))
-                self._set_row(node, row.parts, row.holds)
+                self._set_row(node, row.parts, row.has_children)
                 stack.append(node)
 
     # Updates ------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ class ProjectTree(Tree[Row]):
         return self._index is not None and self._index.is_small
 
     @property
-    def folds(self) -> dict[Place, bool]:
+    def expansion_state(self) -> dict[Place, bool]:
         """Rows whose expansion differs from the default, also if they do not exist any more."""
         few, states = self._has_few_rows, self._expanded.items()
         return {place: is_open for place, is_open in states if place != ROOT and is_open != few}
@@ -214,12 +214,12 @@ class ProjectTree(Tree[Row]):
         row.icon = index.icon_of(row.place)
         holds = bool(index.children_of(row.place))
         parts = tuple(row_parts(row, index.state, folded=not node.is_expanded))
-        if (parts, holds) != (row.parts, row.holds):
+        if (parts, holds) != (row.parts, row.has_children):
             self._set_row(node, parts, holds)
 
     def _set_row(self, node: Node, parts: tuple[Part, ...], holds: bool) -> None:
         assert node.data is not None
-        node.data.parts, node.data.holds = parts, holds
+        node.data.parts, node.data.has_children = parts, holds
         # The tree measures the label, but the parts are drawn.
         node.set_label(Text("".join(text for text, _ in parts) or " "))
 
@@ -231,7 +231,7 @@ class ProjectTree(Tree[Row]):
         """Render the row's parts in the colors of their roles."""
         row = node.data
         folding = "  "
-        if row is not None and row.holds:
+        if row is not None and row.has_children:
             folding = "▾ " if node.is_expanded else "▸ "
         on_cursor = node is self.cursor_node
         text = Text(folding, style=style + self._role("muted", on_cursor))
@@ -244,7 +244,7 @@ class ProjectTree(Tree[Row]):
             start = len(side)
             side.append(part, style + self._role(role, on_cursor))
             if self.filter and role in NAME_ROLES:
-                for first, last in occurrences(self.filter, part):
+                for first, last in find_occurrences(self.filter, part):
                     side.stylize(self._role("match", on_cursor), start + first, start + last)
         available = width - tail.cell_len
         text.truncate(max(4, available), overflow="ellipsis")
@@ -281,7 +281,7 @@ class ProjectTree(Tree[Row]):
             return
         event.stop()
         event.prevent_default()
-        self.narrow(wanted)
+        self.set_filter(wanted)
 
     def on_focus(self) -> None:
         """Prepare the outline, because letters may be typed from now on."""
@@ -292,11 +292,11 @@ class ProjectTree(Tree[Row]):
         """Clear the filter, unless only the terminal window lost focus."""
         place = self.place
         if self.filter and self.app.app_focus:
-            self.narrow("")
+            self.set_filter("")
             if place is not None:
-                self.point_at(place)
+                self.move_cursor_to(place)
 
-    def narrow(self, text: str) -> None:
+    def set_filter(self, text: str) -> None:
         """Show only rows whose names contain `text`, with their ancestors and descendants."""
         if text == self.filter or self._index is None:
             return
@@ -329,10 +329,10 @@ class ProjectTree(Tree[Row]):
 
     # Navigation ---------------------------------------------------------------------------------
 
-    def point_at(self, place: Place, *, unfold: bool = True) -> None:
+    def move_cursor_to(self, place: Place, *, expand: bool = True) -> None:
         """Move the cursor to this row, and expand its ancestors.
 
-        Without `unfold`, rows that the user collapsed stay collapsed, and the cursor moves to the
+        Without `expand`, rows that the user collapsed stay collapsed, and the cursor moves to the
         outermost of them.
         """
         if self._index is None:
@@ -340,7 +340,7 @@ class ProjectTree(Tree[Row]):
         for holder in self._index.ancestors_of(place):
             node = self._rows.get(holder)
             if node is not None and not node.is_expanded:
-                if not unfold and not self._expanded.get(holder, True):
+                if not expand and not self._expanded.get(holder, True):
                     place = holder
                     break
                 node.expand()

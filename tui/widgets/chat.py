@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 class Chat(ChatDrafts):
     """A conversation, or the next step towards one."""
 
-    class Shown(Message):
+    class Ready(Message):
         """The first frame was drawn, and all panes are mounted."""
 
     class MessageSent(Message):
@@ -88,7 +88,7 @@ class Chat(ChatDrafts):
         composer.completion = completion.press
         await self.mount(recap, request, waiting, completion, composer, StatusLine(id="status"))
         self.is_complete = True
-        self.post_message(self.Shown())
+        self.post_message(self.Ready())
 
     @property
     def queue(self) -> Queue:
@@ -150,9 +150,9 @@ class Chat(ChatDrafts):
         root: str,
     ) -> None:
         """Show a conversation's messages."""
-        self.made_transcript().show(history, palette, session, root=root, catalog=catalog)
+        self.ensure_transcript().show(history, palette, session, root=root, catalog=catalog)
 
-    def made_transcript(self) -> "Transcript":
+    def ensure_transcript(self) -> "Transcript":
         """Return the transcript, creating it if needed."""
         if self.transcript is None:
             from tui.transcript.widget import Transcript
@@ -215,7 +215,7 @@ class Chat(ChatDrafts):
         if self.composer.placeholder != content:
             self.composer.placeholder = content
 
-    def tell(self, change: "Change") -> None:
+    def apply_change(self, change: "Change") -> None:
         """Apply a change to the open conversation."""
         from model.domain.events import RunNoticed
 
@@ -224,11 +224,11 @@ class Chat(ChatDrafts):
         events = change.events_of(self.session_id)
         if events:
             last = events[-1]
-            self.status.heard(last.text if isinstance(last, RunNoticed) else "")
+            self.status.note_output(last.text if isinstance(last, RunNoticed) else "")
         if self.transcript is None:
             return
         if self.session_id in change.messages:
-            self.transcript.changed(change.messages[self.session_id])
+            self.transcript.update_messages(change.messages[self.session_id])
         session = change.state.sessions.get(self.session_id)
         if session is not None and self.session_id in change.sessions:
             self.transcript.set_session(session)
@@ -240,19 +240,19 @@ class Chat(ChatDrafts):
         event.stop()
         text, images = event.text, event.images
         if event.written_for != self.request.subject:  # the request changed since enter was pressed
-            self.composer.rewrite(Draft.of(text, images).before(self.composer.draft))
+            self.composer.replace_draft(Draft.from_text(text, images).join(self.composer.draft))
             self._explain_hold()
             return
         if self.transcript is not None:
             # Scroll to the end to show the answer.
             self.transcript.action_scroll_end()
-        self.drafts.sent(self._project_id, text)
-        if not self.request.say(text, images):
-            self.drafts.hand_over(self.key, Draft.of(text, images))
+        self.drafts.add_sent(self._project_id, text)
+        if not self.request.submit_text(text, images):
+            self.drafts.start_sending(self.key, Draft.from_text(text, images))
             self.post_message(self.MessageSent(self.key, text, images))
 
-    @on(Composer.Held)
-    def _submission_held(self, event: Composer.Held) -> None:
+    @on(Composer.SubmissionHeld)
+    def _submission_held(self, event: Composer.SubmissionHeld) -> None:
         """Keep the text in the box."""
         event.stop()
         self._explain_hold()
@@ -277,7 +277,7 @@ class Chat(ChatDrafts):
     def _answers_dropped(self, event: RequestPanel.Dropped) -> None:
         """Return answers to withdrawn questions to the draft."""
         event.stop()
-        self.give_back(event.session_id, "\n".join(event.words))
+        self.return_message(event.session_id, "\n".join(event.words))
 
     @on(Queue.Typed)
     @on(RequestPanel.Typed)

@@ -16,7 +16,7 @@ from tui.composer.widget import Composer
 from tui.widgets.request_panel import RequestPanel
 
 if TYPE_CHECKING:
-    from tui.composer.draft_store import Drafts
+    from tui.composer.draft_store import DraftStore
 
 SAVE_DELAY: Final = 0.3
 """Seconds until a changed draft is saved: what a crash can lose."""
@@ -29,7 +29,7 @@ class ChatDrafts(Vertical):
         super().__init__(id=id)
         self.key = ""
         """The draft in the message box: the id of a session or a worktree, or ''."""
-        self.drafts: Drafts
+        self.drafts: DraftStore
         """Set with the client, before the message box is used."""
         self._project_id = ""
         self._save_timer: Timer | None = None
@@ -56,13 +56,13 @@ class ChatDrafts(Vertical):
     def _switch_draft(self, key: str, project_id: str, subject: str) -> None:
         if key == self.key:
             return
-        self.keep_draft()
+        self.save_draft()
         self._written_for[self.key] = self.composer.written_for
         self.key, self._project_id = key, project_id
         self.set_class(not key, "no-draft")
         if key:
             self.completion.reset_commands()
-            draft, earlier = self.drafts.of(key), self.drafts.earlier(project_id)
+            draft, earlier = self.drafts.get(key), self.drafts.sent_messages(project_id)
             written_for = self._written_for.pop(key, subject) if draft else subject
             self.composer.begin(draft, earlier, written_for)
 
@@ -74,62 +74,64 @@ class ChatDrafts(Vertical):
 
     def remember(self, text: str) -> None:
         """Add a text to the earlier messages, from which it can be recalled."""
-        if text.strip() and text not in self.drafts.earlier(self._project_id):
-            self.drafts.sent(self._project_id, text)
-            self.keep_draft()
+        if text.strip() and text not in self.drafts.sent_messages(self._project_id):
+            self.drafts.add_sent(self._project_id, text)
+            self.save_draft()
 
-    def hand_over(self, key: str, text: str) -> None:
+    def start_sending(self, key: str, text: str) -> None:
         """Mark a message from elsewhere as being sent; a crash keeps it in this draft."""
         if text:
-            self.drafts.hand_over(key, Draft.of(text))
-            self.keep_draft()
+            self.drafts.start_sending(key, Draft.from_text(text))
+            self.save_draft()
 
-    def arrived(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
+    def confirm_sent(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
         """Remove an accepted message from its draft."""
-        self.drafts.settle(key, Draft.of(text, images))
-        self.keep_draft()
+        self.drafts.finish_sending(key, Draft.from_text(text, images))
+        self.save_draft()
 
-    def give_back(self, key: str, text: str, images: Iterable[str] = (), *, to: str = "") -> None:
+    def return_message(
+        self, key: str, text: str, images: Iterable[str] = (), *, to: str = ""
+    ) -> None:
         """Return a message to its draft, before the text written since.
 
         `to` is the session that was created for it in the meantime.
         """
-        draft = Draft.of(text, images)
+        draft = Draft.from_text(text, images)
         if not draft:
             return
-        self.drafts.settle(key, draft)
+        self.drafts.finish_sending(key, draft)
         self.request.reopen(key)
         key = to or key
         if key == self.key:
-            self.composer.rewrite(draft.before(self.composer.draft))
+            self.composer.replace_draft(draft.join(self.composer.draft))
         else:
-            self.drafts.keep(key, draft.before(self.drafts.of(key)))
-        self.keep_draft()
+            self.drafts.set(key, draft.join(self.drafts.get(key)))
+        self.save_draft()
 
     @on(Composer.Changed, "#composer")
     def _text_changed(self) -> None:
         """Save the draft after a short pause."""
         self.request.follow_box(bool(self.composer.text.strip()))
         if self._save_timer is None:
-            self._save_timer = self.set_timer(SAVE_DELAY, self.keep_draft)
+            self._save_timer = self.set_timer(SAVE_DELAY, self.save_draft)
 
-    def keep_draft(self) -> None:
+    def save_draft(self) -> None:
         """Save changed drafts in the background."""
-        self.note_draft()
+        self.update_draft()
         if self.drafts.has_unsaved:
             self.run_worker(self._flush(), group="drafts", exit_on_error=False)
 
-    def note_draft(self) -> None:
+    def update_draft(self) -> None:
         """Store the content of the message box in its draft."""
         if self._save_timer is not None:
             self._save_timer.stop()
             self._save_timer = None
         if self.key:
-            self.drafts.keep(self.key, self.composer.draft)
+            self.drafts.set(self.key, self.composer.draft)
 
-    def put_down(self) -> None:
+    def save_drafts(self) -> None:
         """Save all drafts synchronously, on exit."""
-        self.note_draft()
+        self.update_draft()
         with suppress(SpinneyError):
             self.drafts.flush()
 

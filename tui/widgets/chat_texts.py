@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from model.base.text import clean_line
-from tui.widgets.request_panel import HELD
+from tui.widgets.request_panel import HELD_NOTICE
 
 if TYPE_CHECKING:
     from model.domain.resources import Request, Session, Worktree
@@ -27,7 +27,7 @@ def find_setup_hold(state: "State", session: "Session | None") -> str | None:
 def held_notice(request: "Request | None") -> str:
     """The notice about a text that was written before the current request."""
     if request is not None:
-        return HELD
+        return HELD_NOTICE
     return "The request you were answering is gone. Press enter again to send this as a message."
 
 

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.style import Style
 from textual.widgets import Static
 
-from tui.keys.names import spoken
+from tui.keys.names import spell_out
 
 
 class DialogButton(Static, can_focus=True):
@@ -39,7 +39,7 @@ class DialogButton(Static, can_focus=True):
         return Content.assemble(
             "❯ " if self.has_focus else "  ",
             (self._label, "bold"),
-            (f"  {spoken(self._key)} ", "" if self.has_focus else "$text-muted"),
+            (f"  {spell_out(self._key)} ", "" if self.has_focus else "$text-muted"),
         )
 
     async def action_take(self) -> None:

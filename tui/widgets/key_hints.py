@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.draw.status_icons import counts
-from tui.keys.keymap import BY_ID, FOOTER, keys_of
-from tui.keys.names import shown, spoken
+from tui.draw.status_icons import count_waiting_and_running
+from tui.keys.keymap import BY_ID, FOOTER, get_keys
+from tui.keys.names import format_key, spell_out
 from tui.widgets.line import EMPTY, Line, clickable
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ class KeyHints(Line):
         *,
         first: Iterable[tuple[str, str]] = (),
         last: Iterable[str] = ("help",),
-        without: frozenset[str] = frozenset(),
+        unavailable: frozenset[str] = frozenset(),
     ) -> None:
         """Show the keys of actions, most important first.
 
         `first`: keys of the focused pane, with labels. `last`: actions that are always shown at the
-        right. `without`: actions that are currently unavailable.
+        right. `unavailable`: actions that are currently unavailable.
         """
         self._hints = [_hint(key, label) for key, label in first]
-        self._hints += [_action_hint(id, overrides) for id in actions if id not in without]
+        self._hints += [_action_hint(id, overrides) for id in actions if id not in unavailable]
         self._last = Content("  ").join([_action_hint(id, overrides) for id in last])
         self.on_resize()
 
@@ -56,15 +56,15 @@ class KeyHints(Line):
 
 
 def _action_hint(action_id: str, overrides: Mapping[str, str]) -> Content:
-    hint = _hint(shown(keys_of(action_id, overrides)), BY_ID[action_id].hint)
+    hint = _hint(format_key(get_keys(action_id, overrides)), BY_ID[action_id].hint)
     return clickable(hint, f"screen.do('{action_id}')")
 
 
 def _hint(key: str, label: str) -> Content:
-    return Content.assemble((spoken(key), "bold $accent"), (f" {label}", "$text-muted"))
+    return Content.assemble((spell_out(key), "bold $accent"), (f" {label}", "$text-muted"))
 
 
-def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
+def find_unavailable(state: "State | None", session: "Session | None") -> frozenset[str]:
     """The footer's actions that are currently unavailable; `session` is the open one."""
     useless_actions = set()
     if session is None or not session.is_active:
@@ -72,7 +72,7 @@ def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
     if session is None:
         useless_actions.add("cycle_mode")
     is_waiting = session is not None and session.status == "waiting"
-    if state is None or counts(state)[0] <= is_waiting:
+    if state is None or count_waiting_and_running(state)[0] <= is_waiting:
         useless_actions.add("next_waiting")
     has_projects = state is not None and bool(state.projects)
     useless_actions |= {"add_project"} if has_projects else {"new_worktree", "new_session"}

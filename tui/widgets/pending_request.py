@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 from textual.style import Style
 
-from tui.keys.names import spoken
+from tui.keys.names import spell_out
 from tui.widgets.question_form import QuestionForm
 from tui.widgets.request_choices import ChoiceList, make_choices
 
@@ -81,4 +81,4 @@ def _key_hint(key: str, label: str) -> Content:
 
 
 def _hint_text(key: str, label: str) -> Content:
-    return Content.assemble((spoken(key), "bold $accent"), (f" {label}", "$text-muted"))
+    return Content.assemble((spell_out(key), "bold $accent"), (f" {label}", "$text-muted"))

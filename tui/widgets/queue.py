@@ -49,7 +49,7 @@ class Queue(Widget, can_focus=True):
         self._selected = ""
 
     @property
-    def chosen(self) -> "Message | None":
+    def selected_message(self) -> "Message | None":
         """The message that actions apply to: the newest, unless another one was selected.
 
         `None` if the selected one is not queued any more.

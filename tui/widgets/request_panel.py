@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from model.domain.resources import Request
     from tui.composer.widget import Composer
 
-HELD = "The agent has a new request. Press enter again to answer it with this text."
+HELD_NOTICE = "The agent has a new request. Press enter again to answer it with this text."
 """Notice about a text that was written before the current request."""
 CURSOR_KEYS = frozenset({"up", "down", "left"})
 
@@ -314,7 +314,7 @@ class RequestPanel(Vertical, can_focus=True):
 
     # Written answers ----------------------------------------------------------------------------
 
-    def say(self, text: str, images: Sequence[str] = ()) -> bool:
+    def submit_text(self, text: str, images: Sequence[str] = ()) -> bool:
         """Answer the request with a text; whether the panel sends it.
 
         For a plan the text is a message that continues the discussion.

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from model.base.text import clean_line
-from tui.draw.status_icons import Mark, mark_of
+from tui.draw.status_icons import StatusIcon, session_icon
 from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:
     from model.domain.resources import Session
 
 ROLE_COLORS = {
-    Mark.IDLE: "$text-muted",
-    Mark.CREATING: "$text-muted",
-    Mark.RUNNING: "$accent",
-    Mark.UNREAD: "$info",
-    Mark.FAILED: "$error",
-    Mark.NEEDS_YOU: "bold $warning",
+    StatusIcon.IDLE: "$text-muted",
+    StatusIcon.CREATING: "$text-muted",
+    StatusIcon.RUNNING: "$accent",
+    StatusIcon.UNREAD: "$info",
+    StatusIcon.FAILED: "$error",
+    StatusIcon.NEEDS_YOU: "bold $warning",
 }
 MAX_NAME_WIDTH = 28
 
@@ -64,9 +64,9 @@ class SessionTabs(Line):
 
 
 def _tab(session: "Session", is_open: bool, name_width: int) -> Content:
-    mark = mark_of(session)
+    mark = session_icon(session)
     tab = Content.assemble(
-        (f"{mark.sign} ", ROLE_COLORS[mark]),
+        (f"{mark.symbol} ", ROLE_COLORS[mark]),
         _name(session, name_width).stylize("bold" if is_open else "$text-muted"),
     )
     return clickable(tab, f"screen.open_session({session.id!r})")

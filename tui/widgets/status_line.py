@@ -8,7 +8,7 @@ from textual.timer import Timer
 
 from model.base.text import clean_line
 from tui.draw.status_icons import waiting_reason
-from tui.terminal import plain
+from tui.terminal import screen_reader
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class StatusLine(Line):
         self._stopping = session_id
         self._draw()
 
-    def heard(self, notice: str = "") -> None:
+    def note_output(self, notice: str = "") -> None:
         """Note output of the agent; `notice` is a temporary text about its run."""
         self._last_output = time.monotonic()
         self._notice = notice
@@ -129,10 +129,12 @@ class StatusLine(Line):
                 if self._notice:
                     return Content.styled(f"{before}{clean_line(self._notice)}", "$warning")
                 if silent >= SILENT_AFTER:
-                    return Content.styled(f"{before}no output for {duration(silent)}", "$warning")
-                if plain.is_on():  # a clock would be read aloud every second
+                    return Content.styled(
+                        f"{before}no output for {format_duration(silent)}", "$warning"
+                    )
+                if screen_reader.is_enabled():  # a clock would be read aloud every second
                     return Content.styled(f"{before}running", "$accent")
-                text = f"{before}running {duration(int(now - self._since)):>6}"
+                text = f"{before}running {format_duration(int(now - self._since)):>6}"
                 return Content.styled(text, "$accent")
             case "waiting":
                 return Content.styled(
@@ -167,7 +169,7 @@ def _fit(details: dict[str, str], available: int) -> list[str]:
     return list(remaining.values())
 
 
-def duration(seconds: int) -> str:
+def format_duration(seconds: int) -> str:
     """`12 s`, `3:05`, `1:02:03`."""
     if seconds < 60:
         return f"{seconds} s"

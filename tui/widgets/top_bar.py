@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from model.base.text import clean_line
-from tui.draw.status_icons import counts
+from tui.draw.status_icons import count_waiting_and_running
 from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class TopBar(Line):
         if scripts:
             scripts_link = Content.styled(f"  {scripts}", "$accent")
             left.append(clickable(scripts_link, "screen.do('show_scripts')"))
-        waiting, running = counts(state)
+        waiting, running = count_waiting_and_running(state)
         right: list[Content | str | tuple[str, str]] = []
         if lost is not None:
             right.append((" connection lost, reconnecting ", "$background on $error"))

@@ -52,7 +52,7 @@ export const LABELS = {
   default_backend: "Default agent",
   selected_codex_model: "Codex model",
   selected_opencode_model: "OpenCode model",
-  default_codex_reasoning_effort: "Default codex reasoning effort",
+  default_codex_reasoning_effort: "Default Codex reasoning effort",
   codex_multi_agent_enabled: "Codex multi-agent mode",
   codex_max_agent_threads: "Codex agent threads",
   terminal: "Terminal",

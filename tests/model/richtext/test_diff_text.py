@@ -13,7 +13,7 @@ from model.richtext.diff_rows import DiffRow, diff_rows, diff_words, diff_words_
 from model.richtext.diff_text import DiffText, FileNote, HunkHeading, parse_diff
 from tests.tui.diff_tree import PARSER
 from tui.diff.lines import Mark, Painter
-from tui.draw.colors import palette
+from tui.draw.colors import get_palette
 
 
 def in_two(text: DiffText) -> list[tuple[str, str]]:
@@ -125,13 +125,13 @@ def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_draw
     old = "".join(f"-    call({n}, old)\n" for n in range(count))
     new = "".join(f"+    call({n}, new)\n" for n in range(count))
     text = parse_diff(f"--- a/x\n+++ b/x\n@@ -1,{count} +1,{count} @@\n{old}{new}")
-    look = palette("dark", "dracula")
+    look = get_palette("dark", "dracula")
     painter = Painter(text, "x.py", look)
     strip = painter.unified(count, 80, 0, Mark(Segment(" ")))
-    ground = look.deleted.word.bgcolor
+    ground = look.deleted.changed.bgcolor
     assert [s.text for s in strip if s.style and s.style.bgcolor == ground] == ["old"]
     strip = painter.unified(count * 2, 80, 0, Mark(Segment(" ")))
-    ground = look.inserted.word.bgcolor
+    ground = look.inserted.changed.bgcolor
     assert [s.text for s in strip if s.style and s.style.bgcolor == ground] == ["new"]
     assert diff_words_cached.cache_info().misses == 1
 

@@ -266,7 +266,7 @@ async def test_actions_are_about_the_row_under_the_cursor_while_the_tree_has_the
         app.main.open_place(Place("session", "s1"))
         await until(pilot, lambda: app.main.session is not None)
         app.main.projects.focus()
-        app.main.projects.point_at(Place("worktree", "w2"))
+        app.main.projects.move_cursor_to(Place("worktree", "w2"))
         await until(pilot, lambda: app.main.projects.place == Place("worktree", "w2"))
         assert app.main.worktree is not None
         assert app.main.worktree.id == "w2"

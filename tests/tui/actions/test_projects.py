@@ -520,7 +520,7 @@ async def test_words_for_a_session_that_goes_meanwhile_are_kept_and_stand_in_no_
         await until(pilot, lambda: app.main.chat.key == "s2")
         assert box.text == ""
         if isinstance(gone, e.SessionArchived):
-            assert app.main.chat.drafts.of("s1").text == "half a"
+            assert app.main.chat.drafts.get("s1").text == "half a"
         else:
             await pilot.press("up")
             await until(pilot, lambda: box.text == "half a")

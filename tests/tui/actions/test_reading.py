@@ -32,7 +32,7 @@ def a_client(count: int = 250) -> FakeClient:
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Transcript:
     app.main.open_session("s1")
-    await until(pilot, lambda: app.main.chat.transcript and app.main.chat.transcript.window)
+    await until(pilot, lambda: app.main.chat.transcript and app.main.chat.transcript.viewport)
     transcript = app.main.chat.transcript
     assert transcript is not None
     await until(pilot, lambda: "message 249" in shown(transcript))
@@ -72,7 +72,7 @@ async def test_a_find_goes_to_the_newest_message_and_n_and_shift_n_to_the_others
         await pilot.press("n")
         await until(pilot, lambda: "message 210 Heron" in shown(transcript))
         await pilot.press("escape")
-        await until(pilot, lambda: transcript.finder.text == "")
+        await until(pilot, lambda: transcript.finder.query == "")
 
 
 async def test_what_is_folded_is_found_and_opened(start: Start) -> None:

@@ -290,7 +290,7 @@ async def test_a_letter_in_the_middle_of_a_command_asks_for_no_list(start: Start
 async def test_a_command_that_comes_back_into_the_box_is_sent_as_it_is(start: Start) -> None:
     client = a_client(AgentCommand(name="context-of-all"))
     async with start(client) as (app, pilot):
-        app.main.chat.give_back("s1", "/context")
+        app.main.chat.return_message("s1", "/context")
         await until(pilot, lambda: app.main.chat.composer.text == "/context")
         await pilot.press("enter")
         await until(pilot, lambda: sent(client))

@@ -14,7 +14,7 @@ from model.base.errors import SpinneyError
 from model.domain import events as e
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
-from tui.composer.draft_store import Drafts
+from tui.composer.draft_store import DraftStore
 from tui.composer.widget import Composer
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText
@@ -56,7 +56,7 @@ async def test_a_folded_paste_is_unfolded_by_its_key_and_folded_again_by_undo(
         await until(pilot, lambda: composer.text == f"see {text}")
         await pilot.press("ctrl+underscore")
         await until(pilot, lambda: composer.text == "see [pasted 50 lines]")
-        assert composer.draft.full() == f"see {text}"
+        assert composer.draft.text_to_send() == f"see {text}"
 
 
 async def test_a_megabyte_is_a_chip_that_says_why_it_stays_one(start: Start) -> None:
@@ -241,9 +241,9 @@ async def test_words_after_a_command_are_not_lost(start: Start) -> None:
 
 
 def kept(folder: Path, key: str) -> str:
-    drafts = Drafts(folder / "terminal")
+    drafts = DraftStore(folder / "terminal")
     drafts.load()
-    return drafts.of(key).text
+    return drafts.get(key).text
 
 
 async def test_a_draft_is_written_when_the_hand_rests(start: Start, tmp_path: Path) -> None:
@@ -372,8 +372,8 @@ async def test_end_in_an_empty_box_leads_back_to_the_newest_message(start: Start
         await until(pilot, lambda: app.main.chat.transcript is not None)
         transcript = app.main.chat.transcript
         assert transcript is not None
-        await until(pilot, lambda: transcript.window is not None)
-        window = transcript.window
+        await until(pilot, lambda: transcript.viewport is not None)
+        window = transcript.viewport
         assert window is not None
         await pilot.press("pageup")
         await until(pilot, lambda: window.anchor is not None)

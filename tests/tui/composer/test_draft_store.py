@@ -9,11 +9,11 @@ import pytest
 
 from model.base.errors import SpinneyError
 from tui.composer.draft import Draft
-from tui.composer.draft_store import MAX_DRAFT_AGE, MAX_DRAFTS, MAX_SENT, Drafts
+from tui.composer.draft_store import MAX_DRAFT_AGE, MAX_DRAFTS, MAX_SENT, DraftStore
 
 
-def loaded(folder: Path) -> Drafts:
-    drafts = Drafts(folder)
+def loaded(folder: Path) -> DraftStore:
+    drafts = DraftStore(folder)
     drafts.load()
     return drafts
 
@@ -27,31 +27,31 @@ def pasted(text: str) -> Draft:
 def test_a_draft_is_there_after_a_restart_with_all_that_its_chips_stand_for(
     tmp_path: Path,
 ) -> None:
-    drafts = Drafts(tmp_path)
+    drafts = DraftStore(tmp_path)
     written = pasted("x\n" * 1234)
     written.text += f" and {written.add_image('/tmp/map.png')}"
-    drafts.keep("s1", written)
-    drafts.keep("s2", Draft("other"))
+    drafts.set("s1", written)
+    drafts.set("s2", Draft("other"))
     drafts.flush()
     again = loaded(tmp_path)
-    assert again.of("s1") == written
-    assert again.of("s1").text == "[pasted 1,234 lines] and [image map.png]"
-    assert again.of("s2") == Draft("other")
+    assert again.get("s1") == written
+    assert again.get("s1").text == "[pasted 1,234 lines] and [image map.png]"
+    assert again.get("s2") == Draft("other")
 
 
 def test_an_emptied_draft_leaves_no_file(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path)
-    drafts.keep("s1", Draft("secret"))
+    drafts = DraftStore(tmp_path)
+    drafts.set("s1", Draft("secret"))
     drafts.flush()
-    drafts.keep("s1", Draft())
+    drafts.set("s1", Draft())
     drafts.flush()
     assert list((tmp_path / "drafts").iterdir()) == []
 
 
 def test_nobody_else_can_read_what_is_kept(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path / "terminal")
-    drafts.keep("s1", Draft("secret"))
-    drafts.sent("p1", "secret, too")
+    drafts = DraftStore(tmp_path / "terminal")
+    drafts.set("s1", Draft("secret"))
+    drafts.add_sent("p1", "secret, too")
     drafts.flush()
     for path in (tmp_path / "terminal").rglob("*"):
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -59,60 +59,60 @@ def test_nobody_else_can_read_what_is_kept(tmp_path: Path) -> None:
 
 
 def test_an_id_of_another_machine_never_names_a_file_elsewhere(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path / "terminal")
-    drafts.keep("../../escaped", Draft("here"))
+    drafts = DraftStore(tmp_path / "terminal")
+    drafts.set("../../escaped", Draft("here"))
     drafts.flush()
     assert [path.name for path in tmp_path.iterdir()] == ["terminal"]
-    assert loaded(tmp_path / "terminal").of("../../escaped") == Draft("here")
+    assert loaded(tmp_path / "terminal").get("../../escaped") == Draft("here")
 
 
 def test_a_message_on_its_way_is_a_draft_again_after_a_crash(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path)
-    drafts.hand_over("s1", Draft("sent"))
-    drafts.keep("s1", Draft("next"))
+    drafts = DraftStore(tmp_path)
+    drafts.start_sending("s1", Draft("sent"))
+    drafts.set("s1", Draft("next"))
     drafts.flush()
-    assert loaded(tmp_path).of("s1") == Draft("sent\n\nnext")
-    drafts.settle("s1", Draft("sent"))
+    assert loaded(tmp_path).get("s1") == Draft("sent\n\nnext")
+    drafts.finish_sending("s1", Draft("sent"))
     drafts.flush()
-    assert loaded(tmp_path).of("s1") == Draft("next")
+    assert loaded(tmp_path).get("s1") == Draft("next")
 
 
 def test_sent_messages_come_back_by_project_the_newest_ones(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path)
+    drafts = DraftStore(tmp_path)
     for number in range(3 * MAX_SENT):
-        drafts.sent("p1", f"message\n{number}")
-        drafts.sent("p1", f"message\n{number}")
-    drafts.sent("p2", "elsewhere")
+        drafts.add_sent("p1", f"message\n{number}")
+        drafts.add_sent("p1", f"message\n{number}")
+    drafts.add_sent("p2", "elsewhere")
     drafts.flush()
     again = loaded(tmp_path)
-    assert again.earlier("p1") == [f"message\n{n}" for n in range(2 * MAX_SENT, 3 * MAX_SENT)]
-    assert again.earlier("p2") == ["elsewhere"]
+    assert again.sent_messages("p1") == [f"message\n{n}" for n in range(2 * MAX_SENT, 3 * MAX_SENT)]
+    assert again.sent_messages("p2") == ["elsewhere"]
     assert len((tmp_path / "sent" / "p1.jsonl").read_bytes().splitlines()) <= MAX_SENT
 
 
 def test_what_a_crash_cut_off_spoils_nothing_else(tmp_path: Path) -> None:
-    drafts = Drafts(tmp_path)
-    drafts.keep("s1", Draft("whole"))
-    drafts.sent("p1", "whole")
+    drafts = DraftStore(tmp_path)
+    drafts.set("s1", Draft("whole"))
+    drafts.add_sent("p1", "whole")
     drafts.flush()
     (tmp_path / "drafts" / "s2.json").write_text('{"key": "s2", "te')
     (tmp_path / "drafts" / "s3.json").write_text("[]")
     with (tmp_path / "sent" / "p1.jsonl").open("a") as file:
         file.write('{"project": "p1", "te')
     again = loaded(tmp_path)
-    assert (again.of("s1"), again.of("s2")) == (Draft("whole"), Draft())
-    assert again.earlier("p1") == ["whole"]
+    assert (again.get("s1"), again.get("s2")) == (Draft("whole"), Draft())
+    assert again.sent_messages("p1") == ["whole"]
 
 
 def test_a_draft_that_another_terminal_sends_meanwhile_takes_no_other_with_it(
     tmp_path: Path,
 ) -> None:
-    drafts = Drafts(tmp_path)
-    drafts.keep("s1", Draft("mine"))
+    drafts = DraftStore(tmp_path)
+    drafts.set("s1", Draft("mine"))
     drafts.flush()
     # Its name is listed, and nothing is there any more.
     (tmp_path / "drafts" / "s2.json").symlink_to(tmp_path / "gone")
-    assert loaded(tmp_path).of("s1") == Draft("mine")
+    assert loaded(tmp_path).get("s1") == Draft("mine")
 
 
 def test_old_drafts_and_those_beyond_the_limit_are_dropped(tmp_path: Path) -> None:
@@ -126,14 +126,14 @@ def test_old_drafts_and_those_beyond_the_limit_are_dropped(tmp_path: Path) -> No
     os.utime(folder / "s204.json", (1e9, 1e9))
     assert MAX_DRAFT_AGE < 1e9
     again = loaded(tmp_path)
-    assert (again.of("s203"), again.of("s204"), again.of("s0")) == (Draft("x"), Draft(), Draft())
+    assert (again.get("s203"), again.get("s204"), again.get("s0")) == (Draft("x"), Draft(), Draft())
     assert len(list(folder.iterdir())) == MAX_DRAFTS
 
 
 def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "terminal").write_text("a file")
-    drafts = Drafts(tmp_path / "terminal")
-    drafts.keep("s1", Draft("x"))
+    drafts = DraftStore(tmp_path / "terminal")
+    drafts.set("s1", Draft("x"))
     with pytest.raises(SpinneyError, match="should be a folder but is a file"):
         drafts.flush()
 
@@ -143,17 +143,17 @@ def test_what_stands_behind_one_chip_is_never_taken_for_another_chip() -> None:
     first = draft.add_paste("a\n" * 30)
     second = draft.add_paste(f"{first}\n" * 31)
     draft.text = f"{second}{first}"
-    assert draft.full() == f"{first}\n" * 31 + "a\n" * 30
+    assert draft.text_to_send() == f"{first}\n" * 31 + "a\n" * 30
 
 
 def test_equal_chips_of_two_drafts_keep_their_own_texts_when_they_are_joined() -> None:
-    joined = pasted("a\n" * 30).before(pasted("b\n" * 30))
+    joined = pasted("a\n" * 30).join(pasted("b\n" * 30))
     assert joined.text == "[pasted 30 lines]\n\n[pasted 30 lines, 2]"
-    assert joined.full() == "a\n" * 30 + "\n\n" + "b\n" * 30
+    assert joined.text_to_send() == "a\n" * 30 + "\n\n" + "b\n" * 30
 
 
 def test_an_image_alone_is_sent_without_words() -> None:
-    draft = Draft.of("", ["/tmp/a.png", "/tmp/b.png"])
-    assert (draft.full(), draft.image_paths()) == ("", ("/tmp/a.png", "/tmp/b.png"))
+    draft = Draft.from_text("", ["/tmp/a.png", "/tmp/b.png"])
+    assert (draft.text_to_send(), draft.image_paths()) == ("", ("/tmp/a.png", "/tmp/b.png"))
     draft.text = f"compare {draft.text}"
-    assert draft.full() == "compare [image a.png] [image b.png]"
+    assert draft.text_to_send() == "compare [image a.png] [image b.png]"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tui.draw.plain_markdown import words_of
+from tui.draw.plain_markdown import strip_markdown
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from tui.draw.plain_markdown import words_of
     ],
 )
 def test_signs_are_left_out_and_words_are_not(line: str, words: str) -> None:
-    assert words_of(line) == words
+    assert strip_markdown(line) == words
 
 
 @pytest.mark.parametrize("sign", ["*", "**", "`", "[", "[a](", "# ", "*a "])
 def test_a_long_line_of_signs_is_cut(sign: str) -> None:
-    assert len(words_of(sign * 100_000)) <= 2_000
+    assert len(strip_markdown(sign * 100_000)) <= 2_000

@@ -13,7 +13,7 @@ from model.richtext.diff_rows import DiffRow, count_changed_lines, diff_rows, fi
 from model.richtext.markdown import parse_markdown
 from themes.loader import list_syntax_themes, load_syntax_theme
 from tui.draw.markdown import (
-    palette,
+    get_palette,
     render_block,
     render_blocks,
     render_code_lines,
@@ -23,7 +23,7 @@ from tui.draw.markdown import (
 from tui.draw.wrap import line_width, wrap, wrap_code
 from tui.transcript.tools import ToolUseState
 
-DARK = palette("dark", "vitesse-black")
+DARK = get_palette("dark", "vitesse-black")
 PLAIN = Style()
 WIDTHS = pytest.mark.parametrize("width", [20, 60, 120])
 
@@ -151,7 +151,7 @@ class TestBlocks:
         assert shown(render_blocks(parse_markdown(source), 60, DARK)) == [source]
 
     def test_plain_marks_are_ascii(self):
-        plain = palette("dark", "nord", ascii_marks=True)
+        plain = get_palette("dark", "nord", ascii_marks=True)
         source = "- a\n  - b\n\n> c\n\n|d|e|\n|-|-|\n|f|g|\n\n---\n\n```\n" + "x" * 40 + "\n```\n"
         assert "".join(shown(render_blocks(parse_markdown(source), 30, plain))).isascii()
 
@@ -225,7 +225,10 @@ class TestDiffs:
         assert find_changed_words(rows) == [(), ((12, 16),)]
         lines = render_diff(OLD, NEW, "f.py", 40, DARK, context=0)
         marked = [
-            s.text for line in lines for s in line if s.style.bgcolor == DARK.inserted.word.bgcolor
+            s.text
+            for line in lines
+            for s in line
+            if s.style.bgcolor == DARK.inserted.changed.bgcolor
         ]
         assert "".join(marked) == " + x"
 
@@ -305,7 +308,7 @@ class TestPalettes:
     @pytest.mark.parametrize("name", list_syntax_themes())
     def test_every_theme_draws(self, name):
         theme = load_syntax_theme(name)
-        colours = palette(theme.kind, name)
+        colours = get_palette(theme.kind, name)
         lines = render_blocks(parse_markdown(SAMPLE), 60, colours) + render_diff(
             OLD, NEW, "f.py", 60, colours
         )
@@ -313,12 +316,12 @@ class TestPalettes:
         assert colours.code.bgcolor.name == theme.ui["background"]
 
     def test_the_same_choice_gives_the_same_palette(self):
-        assert palette("dark", "nord") is palette("dark", "nord")
+        assert get_palette("dark", "nord") is get_palette("dark", "nord")
 
     def test_marks_of_both_sets_are_one_cell_wide(self):
-        for marks in (DARK.marks, palette("dark", "nord", ascii_marks=True).marks):
-            signs = [*marks.bullets, marks.quote, marks.code, marks.across, marks.column]
-            signs += [marks.crossing, marks.continued, marks.more]
+        for marks in (DARK.glyphs, get_palette("dark", "nord", ascii_marks=True).glyphs):
+            signs = [*marks.bullets, marks.quote, marks.code, marks.horizontal, marks.vertical]
+            signs += [marks.cross, marks.continued, marks.more]
             assert {cell_len(sign) for sign in signs} == {1}
 
 

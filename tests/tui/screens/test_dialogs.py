@@ -14,7 +14,7 @@ from tui.screens.dialog import Confirm, Dialog
 from tui.screens.keymap_editor import KeysScreen, PressKey
 from tui.screens.palette import Palette as CommandPalette
 from tui.shell.app import SpinneyApp
-from tui.widgets.key_line import keys_told
+from tui.widgets.key_line import read_keys
 
 COUNTS = ("cached_uncommitted_added", "cached_uncommitted_removed")
 
@@ -41,7 +41,7 @@ async def test_the_palette_in_a_dialog_has_what_its_foot_names(name: str) -> Non
     async with reached(shown) as (app, pilot):
         dialog = app.screen
         assert isinstance(dialog, Dialog)
-        told = keys_told(dialog)
+        told = read_keys(dialog)
         assert "esc" in dict(told)
         entries = await palette_of(app, pilot)
         assert sorted(entry.casefold() for entry in entries) == sorted(

@@ -9,9 +9,9 @@ from tests.tui.conftest import until
 from tests.tui.every_screen import SCREENS, Shown, cells, reached, rows_in_front, still, text_of
 from tui.diff.view import DiffView
 from tui.shell.app import SpinneyApp
-from tui.terminal import plain
-from tui.terminal.background import BackgroundTold
-from tui.terminal.plain import Announcements
+from tui.terminal import screen_reader
+from tui.terminal.background import BackgroundReported
+from tui.terminal.screen_reader import Announcements
 from tui.widgets.key_hints import KeyHints
 
 FULL = [shown for shown in SCREENS if shown.name in ("canvas", "diff")]
@@ -29,7 +29,7 @@ every_screen = pytest.mark.parametrize(
 def words_no_more() -> Iterator[None]:
     """A process has one terminal: what follows is drawn for eyes again."""
     yield
-    plain.switch(False)
+    screen_reader.set_enabled(False)
 
 
 def preferred(**changes: object) -> e.PreferencesUpdated:
@@ -79,7 +79,7 @@ async def test_colours_follow_the_terminal_and_the_preference_while_it_is_open(
     client = shown.client()
     async with reached(Shown(shown.name, shown.reach, lambda: client)) as (app, pilot):
         dark = cells(rows_in_front(app))
-        app.post_message(BackgroundTold(dark=False))
+        app.post_message(BackgroundReported(dark=False))
         await until(pilot, lambda: not app.is_dark)
         await still(app, pilot)
         light = cells(rows_in_front(app))

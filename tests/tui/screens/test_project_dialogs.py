@@ -148,7 +148,7 @@ def in_folders() -> FakeClient:
 
 async def point(app: Any, pilot: Any, place: Place) -> None:
     app.main.projects.focus()
-    app.main.projects.point_at(place)
+    app.main.projects.move_cursor_to(place)
     await until(pilot, lambda: app.main.projects.place == place)
     app.main.point_to(place)
 

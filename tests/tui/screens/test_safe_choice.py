@@ -68,7 +68,7 @@ def on_screen(action_id: str, screen: type[Any], *keys: str) -> Reach:
 
 async def _remove_folder(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     app.main.projects.focus()
-    app.main.projects.point_at(Place("project", "f"))
+    app.main.projects.move_cursor_to(Place("project", "f"))
     await until(pilot, lambda: app.main.projects.place == Place("project", "f"))
     await pilot.press("delete")
 

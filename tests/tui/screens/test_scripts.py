@@ -205,7 +205,7 @@ async def test_what_runs_in_a_row_of_the_tree_is_stopped_from_there(start: Start
         await until(pilot, lambda: "brave-otter ▶ setup, run" in app.main.projects.labels)
         app.main.projects.focus()
         await until(pilot, lambda: "^x stop" in app.main.query_one(KeyHints).text)
-        app.main.projects.point_at(Place("worktree", "w1"))
+        app.main.projects.move_cursor_to(Place("worktree", "w1"))
         await until(pilot, lambda: app.main.projects.place == Place("worktree", "w1"))
         await pilot.press("ctrl+x")
         await until(pilot, lambda: len(client.called("stop_worktree_script")) == 2)
@@ -214,7 +214,7 @@ async def test_what_runs_in_a_row_of_the_tree_is_stopped_from_there(start: Start
         assert app.main.session is not None, "what is open stays open"
         assert not client.called("stop_generation")
         app.main.projects.focus()
-        app.main.projects.point_at(Place("session", "s1"))
+        app.main.projects.move_cursor_to(Place("session", "s1"))
         await until(pilot, lambda: app.main.projects.place == Place("session", "s1"))
         await pilot.press("ctrl+x")
         await until(pilot, lambda: client.called("stop_generation") == [{"session_id": "s1"}])

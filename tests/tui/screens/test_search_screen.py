@@ -54,7 +54,7 @@ async def test_enter_goes_to_the_message_however_far_back_it_is(start: Start) ->
 
         def top() -> str | None:
             transcript = app.main.chat.transcript
-            window = transcript.window if transcript is not None else None
+            window = transcript.viewport if transcript is not None else None
             return window.anchor.message_id if window and window.anchor else None
 
         await until(pilot, lambda: top() == "m3")

@@ -22,7 +22,7 @@ from tests.tui.fake_client import (
     a_worktree,
 )
 from tui.draw.line_parts import Row
-from tui.draw.markdown import palette
+from tui.draw.markdown import get_palette
 from tui.shell.app import SpinneyApp
 from tui.store import history_cache
 from tui.store.history import History
@@ -52,7 +52,7 @@ async def opened(app: SpinneyApp, pilot: Any, session_id: str) -> Any:
 
     def is_shown() -> bool:
         transcript = app.main.chat.transcript
-        window = transcript.window if transcript is not None else None
+        window = transcript.viewport if transcript is not None else None
         return window is not None and window.rows.history.session_id == session_id
 
     await until(pilot, is_shown)
@@ -86,7 +86,7 @@ def test_of_long_messages_fewer_stay_laid_out(monkeypatch: pytest.MonkeyPatch) -
     ]
     history = History("s1")
     history.load(MessagePage(messages=messages, total=20))
-    rows = HistoryRows(history, RenderContext(80, palette("dark", "dracula")), {})
+    rows = HistoryRows(history, RenderContext(80, get_palette("dark", "dracula")), {})
     monkeypatch.setattr("tui.transcript.rows.TALL_ROWS", len(rows.get_layout(0).strips))
     before = living(MessageLayout) - 1
     for index in range(20):
@@ -103,7 +103,7 @@ def test_of_a_long_text_only_the_rows_are_kept() -> None:
     before = living(TextSpan)
     for number in range(40):
         text += f"{number} {WORDS}\n" * 40
-        rows = growing.rows(text, 80, palette("dark", "dracula"))
+        rows = growing.rows(text, 80, get_palette("dark", "dracula"))
     assert living(TextSpan) - before < 20
     assert len(rows) > 7000
     assert living(Row) < 4 * CHUNK_ROWS, "those that nobody looks at are put away"

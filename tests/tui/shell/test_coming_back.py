@@ -110,7 +110,7 @@ async def test_what_was_open_is_open_again_with_the_cursor_on_it(tmp_path: Path)
         assert app.main.place is None  # nobody had opened any
         app.main.open_session("s2")
         await until(pilot, lambda: app.main.chat.transcript is not None)
-        app.main.projects.point_at(Place("session", "s1"))
+        app.main.projects.move_cursor_to(Place("session", "s1"))
         app.exit()
     async with started(two_projects(**wish), file) as (app, pilot, opens):
         await ready(app, pilot, opens)

@@ -11,7 +11,12 @@ from model.preferences.schema import Preferences
 from tests.tui.conftest import until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.shell.app import SpinneyApp
-from tui.terminal.notifications import NotificationProtocol, detect_protocol, notification, title
+from tui.terminal.notifications import (
+    NotificationProtocol,
+    detect_protocol,
+    notification_sequence,
+    title_sequence,
+)
 
 KITTY = {"TERM": "xterm-kitty"}
 
@@ -40,17 +45,19 @@ def test_a_terminal_is_told_in_its_own_way_and_an_unknown_one_not_at_all(
 def test_no_name_can_end_the_sequence_or_begin_another() -> None:
     evil = "a\x07\x1b]0;title\x07\x1b\\b\x9c;c\n"
     for way in ("osc9", "osc777", "osc99"):
-        sequence = notification(way, evil, evil, tmux=False)
+        sequence = notification_sequence(way, evil, evil, tmux=False)
         body = sequence.removeprefix("\x1b]").removesuffix("\x07").removesuffix("\x1b\\")
         inner = body.replace("\x1b\\\x1b]99;i=spinney:d=1:p=body;", "")
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in inner)
-    assert notification("osc777", "a;b", "c", tmux=False) == "\x1b]777;notify;a,b;c\x07"
-    assert title(evil) == "\x1b]2;a␇␛]0;title␇␛\\b<U+009C>;c\x07"
+    assert notification_sequence("osc777", "a;b", "c", tmux=False) == "\x1b]777;notify;a,b;c\x07"
+    assert title_sequence(evil) == "\x1b]2;a␇␛]0;title␇␛\\b<U+009C>;c\x07"
 
 
 def test_inside_tmux_the_sequence_stands_in_its_envelope() -> None:
-    assert notification("osc9", "a", "b", tmux=True) == "\x1bPtmux;\x1b\x1b]9;a: b\x07\x1b\\"
-    assert notification("", "a", "b", tmux=True) == ""
+    assert (
+        notification_sequence("osc9", "a", "b", tmux=True) == "\x1bPtmux;\x1b\x1b]9;a: b\x07\x1b\\"
+    )
+    assert notification_sequence("", "a", "b", tmux=True) == ""
 
 
 class _Heard:

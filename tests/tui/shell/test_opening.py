@@ -83,7 +83,7 @@ def test_the_preferred_editor_opens_its_window_at_the_line(
     monkeypatch.setattr("sys.platform", "linux")
     environ = programs("code", "nano", DISPLAY=":0")
     preferences = Preferences(editor="vscode")
-    opener = open_commands.editor(preferences, environ, tmp_path / "a.py", 12)
+    opener = open_commands.find_editor(preferences, environ, tmp_path / "a.py", 12)
     assert opener.in_window
     assert opener.command == ("code", "--goto", f"{tmp_path}/a.py:12")
 
@@ -105,7 +105,7 @@ def test_without_it_or_its_desktop_the_terminals_editor_opens_the_file(
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     given = programs(*installed, EDITOR="nano", **environ)
-    opener = open_commands.editor(Preferences(), given, tmp_path / "a.py", 12)
+    opener = open_commands.find_editor(Preferences(), given, tmp_path / "a.py", 12)
     assert not opener.in_window
     assert opener.command == ("nano", "+12", f"{tmp_path}/a.py")
 
@@ -116,13 +116,13 @@ def test_files_are_edited_on_this_screen_where_that_is_preferred(
     monkeypatch.setattr("sys.platform", "linux")
     environ = programs("zed", "nano", EDITOR="nano", DISPLAY=":0")
     inline = Preferences(file_edit_mode="inline")
-    assert not open_commands.editor(inline, environ, tmp_path / "a.py").in_window
-    assert open_commands.editor(inline, environ, tmp_path).in_window
+    assert not open_commands.find_editor(inline, environ, tmp_path / "a.py").in_window
+    assert open_commands.find_editor(inline, environ, tmp_path).in_window
 
 
 def test_a_machine_without_an_editor_is_a_sentence(programs: Programs, tmp_path: Path) -> None:
     with pytest.raises(SpinneyError, match="Set \\$EDITOR"):
-        open_commands.text_editor(programs())
+        open_commands.find_text_editor(programs())
 
 
 # From the screen ---------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_the_actions_that_the_page_alone_has_are_known() -> None:
 
 
 def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:
-    assert keymap.clashes({}) == []
+    assert keymap.find_conflicts({}) == []
     keys = {key for action in keymap.ACTIONS for key in action.keys.split(",")}
     assert not keys & {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+s", "ctrl+enter"}
 

@@ -19,7 +19,7 @@ from tests.model.worktrees.conftest import (  # noqa: F401 - fixtures
 )
 from tests.tui.conftest import Started, until
 from tests.tui.whole import row_of, screen_of, terminal_on, until_shown
-from tui.composer.draft_store import Drafts
+from tui.composer.draft_store import DraftStore
 from tui.screens.dialog import Confirm
 from tui.screens.new_worktree import NewWorktree
 
@@ -61,7 +61,7 @@ async def test_the_screen_takes_keys_while_a_worktree_is_made_and_its_message_go
     async with terminal_on(workspace) as (app, pilot):
         await begin((app, pilot), "mend the parser")
         await until_shown(app, pilot, "Creating the worktree.", "Your first message", "esc")
-        assert app.main.chat.drafts.earlier(added.id) == ["mend the parser"]
+        assert app.main.chat.drafts.sent_messages(added.id) == ["mend the parser"]
         await pilot.press(*"and this too")
         assert app.main.chat.composer.text == "and this too"
         await pilot.press("f1")
@@ -70,7 +70,7 @@ async def test_the_screen_takes_keys_while_a_worktree_is_made_and_its_message_go
         gate.touch()
         await until_shown(app, pilot, "mend the parser")
         assert app.main.chat.composer.text == ""  # it is the draft of the worktree, not of this
-        assert app.main.chat.drafts.of(the(workspace).id).text == "and this too"
+        assert app.main.chat.drafts.get(the(workspace).id).text == "and this too"
         await until(pilot, lambda: backend.agents)
         [agent] = backend.agents.values()
         assert await agent.hears("send") == ("send", "mend the parser")
@@ -111,9 +111,9 @@ async def test_the_first_message_is_kept_over_a_kill_while_the_worktree_is_made(
 
 def on_disk(tmp_path: Path, key: str) -> str:
     """What the next terminal would find as draft."""
-    drafts = Drafts(tmp_path / "kept/terminal")
+    drafts = DraftStore(tmp_path / "kept/terminal")
     drafts.load()
-    return drafts.of(key).text
+    return drafts.get(key).text
 
 
 async def test_a_first_message_that_cannot_be_sent_is_in_the_box(

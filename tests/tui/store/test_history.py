@@ -52,7 +52,7 @@ def history() -> History:
 
 def test_a_page_is_what_is_known_and_the_rest_is_older(history: History) -> None:
     assert ids(history) == ["1", "2"]
-    assert history.older == 8
+    assert history.older_count == 8
 
 
 def test_the_unfinished_answer_replaces_what_was_saved_of_it() -> None:
@@ -67,7 +67,7 @@ def test_an_unfinished_answer_that_was_not_saved_yet_comes_last() -> None:
     history = History("s")
     history.load(MessagePage(messages=[said("1")], total=1), streaming=answer("2"))
     assert ids(history) == ["1", "2"]
-    assert history.older == 0
+    assert history.older_count == 0
 
 
 def test_a_streamed_answer_grows_by_its_events(history: History) -> None:
@@ -75,7 +75,7 @@ def test_a_streamed_answer_grows_by_its_events(history: History) -> None:
     assert history.apply(delta("3", "Hel")) == 2
     assert history.apply(delta("3", "lo")) == 2
     assert history[2].text == "Hello"
-    assert history.older == 8
+    assert history.older_count == 8
     done = e.MessageCompleted(message_id="3", session_id="s", stop_reason="end_turn", usage=Usage())
     assert history.apply(done) == 2
     assert history[2].status == "completed"
@@ -97,7 +97,7 @@ def test_a_waiting_message_joins_the_conversation_when_its_run_starts(history: H
     assert ids(history) == ["1", "2"]
     assert history.apply(queued(said("q1"), "processing")) == 2
     assert ids(history) == ["1", "2", "q1"]
-    assert history.older == 8
+    assert history.older_count == 8
 
 
 def test_a_waiting_message_that_is_taken_back_changes_nothing(history: History) -> None:
@@ -119,12 +119,12 @@ def test_an_older_page_comes_before_without_what_is_known(history: History) -> N
     page = MessagePage(messages=[said("0"), said("1")], total=10)
     assert history.prepend(page) == 1
     assert ids(history) == ["0", "1", "2"]
-    assert history.older == 7
+    assert history.older_count == 7
 
 
 def test_an_empty_page_says_that_there_is_nothing_older(history: History) -> None:
     assert history.prepend(MessagePage(messages=[], total=10)) == 0
-    assert history.older == 0
+    assert history.older_count == 0
 
 
 def test_what_a_tool_prints_is_followed_until_its_result(history: History) -> None:

@@ -69,8 +69,8 @@ async def test_a_burst_filters_the_tree_once(start: Start) -> None:
         tree.focus()
         await until(pilot, lambda: app.focused is tree)
         narrowed: list[str] = []
-        narrow = tree.narrow
-        tree.narrow = lambda text: (narrowed.append(text), narrow(text))[1]  # type: ignore[method-assign]
+        narrow = tree.set_filter
+        tree.set_filter = lambda text: (narrowed.append(text), narrow(text))[1]  # type: ignore[method-assign]
         bring(app, "spinney" * 50 + "\x7f")
         await until(pilot, lambda: len(narrowed) == 2)
         assert narrowed == ["spinney" * 50, ("spinney" * 50)[:-1]]
@@ -89,7 +89,7 @@ async def test_pasted_lines_stay_in_the_box_and_send_nothing(start: Start) -> No
     async with start(client) as (app, pilot):
         bring(app, "".join(f"line {number}\r" for number in range(20)))
         await until(pilot, lambda: app.main.chat.composer.text)
-        assert app.main.chat.composer.draft.full().splitlines() == [
+        assert app.main.chat.composer.draft.text_to_send().splitlines() == [
             f"line {number}" for number in range(20)
         ]
         assert client.called("send_chat_message") == []

@@ -128,4 +128,4 @@ def test_a_word_is_written_whole_to_a_screen_reader_and_a_letter_where_somebody_
 def test_blanks_are_erased_where_that_gives_them_their_color(
     environ: dict[str, str], erases: bool
 ) -> None:
-    assert WriteOptions.of(environ).erases is erases
+    assert WriteOptions.from_environ(environ).erases is erases

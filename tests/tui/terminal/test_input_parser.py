@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from textual import events, messages
 from textual.message import Message
 
-from tui.terminal.input_parser import BackgroundTold, ColorsChanged, InputParser
+from tui.terminal.input_parser import BackgroundReported, ColorsChanged, InputParser
 from tui.terminal.sequences import BURST_DELAY, PASTE_DELAY, SEQUENCE_DELAY, Lexer
 
 PASTE = "\x1b[200~{}\x1b[201~"
@@ -247,14 +247,14 @@ def test_a_string_may_come_in_pieces_seconds_apart():
 def test_an_answer_tells_whether_the_background_is_dark(answer, dark):
     for at in range(1, len(answer)):
         (message,) = Line().bring(answer[:at], 0.05, answer[at:], LONG).heard
-        assert isinstance(message, BackgroundTold)
+        assert isinstance(message, BackgroundReported)
         assert message.dark is dark
 
 
 def test_an_answer_among_keys_leaves_them_in_their_order():
     line = Line().bring(f"ab{LIGHT}\x1b[A{DARK}c")
     assert line.keys == ["ab", "up", "c"]
-    assert [type(message) for message in line.heard].count(BackgroundTold) == 2
+    assert [type(message) for message in line.heard].count(BackgroundReported) == 2
 
 
 def test_reports_of_the_terminal_are_heard():

@@ -7,7 +7,7 @@ from textual.widgets import Static
 
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.terminal.sanitize import Harmless, harmless
+from tui.terminal.sanitize import ControlCharFilter, escape_control_chars
 
 
 @pytest.mark.parametrize(
@@ -22,17 +22,19 @@ from tui.terminal.sanitize import Harmless, harmless
     ],
 )
 def test_every_character_is_text_or_a_mark(foreign: str, shown: str) -> None:
-    assert harmless(foreign) == shown
+    assert escape_control_chars(foreign) == shown
 
 
 def test_a_row_that_can_be_printed_is_not_touched() -> None:
     row = [Segment("plain "), Segment("· ünïcode")]
-    assert all(a is b for a, b in zip(Harmless().apply(row, Color(0, 0, 0)), row, strict=True))
+    assert all(
+        a is b for a, b in zip(ControlCharFilter().apply(row, Color(0, 0, 0)), row, strict=True)
+    )
 
 
 def test_marks_make_no_row_wider() -> None:
     row = [Segment("\x1b[2J and more of it "), Segment("beside")]
-    shown = Harmless().apply(row, Color(0, 0, 0))
+    shown = ControlCharFilter().apply(row, Color(0, 0, 0))
     width = sum(segment.cell_length for segment in row)
     assert sum(segment.cell_length for segment in shown) == width
     assert "".join(segment.text for segment in shown).startswith("␛[2J and")

@@ -25,7 +25,7 @@ from model.domain.resources import (
     UnreadableBlock,
 )
 from tests.tui.transcript_app import DARK, agent, running, user
-from tui.draw.colors import palette
+from tui.draw.colors import get_palette
 from tui.transcript.layout import lay_out
 from tui.transcript.parts import LayoutInput, RenderContext
 from tui.transcript.streaming import GrowingText
@@ -281,7 +281,7 @@ def test_emptied_blocks_leave_no_row() -> None:
 
 
 def test_plain_marks_are_used_where_they_are_asked_for() -> None:
-    look = RenderContext(80, palette("dark", "vitesse-black", ascii_marks=True))
+    look = RenderContext(80, get_palette("dark", "vitesse-black", ascii_marks=True))
     shown = body(
         ThinkingBlock(text="x", seconds=1),
         PlanBlock(text="do"),

@@ -4,7 +4,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from tests.tui.transcript_app import DARK
-from tui.draw.line_parts import strip_of
+from tui.draw.line_parts import to_strip
 from tui.transcript.packed_rows import CHUNK_ROWS, ConcatenatedRows, PackedRows
 
 STYLES = (DARK.text, DARK.faint, DARK.code_inline)
@@ -13,7 +13,7 @@ STYLES = (DARK.text, DARK.faint, DARK.code_inline)
 def a_row(number: int) -> Strip:
     words = [f"row {number} ", "\U0001f9f5 wide ", "\ud800", ""][: number % 5]
     line = [Segment(word, STYLES[at % 3]) for at, word in enumerate(words)]
-    return strip_of(line, 40 + number % 2, "dark")
+    return to_strip(line, 40 + number % 2, "dark")
 
 
 ROWS = [a_row(number) for number in range(2 * CHUNK_ROWS + 7)]

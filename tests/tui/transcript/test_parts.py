@@ -18,7 +18,7 @@ from model.preferences.schema import Preferences
 from tests.patience import PATIENCE
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.draw.status_icons import Mark, git_summary, in_need, mark_of
+from tui.draw.status_icons import StatusIcon, git_summary, list_needing_attention, session_icon
 from tui.keys import keymap, names
 from tui.screens import preferences_rows
 from tui.screens.about import InstallationReport, rows
@@ -27,15 +27,15 @@ from tui.shell.onboarding import next_step
 from tui.store import mirror
 from tui.store.mirror import Change, Mirror
 from tui.store.places import Place
-from tui.terminal import clipboard, plain
+from tui.terminal import clipboard, screen_reader
 from tui.terminal.capabilities import Terminal, escape_delay, size_problem
-from tui.terminal.output_filters import color_system
+from tui.terminal.output_filters import detect_color_system
 from tui.widgets.session_tabs import SessionTabs
-from tui.widgets.status_line import duration, format_number
+from tui.widgets.status_line import format_duration, format_number
 
 
 def test_over_ssh_there_are_fewer_frames() -> None:
-    here, remote = Terminal.of({}), Terminal.of({"SSH_CONNECTION": "a b c d"})
+    here, remote = Terminal.from_environ({}), Terminal.from_environ({"SSH_CONNECTION": "a b c d"})
     assert here.frame < remote.frame < remote.text_frame
     assert here.text_frame == here.frame
 
@@ -60,7 +60,7 @@ def test_over_ssh_there_are_fewer_frames() -> None:
 def test_a_locale_without_utf_8_is_drawn_with_ascii(
     environ: dict[str, str], ascii_signs: bool
 ) -> None:
-    assert Terminal.of(environ).ascii_signs is ascii_signs
+    assert Terminal.from_environ(environ).ascii_signs is ascii_signs
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_escape_waits_as_long_as_the_line_needs(environ: dict[str, str], delay: 
 def test_well_known_terminals_have_their_colors_without_colorterm(
     term: str, system: ColorSystem
 ) -> None:
-    assert color_system(term, ColorSystem.STANDARD) is system
-    assert color_system(term, ColorSystem.TRUECOLOR) is ColorSystem.TRUECOLOR
+    assert detect_color_system(term, ColorSystem.STANDARD) is system
+    assert detect_color_system(term, ColorSystem.TRUECOLOR) is ColorSystem.TRUECOLOR
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_well_known_terminals_have_their_colors_without_colorterm(
     [("", True), ("15;0", True), ("0;15", False), ("0;7", False), ("12;8", True), ("x;y", True)],
 )
 def test_the_background_is_read_from_colorfgbg(colorfgbg: str, dark: bool) -> None:
-    assert Terminal.of({"COLORFGBG": colorfgbg}).dark is dark
+    assert Terminal.from_environ({"COLORFGBG": colorfgbg}).dark is dark
 
 
 def test_the_least_size_is_enough() -> None:
@@ -119,31 +119,31 @@ def test_copied_text_goes_through_tmux_in_its_envelope() -> None:
 
 def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
     assert clipboard.copy_sequence("x" * (clipboard.LIMIT + 1), Terminal()) is None
-    assert clipboard.copied("a\nb") == "Copied 2 lines."
+    assert clipboard.format_copied("a\nb") == "Copied 2 lines."
 
 
 def test_keys_read_as_people_write_them() -> None:
-    assert names.shown("ctrl+space,ctrl+@") == "^space"
-    assert names.shown("shift+tab") == "⇧tab"
-    assert names.all_shown("f2,ctrl+b") == "f2 or ctrl+b"
+    assert names.format_key("ctrl+space,ctrl+@") == "^space"
+    assert names.format_key("shift+tab") == "⇧tab"
+    assert names.format_keys("f2,ctrl+b") == "f2 or ctrl+b"
 
 
 def test_a_key_given_to_two_actions_is_reported() -> None:
-    (sentence,) = keymap.clashes({"help": "ctrl+n"})
+    (sentence,) = keymap.find_conflicts({"help": "ctrl+n"})
     assert "new_worktree" in sentence
     assert "help" in sentence
 
 
 def test_each_state_of_a_session_has_its_mark() -> None:
     signs = [
-        mark_of(a_session(status="waiting")).sign,
-        mark_of(a_session(status="failed")).sign,
-        mark_of(a_session(unread=True)).sign,
-        mark_of(a_session(status="running")).sign,
-        mark_of(a_session()).sign,
+        session_icon(a_session(status="waiting")).symbol,
+        session_icon(a_session(status="failed")).symbol,
+        session_icon(a_session(unread=True)).symbol,
+        session_icon(a_session(status="running")).symbol,
+        session_icon(a_session()).symbol,
     ]
     assert signs == ["?", "✗", "●", "◐", "·"]
-    assert max(Mark) is Mark.NEEDS_YOU
+    assert max(StatusIcon) is StatusIcon.NEEDS_YOU
 
 
 def test_who_waits_comes_before_who_failed_and_who_is_unread() -> None:
@@ -157,7 +157,7 @@ def test_who_waits_comes_before_who_failed_and_who_is_unread() -> None:
         a_session(id="e", status="waiting", archived_at=1.0),
         a_session(id="f", status="running"),
     )
-    assert [session.id for session in in_need(state)] == ["d", "c", "b", "a"]
+    assert [session.id for session in list_needing_attention(state)] == ["d", "c", "b", "a"]
 
 
 def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
@@ -189,7 +189,7 @@ def test_the_tree_says_where_a_pull_request_stands(
 ) -> None:
     worktree = a_worktree(pr_number=7, cached_pr_status=status, cached_check_status="success")
     assert git_summary(worktree) == [seen]
-    monkeypatch.setattr(plain, "is_on", lambda: True)
+    monkeypatch.setattr(screen_reader, "is_enabled", lambda: True)
     assert git_summary(worktree) == [heard]
 
 
@@ -199,7 +199,11 @@ def test_numbers_and_times_are_short() -> None:
         "12.4k",
         "1.0M",
     ]
-    assert [duration(12), duration(185), duration(3723)] == ["12 s", "3:05", "1:02:03"]
+    assert [format_duration(12), format_duration(185), format_duration(3723)] == [
+        "12 s",
+        "3:05",
+        "1:02:03",
+    ]
 
 
 async def changes_of(client: FakeClient, count: int) -> list[Change]:
@@ -275,7 +279,7 @@ async def test_who_waits_for_a_state_hears_of_it() -> None:
     client = FakeClient()
     follower = Mirror(client, 0.0, lambda change: None)
     task = asyncio.create_task(follower.run())
-    waiting = asyncio.create_task(follower.until(lambda state: "p1" in state.projects))
+    waiting = asyncio.create_task(follower.wait_for(lambda state: "p1" in state.projects))
     client.feed(e.ProjectAdded(project=a_project()))
     assert "p1" in (await asyncio.wait_for(waiting, PATIENCE)).projects
     task.cancel()

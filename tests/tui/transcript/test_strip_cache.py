@@ -5,18 +5,18 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 
-from tui.draw.line_parts import strip_of
+from tui.draw.line_parts import to_strip
 from tui.terminal.output_filters import NO_BOXES, CharacterFilter
-from tui.terminal.sanitize import Harmless
+from tui.terminal.sanitize import ControlCharFilter
 from tui.terminal.textual_internals import Row
 from tui.transcript.strip_cache import CAPACITY, StripCache
 
 GROUND = Color.parse("#101010")
-FILTERS = [Harmless()]
+FILTERS = [ControlCharFilter()]
 
 
 def row(text: str) -> Strip:
-    return strip_of([Segment(text, Style(bold=True))], 20, "dark")
+    return to_strip([Segment(text, Style(bold=True))], 20, "dark")
 
 
 def test_a_row_is_finished_once_wherever_it_stands() -> None:

@@ -226,7 +226,7 @@ async def test_older_messages_are_asked_for_once_and_come_without_a_jump() -> No
         assert [type(message) for message in app.posted] == [Transcript.OlderWanted]
         before = app.rows
         app.history.prepend(MessagePage(messages=messages[100:200], total=300))
-        app.transcript.changed(0)
+        app.transcript.update_messages(0)
         assert app.rows == before
         await pilot.press("home")
         await until(pilot, lambda: len(app.posted) == 2)
@@ -409,14 +409,14 @@ async def test_selected_text_comes_without_margins_and_survives_older_and_newer_
         assert lines[0] == "second"
         assert lines[-1] == "third line"[: len(lines[-1])]
         app.history.prepend(MessagePage(messages=[user("0", "older")], total=5))
-        app.transcript.changed(0)
+        app.transcript.update_messages(0)
         assert app.screen.get_selected_text() == selected
         monkeypatch.setattr("tui.store.history.MAX_BYTES", 1)
-        app.transcript.changed(3)
+        app.transcript.update_messages(3)
         assert app.screen.get_selected_text() == selected
         app.screen.clear_selection()
         await pilot.pause()
-        app.transcript.changed(3)
+        app.transcript.update_messages(3)
         assert [message.id for message in app.history.messages] == ["3"], "now it may be forgotten"
 
 

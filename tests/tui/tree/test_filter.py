@@ -10,7 +10,7 @@ from tui.screens.add_project import AddProject
 from tui.screens.dialog import Confirm
 from tui.shell.app import SpinneyApp
 from tui.store.places import Place
-from tui.tree.filter import Outline, occurrences
+from tui.tree.filter import Outline, find_occurrences
 
 
 def a_client() -> FakeClient:
@@ -162,8 +162,8 @@ async def test_f3_adds_a_project_from_anywhere(start: Start) -> None:
 
 
 async def test_the_mark_stands_where_the_text_is_in_the_name_as_it_is_written() -> None:
-    assert list(occurrences("İ", "aİİb")) == [(1, 2), (2, 3)]
-    assert list(occurrences(".", "a.b")) == [(1, 2)]
+    assert list(find_occurrences("İ", "aİİb")) == [(1, 2), (2, 3)]
+    assert list(find_occurrences(".", "a.b")) == [(1, 2)]
 
 
 async def test_matches_are_named_from_top_to_bottom() -> None:

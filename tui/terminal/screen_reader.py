@@ -26,19 +26,19 @@ class _Mode:
     is_on = False
 
 
-def switch(on: bool) -> None:
+def set_enabled(on: bool) -> None:
     """Enable or disable screen-reader mode."""
     _Mode.is_on = on
 
 
-def is_on() -> bool:
+def is_enabled() -> bool:
     """Whether screen-reader mode is enabled."""
     return _Mode.is_on
 
 
-def counted(number: int, sign: str, word: str) -> str:
+def format_count(number: int, sign: str, word: str) -> str:
     """`+12`, or `12 added`."""
-    return f"{number} {word}" if is_on() else f"{sign}{number}"
+    return f"{number} {word}" if is_enabled() else f"{sign}{number}"
 
 
 class Announcements(Static):
@@ -50,14 +50,14 @@ class Announcements(Static):
         super().__init__(id=id, markup=False)
         self._sentences: deque[str] = deque(maxlen=MAX_SENTENCES)
 
-    def tell(self, sentence: str) -> None:
+    def announce(self, sentence: str) -> None:
         """Append a notification."""
         self._sentences.append(sentence)
         self.display = True
         self.update(Content("\n".join(self._sentences)))
 
 
-def announcements(screens: Sequence[Screen[Any]]) -> list[Announcements]:
+def find_announcements(screens: Sequence[Screen[Any]]) -> list[Announcements]:
     """The notification areas of the top screen and, below dialogs, of the screen behind them."""
     announcements_found: list[Announcements] = []
     for screen in reversed(screens):
@@ -67,12 +67,12 @@ def announcements(screens: Sequence[Screen[Any]]) -> list[Announcements]:
     return announcements_found
 
 
-def dialog_of(screen: Screen[Any]) -> Widget | None:
+def find_dialog(screen: Screen[Any]) -> Widget | None:
     """The dialog of a screen, or `None`."""
     return next(iter(screen.query(".dialog")), None)
 
 
-def cursor_of(widget: Widget | None) -> Offset | None:
+def find_cursor(widget: Widget | None) -> Offset | None:
     """The screen position of a widget's cursor: in its text, or on its current row.
 
     Computed from the widget each time; the position stored in the application may be of another
