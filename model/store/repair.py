@@ -7,6 +7,7 @@ from pathlib import Path
 from model.base.errors import SpinneyError
 from model.base.instance import hold_lock
 from model.base.paths import PRIVATE_FILE, Directories, file_error
+from model.base.plural import count
 from model.store.backups import Backup, count_unreadable_rows, list_backups, open_read_only
 from model.store.commit_marker import CommitMarker
 from model.store.salvage import replace_database, rescue
@@ -79,12 +80,12 @@ def find_damage(path: Path) -> str:
             (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if result != "ok":
                 return str(result)
-            count = count_unreadable_rows(connection)
+            unreadable = count_unreadable_rows(connection)
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
         return str(error)
-    return f"{count} rows cannot be read" if count else ""
+    return f"{count(unreadable, 'row')} cannot be read" if unreadable else ""
 
 
 def _find_backup(path: Path, name: str) -> Backup:
