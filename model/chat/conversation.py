@@ -259,7 +259,7 @@ class Conversation:
         self._delivery.release()
         # If the prompt has not been sent yet, a new process is started for the turn.
         if self._messages.current is not None and not self._stopping:
-            self._fail(f"{reason} Send a message to go on.", "backend_error")
+            self._fail(f"{reason} Send a message to continue.", "backend_error")
 
     def _on_event(self, event: base.AgentEvent) -> None:
         if not self._delivery.defer(event):

@@ -13,7 +13,7 @@ def recover(store: Store) -> None:
             MessageFailed(
                 message_id=message.id,
                 session_id=message.session_id,
-                error="Spinney exited while this was being written. Send a message to go on.",
+                error="Spinney exited while this was being written. Send a message to continue.",
                 error_type="internal_error",
             )
         )

@@ -31,7 +31,7 @@ class FakeDesk:
         self.demo = False
         self.host = SimpleNamespace(copy=self.copied.append, remote_address="", attached=False)
         self.outbox = SimpleNamespace(send=self._send)
-        self.mirror = SimpleNamespace(until=self._until)
+        self.mirror = SimpleNamespace(wait_for=self._wait_for)
 
     @property
     def state(self) -> State:
@@ -67,6 +67,6 @@ class FakeDesk:
     async def _send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
         self.sent.append((session_id, text))
 
-    async def _until(self, holds: Any, within: float = 60) -> State:
-        assert holds(self.state)
+    async def _wait_for(self, predicate: Any, timeout: float = 60) -> State:
+        assert predicate(self.state)
         return self.state

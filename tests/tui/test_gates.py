@@ -73,7 +73,7 @@ def test_the_process_in_front_holds_next_to_nothing() -> None:
 import sys
 import spinney, tui.terminal.supervisor
 spinney._check_terminal = lambda: None
-tui.terminal.supervisor.run_behind = lambda work: print(*sys.modules) or 0
+tui.terminal.supervisor.run_supervised = lambda work: print(*sys.modules) or 0
 spinney.main([])
 """
     found = subprocess.run(

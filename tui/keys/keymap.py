@@ -228,7 +228,7 @@ ACTIONS: tuple[Action, ...] = (
         scope="diff",
         hint="comment",
     ),
-    Action("diff_mark", "k", "Select lines to comment on", scope="diff", hint="select"),
+    Action("diff_mark", "k", "Select lines to comment on", scope="diff", hint="lines"),
     Action("diff_comments", "e", "Edit and send comments", scope="diff", hint="send comments"),
     Action(
         "diff_next_side",

@@ -151,7 +151,7 @@ class TestBlocks:
         assert shown(render_blocks(parse_markdown(source), 60, DARK)) == [source]
 
     def test_plain_marks_are_ascii(self):
-        plain = get_palette("dark", "nord", ascii_marks=True)
+        plain = get_palette("dark", "nord", ascii_glyphs=True)
         source = "- a\n  - b\n\n> c\n\n|d|e|\n|-|-|\n|f|g|\n\n---\n\n```\n" + "x" * 40 + "\n```\n"
         assert "".join(shown(render_blocks(parse_markdown(source), 30, plain))).isascii()
 
@@ -319,7 +319,7 @@ class TestPalettes:
         assert get_palette("dark", "nord") is get_palette("dark", "nord")
 
     def test_marks_of_both_sets_are_one_cell_wide(self):
-        for marks in (DARK.glyphs, get_palette("dark", "nord", ascii_marks=True).glyphs):
+        for marks in (DARK.glyphs, get_palette("dark", "nord", ascii_glyphs=True).glyphs):
             signs = [*marks.bullets, marks.quote, marks.code, marks.horizontal, marks.vertical]
             signs += [marks.cross, marks.continued, marks.more]
             assert {cell_len(sign) for sign in signs} == {1}

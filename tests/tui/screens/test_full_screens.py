@@ -188,7 +188,7 @@ async def test_for_ears_the_help_names_keys_in_words() -> None:
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
         page = app.screen.content.plain  # type: ignore[attr-defined]
-        assert "shift+up shift+down  Mark lines" in page
+        assert "shift+up shift+down  Select lines" in page
         assert "left right read on in long lines" in page
         keys = page.partition("Marks\n")[0]
         assert not {"^", "⇧", "↑", "↓", "←", "→"} & set(keys)

@@ -64,14 +64,14 @@ async def test_of_a_long_conversation_only_a_stretch_stays_laid_out(start: Start
     client.messages["s1"] = a_talk("s1", 500)
     async with start(client) as (app, pilot):
         transcript = await opened(app, pilot, "s1")
-        assert len(transcript.window.rows.history.messages) == history_cache.PAGE_SIZE
+        assert len(transcript.viewport.rows.history.messages) == history_cache.PAGE_SIZE
         before = living(MessageLayout)
-        while transcript.window.rows.history.older:
-            loaded = len(transcript.window.rows.history.messages)
+        while transcript.viewport.rows.history.older_count:
+            loaded = len(transcript.viewport.rows.history.messages)
             transcript.action_scroll_home()
             await until(
                 pilot,
-                lambda: len(transcript.window.rows.history.messages) > loaded,  # noqa: B023
+                lambda: len(transcript.viewport.rows.history.messages) > loaded,  # noqa: B023
             )
         for _ in range(100):
             transcript.action_page_down()
@@ -117,7 +117,7 @@ async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_e
     client.messages = {"s1": a_talk("s1", 100)}
     async with start(client) as (app, pilot):
         transcript = await opened(app, pilot, "s1")
-        history = transcript.window.rows.history
+        history = transcript.viewport.rows.history
         assert history.older + len(history) == 100
         assert len(history) < 100
         first = history[0].id
@@ -161,7 +161,7 @@ async def test_of_large_conversations_out_of_sight_none_is_kept(
         client.messages["s1"] = [message]
         await until(pilot, lambda: living(History) < before)
         transcript = await opened(app, pilot, "s1")
-        assert [each.id for each in transcript.window.rows.history.messages] == ["long"]
+        assert [each.id for each in transcript.viewport.rows.history.messages] == ["long"]
 
 
 async def test_of_many_conversations_that_were_opened_few_are_kept(start: Start) -> None:

@@ -281,7 +281,7 @@ def test_emptied_blocks_leave_no_row() -> None:
 
 
 def test_plain_marks_are_used_where_they_are_asked_for() -> None:
-    look = RenderContext(80, get_palette("dark", "vitesse-black", ascii_marks=True))
+    look = RenderContext(80, get_palette("dark", "vitesse-black", ascii_glyphs=True))
     shown = body(
         ThinkingBlock(text="x", seconds=1),
         PlanBlock(text="do"),
