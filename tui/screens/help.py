@@ -79,7 +79,7 @@ def help_page(
     for area, rows in sorted(areas(overrides), key=lambda item: not _is_at(item[0], here)):
         title = f"{area.title} (focused)" if _is_at(area, here) else area.title
         parts += _table(title, rows, width)
-    parts.append(("Marks\n", "bold $accent"))
+    parts.append(("Status icons\n", "bold $accent"))
     for mark, meaning in LEGEND:
         parts += [(f"{mark.symbol:>{KEYS_WIDTH}}  ", ROLE_COLORS[mark]), f"{meaning}\n"]
     parts += _rows(GIT_MARKS, width)

@@ -189,8 +189,8 @@ async def test_for_ears_the_help_names_keys_in_words() -> None:
         await until(pilot, lambda: app.screen is not screen)
         page = app.screen.content.plain  # type: ignore[attr-defined]
         assert "shift+up shift+down  Select lines" in page
-        assert "left right read on in long lines" in page
-        keys = page.partition("Marks\n")[0]
+        assert "left right scroll long lines" in page
+        keys = page.partition("Status icons\n")[0]
         assert not {"^", "⇧", "↑", "↓", "←", "→"} & set(keys)
 
 

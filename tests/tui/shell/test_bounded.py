@@ -118,7 +118,7 @@ async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_e
     async with start(client) as (app, pilot):
         transcript = await opened(app, pilot, "s1")
         history = transcript.viewport.rows.history
-        assert history.older + len(history) == 100
+        assert history.older_count + len(history) == 100
         assert len(history) < 100
         first = history[0].id
         for number in range(100):
@@ -132,8 +132,8 @@ async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_e
             )
         await until(pilot, lambda: history.messages[-1].id == "new-99")
         assert history[0].id != first
-        assert history.older + len(history) == 200
-        while history.older:
+        assert history.older_count + len(history) == 200
+        while history.older_count:
             loaded = len(history)
             transcript.action_scroll_home()
             await until(pilot, lambda: len(history) > loaded)  # noqa: B023

@@ -26,7 +26,7 @@ export function helpView(app) {
     make("h2", "Keys"),
     make("p.hint", "The preference ", make("a", "Keybindings", { href: hashFor("preferences") }), " changes them, here and in the terminal. Some keys differ because browsers reserve those of the terminal."),
     make("dl.keys", keys.map(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)]).flat()),
-    make("h2", "Marks"),
+    make("h2", "Status icons"),
     make("ul.tight", Object.entries(MARKS).map(([mark, [, text]]) => make("li", markElement(/** @type {any} */ (mark)), " ", text))),
     make("h2", "On a phone"),
     make("p", isSecureContext ? "You can install this page from the browser's menu, and it can notify you." : INSECURE),
