@@ -14,7 +14,7 @@ SMALL = """() => [...document.querySelectorAll(
   .filter(([, box]) => box.width && (box.width < 39.9 || box.height < 39.9))
   .map(([text, box]) => `${text}: ${box.width} × ${box.height}`)"""
 
-BESIDE = """() => [document.scrollingElement, document.getElementById("room")]
+BESIDE = """() => [document.scrollingElement, document.getElementById("content")]
   .map((element) => element.scrollWidth - element.clientWidth)"""
 
 
