@@ -64,14 +64,14 @@ def test_code_can_be_read_on_its_ground_and_on_the_line_of_the_cursor(name):
 @pytest.mark.parametrize("side", ["inserted", "deleted"])
 def test_code_can_be_read_in_a_diff_and_in_its_changed_words(name, side):
     styles, drawn = getattr(looks(name), side), looks(name)
-    ground = styles.ground.bgcolor.get_truecolor().hex
-    word = styles.word.bgcolor.get_truecolor().hex
+    ground = styles.background.bgcolor.get_truecolor().hex
+    word = styles.changed.bgcolor.get_truecolor().hex
     for kind in drawn.tokens:
         assert ratio(styles.tokens[kind], ground) >= 4.5, kind
-        assert ratio(styles.word_tokens[kind], word) >= 4.5, kind
-        assert styles.word_tokens[kind].bold, "a changed word is told by more than its colour"
+        assert ratio(styles.changed_tokens[kind], word) >= 4.5, kind
+        assert styles.changed_tokens[kind].bold, "a changed word is told by more than its colour"
     assert ratio(styles.sign, ground) >= 4.5
-    assert ratio(drawn.code_faint + styles.ground, ground) >= 4.5
+    assert ratio(drawn.code_faint + styles.background, ground) >= 4.5
     assert contrast_ratio(word, ground) >= 1.25, "a changed word stands out"
 
 
