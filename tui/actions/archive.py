@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from model.api import sessions as session_commands
 from model.api import worktrees as commands
 from model.base.errors import SpinneyError
+from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
@@ -108,13 +109,13 @@ def _deletion_question(worktree: "Worktree", losses: "RemovalLosses") -> str:
     if losses.files:
         more = ", …" if len(losses.files) > _MAX_NAMED_FILES else ""
         names = ", ".join(map(clean_line, losses.files[:_MAX_NAMED_FILES]))
-        lines.append(f"This loses {_count(len(losses.files), 'uncommitted file')} ({names}{more}).")
+        lines.append(f"This loses {count(len(losses.files), 'uncommitted file')} ({names}{more}).")
     if losses.commits:
         lines.append(
-            f"This loses {_count(losses.commits, 'commit')} that no other branch or remote has."
+            f"This loses {count(losses.commits, 'commit')} that no other branch or remote has."
         )
     if losses.sessions:
-        lines.append(f"This deletes {_count(losses.sessions, 'session')} with all messages.")
+        lines.append(f"This deletes {count(losses.sessions, 'session')} with all messages.")
     deletes_files = worktree.session_type != "base" and not worktree.adopted
     if deletes_files and not losses.files and not losses.commits:
         lines.append("All changes are committed, and all commits are on another branch or remote.")
@@ -183,13 +184,9 @@ async def _delete_archived(desk: Desk, place: Place) -> None:
     session = desk.state.sessions.get(place.id)
     if session is None:
         return
-    messages = _count(session.message_count, "message")
+    messages = count(session.message_count, "message")
     sentence = f"Permanently delete '{clean_line(session.name)}' and its {messages}?"
     dialog = Confirm("Delete the session", sentence, "delete")
     if await desk.ask(dialog):
         await desk.client.call(session_commands.delete_session, session_id=session.id)
         await desk.mirror.wait_for(lambda state: session.id not in state.sessions)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

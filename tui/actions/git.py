@@ -11,6 +11,7 @@ from model.api.doctor import get_installation
 from model.api.pull_requests import OpenedPullRequest, open_pull_request
 from model.api.reviews import write_conflict_task
 from model.base.errors import SpinneyError
+from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.links import open_link
 from tui.desk import Action, Desk
@@ -132,9 +133,10 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
     title = "Pull stopped with conflicts" if keys else "Pull failed"
     output = Content(result.output or "Git printed no reason.")
     if keys and conflicts:
-        number = "1 conflict" if len(conflicts) == 1 else f"{len(conflicts)} conflicts"
         files = Content("\n".join(f"  {path}" for path in conflicts))
-        output = Content.assemble((f"{number}:\n", "bold"), files, "\n\n", output)
+        output = Content.assemble(
+            (f"{count(len(conflicts), 'conflict')}:\n", "bold"), files, "\n\n", output
+        )
     match await desk.ask(Report(title, output, *keys)):
         case "r":
             await resolve_conflicts(desk)

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from model.api import sessions as commands
 from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
+from model.base.plural import count
 from tui.canvas.cells import Cell, cells, last_lines
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.view import CanvasView
@@ -338,4 +339,4 @@ CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
 
 
 def _describe(chosen: list[Cell]) -> str:
-    return f"'{chosen[0].name}'" if len(chosen) == 1 else f"{len(chosen)} sessions"
+    return f"'{chosen[0].name}'" if len(chosen) == 1 else count(len(chosen), "session")

@@ -5,6 +5,7 @@ from typing import Final
 
 from textual.content import Content
 
+from model.base.plural import count
 from tui.diff.state import DiffState
 from tui.terminal import screen_reader
 from tui.widgets.line import clickable
@@ -39,7 +40,7 @@ def _operation_state(screen: DiffState) -> str:
     if screen.changes is None or screen.changes.operation is None:
         return ""
     left = _conflicts(screen)
-    state = f"stopped: {_number(left, 'conflict')}" if left else "ready to commit"
+    state = f"stopped: {count(left, 'conflict')}" if left else "ready to commit"
     return f"{screen.changes.operation} {state}"
 
 
@@ -54,22 +55,18 @@ def counts(screen: DiffState) -> Content:
     """Return marked lines, pending comments, files and their changed lines."""
     files, prefix = screen.files.files, ""
     if marked := len(screen.view.marked):
-        prefix = f"{_number(marked, 'line')} marked · "
+        prefix = f"{count(marked, 'line')} marked · "
     if comments := len(screen.comments):
         lost = len(screen.lost.intersection(screen.comments))
         outdated = f", {lost} outdated" if lost else ""
-        prefix += f"{_number(comments, 'comment')}{outdated} · "
+        prefix += f"{count(comments, 'comment')}{outdated} · "
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)
     lines = (
         (f"  {screen_reader.format_count(added, '+', 'added')}", "$success"),
         (f" {screen_reader.format_count(removed, '−', 'removed')}", "$error"),
     )
-    return Content.assemble((prefix, "$warning"), _number(len(files), "file"), *lines)
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+    return Content.assemble((prefix, "$warning"), count(len(files), "file"), *lines)
 
 
 def own_keys(screen: DiffState) -> tuple[tuple[str, str], ...]:

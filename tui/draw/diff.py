@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.segment import Segment
 from rich.style import Style
 
+from model.base.plural import count
 from model.richtext.blocks import CodeLine
 from model.richtext.diff_rows import (
     DiffRow,
@@ -57,13 +58,13 @@ def render_diff_rows(
     for row, tokens, changed in zip(shown, code, find_changed_words(shown), strict=True):
         if row.hidden:
             lines += _note_lines(
-                f"{palette.glyphs.more} {_format_count(row.hidden, 'line')}", width, palette
+                f"{palette.glyphs.more} {count(row.hidden, 'line')}", width, palette
             )
         lines += _row_lines(
             row, list(row_pieces(row, tokens, changed, palette)), gutter, width, palette
         )
     if len(shown) < len(rows):
-        more = _format_count(len(rows) - len(shown), "more line")
+        more = count(len(rows) - len(shown), "more line")
         lines += _note_lines(f"{palette.glyphs.more} {more}", width, palette)
     return lines
 
@@ -106,7 +107,3 @@ def _side(row: DiffRow, palette: Palette) -> DiffStyles | None:
 def _note_lines(text: str, width: int, palette: Palette) -> list[Line]:
     style: Style = palette.code_faint
     return [pad_line(line, width, style) for line in wrap_code([(text, style)], width, width)]
-
-
-def _format_count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

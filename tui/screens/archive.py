@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from model.base.plural import count
 from model.base.text import clean_line
 from tui.screens.choose import Choice
 from tui.screens.pick import Pick
@@ -67,24 +68,19 @@ def _archived(state: "State") -> Iterator[tuple[float, FromArchive]]:
         if worktree.archived_at is None:
             continue
         project = state.projects.get(worktree.project_id)
-        count = len(state.sessions_of(worktree.id, archived=True))
+        sessions = count(len(state.sessions_of(worktree.id, archived=True)), "session")
         where = clean_line(project.name) if project else ""
-        about = f"worktree of {where} · {counted(count, 'session')} · {_ago(worktree.archived_at)}"
+        about = f"worktree of {where} · {sessions} · {_ago(worktree.archived_at)}"
         place = Place("worktree", worktree.id)
         yield worktree.archived_at, FromArchive(worktree.id, worktree.name, about, place=place)
     for session in state.sessions.values():
         worktree_of = state.worktrees.get(session.worktree_id)
         if session.archived_at is None or worktree_of is None or worktree_of.archived_at:
             continue
-        messages, ago = counted(session.message_count, "message"), _ago(session.archived_at)
+        messages, ago = count(session.message_count, "message"), _ago(session.archived_at)
         about = f"session in {worktree_of.name} · {messages} · {ago}"
         place = Place("session", session.id)
         yield session.archived_at, FromArchive(session.id, session.name, about, place=place)
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 session`, `2 sessions`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _ago(moment: float) -> str:

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Label, Static
 
+from model.base.plural import count
 from tui.composer.widget import MessageArea
 from tui.screens.working import Cancel, Working
 from tui.widgets.key_line import keys_line
@@ -70,9 +71,9 @@ class Commit(Working[str]):
 
     def _scope(self) -> Content:
         if self._draft.stage_all:
-            return Content(f"All changes: {_files(self._all)}")
-        rest = f"; {_files(self._unstaged)} not staged" if self._unstaged else ""
-        return Content(f"Staged changes: {_files(self._staged)}{rest}")
+            return Content(f"All changes: {count(self._all, 'file')}")
+        rest = f"; {count(self._unstaged, 'file')} not staged" if self._unstaged else ""
+        return Content(f"Staged changes: {count(self._staged, 'file')}{rest}")
 
     @property
     def _message(self) -> str:
@@ -106,7 +107,3 @@ class Commit(Working[str]):
         area.text = message
         area.move_cursor(area.document.end)
         self.say("")
-
-
-def _files(number: int) -> str:
-    return f"{number} file{'' if number == 1 else 's'}"

@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 
 from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
+from model.base.plural import count
 from tui.desk import Desk
 from tui.keys.keymap import ACTIONS, BY_ID, Action, get_keys
 from tui.keys.names import format_keys
@@ -156,8 +157,7 @@ class KeysScreen(Filtered):
     async def _reset_all(self) -> None:
         if not self._overrides:
             return
-        count = len(self._overrides)
-        keys = "1 changed key" if count == 1 else f"{count} changed keys"
+        keys = count(len(self._overrides), "changed key")
         dialog = Confirm("Reset all keys", f"Reset {keys} to the built-in ones?", "reset")
         if await self.app.push_screen_wait(dialog):
             await self._save(dict.fromkeys(self._overrides, ""))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.base.plural import count
 from model.base.text import clean_line
 from tui.store.places import find_project_id, get_project
 from tui.widgets.welcome import Step
@@ -142,8 +143,8 @@ def _branch_facts(state: "State", worktree: "Worktree") -> Iterator[str]:
     if added or removed:
         base = worktree.base_branch or state.projects[worktree.project_id].default_branch
         yield f"+{added or 0} −{removed or 0} since {clean_line(base)}"
-    if count := worktree.cached_unpushed_count:
-        yield f"{count} unpushed commit{'' if count == 1 else 's'}"
+    if worktree.cached_unpushed_count:
+        yield count(worktree.cached_unpushed_count, "unpushed commit")
 
 
 def _project_step(state: "State", place: "Place | None", key_of: Callable[[str], str]) -> Step:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from rich.cells import cell_len
 from rich.segment import Segment
 
+from model.base.plural import count
 from model.domain.resources import ToolResultBlock, ToolUseBlock
 from model.richtext.diff_rows import count_changed_lines
 from tui.draw.diff import render_diff
@@ -123,8 +124,7 @@ def _head(use: ToolUseState, context: RenderContext, width: int, level: int) -> 
         tail += [Segment(f"  +{added}", styles.success)]
         tail += [Segment(f" {glyphs.minus}{removed}", styles.error)]
     elif use.steps:
-        steps = "step" if use.steps == 1 else "steps"
-        tail.append(Segment(f"  {glyphs.dot} {use.steps} {steps}", faint))
+        tail.append(Segment(f"  {glyphs.dot} {count(use.steps, 'step')}", faint))
     if use.has_failed:
         word = "failed" if use.denied is None else "denied"
         tail.append(Segment(f"  {glyphs.failed} {word}", styles.error))

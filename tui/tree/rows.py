@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
+from model.base.plural import count
 from model.base.text import clean_line
 from tui.draw.status_icons import StatusIcon, git_summary, waiting_reason
 from tui.store.places import ROOT, Place
@@ -130,8 +131,8 @@ def worktree_parts(worktree: "Worktree", icon: StatusIcon, *, folded: bool) -> I
         yield f" ▶ {', '.join(worktree.running_scripts)}", StatusIcon.RUNNING.role
     if worktree.setup_hold == "failed":
         yield f" {StatusIcon.FAILED.symbol} setup failed", StatusIcon.FAILED.role
-    if count := worktree.cached_conflict_count:
-        yield f" {count} conflict{'' if count == 1 else 's'}", "reason"
+    if worktree.cached_conflict_count:
+        yield f" {count(worktree.cached_conflict_count, 'conflict')}", "reason"
     if folded and icon is not StatusIcon.IDLE:
         yield f" {icon.symbol}", icon.role
     if worktree.label is not None and (label := clean_line(worktree.label.name)):

@@ -22,7 +22,6 @@ from tui.draw.status_icons import StatusIcon, git_summary, list_needing_attentio
 from tui.keys import keymap, names
 from tui.screens import preferences_rows
 from tui.screens.about import InstallationReport, rows
-from tui.screens.archive import counted
 from tui.shell.onboarding import next_step
 from tui.store import mirror
 from tui.store.mirror import Change, Mirror
@@ -309,12 +308,6 @@ async def test_the_open_session_has_all_the_room_that_its_title_line_has(start: 
         client.feed(e.SessionCreated(session=a_session(id="s2", name=title)))
         await until(pilot, lambda: f"{title[:27]}…" in tabs.text)
         assert title[:35] in tabs.text
-
-
-def test_one_is_not_several() -> None:
-    assert [counted(0, "session"), counted(1, "session"), counted(2, "session")] == [
-        "0 sessions", "1 session", "2 sessions"
-    ]  # fmt: skip
 
 
 def test_what_is_cut_in_a_list_ends_with_an_ellipsis() -> None:
