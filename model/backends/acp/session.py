@@ -25,6 +25,7 @@ from model.backends.acp.tools import ToolCall
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.json_values import Json, as_object, as_objects, as_text
+from model.backends.pending import PendingRequests
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
@@ -68,7 +69,6 @@ class AcpSession:
         self._id = ""
         self._stream = AcpStream(launch.worktree)
         self._choices = AgentSettings(row.modes)
-        self._pending: dict[str, _PendingRequest] = {}
         self._prompt_number: int | None = None
         self._follow_ups: list[Prompt] = []
         self._follow_up_task: asyncio.Task[None] | None = None
@@ -76,6 +76,7 @@ class AcpSession:
         self._noticed: set[str] = set()
         self.capabilities = Capabilities()
         self._link = ProcessChannel(row.label, process, self._on_line, launch.recorder)
+        self._pending = PendingRequests[_PendingRequest](row.label, self._link.emit)
         self._rpc = JsonRpc(row.label, self._link.write, self._link.ended)
 
     # Start -------------------------------------------------------------------------------------
@@ -166,7 +167,7 @@ class AcpSession:
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Execute the plan with these settings; an edited plan is sent as a message."""
-        request = self._take(request_id)
+        request = self._pending.take(request_id)
         self._settings, self._mode = settings, settings.mode
         await self._link.emit(base.TurnModeReported(self._mode))
         is_edited = bool(plan and plan.strip() != request.plan.strip())
@@ -177,17 +178,17 @@ class AcpSession:
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Send the plan back with a comment."""
-        request = self._take(request_id)
+        request = self._pending.take(request_id)
         self._follow_ups.append(comment)
         await self._decide(request.rpc_id, request.options, "deny")
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """The protocol has no questions: agents ask in text at the end of their turn."""
-        self._take(request_id)
+        self._pending.take(request_id)
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         """Allow once, or deny."""
-        request = self._take(request_id)
+        request = self._pending.take(request_id)
         if decision == "deny" and reason:
             self._follow_ups.append(Prompt(f"I did not allow this: {request.subject}. {reason}"))
         await self._decide(request.rpc_id, request.options, decision)
@@ -234,7 +235,7 @@ class AcpSession:
         if method == "$/cancel_request":
             for request_id, request in list(self._pending.items()):
                 if request.rpc_id == params.get("requestId"):
-                    await self._withdraw(request_id)
+                    await self._pending.withdraw(request_id)
                     await self._rpc.respond_error(request.rpc_id, _REQUEST_CANCELLED, "cancelled")
         if method != "session/update" or self._id not in ("", params.get("sessionId")):
             return
@@ -264,7 +265,7 @@ class AcpSession:
             await self._link.emit(base.ModeChanged("plan"))
 
     async def _on_turn_end(self, response: Json) -> None:
-        await self._withdraw(*self._pending)
+        await self._pending.withdraw(*self._pending)
         result = as_object(response.get("result"))
         self._usage += parse_usage(result)
         reason = as_text(result.get("stopReason"))
@@ -352,24 +353,12 @@ class AcpSession:
         self._pending[request_id] = request
         return request_id
 
-    def _take(self, request_id: str) -> _PendingRequest:
-        request = self._pending.pop(request_id, None)
-        if request is None:
-            text = f"{self._row.label} is no longer waiting for this answer."
-            raise SpinneyError(text, "conflict")
-        return request
-
     async def _decide(
         self, rpc_id: object, options: Sequence[Option], decision: base.Verdict
     ) -> None:
         option = find_option(decision, options)
         chosen = {"outcome": {"outcome": "selected", "optionId": option}}
         await self._rpc.respond(rpc_id, _CANCELLED if option is None else chosen)
-
-    async def _withdraw(self, *request_ids: str) -> None:
-        for request_id in request_ids:
-            if self._pending.pop(request_id, None) is not None:
-                await self._link.emit(base.RequestWithdrawn(request_id))
 
     # Messages to the agent ---------------------------------------------------------------------
 
@@ -383,7 +372,7 @@ class AcpSession:
     async def _cancel(self) -> None:
         for request in self._pending.values():
             await self._rpc.respond(request.rpc_id, _CANCELLED)
-        await self._withdraw(*self._pending)
+        await self._pending.withdraw(*self._pending)
         await self._rpc.notify("session/cancel", {"sessionId": self._id})
 
     async def _apply_settings(self) -> None:

@@ -30,6 +30,7 @@ from model.backends.claude.policy import (
 )
 from model.backends.claude.protocol import ClaudeStream
 from model.backends.json_values import Json, as_object, as_objects
+from model.backends.pending import PendingRequests
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
@@ -55,8 +56,6 @@ class ClaudeSession:
         self._is_command = False
         """Whether the turn is a command of the program; some start another conversation."""
         self._is_disowned = False
-        self._pending: dict[str, dict[str, Any]] = {}
-        """Tool inputs of the requests that await an answer, by request id."""
         self._failure: base.TurnFailed | None = None
         self._last_message: Json = {}
         """The message that started the turn."""
@@ -66,6 +65,8 @@ class ClaudeSession:
         self._has_chosen_model = False
         """Whether the user chose a model by command that has not answered yet."""
         self._channel = ProcessChannel(NAME, process, self._on_line, launch.recorder)
+        self._pending = PendingRequests[dict[str, Any]](NAME, self._channel.emit)
+        """The inputs of the requested tools."""
         self._control = ControlChannel(NAME, self._channel)
 
     async def initialize(self, profile: Json, launch: Launch) -> None:
@@ -114,7 +115,7 @@ class ClaudeSession:
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Carry out the plan with these settings, in the same turn."""
-        self._pop_request(request_id)
+        self._pending.take(request_id)
         await self._apply_settings(settings)
         self._stream.mode = settings.mode
         leave_plan = {
@@ -127,16 +128,16 @@ class ClaudeSession:
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Send the plan back with a comment; the agent reads the attachments from their paths."""
-        self._pop_request(request_id)
+        self._pending.take(request_id)
         await self._deny(request_id, comment.text_with_paths)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, keyed by their text."""
-        await self._allow(request_id, {**self._pop_request(request_id), "answers": dict(answers)})
+        await self._allow(request_id, {**self._pending.take(request_id), "answers": dict(answers)})
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         """Allow once, or deny."""
-        tool_input = self._pop_request(request_id)
+        tool_input = self._pending.take(request_id)
         if decision == "deny":
             await self._deny(
                 request_id, f"{USER_DENIAL} They say: {reason}" if reason else USER_DENIAL
@@ -194,7 +195,7 @@ class ClaudeSession:
                     str(value.get("request_id")), as_object(value.get("request"))
                 )
             case "control_cancel_request":
-                await self._withdraw(str(value.get("request_id")))
+                await self._pending.withdraw(str(value.get("request_id")))
             case _:
                 await self._handle_line(value)
 
@@ -222,7 +223,7 @@ class ClaudeSession:
                     self._fallback_task = asyncio.create_task(self._fall_back(event))
                     continue
                 case base.TurnFinished() | base.TurnFailed():
-                    await self._withdraw(*self._pending)
+                    await self._pending.withdraw(*self._pending)
                     self._edits.forget()
                     if self._failure is not None and not self._channel.is_stopping:
                         event = self._failure
@@ -325,18 +326,7 @@ class ClaudeSession:
             )
         return base.PermissionRequested(request_id, use.name, use.input, description, tool_use_id)
 
-    async def _withdraw(self, *request_ids: str) -> None:
-        for request_id in request_ids:
-            if self._pending.pop(request_id, None) is not None:
-                await self._channel.emit(base.RequestWithdrawn(request_id))
-
     # Messages to the program --------------------------------------------------------------------
-
-    def _pop_request(self, request_id: str) -> dict[str, Any]:
-        tool_input = self._pending.pop(request_id, None)
-        if tool_input is None:
-            raise SpinneyError(f"{NAME} is no longer waiting for this answer.", "conflict")
-        return tool_input
 
     async def _allow(
         self, request_id: str, tool_input: Mapping[str, Any], permissions: Iterable[Json] = ()

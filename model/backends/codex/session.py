@@ -28,6 +28,7 @@ from model.backends.codex.session_cleanup import SessionCleanup
 from model.backends.codex.stream import CodexStream, get_turn_field
 from model.backends.codex.thread import CodexThread, open_thread
 from model.backends.json_values import Json, as_object
+from model.backends.pending import PendingRequests
 from model.backends.process import build_agent_environment
 from model.base.errors import SpinneyError
 from model.domain.resources import Usage
@@ -56,7 +57,7 @@ class CodexSession:
         self._thread = thread
         self._channel = Channel(NAME)
         self._stream = CodexStream(launch.worktree, thread.id)
-        self._pending: dict[str, PendingRequest] = {}
+        self._pending = PendingRequests[PendingRequest](NAME, self.emit)
         self._turn_id = ""
         """The id of the program's running turn."""
         self._inner_turn_id = ""
@@ -122,13 +123,13 @@ class CodexSession:
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Carry out the plan with these settings, in the same turn."""
-        request = self._pop_request(request_id)
+        request = self._pending.take(request_id)
         self._settings = settings
         await self._continue_turn(codex_prompt.build_approval(request.plan, plan))
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Continue in plan mode with a comment."""
-        self._pop_request(request_id)
+        self._pending.take(request_id)
         self._settings = replace(self._settings, mode="plan")
         await self._continue_turn(codex_prompt.build_message(comment, self._launch.worktree))
 
@@ -136,7 +137,7 @@ class CodexSession:
         """Answer the questions, keyed by their text."""
         request = self._pending.get(request_id)
         if request is None or request.rpc_id is not None:
-            request = self._pop_request(request_id)
+            request = self._pending.take(request_id)
             await self.rpc.respond(request.rpc_id, request.build_answers(answers))
             return
         message = codex_prompt.build_answers(answers)
@@ -144,13 +145,13 @@ class CodexSession:
         steered = self._turn_id and await self._server.steer(
             self._thread.id, self._turn_id, message
         )
-        self._pop_request(request_id)
+        self._pending.take(request_id)
         if not steered:
             await self._continue_turn(message)
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         """Allow once, or deny; the agent reads the `reason`."""
-        request = self._pop_request(request_id)
+        request = self._pending.take(request_id)
         if decision == "deny" and reason.strip():
             # The refusal itself carries no reason; this input waits until the agent reads it.
             message = codex_prompt.build_text(f"The user does not allow this: {reason.strip()}")
@@ -210,7 +211,7 @@ class CodexSession:
             self._turn_running.clear()
         elif method == "serverRequest/resolved":
             resolved = params.get("requestId")
-            await self._withdraw(
+            await self._pending.withdraw(
                 *(k for k, each in self._pending.items() if each.rpc_id == resolved)
             )
         if is_late or not self._channel.is_turn_open:
@@ -296,7 +297,7 @@ class CodexSession:
 
     async def _on_turn_completed(self, params: Json) -> None:
         # Pending requests end with the turn, except those that the turn ended for.
-        await self._withdraw(
+        await self._pending.withdraw(
             *(key for key, each in self._pending.items() if each.rpc_id is not None)
         )
         await self.emit(*self._stream.end_open_tools(is_stopped=self._channel.is_stopping))
@@ -317,7 +318,7 @@ class CodexSession:
 
     async def _finish_turn(self, ending: base.TurnFinished | base.TurnFailed) -> None:
         self._deferred_ending = self._failure = None
-        await self._withdraw(*list(self._pending))
+        await self._pending.withdraw(*self._pending)
         if isinstance(ending, base.TurnFinished):
             ending = base.TurnFinished(
                 ending.stop_reason,
@@ -367,18 +368,7 @@ class CodexSession:
             # Not awaited: this reader itself delivers the response.
             await self.rpc.send(self.rpc.build_request("turn/interrupt", interrupt))
 
-    async def _withdraw(self, *request_ids: str) -> None:
-        for request_id in request_ids:
-            if self._pending.pop(request_id, None) is not None:
-                await self.emit(base.RequestWithdrawn(request_id))
-
     # Messages to the program --------------------------------------------------------------------
-
-    def _pop_request(self, request_id: str) -> PendingRequest:
-        request = self._pending.pop(request_id, None)
-        if request is None:
-            raise SpinneyError(f"{NAME} is no longer waiting for this answer.", "conflict")
-        return request
 
     async def _call(self, method: str, params: Json, timeout: float = TURN_TIMEOUT) -> Json:
         arguments = {"threadId": self._thread.id, **params}
