@@ -16,7 +16,7 @@ def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path
         terminal.shows("Tour")
         terminal.write(b"\x10")
         terminal.shows("Search for commands")
-        terminal.write(b"start, and")
+        terminal.write(b"start and")
         terminal.shows("show its address")
         terminal.write(b"\r")
         terminal.shows("stop   l allow network")
