@@ -1,7 +1,7 @@
-"""What each preference does, for the page of preferences: who reads it, and a test that sees it.
+"""What each preference does, for the reference page: who reads it, and a test that sees the effect.
 
-Reading and checking them, in `preferences*.py`, is no effect; which value holds where several may
-(`preferences_layers.py`) is one.
+Storing, checking and migrating preferences is no effect. Which of several values applies is one
+(`model/preferences/precedence.py`), and so is building profiles from them (`profiles.py`).
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+_WITH_EFFECT: Final = ("precedence", "profiles")
+"""The modules of `model/preferences` that do more than store and check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Effect:
         found = [
             f"{key}: {reader} does not read it"
             for reader in self.readers
-            if key not in (ROOT / reader).read_text() or _only_keeps(Path(reader))
+            if key not in (ROOT / reader).read_text() or _only_stores(Path(reader))
         ]
         text = (ROOT / "tests" / path).read_text()
         if f"def {name}(" not in text or key not in text:
@@ -32,8 +34,8 @@ class Effect:
         return found if self.readers else [*found, f"{key}: nobody reads it"]
 
 
-def _only_keeps(reader: Path) -> bool:
-    return reader.name.startswith("preferences") and reader.stem != "preferences_layers"
+def _only_stores(reader: Path) -> bool:
+    return reader.parent == Path("model/preferences") and reader.stem not in _WITH_EFFECT
 
 
 def _of(readers: str, test: str) -> Effect:

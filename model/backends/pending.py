@@ -26,7 +26,7 @@ class PendingRequests(dict[str, _Request], Generic[_Request]):
             raise SpinneyError(text, "conflict") from None
 
     async def withdraw(self, *request_ids: str) -> None:
-        """Remove those of these requests that are pending, and tell the engine."""
+        """Remove these requests, if they are pending, and notify the engine."""
         for request_id in request_ids:
             if self.pop(request_id, None) is not None:
                 await self._emit(RequestWithdrawn(request_id))

@@ -1,4 +1,4 @@
-"""Every action by its id. Imported after the first frame: it imports the model's commands."""
+"""Every action by its id. Imported after the first frame: it imports every dialog."""
 
 from collections.abc import Mapping
 
