@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _PRIORITY: Final[Mapping[StatusIcon, int]] = {
     StatusIcon.NEEDS_YOU: 0, StatusIcon.RUNNING: 1, StatusIcon.UNREAD: 2, StatusIcon.FAILED: 3,
 }  # fmt: skip
-"""Sort order of marks; idle sessions come last."""
+"""Sort order of status icons; idle sessions come last."""
 
 _TAIL: Final = 1_000
 """Characters at the end of a text that are searched for its last lines."""
@@ -47,8 +47,8 @@ class Cell:
         return self.session.id
 
     @property
-    def mark(self) -> StatusIcon:
-        """The session's mark."""
+    def icon(self) -> StatusIcon:
+        """The session's status icon."""
         return session_icon(self.session)
 
     @property
@@ -101,8 +101,8 @@ def cells(state: "State", project_id: str | None) -> list[Cell]:
 
 
 def _sort_key(cell: Cell) -> tuple[int, float]:
-    mark, age = cell.mark, cell.session.updated_at
-    return _PRIORITY.get(mark, len(_PRIORITY)), age if mark is StatusIcon.NEEDS_YOU else -age
+    icon, age = cell.icon, cell.session.updated_at
+    return _PRIORITY.get(icon, len(_PRIORITY)), age if icon is StatusIcon.NEEDS_YOU else -age
 
 
 def last_lines(message: Message, count: int) -> tuple[str, ...]:

@@ -69,12 +69,14 @@ def _entry(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     """Draw a list entry: name, location, and last lines or request."""
     edge = _edge(drawn, palette)
     location = _location(drawn)
-    width = layout.width - 3 - sum(segment.cell_length for segment in _mark(drawn, palette))
+    width = (
+        layout.width - 3 - sum(segment.cell_length for segment in _tick_and_icon(drawn, palette))
+    )
     name = one_line(drawn.cell.name, max(width - cell_len(location) - 2, width // 2))
     location = one_line(location, max(width - cell_len(name) - 2, 4))
     gap = " " * max(width - cell_len(name) - cell_len(location), 2)
     head = [
-        edge, *_mark(drawn, palette), Segment(name, _name_style(drawn, palette)),
+        edge, *_tick_and_icon(drawn, palette), Segment(name, _name_style(drawn, palette)),
         Segment(gap), Segment(location, palette.muted),
     ]  # fmt: skip
     lines = _content_lines(drawn, layout.lines, width, palette)
@@ -87,9 +89,9 @@ def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     inner = layout.width - 5
     frame = palette.accent if drawn.is_here else palette.border
     top, side, bottom = ("┏━┓", "┃", "┗━┛") if drawn.is_here else ("┌─┐", "│", "└─┘")
-    name = one_line(drawn.cell.name, inner - 2 - cell_len(drawn.cell.mark.symbol))
+    name = one_line(drawn.cell.name, inner - 2 - cell_len(drawn.cell.icon.symbol))
     content: list[Line] = [
-        [*_mark(drawn, palette), Segment(name, _name_style(drawn, palette))],
+        [*_tick_and_icon(drawn, palette), Segment(name, _name_style(drawn, palette))],
         [Segment(one_line(_location(drawn), inner), palette.muted)],
         *_content_lines(drawn, layout.lines, inner, palette),
     ]
@@ -120,15 +122,15 @@ def _edge(drawn: Drawn, palette: Palette) -> Segment:
     return Segment("▌" if drawn.is_here else " ", palette.accent)
 
 
-def _mark(drawn: Drawn, palette: Palette) -> Line:
+def _tick_and_icon(drawn: Drawn, palette: Palette) -> Line:
     sign = "marked " if screen_reader.is_enabled() else "✓"
     tick = Segment(sign if drawn.is_marked else " ", palette.accent)
-    return [tick, Segment(f"{drawn.cell.mark.symbol} ", mark_style(drawn.cell.mark, palette))]
+    return [tick, Segment(f"{drawn.cell.icon.symbol} ", icon_style(drawn.cell.icon, palette))]
 
 
-def mark_style(mark: StatusIcon, palette: Palette) -> Style:
-    """Return the color of a mark; its shape differs as well."""
-    match mark:
+def icon_style(icon: StatusIcon, palette: Palette) -> Style:
+    """Return the color of a status icon; its shape differs as well."""
+    match icon:
         case StatusIcon.NEEDS_YOU:
             return palette.warning + Style(bold=True)
         case StatusIcon.FAILED:
@@ -143,7 +145,7 @@ def mark_style(mark: StatusIcon, palette: Palette) -> Style:
 
 def _name_style(drawn: Drawn, palette: Palette) -> Style:
     return (
-        get_styles(palette.kind).strong if drawn.cell.mark >= StatusIcon.RUNNING else palette.text
+        get_styles(palette.kind).strong if drawn.cell.icon >= StatusIcon.RUNNING else palette.text
     )
 
 

@@ -82,8 +82,8 @@ def list_needing_attention(state: "State") -> list["Session"]:
 
 def count_waiting_and_running(state: "State") -> tuple[int, int]:
     """The number of sessions that wait for the user, and of those that run."""
-    marks = [session_icon(s) for s in state.sessions.values() if s.archived_at is None]
-    return marks.count(StatusIcon.NEEDS_YOU), marks.count(StatusIcon.RUNNING)
+    icons = [session_icon(s) for s in state.sessions.values() if s.archived_at is None]
+    return icons.count(StatusIcon.NEEDS_YOU), icons.count(StatusIcon.RUNNING)
 
 
 def git_summary(worktree: "Worktree") -> list[str]:
