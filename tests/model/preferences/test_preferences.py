@@ -48,9 +48,6 @@ DEFAULTS: dict[str, Any] = {
     "build_thinking_level": None, "yolo_thinking_level": None,
 }  # fmt: skip
 
-OURS = {"agent_limit": 20}
-"""Keys that the interface does not have."""
-
 SYNTAX_THEMES = (
     "vitesse-black", "vitesse-dark", "vitesse-light",
     "hosting-dark", "hosting-light", "hosting-dark-dimmed",
@@ -80,10 +77,9 @@ def refusal(changes: dict[str, Any], preferences: Preferences | None = None) -> 
 # What there is --------------------------------------------------------------------------------
 
 
-def test_every_key_has_its_default_and_there_is_no_other_key() -> None:
-    assert {
-        key: value for key, value in Preferences().model_dump().items() if key not in MERGED_KEYS
-    } == {**DEFAULTS, **OURS}
+def test_every_key_of_the_interface_has_its_default() -> None:
+    present = Preferences().model_dump()
+    assert {key: present[key] for key in DEFAULTS} == DEFAULTS
 
 
 def test_the_defaults_satisfy_their_own_bounds() -> None:
