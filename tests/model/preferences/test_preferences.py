@@ -16,7 +16,7 @@ from model.preferences import migrations
 from model.preferences.apply import REDACTED, apply_changes, parse_preferences, redact
 from model.preferences.fields import preference_fields, shown_fields
 from model.preferences.precedence import choose_backend, choose_model, first_set
-from model.preferences.schema import MERGED_KEYS, PROMPT_KEYS, Preferences
+from model.preferences.schema import PROMPT_KEYS, Preferences
 from model.runtime.workspace import Workspace
 
 DEFAULTS: dict[str, Any] = {
