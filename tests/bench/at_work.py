@@ -74,7 +74,7 @@ class AtWork:
     async def _run(self, app: SpinneyApp) -> None:
         """Let all work, and take notes until the loop ends."""
         main = app.main
-        while main.link is None or len(main.state.sessions) < self._sessions:
+        while not main.is_connected or len(main.state.sessions) < self._sessions:
             await asyncio.sleep(0.05)
         main.mirror.followers.append(self._count)
         first, *others = sorted(main.state.sessions.values(), key=lambda session: session.name)

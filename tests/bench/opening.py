@@ -44,7 +44,7 @@ class Opening:
     async def run(self, sessions: list[str]) -> None:
         """All steps, then the end of the program."""
         main = self._app.main
-        while main.link is None or not main.state.sessions:
+        while not main.is_connected or not main.state.sessions:
             await asyncio.sleep(0.05)
         await self._spy.quiet(QUIET)
         for session_id in sessions:

@@ -86,7 +86,7 @@ class WorkSteps(QueueSteps):
         """Open a session by its name on the screen with all of them."""
         self.press(PALETTE)
         self.place.wait_for(lambda view: view.has_palette, "the palette")
-        self.press("All sessions on one screen" + ENTER)
+        self.press("All sessions (canvas)" + ENTER)
         self.place.wait_for(lambda view: view.is_canvas, "all sessions")
         self.press(conversation.name + ENTER)
         self.place.wait_for_session(conversation.name)

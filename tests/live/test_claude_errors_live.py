@@ -34,7 +34,7 @@ async def test_a_refused_key_is_told_at_once(
     ("words", "error_type", "advice"),
     [
         ("error 400 no such thing", "invalid_request", "Change the message"),
-        ("error 400 Your credit balance is too low", "backend_error", "Add some"),
+        ("error 400 Your credit balance is too low", "backend_error", "Add credit"),
         ("error 403", "authentication_error", "claude auth login"),
         ("error 404", "invalid_request", "Choose another model"),
         ("error 413", "too_large", "Send less"),
@@ -101,7 +101,7 @@ async def test_a_folder_that_is_gone_is_named(
     folder: Path, claude_environment: dict[str, str]
 ) -> None:
     gone = a_launch(folder / "gone", environment=claude_environment)
-    with pytest.raises(SpinneyError, match=r"worktree/gone is gone\. Restore it"):
+    with pytest.raises(SpinneyError, match=r"worktree/gone no longer exists\. Restore it"):
         await ClaudeBackend().open(gone)
 
 

@@ -144,7 +144,7 @@ async def test_no_word_of_codexs_screen_goes_to_the_model(
     conversation = await open_codex()
     for words, answer in (
         ("/status", "Mode: build"),
-        ("/diff", "Spinney does that itself"),
+        ("/diff", "Spinney has its own command for that"),
         ("/weave wool", "Make a skill of"),
     ):
         assert answer in only(await conversation.turn(words), base.TextFinal).text

@@ -167,7 +167,7 @@ class Walk:
     async def go(self, pilot: "Pilot[Any]") -> None:
         """All of it."""
         main = self._app.main
-        while main.link is None or not main.state.sessions:
+        while not main.is_connected or not main.state.sessions:
             await pilot.pause(0.02)
         main.open_session("s1")
         while (transcript := main.chat.transcript) is None:

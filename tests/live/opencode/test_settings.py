@@ -83,7 +83,7 @@ async def test_a_text_alone_has_no_tools_and_is_not_kept(
     assert "Write a name." in json.dumps(provider.requests[-1]["messages"])
     await conversation.agent.close()
     again = await open_opencode(resume_token=token(conversation))
-    assert "begins afresh" in only(await again.turn("say: hello"), base.Notice).text
+    assert "starts a new one" in only(await again.turn("say: hello"), base.Notice).text
 
 
 async def test_a_command_of_the_project_is_carried_out_and_can_be_stopped(

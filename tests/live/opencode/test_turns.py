@@ -98,7 +98,7 @@ async def test_an_unknown_conversation_begins_afresh(open_opencode: Open) -> Non
         conversation = await open_opencode(resume_token=unknown)
         told = await conversation.turn("say: hello")
         assert text(told) == "hello"
-        assert "begins afresh" in only(told, base.Notice).text
+        assert "starts a new one" in only(told, base.Notice).text
         assert token(conversation) != unknown
 
 
