@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from tui.keys.keymap import ACTIONS, find_conflicts, get_keys
+from tui.keys.keymap import ACTIONS
 from tui.keys.names import format_key
+from tui.keys.overrides import find_conflicts, get_keys
 
 _ALIASES = {
     "ctrl+m": "enter",

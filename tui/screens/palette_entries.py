@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.content import Content
 from textual.style import Style
 
-from tui.keys.keymap import Action, get_keys
+from tui.keys.keymap import Action
 from tui.keys.names import format_key
+from tui.keys.overrides import get_keys
 from tui.keys.word_match import WordMatch
 from tui.screens.palette import Entry
 from tui.widgets.key_line import read_keys

@@ -26,7 +26,8 @@ from textual.theme import Theme
 from model.base.errors import SpinneyError
 from themes.loader import load_chrome
 from themes.terminal import theme_colors
-from tui.keys.keymap import BY_ID, find_conflicts, find_unknown_actions, is_bound
+from tui.keys.keymap import BY_ID
+from tui.keys.overrides import find_conflicts, find_unknown_actions, is_bound
 from tui.shell import failure
 from tui.shell.interrupt import Interrupt
 from tui.shell.main_screen import MainScreen

@@ -17,7 +17,7 @@ from textual.style import Style
 from textual.widgets import Static
 
 from model.base.git_layout import find_enclosing_repository
-from tui.keys import keymap
+from tui.keys import keymap, overrides
 from tui.shell import bars
 from tui.shell.departed import report_draft
 from tui.shell.local_actions import LOCAL, step_back
@@ -163,7 +163,7 @@ class MainScreen(Selection):
             return  # widgets are being removed one at a time
         if change.loaded or change.preferences:
             preferences = change.state.preferences
-            self.key_overrides = keymap.normalize_overrides(preferences.keybindings)
+            self.key_overrides = overrides.normalize_overrides(preferences.keybindings)
             self.application.follow_preferences(preferences, self.key_overrides)
             self.recolor()
         if change.loaded:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from textual.screen import Screen
 
 from tui.desk import Host
-from tui.keys import keymap
+from tui.keys import overrides
 from tui.keys.names import format_key
 from tui.store.places import Place, get_project, get_worktree
 from tui.tree.widget import ProjectTree
@@ -188,7 +188,7 @@ class Selection(Screen[None]):
 
     def key_of(self, action_id: str) -> str:
         """The keys of an action, as displayed."""
-        return format_key(keymap.get_keys(action_id, self.key_overrides))
+        return format_key(overrides.get_keys(action_id, self.key_overrides))
 
     def say(self, sentence: str, *, bad: bool = False) -> None:
         """Show a notification; never parsed as markup."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.draw.status_icons import count_waiting_and_running
-from tui.keys.keymap import BY_ID, FOOTER, get_keys
+from tui.keys.keymap import BY_ID, FOOTER
 from tui.keys.names import format_key, spell_out
+from tui.keys.overrides import get_keys
 from tui.widgets.line import EMPTY, Line, clickable
 
 if TYPE_CHECKING:

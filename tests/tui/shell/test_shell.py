@@ -18,7 +18,7 @@ from tui.actions.all import ACTIONS
 from tui.actions.git import ON_DIFF_SCREEN
 from tui.canvas.screen import CANVAS
 from tui.diff.actions import DIFF
-from tui.keys import keymap
+from tui.keys import keymap, overrides
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.problem import Problem
 from tui.shell.app import SpinneyApp
@@ -59,7 +59,7 @@ def test_the_actions_that_the_page_alone_has_are_known() -> None:
 
 
 def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:
-    assert keymap.find_conflicts({}) == []
+    assert overrides.find_conflicts({}) == []
     keys = {key for action in keymap.ACTIONS for key in action.keys.split(",")}
     assert not keys & {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+s", "ctrl+enter"}
 

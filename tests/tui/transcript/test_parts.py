@@ -19,7 +19,7 @@ from tests.patience import PATIENCE
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.draw.status_icons import StatusIcon, git_summary, list_needing_attention, session_icon
-from tui.keys import keymap, names
+from tui.keys import names, overrides
 from tui.screens import preferences_rows
 from tui.screens.about import InstallationReport, rows
 from tui.shell.onboarding import next_step
@@ -128,7 +128,7 @@ def test_keys_read_as_people_write_them() -> None:
 
 
 def test_a_key_given_to_two_actions_is_reported() -> None:
-    (sentence,) = keymap.find_conflicts({"help": "ctrl+n"})
+    (sentence,) = overrides.find_conflicts({"help": "ctrl+n"})
     assert "new_worktree" in sentence
     assert "help" in sentence
 
