@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
 # Tests wait for programs most of the time: more of them than there are processors.
-JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 5 // 2)')
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3)')
 # Half of those drive real agents, which take their time to start.
 LONGER_JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3)')
 NEWEST := .tools/newest

@@ -88,6 +88,7 @@ def choose_to_leave(terminal: OnTerminal) -> None:
 # Going on without a screen -----------------------------------------------------------------------
 
 
+@pytest.mark.short
 @pytest.mark.parametrize(
     "leave",
     [
@@ -254,6 +255,7 @@ def test_a_killed_spinney_gives_its_terminal_back_and_can_be_started_again(
 # Two terminals -----------------------------------------------------------------------------------
 
 
+@pytest.mark.short
 def test_a_second_terminal_is_a_screen_of_the_first_spinney(spinney: Program) -> None:
     with at_work(spinney) as (first, _), spinney.on_a_terminal() as second:
         second.shows("1 running")
@@ -376,6 +378,7 @@ _WITH_JOBS: tuple[str, ...] = (
 )
 
 
+@pytest.mark.short
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_ctrl_z_gives_the_terminal_to_the_shell_and_agents_go_on(spinney: Program) -> None:
     spinney.environ["PS1"] = "shell> "

@@ -10,6 +10,7 @@ from tests.journeys.runs import replay, walk
 FOUND = sorted((Path(__file__).parent / "found").glob("*.json"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
 def test_what_a_journey_found_is_found_no_more(path: Path) -> None:
     replay("terminal", json.loads(path.read_text()))

@@ -206,6 +206,7 @@ async def test_a_picture_of_this_device_goes_along(
     assert [Path(path).read_bytes() for path in sent] == [png, png]
 
 
+@pytest.mark.longer
 async def test_what_is_refused_comes_back_into_the_box(
     at: Conversation, other: Socket, session: Any
 ) -> None:

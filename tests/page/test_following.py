@@ -129,6 +129,7 @@ async def press(page: Page, by: int) -> None:
     await page.keyboard.press("End" if by == FAR else "ArrowUp")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("move", "screen"), [(drag, PHONE), (roll, DESKTOP), (press, DESKTOP)],
     ids=["finger", "wheel", "keys"],

@@ -118,6 +118,7 @@ async def drawn(page: Page) -> str:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_page_that_watched_one_that_came_later_and_one_that_reads_it_show_the_same(
     stage: Stage, other: Socket, open_page: OpenPage, session: Any, seed: int

@@ -34,6 +34,7 @@ Look = tuple[str, str]
 """A style in the dark and in the light."""
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     "shown", [shown for shown in SCREENS if not shown.varies], ids=lambda shown: shown.name
 )

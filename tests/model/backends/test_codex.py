@@ -97,7 +97,7 @@ def _is_about_the_program(event: base.AgentEvent) -> bool:
     )
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.usefixtures("impatience")
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_program_gone_wrong_comes_to_an_honest_end(

@@ -236,6 +236,7 @@ async def test_the_tour_proposes_edits_and_explains(open_demo: Open, worktree: P
     assert (worktree / "spinney-tour.md").read_text() == edit.input["new_content"]
 
 
+@pytest.mark.longer
 async def test_the_tour_outside_plan_mode_edits_at_once(open_demo: Open, worktree: Path) -> None:
     (worktree / "spinney-tour.md").write_text("Visit 1, in plan mode.\n")
     told = await (await open_demo("yolo")).turn("Hello again")

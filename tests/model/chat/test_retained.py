@@ -79,6 +79,7 @@ async def test_sessions_that_go_on_and_on_keep_no_more_than_when_they_were_warm(
     assert not working.store.state.streaming
 
 
+@pytest.mark.longer
 async def test_deleted_sessions_give_theirs_back(working: Workspace) -> None:
     before = kept()
     keys = await begin(working, 3)

@@ -84,7 +84,7 @@ async def test_a_cancelled_call_ends_its_git_before_it_returns(
 ) -> None:
     pids = tmp_path / "pids"
     fake_git(
-        f'case "$*" in *--version*) exec "$real_git" "$@";; esac\n'
+        f'case "$*" in *version*) exec "$real_git" "$@";; esac\n'
         f"echo $$ > {pids}.new; mv {pids}.new {pids}; exec sleep 300"
     )
     running = asyncio.create_task(git(repository.root, "status"))
