@@ -1,4 +1,4 @@
-"""What many tests need: a workspace in temporary folders, with agents that need no program."""
+"""Fixtures of most tests: a workspace in temporary folders, with a fake agent."""
 
 import asyncio
 import gc
@@ -29,32 +29,32 @@ from tests.tiers import (  # noqa: F401 - hooks, found by their names
 )
 from tests.together import pytest_xdist_make_scheduler  # noqa: F401 - a hook, found by its name
 
-# Its limits of 0.2 s for an example, and of about a second for making the first ones, are of times
-# that a machine with other things to do does not keep.
+# A busy machine exceeds its default limits of 0.2 s for an example and about a second for
+# generating the first ones.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 
 def pytest_configure() -> None:
-    """Let ctrl+c reach the programs of the tests, and collect garbage less often."""
+    """Let ctrl+c reach the tests' programs, and collect garbage less often."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Every test imports and starts what stays for long: with Python's 700 new objects, looking
-    # through it again and again is a third of what the tests of the terminal cost.
+    # With Python's threshold of 700 objects, garbage collection took a third of the time of the
+    # terminal's tests.
     gc.set_threshold(50_000, 20, 50)
-    # What somebody's own agents are set to is no business of a test.
+    # Tests must not read the developer's own configuration.
     os.environ["CLAUDE_CONFIG_DIR"] = "/nonexistent"
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector of garbage pass by what was imported: it stays to the end."""
+    """Exclude everything imported so far from garbage collection: it lives until exit."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Repositories to copy; `make_templates` says which."""
+    """Repositories to copy; see `make_templates`."""
     place = tmp_path_factory.mktemp("templates")
     make_templates(place)
     return place
@@ -84,7 +84,7 @@ async def workspace(directories: Directories, backend: FakeBackend) -> AsyncIter
 
 @pytest.fixture
 async def project(workspace: Workspace, tmp_path: Path) -> Project:
-    """A project at an ordinary folder: enough where git is not asked."""
+    """A project at an ordinary folder, enough for tests without git."""
     path = tmp_path / "repository"
     path.mkdir()
     made = Project(

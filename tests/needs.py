@@ -1,4 +1,4 @@
-"""Where every program is installed, no test may be skipped for want of one.
+"""Fails tests that are skipped for a missing program, where all programs must be installed.
 
 A test that cannot run without a program skips with a reason that begins with "needs ". With
 SPINNEY_TESTS_NEED_PROGRAMS=1, as in `.ci/run`, such a skip is a failure.

@@ -1,7 +1,7 @@
-"""How long tests wait for what must come."""
+"""How long tests wait for an event that must happen."""
 
 PATIENCE = 45.0
-"""Seconds that anything may take on a machine that has other things to do.
+"""Seconds that anything may take on a busy machine.
 
-Less than the minute that commands and answers take in tests that end them.
+Less than the minute after which tests of timeouts expect commands and answers to end.
 """

@@ -1,13 +1,11 @@
-"""What `make test` leaves to `make test-longer`: tests with the marker `longer`.
+"""The suite's two tiers: `make test-longer` runs tests marked `longer`, `make test` the others.
 
-Some are given it by their path, below; the others in their files, as where one screen, theme or
-pair of hands of several stays in the short tier.
+The short tier is what a developer waits for after a change. The longer tier drives the real agent
+programs, builds packages, repeats against a server process what the short tier checks in process,
+and covers lost connections, hostile text and misbehaving agents case by case.
 
-Of a test with many cases alike, marked `few(3)`, three stay in the short tier.
-
-The short tier is what a person waits for after a change. What drives the real agent programs,
-builds packages, asks a served program what was just asked in process, or goes through lost lines,
-hostile text and agents gone astray case by case is in the longer one.
+Files and folders in `LONGER` are marked here; single tests are marked in their files. Of a test
+with many similar cases that is marked `few(3)`, three stay in the short tier.
 """
 
 from collections import defaultdict
@@ -43,11 +41,11 @@ LONGER = (
     "tui/shell/test_agents_astray.py",
     "tui/shell/test_bounded.py",
 )
-"""Folders and files, from here. A test in them that is marked `short` stays in the short tier."""
+"""Files and folders, relative to tests/. A test in them that is marked `short` stays short."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is of the longer tier; in one process of several, bring it in their order."""
+    """Mark the longer tier; in an xdist worker, also sort the tests."""
     longer = {TESTS / place for place in LONGER}
     for item in items:
         is_below = not longer.isdisjoint((item.path, *item.path.parents))
@@ -59,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_few(items: list[pytest.Item]) -> None:
-    """Mark the cases that are more than their test's `few`: the same ones in each run."""
+    """Mark the cases in excess of `few`; the same ones in each run."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("few") and not item.get_closest_marker("longer"):
@@ -72,22 +70,24 @@ def _leave_few(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how long the tests of each room took, summed over the processes that ran them."""
+    """Print how long the tests of each folder took, summed over all processes."""
     seconds: dict[str, float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)
     for reports in terminalreporter.stats.values():
         for report in (one for one in reports if isinstance(one, pytest.TestReport)):
-            room = room_of(report.nodeid)
-            seconds[room] += report.duration
-            counts[room] += report.when == "call"
+            folder = folder_of(report.nodeid)
+            seconds[folder] += report.duration
+            counts[folder] += report.when == "call"
     if sum(counts.values()) < 100:
-        return  # Somebody runs a file or two.
-    terminalreporter.section("minutes by room")
-    for room in sorted(seconds, key=lambda name: -seconds[name]):
-        terminalreporter.write_line(f"{seconds[room] / 60:6.1f}  {room} ({counts[room]} tests)")
+        return  # a few files only
+    terminalreporter.section("minutes by folder")
+    for folder in sorted(seconds, key=lambda name: -seconds[name]):
+        terminalreporter.write_line(
+            f"{seconds[folder] / 60:6.1f}  {folder} ({counts[folder]} tests)"
+        )
 
 
-def room_of(nodeid: str) -> str:
-    """The folder under `tests/` that a test lies in; `tests` for those in none."""
+def folder_of(nodeid: str) -> str:
+    """The folder below `tests/` that contains a test; `tests` for those in none."""
     parts = nodeid.partition("::")[0].split("/")
     return parts[1] if len(parts) > 2 else parts[0]

@@ -1,8 +1,9 @@
-"""Which tests one process runs after one another, and which files are begun first.
+"""Distributes the tests over xdist's workers: which ones stay together, and which ones start first.
 
-What the tests of a file share, a served program or an agent's server, is started once where one
-process has them all. Stolen from the end of another process's file, as `worksteal` has it, tests
-start it again. `--dist loadfile` does this for files; real agents are shared by more and by less.
+The tests of a file share fixtures, such as a server process or an agent's server, which start once
+if one worker runs the whole file. `--dist loadfile` does that; with `worksteal` a worker that takes
+tests from another's file would start them again. Real agents are shared by more than a file, or
+less.
 """
 
 from collections import Counter
@@ -11,7 +12,7 @@ import pytest
 
 try:
     from xdist.scheduler import LoadScopeScheduling
-except ImportError:  # then there is one process
+except ImportError:  # without xdist there is one process
     LoadScopeScheduling = object
 
 SECONDS = {
@@ -29,18 +30,18 @@ SECONDS = {
     "tests/themes": 0.05,
     "tests": 1.5,
 }
-"""About what a test takes in each folder: what takes long is begun first, not left to the end."""
+"""Rough duration of a test in each folder: long files start first."""
 
 KINDS = {"demo", "claude", "codex", "opencode", "acp"}
 """The agents that `tests/live/every_backend` runs with."""
 
 OPENCODE = "tests/live/opencode/"
 STARTS_ITS_OWN = ("test_acp.py", "test_server.py")
-"""Tests of OpenCode that do not use the server of the others."""
+"""Tests of OpenCode that do not share the others' server."""
 
 
 def unit_of(nodeid: str) -> str:
-    """What a test must share its process with: its file, as a rule."""
+    """The key of the tests that run in the same worker: the file, as a rule."""
     file, _, name = nodeid.partition("::")
     if file.startswith(OPENCODE) and not file.endswith(STARTS_ITS_OWN):
         return OPENCODE
@@ -51,7 +52,7 @@ def unit_of(nodeid: str) -> str:
 
 
 def seconds_of(nodeid: str) -> float:
-    """About what a test takes."""
+    """The rough duration of a test."""
     folder = nodeid.partition("::")[0]
     while folder and folder not in SECONDS:
         folder = folder.rpartition("/")[0]
@@ -59,7 +60,7 @@ def seconds_of(nodeid: str) -> float:
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Bring the units in the order in which the processes shall take them."""
+    """Sort the units in the order in which the workers take them."""
     seconds: Counter[str] = Counter()
     for item in items:
         seconds[unit_of(item.nodeid)] += seconds_of(item.nodeid)  # type: ignore[assignment]
@@ -67,7 +68,7 @@ def longest_first(items: list[pytest.Item]) -> None:
 
 
 class Together(LoadScopeScheduling):
-    """Gives a process a unit at a time; a test at a time where there are few units."""
+    """Gives each worker a unit at a time, or a single test if there are few units."""
 
     _is_fine: bool | None = None
 
@@ -80,7 +81,7 @@ class Together(LoadScopeScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
-    """Take this one where files stay together."""
+    """Use it with `--dist loadfile`."""
     if config.getvalue("dist") != "loadfile":
         return None
     config.option.loadscopereorder = False

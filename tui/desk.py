@@ -212,5 +212,5 @@ class Desk(Protocol):
         """Update the first step with which agent programs are installed."""
 
 
-Action = Callable[[Desk], Coroutine[Any, Any, None]]
+ActionFunction = Callable[[Desk], Coroutine[Any, Any, None]]
 """The function behind a key or an entry of the command palette."""

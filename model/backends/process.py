@@ -22,7 +22,7 @@ from model.backends.framing import LineSplitter, OversizedLine
 from model.backends.pipes import PipeReader, open_pipe_writer
 from model.backends.process_table import ProcessRef
 from model.backends.traffic import NULL_RECORDER, TrafficRecorder
-from model.base.errors import SpinneyError
+from model.base.errors import SpinneyError, worktree_directory_missing
 from model.base.text import clean_line, make_output_visible
 
 AGENT_VARIABLE: Final = "SPINNEY_AGENT"
@@ -380,9 +380,7 @@ def _parse_line(line: bytes | OversizedLine) -> JsonLine | InvalidLine | None:
 
 def _start_error(program: str, cwd: Path, error: OSError | ValueError) -> SpinneyError:
     if not cwd.is_dir():
-        return SpinneyError(
-            f"The directory {cwd} no longer exists. Restore it, or archive the worktree."
-        )
+        return worktree_directory_missing(str(cwd))
     reason = getattr(error, "strerror", None) or str(error)
     return SpinneyError(
         f"{program} could not be started: {reason}. Check that it is installed and executable.",

@@ -152,6 +152,15 @@ def project_directory_missing(path: str) -> SpinneyError:
     )
 
 
+def worktree_directory_missing(path: str) -> SpinneyError:
+    """The directory of a worktree was moved or removed by hand."""
+    return SpinneyError(
+        f"The worktree's directory is missing: {path}. Restore it, or recreate or archive the"
+        " worktree.",
+        "not_found",
+    )
+
+
 def folder_name_exists(name: str) -> SpinneyError:
     """The parent already has a folder of this name."""
     return SpinneyError(f"Folder name already exists: {name}", "conflict")

@@ -214,7 +214,7 @@ def protocol_mismatch(version: str, process: str = "") -> SpinneyError:
 def wait_for_exit(path: Path, pid: int, patience: float) -> bool:
     """Wait until this process has released the lock and exited; return whether it did in time.
 
-    `patience` is in seconds, and is extended while the process uses CPU time (`Patience`).
+    `patience` is in seconds, and is extended while the process uses CPU time (`ActivityTimeout`).
     """
     timeout = ActivityTimeout(pid, patience)
     while (running := find_running_instance(path)) is not None and running.pid == pid:

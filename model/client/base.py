@@ -28,11 +28,9 @@ class EventBatch:
 
 @dataclass(frozen=True, slots=True)
 class Disconnected:
-    """The connection is lost; calls fail until the next `Loaded` or `Happened`."""
+    """The connection is lost; calls fail until the next `Loaded` or `EventBatch`."""
 
     reason: str
-    retry_in: float
-    """Seconds."""
 
 
 Update = Loaded | EventBatch | Disconnected

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RESPONSE_TIMEOUT = 10.0
 """Seconds for a Spinney to respond before it counts as hung; a process of this machine that is
-working has longer (`Patience`).
+working has longer (`ActivityTimeout`).
 """
 SHUTDOWN_TIMEOUT = 30.0
 """Seconds for an orderly shutdown."""

@@ -92,7 +92,10 @@ class RemoteClient:
         return await (await self._connect()).call(name, args)
 
     async def updates(self) -> AsyncIterator[Update]:
-        """`Loaded`, then what happens; `Lost` while disconnected. Reconnects until it is closed."""
+        """`Loaded`, then what happens; `Disconnected` after each failed attempt to connect.
+
+        It ends when the client is closed.
+        """
         self._following = True
         failures = 0
         while True:
@@ -108,10 +111,9 @@ class RemoteClient:
             except SpinneyError as error:
                 if self._closed:
                     return
-                pause = self._back_off.pause(failures)
+                yield Disconnected(error.message)
+                await asyncio.sleep(self._back_off.pause(failures))
                 failures += 1
-                yield Disconnected(error.message, pause)
-                await asyncio.sleep(pause)
 
     async def frames(self, since: int = 0) -> AsyncGenerator[dict[str, Any], None]:
         """Numbered event frames as they arrive, `hello` first, until the connection is lost."""

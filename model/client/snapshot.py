@@ -75,7 +75,7 @@ def _newest(state: State, session_id: str, saved: list[Message]) -> list[dict[st
 
 
 def parse_snapshot(snapshot: dict[str, Any]) -> State:
-    """Read the state that `snapshot_json` wrote; secrets are missing."""
+    """Read the state that `build_snapshot` built; secrets are missing."""
     streaming = [
         Message.model_validate(message)
         for session in snapshot["activeSessions"].values()

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from model.base.errors import SpinneyError
+from model.base.errors import SpinneyError, worktree_directory_missing
 from model.base.git_layout import is_bare_repository
 from model.git import named_pipes, transient_failures
 from model.git.error_messages import clean_output, extract_error
@@ -303,11 +303,7 @@ class _Call:
         # GitPython would run the command in Spinney's own directory if this one is missing: hence
         # the check, and `-C` in case it disappears right after it.
         if not self.cwd.is_dir():
-            raise SpinneyError(
-                f"The directory no longer exists: {self.cwd}. Restore it, or recreate or archive "
-                "the worktree.",
-                "not_found",
-            )
+            raise worktree_directory_missing(str(self.cwd))
         bare = ("--git-dir=.",) if is_bare_repository(self.cwd) else ()
         read_options = () if self.write else (*_READ_OPTIONS, *build_overrides(self.cwd))
         return ["git", "-C", str(self.cwd), *bare, *_SAFE_OPTIONS, *read_options, *self._args]

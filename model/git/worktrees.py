@@ -53,8 +53,8 @@ async def add_worktree(
             behind its counterpart on `origin`, the counterpart is used.
 
     Raises:
-        SpinneyError: `branch_exists`, `worktree_path_exists`, or `worktree_failed` with git's
-            reason. Nothing is left behind.
+        SpinneyError: `branch_exists`, `worktree_path_exists`, or `worktree_creation_failed` with
+            git's reason. Nothing is left behind.
     """
     check_branch_name(branch)
     if not await has_commits(root):
@@ -93,8 +93,8 @@ async def check_out(root: Path, path: Path, branch: str, *, hooks: bool = True) 
     `post-checkout` would be a program by the author of the commit.
 
     Raises:
-        SpinneyError: `worktree_path_exists`, or `worktree_failed` with git's reason, such as the
-            path of the worktree that has the branch checked out.
+        SpinneyError: `worktree_path_exists`, or `worktree_creation_failed` with git's reason,
+            such as the path of the worktree that has the branch checked out.
     """
     check_branch_name(branch)
     await unregister_missing(root, path)

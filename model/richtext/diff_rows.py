@@ -104,12 +104,12 @@ def find_changed_words(rows: Sequence[DiffRow]) -> list[Ranges]:
 def diff_words(old: str, new: str) -> tuple[Ranges, Ranges]:
     """The ranges in which two lines differ; none if they have little in common."""
     # Checked outside the cache: it keeps its arguments, which may be megabytes long.
-    return diff_words_cached(old, new) if max(len(old), len(new)) <= _MAX_LINE else ((), ())
+    return diff_short_lines(old, new) if max(len(old), len(new)) <= _MAX_LINE else ((), ())
 
 
 @lru_cache(maxsize=1024)
-def diff_words_cached(old: str, new: str) -> tuple[Ranges, Ranges]:
-    """`changed_between` for lines that are not too long."""
+def diff_short_lines(old: str, new: str) -> tuple[Ranges, Ranges]:
+    """`diff_words` for lines that are not too long."""
     before, after = _WORD.findall(old), _WORD.findall(new)
     start = _common_prefix(before, after)
     rest = min(len(before), len(after)) - start

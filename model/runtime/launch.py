@@ -9,7 +9,7 @@ from model.backends.base import Launch, Settings
 from model.backends.model_list_cache import ModelListCache
 from model.backends.model_lists import ModelList
 from model.backends.traffic import TrafficRecorder
-from model.base.errors import SpinneyError
+from model.base.errors import SpinneyError, worktree_directory_missing
 from model.base.text import clean_line
 from model.domain.events import Event, ProjectUpdated
 from model.domain.resources import Project, Session, Worktree
@@ -212,8 +212,5 @@ def _existing_directory(worktree: Worktree) -> Path:
         raise SpinneyError("The worktree is being removed.", "conflict")
     path = Path(worktree.path)
     if not path.is_dir():
-        raise SpinneyError(
-            f"The worktree's directory is missing: {path}. Restore it or archive the worktree.",
-            "not_found",
-        )
+        raise worktree_directory_missing(worktree.path)
     return path

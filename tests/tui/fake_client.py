@@ -108,7 +108,7 @@ class FakeClient:
 
     def lose(self, reason: str = "no route") -> None:
         """The connection breaks."""
-        self._updates.put_nowait(Disconnected(reason, 1.0))
+        self._updates.put_nowait(Disconnected(reason))
 
     def reload(self, state: State | None = None) -> None:
         """Events were missed; here is everything anew."""

@@ -24,9 +24,9 @@ from tui.actions import (
     view,
     worktrees,
 )
-from tui.desk import Action
+from tui.desk import ActionFunction
 
-ACTIONS: Mapping[str, Action] = {
+FUNCTIONS: Mapping[str, ActionFunction] = {
     function.__name__: function
     for function in (
         view.next_waiting,

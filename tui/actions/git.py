@@ -14,7 +14,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.links import open_link
-from tui.desk import Action, Desk
+from tui.desk import ActionFunction, Desk
 from tui.draw.status_icons import pull_request_status
 from tui.screens.choose_session import session_for
 from tui.screens.dialog import Confirm, Report
@@ -22,7 +22,7 @@ from tui.screens.dialog import Confirm, Report
 if TYPE_CHECKING:
     from model.api.git import ExchangeResult
     from model.domain.resources import Worktree
-    from tui.diff.screen import Diff, DiffAction
+    from tui.diff.screen import Diff, DiffActionFunction
     from tui.screens.pull_request import PullRequestDraft
     from tui.screens.working import Cancel
 
@@ -39,7 +39,7 @@ async def open_diff(desk: Desk, path: str | None = None) -> None:
     desk.show(Diff(desk, worktree, {**DIFF, **of_git}, path))
 
 
-def _and_reload(action: Action) -> "DiffAction":
+def _and_reload(action: ActionFunction) -> "DiffActionFunction":
     """Wrap an action for the diff screen, which reloads afterwards."""
 
     async def act(screen: "Diff") -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from model.api.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from model.base.errors import SpinneyError
 from tui.diff.comments import comment, comments, mark
-from tui.diff.screen import Diff, DiffAction
+from tui.diff.screen import Diff, DiffActionFunction
 from tui.diff.state import SIDES
 
 
@@ -112,7 +112,7 @@ async def refresh(screen: Diff) -> None:
     await screen.read()
 
 
-DIFF: Mapping[str, DiffAction] = {
+DIFF: Mapping[str, DiffActionFunction] = {
     f"diff_{function.__name__}": function
     for function in (
         stage, unstage, stage_all, discard, undo, next_side, layout, next_hunk, previous_hunk,

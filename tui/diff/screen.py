@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tui.draw.colors import Palette
     from tui.store.mirror import Change
 
-DiffAction = Callable[["Diff"], Coroutine[Any, Any, None]]
+DiffActionFunction = Callable[["Diff"], Coroutine[Any, Any, None]]
 
 _SPLIT_WIDTH: Final = 130
 """Columns from which old and new are shown side by side, unless the user chose a layout."""
@@ -86,7 +86,7 @@ class Diff(FullScreen):
         self,
         desk: Desk,
         worktree: "Worktree",
-        actions: Mapping[str, DiffAction],
+        actions: Mapping[str, DiffActionFunction],
         path: str | None = None,
     ) -> None:
         super().__init__(desk)

@@ -9,9 +9,9 @@ from typing import Any
 from model.api.doctor import get_problems, list_backends
 from model.client.base import Client
 from tui.actions.about import welcome
-from tui.actions.all import ACTIONS
+from tui.actions.all import FUNCTIONS
 from tui.actions.editor import open_one
-from tui.desk import Action, Desk
+from tui.desk import ActionFunction, Desk
 from tui.draw.colors import Palette
 from tui.shell.action_runner import ActionRunner
 from tui.shell.conversation_loader import ConversationLoader, palette_of
@@ -38,7 +38,7 @@ class Connection:
         show_server: Callable[[dict[str, Any], str], None],
     ) -> None:
         self._screen = screen
-        self.actions: Mapping[str, Action] = ACTIONS
+        self.actions: Mapping[str, ActionFunction] = FUNCTIONS
         self.drafts = DialogDrafts()
         self.pending = Pending()
         self.agents = AgentCatalog(screen.client, agents_changed)

@@ -102,7 +102,7 @@ class Mirror:
                 reason = "The connection was closed."
             except SpinneyError as error:
                 reason = error.message
-            self._apply(Disconnected(reason, RETRY_DELAY))
+            self._apply(Disconnected(reason))
             await asyncio.sleep(RETRY_DELAY)
 
     async def wait_for(self, predicate: Callable[[State], bool], timeout: float = 60) -> State:

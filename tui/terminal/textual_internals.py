@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.screen import Screen
 
-TESTED: Final = "8.2.8"
-
 
 class Internal(NamedTuple):
     """A private name."""

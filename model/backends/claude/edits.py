@@ -8,7 +8,7 @@ from typing import Any
 
 from model.backends.base import ToolUse
 from model.backends.edit_text import SIZE_LIMIT, join_pieces, read_old_content
-from model.backends.json_values import as_text
+from model.backends.json_values import as_objects, as_text
 from model.backends.worktree_paths import display_path
 
 
@@ -31,7 +31,7 @@ class Edits:
                     as_text(arguments.get("new_string")),
                 )
             case "MultiEdit":
-                edits = [edit for edit in arguments.get("edits", ()) if isinstance(edit, dict)]
+                edits = as_objects(arguments.get("edits"))
                 old = join_pieces([as_text(edit.get("old_string")) for edit in edits])
                 new = join_pieces([as_text(edit.get("new_string")) for edit in edits])
             case "NotebookEdit":

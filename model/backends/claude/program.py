@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Probe
 from model.backends.claude.policy import PERMISSION_MODE
+from model.backends.json_values import as_object
 from model.backends.process import build_agent_environment
 from model.backends.program import AgentProgram
 
@@ -135,5 +136,5 @@ def _parse_signed_in(status: str) -> bool | None:
         payload = json.loads(status)
     except ValueError:
         return None
-    signed_in = payload.get("loggedIn") if isinstance(payload, dict) else None
+    signed_in = as_object(payload).get("loggedIn")
     return signed_in if isinstance(signed_in, bool) else None

@@ -339,13 +339,8 @@ class ClaudeStream:
         return base.TurnFailed(error, error_type, usage, self._retry_delay if limited else None)
 
     def _find_context_window(self, models: object) -> int | None:
-        if not isinstance(models, dict):
-            return None
-        windows = {
-            name: each.get("contextWindow")
-            for name, each in models.items()
-            if isinstance(each, dict)
-        }
+        listed = as_object(models).items()
+        windows = {name: as_object(each).get("contextWindow") for name, each in listed}
         known = [window for window in windows.values() if isinstance(window, int) and window > 0]
         current = windows.get(self._model)
         return current if isinstance(current, int) and current > 0 else max(known, default=None)

@@ -107,9 +107,9 @@ def decide_by_policy(request: PendingRequest, mode: ExecutionMode) -> Verdict | 
 def _parse_elicitation(key: str, params: Json, stream: CodexStream) -> base.PermissionRequested:
     """The permission requested by an MCP server, or by Codex before it calls one of its tools."""
     name, message = f"mcp__{params.get('serverName')}", str(params.get("message") or "")
-    metadata = params.get("_meta")
-    tool = metadata.get("tool_name") if isinstance(metadata, dict) else None
-    if not isinstance(metadata, dict) or not isinstance(tool, str):
+    metadata = as_object(params.get("_meta"))
+    tool = metadata.get("tool_name")
+    if not isinstance(tool, str):
         return base.PermissionRequested(key, name, {"message": message}, message)
     name, tool_input = f"{name}__{tool}", as_object(metadata.get("tool_params"))
     return base.PermissionRequested(key, name, tool_input, message, stream.find_call(name))
@@ -136,10 +136,8 @@ def build_response(request: PendingRequest, decision: Verdict) -> Json:
 
 def _is_confirmation(params: Json) -> bool:
     """Whether a server only asks for confirmation."""
-    schema = params.get("requestedSchema")
-    return params.get("mode") == "form" and not (
-        isinstance(schema, dict) and schema.get("properties")
-    )
+    schema = as_object(params.get("requestedSchema"))
+    return params.get("mode") == "form" and not schema.get("properties")
 
 
 def _parse_question(question: Json) -> Question:

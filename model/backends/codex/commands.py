@@ -10,7 +10,7 @@ from model.backends.codex import builtins
 from model.backends.codex import prompt as codex_prompt
 from model.backends.command_files import read_skills
 from model.backends.json_rpc import JsonRpc
-from model.backends.json_values import Json, as_objects
+from model.backends.json_values import Json, as_object, as_objects
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
 
@@ -96,7 +96,6 @@ def _is_usable(skill: Json) -> bool:
 
 
 def _to_command(skill: Json) -> AgentCommand:
-    interface = skill.get("interface")
-    short = interface.get("shortDescription") if isinstance(interface, dict) else None
+    short = as_object(skill.get("interface")).get("shortDescription")
     description = short or skill.get("shortDescription") or skill.get("description")
     return AgentCommand(name=str(skill["name"]), description=str(description or ""))

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from model.backends.json_values import as_object
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 
@@ -168,9 +169,7 @@ def is_key_refused(error: Mapping[str, Any]) -> bool:
 
 def is_model_unknown(turn: object) -> bool:
     """Whether a turn ended because its provider does not have the model."""
-    error = turn.get("error") if isinstance(turn, dict) else None
-    info = error.get("codexErrorInfo") if isinstance(error, dict) else None
-    code, status = _parse_info(info)
+    code, status = _parse_info(as_object(as_object(turn).get("error")).get("codexErrorInfo"))
     return code == "modelNotFound" or status == 404
 
 
@@ -178,7 +177,7 @@ def _parse_info(info: object) -> tuple[str, int | None]:
     """Parse the error info: `"code"` or `{"code": {"httpStatusCode": 401}}`."""
     if isinstance(info, dict) and info:
         code, details = next(iter(info.items()))
-        status = details.get("httpStatusCode") if isinstance(details, dict) else None
+        status = as_object(details).get("httpStatusCode")
         return str(code), status if isinstance(status, int) else None
     return str(info or ""), None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Settings
-from model.backends.json_values import Json
+from model.backends.json_values import Json, as_object, as_objects
 from model.backends.model_lists import ModelList, OfferedModel
 from model.backends.process import build_agent_environment
 
@@ -25,8 +25,7 @@ class UserConfig:
     @classmethod
     def from_response(cls, response: Mapping[str, Any], profile: Mapping[str, Any]) -> "UserConfig":
         """Create from the response to `config/read`."""
-        config = response.get("config")
-        settings = {**(config if isinstance(config, dict) else {}), **profile}
+        settings = {**as_object(response.get("config")), **profile}
         provider = settings.get("model_provider")
         return cls(
             model=str(settings.get("model") or ""),
@@ -39,8 +38,7 @@ class Models:
     """The models that a running program lists, including hidden ones."""
 
     def __init__(self, listed: object = None) -> None:
-        models = listed if isinstance(listed, list) else []
-        self._models = [each for each in models if isinstance(each, dict) and each.get("model")]
+        self._models = [each for each in as_objects(listed) if each.get("model")]
 
     def list_efforts(self, model: str) -> Sequence[str]:
         """The efforts that the model supports; empty if unknown."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Settings
-from model.backends.json_values import Json
+from model.backends.json_values import Json, as_object
 from model.backends.orphans import OWNER_VARIABLE
 from model.base.git_layout import find_git_directories
 from model.domain.resources import EFFORTS
@@ -137,8 +137,7 @@ def build_thread_config(
 
 def get_profile_servers(profile: Mapping[str, Any]) -> dict[str, Json]:
     """The MCP servers that a profile adds."""
-    servers = profile.get("mcp_servers")
-    items = servers.items() if isinstance(servers, dict) else ()
+    items = as_object(profile.get("mcp_servers")).items()
     return {str(name): server for name, server in items if isinstance(server, dict)}
 
 

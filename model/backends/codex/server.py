@@ -158,7 +158,7 @@ class CodexServer:
     def limit_resets_in(self) -> float | None:
         """Seconds until an exhausted limit of the account resets, if the provider reported it."""
         windows = (self._limits.get(name) for name in ("primary", "secondary"))
-        used = [each for each in windows if isinstance(each, dict)]
+        used = [as_object(window) for window in windows]
         ends = [
             each["resetsAt"] - time.time()
             for each in used

@@ -23,6 +23,7 @@ from model.backends.codex.approvals import (
     parse_request,
     stricter_mode,
 )
+from model.backends.codex.model_choice import ModelChoice
 from model.backends.codex.server import NAME, CodexServer
 from model.backends.codex.session_cleanup import SessionCleanup
 from model.backends.codex.stream import CodexStream, get_turn_field
@@ -69,9 +70,7 @@ class CodexSession:
         self._failure: base.TurnFailed | None = None
         self._turn_lock = asyncio.Lock()
         """Held while a turn begins or is stopped, so that no stop hits the next turn."""
-        self._reported_model = ""
-        self._unknown_models: set[str] = set()
-        """Preset models that the program or its provider does not have."""
+        self._model_choice = ModelChoice(self.emit)
         self._fallback_task: asyncio.Task[None] | None = None
         self._last_input: list[Json] = []
         """The input of the program's turn."""
@@ -185,8 +184,7 @@ class CodexSession:
 
     def claims_thread(self, thread_id: str, params: Json) -> bool:
         """Whether a thread belongs to this session: its sub-agents' turns name our turn as root."""
-        turn = params.get("turn")
-        if isinstance(turn, dict) and self._turn_id and turn.get("rootTurnId") == self._turn_id:
+        if self._turn_id and get_turn_field(params, "rootTurnId") == self._turn_id:
             self._stream.adopt_thread(thread_id)
         return thread_id in self._stream.children
 
@@ -401,46 +399,26 @@ class CodexSession:
             self._mode = settings.mode
             await self._call("turn/start", {**policies, "input": items})
 
-    async def _resolve_model(self) -> str:
-        """The model of the next turn; a preset model only if the program has it."""
-        models, config = self._server.models, self._thread.config
-        chosen = self._settings.model
-        if not models.may_have(self._settings, config) and chosen not in self._unknown_models:
-            await self._report_unknown_model(chosen)
-        model = "" if chosen in self._unknown_models else chosen
-        model = model or models.default_model(config)
-        if model != self._reported_model:
-            self._reported_model = model
-            await self.emit(base.ModelReported(model))
-        return model
-
-    async def _report_unknown_model(self, model: str) -> None:
-        """Remember an unknown preset model and notify the user of the fallback."""
-        self._unknown_models.add(model)
-        if not self._thread.config.has_provider:
-            await self.emit(base.Notice(base.model_fallback_notice(NAME, model)))
-
     async def _try_fallback(self, params: Json) -> bool:
         """If the turn failed because of an unknown preset model, continue with the default one."""
-        settings = self._settings
-        is_possible = settings.model_is_preset and settings.model not in ("", *self._unknown_models)
         if (
             self._channel.is_stopping
-            or not is_possible
+            or not self._model_choice.has_fallback(self._settings)
             or not self._last_input
             or not errors.is_model_unknown(params.get("turn"))
         ):
             return False
-        await self._report_unknown_model(settings.model)
+        await self._model_choice.reject(self._settings.model, self._thread.config)
         # In a task: it awaits responses, which this reader delivers.
         self._fallback_task = asyncio.create_task(self._continue_turn(self._last_input))
         return True
 
     async def _build_policies(self) -> Json:
         """The parameters of a turn with the current settings."""
-        model = await self._resolve_model()
-        configured, supported = self._thread.config.effort, self._server.models.list_efforts(model)
-        effort = policy.choose_effort(self._settings, configured, supported)
+        models, config = self._server.models, self._thread.config
+        model = await self._model_choice.resolve(self._settings, models, config)
+        supported = models.list_efforts(model)
+        effort = policy.choose_effort(self._settings, config.effort, supported)
         return policy.build_turn_params(
             self._launch, self._settings, model, effort, self._thread.git_folders
         )

@@ -290,14 +290,13 @@ class CodexStream:
             yield from self._final(f"{block}{index}", "thinking", str(text))
 
     def _todo_list(self, turn: str, plan: object) -> Iterator[base.AgentEvent]:
-        steps = [each for each in plan if isinstance(each, dict)] if isinstance(plan, list) else []
         statuses = {"inProgress": "in_progress"}
         todos = [
             {
                 "content": str(step.get("step") or ""),
                 "status": statuses.get(str(step.get("status")), str(step.get("status"))),
             }
-            for step in steps
+            for step in as_objects(plan)
         ]
         self._todo_lists += 1
         key = f"{turn}-list-{self._todo_lists}"
@@ -346,5 +345,4 @@ def _join_texts(parts: object) -> str:
 
 def get_turn_field(params: Json, key: str) -> str:
     """A string field of a notification's turn, or an empty string."""
-    turn = params.get("turn")
-    return str(turn.get(key) or "") if isinstance(turn, dict) else ""
+    return str(as_object(params.get("turn")).get(key) or "")

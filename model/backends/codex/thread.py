@@ -12,7 +12,7 @@ from model.backends.codex import policy
 from model.backends.codex.models import UserConfig
 from model.backends.codex.server import NAME, CodexServer
 from model.backends.json_rpc import JsonRpc, RpcError
-from model.backends.json_values import Json
+from model.backends.json_values import Json, as_object
 from model.base.errors import SpinneyError
 
 _TIMEOUT: Final = 60.0
@@ -109,8 +109,7 @@ async def _resume(rpc: JsonRpc, settings: Mapping[str, Any], token: str) -> Json
 
 
 def _thread_id(response: Mapping[str, Any]) -> str:
-    thread = response.get("thread")
-    thread_id = thread.get("id") if isinstance(thread, dict) else None
+    thread_id = as_object(response.get("thread")).get("id")
     if not isinstance(thread_id, str):
         raise SpinneyError(f"{NAME} did not start a conversation. Try again.", "backend_error")
     return thread_id
@@ -127,6 +126,4 @@ def _find_provider_key(response: Mapping[str, Any]) -> str | None:
 
 
 def _list_servers(response: Mapping[str, Any]) -> list[str]:
-    config = response.get("config")
-    servers = config.get("mcp_servers") if isinstance(config, dict) else None
-    return list(servers) if isinstance(servers, dict) else []
+    return list(as_object(as_object(response.get("config")).get("mcp_servers")))

@@ -1,9 +1,8 @@
 """The user's own OpenCode agents, offered as commands (`/reviewer …`) for a single message."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from model.backends.json_values import Json
+from model.backends.json_values import Json, as_objects
 from model.domain.resources import AgentCommand
 
 _OURS: Final = frozenset({"plan", "build", "yolo"})
@@ -13,12 +12,10 @@ class CustomAgents:
     """The agents that the program lists, except native, hidden and Spinney's own ones."""
 
     def __init__(self, response: object) -> None:
-        listed = response if isinstance(response, list) else []
         self._agents = {
             each["name"]: each
-            for each in listed
-            if isinstance(each, Mapping)
-            and isinstance(each.get("name"), str)
+            for each in as_objects(response)
+            if isinstance(each.get("name"), str)
             and each["name"] not in _OURS
             and not each.get("native")
             and not each.get("hidden")

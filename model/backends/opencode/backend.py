@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from model.backends import base
 from model.backends.base import Launch
+from model.backends.json_values import as_object, as_text
 from model.backends.opencode import commands as opencode_commands
 from model.backends.opencode import model_list
 from model.backends.opencode import program as opencode_program
@@ -126,5 +127,4 @@ async def _create(call: Call) -> str:
 
 
 def _id(response: Any) -> str:
-    value = response.get("id") if isinstance(response, Mapping) else None
-    return value if isinstance(value, str) else ""
+    return as_text(as_object(response).get("id"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.command_files import read_commands, read_skills
-from model.backends.json_values import Json
+from model.backends.json_values import Json, as_object, as_objects
 from model.domain.resources import AgentCommand
 
 Call = Callable[[str, str, None], Awaitable[Any]]
@@ -67,11 +67,9 @@ async def build_call(
     return None
 
 
-async def _listed(call: Call) -> list[Mapping[str, Any]]:
-    response = await call("GET", "/command", None)
-    items = response if isinstance(response, list) else ()
-    objects = (each for each in items if isinstance(each, Mapping))
-    return [each for each in objects if isinstance(each.get("name"), str)]
+async def _listed(call: Call) -> list[Json]:
+    commands = as_objects(await call("GET", "/command", None))
+    return [each for each in commands if isinstance(each.get("name"), str)]
 
 
 def _describe(command: Mapping[str, Any]) -> AgentCommand:
@@ -86,8 +84,8 @@ def _describe(command: Mapping[str, Any]) -> AgentCommand:
 
 async def _last_model(call: Call, conversation: str) -> Json | None:
     """The model of the last response; `None` before any response: nothing can be compacted then."""
-    response = await call("GET", conversation, None)
-    model = response.get("model") if isinstance(response, Mapping) else None
-    if not isinstance(model, Mapping):
+    response = as_object(await call("GET", conversation, None))
+    model = response.get("model")
+    if not isinstance(model, dict):
         return None
     return {"providerID": model.get("providerID"), "modelID": model.get("id")}

@@ -5,6 +5,8 @@ including the API keys of the user.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from model.backends.json_values import as_object, as_objects
+
 _MAX_MISTAKES: Final = 3
 """Most mistakes that are listed."""
 
@@ -27,17 +29,14 @@ def describe_output(output: str) -> str | None:
 
 def describe_response(response: Mapping[str, Any]) -> str | None:
     """The message for an error response, if that is about the settings."""
-    value = response.get("data")
-    data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+    data = as_object(response.get("data"))
     match response.get("name"):
         case "ConfigJsonError":
             mistakes = _syntax_errors(str(data.get("message")).splitlines())
         case "ConfigInvalidError":
-            issues = data.get("issues")
             mistakes = [
                 _without_value(str(each.get("message")), ".".join(map(str, each.get("path") or ())))
-                for each in (issues if isinstance(issues, list) else ())
-                if isinstance(each, Mapping)
+                for each in as_objects(data.get("issues"))
             ]
         case _:
             return None

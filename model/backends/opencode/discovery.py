@@ -1,9 +1,10 @@
 """Discovers the MCP servers and commands that OpenCode offers in a worktree."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from model.backends import base
+from model.backends.json_values import as_object
 from model.backends.opencode import commands
 from model.backends.opencode.agents import CustomAgents
 from model.backends.opencode.commands import Call
@@ -13,8 +14,7 @@ from model.base.errors import SpinneyError
 async def discover(call: Call, agents: CustomAgents) -> AsyncIterator[base.AgentEvent]:
     """Yield the MCP servers and commands; calls that fail are skipped."""
     with suppress(SpinneyError):
-        servers = await call("GET", "/mcp", None)
-        if isinstance(servers, Mapping) and servers:
+        if servers := as_object(await call("GET", "/mcp", None)):
             yield base.McpServersListed(tuple(sorted(map(str, servers))))
     with suppress(SpinneyError):
         listed = await commands.list_commands(call)

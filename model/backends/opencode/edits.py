@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from model.backends.base import ToolResult, ToolUse
 from model.backends.edit_text import join_pieces, read_old_content
-from model.backends.json_values import as_text
+from model.backends.json_values import as_objects, as_text
 from model.backends.worktree_paths import display_path
 
 EDIT_TOOLS: Final = frozenset({"edit", "write", "apply_patch", "patch", "multiedit"})
@@ -38,7 +38,7 @@ class Edits:
             new = as_text(fields.get("content"))
             old = read_old_content(self._worktree / path, new) if path else ""
         elif isinstance(fields.get("edits"), list):
-            edits = [edit for edit in fields["edits"] if isinstance(edit, Mapping)]
+            edits = as_objects(fields["edits"])
             old = join_pieces([as_text(edit.get("oldString")) for edit in edits])
             new = join_pieces([as_text(edit.get("newString")) for edit in edits])
         else:

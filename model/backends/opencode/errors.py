@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from model.backends.base import TurnFailed
+from model.backends.json_values import as_object
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 
@@ -55,8 +56,7 @@ _NETWORK_WORDS: Final = re.compile(
 
 def turn_failure(error: Mapping[str, Any]) -> TurnFailed:
     """Convert the error of a session or a message, `{name, data}`."""
-    value = error.get("data")
-    data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+    data = as_object(error.get("data"))
     name = str(error.get("name") or "")
     detail = clean_line(str(data.get("message") or ""))[:_MAX_DETAIL]
     message, kind = _describe(name, detail, data.get("statusCode"))
@@ -157,9 +157,8 @@ def _by_status(status: int, detail: str) -> tuple[str, ErrorType]:
 
 
 def _retry_after(headers: object) -> float | None:
-    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
     try:
-        return float(str(value))
+        return float(str(as_object(headers).get("retry-after")))
     except ValueError:
         return None
 

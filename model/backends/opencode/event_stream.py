@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from model.backends.framing import LineSplitter, OversizedLine
+from model.backends.json_values import as_object
 from model.backends.process import InvalidLine
 
 _DATA: Final = b"data:"
@@ -28,7 +29,7 @@ class ServerEvent:
     def status(self) -> str:
         """`busy`, `idle` or `retry`; empty for events without a status."""
         status = self.properties.get("status") if self.kind == "session.status" else None
-        return str(status.get("type")) if isinstance(status, Mapping) else ""
+        return str(as_object(status).get("type") or "")
 
 
 class EventFeed:
@@ -52,8 +53,7 @@ def _parse(data: bytes) -> ServerEvent | InvalidLine:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return InvalidLine("not JSON", raw=data)
-    payload = value.get("payload") if isinstance(value, dict) else None
-    if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
+    payload = as_object(as_object(value).get("payload"))
+    if not isinstance(payload.get("type"), str):
         return InvalidLine("not an event", raw=data)
-    properties = payload.get("properties")
-    return ServerEvent(payload["type"], properties if isinstance(properties, dict) else {}, data)
+    return ServerEvent(payload["type"], as_object(payload.get("properties")), data)

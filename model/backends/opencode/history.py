@@ -1,9 +1,9 @@
 """Converts OpenCode's stored messages back to events, for when the original events were missed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from model.backends.json_values import Json, as_object
+from model.backends.json_values import Json, as_object, as_objects
 from model.backends.opencode.event_stream import ServerEvent
 
 LIMIT: Final = 50
@@ -12,8 +12,7 @@ LIMIT: Final = 50
 
 def turn_events(response: object, is_known: Callable[[str], bool]) -> Iterator[ServerEvent]:
     """The events of the open turn's messages; `is_known` recognizes its messages by id."""
-    listed = response if isinstance(response, list) else []
-    messages = [each for each in listed if isinstance(each, Mapping)]
+    messages = as_objects(response)
     infos = [as_object(message.get("info")) for message in messages]
     first = _first_of_turn(infos, is_known)
     for message, info in zip(messages[first:], infos[first:], strict=True):

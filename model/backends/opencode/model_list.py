@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model.backends.json_values import as_object
+from model.backends.json_values import as_object, as_objects
 from model.backends.model_lists import ModelList, OfferedModel
 from model.backends.process import build_agent_environment
 
@@ -20,19 +20,17 @@ class ConfiguredModels:
     @classmethod
     def parse(cls, response: object) -> "ConfiguredModels":
         """Parse the response to `GET /config`; its other fields, such as keys, are discarded."""
-        config = response if isinstance(response, Mapping) else {}
+        config = as_object(response)
         return cls(str(config.get("model") or ""), str(config.get("small_model") or ""))
 
 
 def parse_model_list(response: object, configured: ConfiguredModels) -> ModelList:
     """Parse the response to `GET /config/providers`."""
-    value = response.get("providers") if isinstance(response, Mapping) else None
-    providers = value if isinstance(value, list) else []
+    providers = as_objects(as_object(response).get("providers"))
     several = len(providers) > 1
     models = [
         _model(provider, str(name), model, several=several)
         for provider in providers
-        if isinstance(provider, Mapping)
         for name, model in as_object(provider.get("models")).items()
         if isinstance(model, Mapping) and _supports_tools(model)
     ]

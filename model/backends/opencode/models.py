@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from model.backends.base import Settings
+from model.backends.json_values import as_object, as_objects
 from model.backends.opencode.model_list import ConfiguredModels, parse_model_list
 from model.domain.resources import Effort
 
@@ -41,8 +42,7 @@ class Models:
 
     def variant(self, model: str, settings: Settings) -> str | None:
         """The model's variant with the reasoning effort of the settings; `None` for its default."""
-        value = self._models.get(model, {}).get("variants")
-        variants = value if isinstance(value, Mapping) else {}
+        variants = as_object(self._models.get(model, {}).get("variants"))
         names = _NO_THINKING if settings.thinking == "off" else _VARIANTS[settings.effort]
         return next((name for name in names if name in variants), None)
 
@@ -62,15 +62,12 @@ class Models:
 
     def context_window(self, model: str) -> int | None:
         """The most tokens of a conversation."""
-        limits = self._models.get(model, {}).get("limit")
-        window = limits.get("context") if isinstance(limits, Mapping) else None
+        window = as_object(self._models.get(model, {}).get("limit")).get("context")
         return window if isinstance(window, int) and window > 0 else None
 
 
 def _models(response: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    providers = response.get("providers") if isinstance(response, Mapping) else None
-    for provider in providers if isinstance(providers, list) else ():
-        models = provider.get("models") if isinstance(provider, Mapping) else None
-        for name, model in models.items() if isinstance(models, Mapping) else ():
-            if isinstance(model, Mapping):
+    for provider in as_objects(as_object(response).get("providers")):
+        for name, model in as_object(provider.get("models")).items():
+            if isinstance(model, dict):
                 yield f"{provider.get('id')}/{name}", model

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Probe
+from model.backends.json_values import as_object
 from model.backends.opencode.policy import build_configuration
 from model.backends.orphans import OWNER_VARIABLE
 from model.backends.process import build_agent_environment
@@ -100,7 +101,6 @@ def _is_signed_in(accounts: str, settings: str) -> bool | None:
 def _object(text: str | None) -> Mapping[str, Any]:
     """Parse a JSON object; empty for anything else, which the program itself will reject."""
     try:
-        value = json.loads(text or "{}")
+        return as_object(json.loads(text or "{}"))
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from model.backends import base
 from model.backends.base import Launch
+from model.backends.json_values import as_object, as_objects
 from model.backends.opencode import policy
 from model.backends.opencode.edits import Edits
 from model.backends.opencode.event_stream import ServerEvent
@@ -181,7 +182,7 @@ class PendingRequests:
                 tool,
                 directory if isinstance(directory, str) else "",
             )
-        fields = metadata if isinstance(metadata, Mapping) else {}
+        fields = as_object(metadata)
         is_edit = name == "edit"
         input_ = self._edits.from_request(fields) if is_edit else {**fields, "patterns": patterns}
         return base.PermissionRequested(key, name, input_, reason, tool)
@@ -207,13 +208,10 @@ def _not_waiting() -> SpinneyError:
 
 
 def _questions(value: object) -> _Questions:
-    items = value if isinstance(value, list) else []
-    return tuple(_question(each) for each in items if isinstance(each, Mapping))
+    return tuple(map(_question, as_objects(value)))
 
 
 def _question(fields: Mapping[str, Any]) -> Question:
-    value = fields.get("options")
-    options = value if isinstance(value, list) else []
     return Question.model_validate(
         {
             "question": str(fields.get("question") or ""),
@@ -221,8 +219,7 @@ def _question(fields: Mapping[str, Any]) -> Question:
             "multi_select": bool(fields.get("multiple")),
             "options": [
                 {"label": str(each.get("label")), "description": str(each.get("description") or "")}
-                for each in options
-                if isinstance(each, Mapping)
+                for each in as_objects(fields.get("options"))
             ],
         }
     )
@@ -240,8 +237,7 @@ def _reply(question: Question, answer: str) -> list[str]:
 
 def _command(request: Mapping[str, Any]) -> tuple[str, ...]:
     """The complete command; the patterns are its parts, without redirections."""
-    metadata = request.get("metadata")
-    command = metadata.get("command") if isinstance(metadata, Mapping) else None
+    command = as_object(request.get("metadata")).get("command")
     return (command,) if isinstance(command, str) else ()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from model.backends.json_values import as_object, as_objects
 from model.backends.opencode.policy import Verdict
 from model.base.errors import SpinneyError
 
@@ -33,11 +34,9 @@ class Rules:
 
         Raises `backend_unavailable` if our plugin is not loaded.
         """
-        for agent in agents if isinstance(agents, list) else ():
-            if isinstance(agent, Mapping) and agent.get("name") == _RULES_AGENT:
-                options = agent.get("options")
-                value = options.get("rules") if isinstance(options, Mapping) else None
-                by_agent = value.items() if isinstance(value, Mapping) else ()
+        for agent in as_objects(agents):
+            if agent.get("name") == _RULES_AGENT:
+                by_agent = as_object(as_object(agent.get("options")).get("rules")).items()
                 return cls({str(name): tuple(_rules(rules)) for name, rules in by_agent})
         raise SpinneyError(_NOT_LOADED, "backend_unavailable")
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 import aiohttp
 
+from model.backends.json_values import as_object
 from model.backends.opencode import config_errors
 from model.backends.opencode.event_stream import EventFeed, ServerEvent
 from model.backends.process import AgentProcess, InvalidLine
@@ -277,8 +278,7 @@ class OpenCodeServer:
             yield from set(self._listeners.values())
             return
         if event.kind == "session.created":
-            info = event.properties.get("info")
-            parent = info.get("parentID") if isinstance(info, Mapping) else None
+            parent = as_object(event.properties.get("info")).get("parentID")
             if isinstance(parent, str) and parent in self._listeners:
                 self._listeners[event.session_id] = self._listeners[parent]
         listener = self._listeners.get(event.session_id)
@@ -295,10 +295,9 @@ def _free_port() -> int:
 
 
 def _response_error(status: int, answer: object) -> SpinneyError:
-    if isinstance(answer, Mapping) and (text := config_errors.describe_response(answer)):
+    if text := config_errors.describe_response(as_object(answer)):
         return SpinneyError(clean_line(text), "backend_unavailable")
-    data = answer.get("data") if isinstance(answer, Mapping) else None
-    message = data.get("message") if isinstance(data, Mapping) else None
+    message = as_object(as_object(answer).get("data")).get("message")
     quoted = f" It said: {clean_line(str(message))[:500]}" if message else ""
     kind: ErrorType = "not_found" if status == 404 else "invalid_request"
     if status >= 500:

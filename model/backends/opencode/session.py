@@ -11,6 +11,7 @@ from typing import Any, Final
 from model.backends import base
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
+from model.backends.json_values import as_objects
 from model.backends.opencode import commands, errors, history, policy
 from model.backends.opencode import prompt as opencode_prompt
 from model.backends.opencode.agents import CustomAgents
@@ -328,8 +329,7 @@ class OpenCodeSession:
         for event in history.turn_events(messages, self._stream.has_message):
             await self._handle_event(event)
         for kind in ("permission", "question"):
-            listed = await self._call("GET", f"/{kind}", None)
-            for each in listed if isinstance(listed, list) else ():
+            for each in as_objects(await self._call("GET", f"/{kind}", None)):
                 if each.get("sessionID") in self._stream.conversations:
                     await self._handle_event(ServerEvent(f"{kind}.asked", each))
         busy = await self._call("GET", "/session/status", None)

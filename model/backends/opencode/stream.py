@@ -107,13 +107,12 @@ class OpenCodeStream:
 
     def find_tool(self, reference: object) -> str | None:
         """The id of the tool use that a request's `{messageID, callID}` refers to."""
-        if not isinstance(reference, Mapping):
-            return None
-        return self._calls.get((str(reference.get("messageID")), str(reference.get("callID"))))
+        fields = as_object(reference)
+        return self._calls.get((str(fields.get("messageID")), str(fields.get("callID"))))
 
     def find_agent(self, reference: object) -> str:
         """The name of the agent whose tool a request's `{messageID, callID}` refers to."""
-        message = reference.get("messageID") if isinstance(reference, Mapping) else None
+        message = as_object(reference).get("messageID")
         return str(self._messages.get(str(message), {}).get("agent") or "")
 
     def events(self, kind: str, properties: Json) -> Iterator[base.AgentEvent]:

@@ -252,7 +252,7 @@ async def test_a_missing_program_is_a_sentence(tmp_path: Path) -> None:
 
 
 async def test_a_missing_directory_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SpinneyError, match="no longer exists"):
+    with pytest.raises(SpinneyError, match="directory is missing"):
         await AgentProcess.start([sys.executable], tmp_path / "gone", {})
 
 

@@ -41,7 +41,7 @@ async def test_credentials_and_control_bytes_stay_out_of_errors(repository: Repo
 
 
 async def test_a_directory_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SpinneyError, match="no longer exists") as failed:
+    with pytest.raises(SpinneyError, match="directory is missing") as failed:
         await git(tmp_path / "gone", "status")
     assert failed.value.error_type == "not_found"
 

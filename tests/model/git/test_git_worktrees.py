@@ -222,7 +222,7 @@ async def test_a_worktree_removed_by_hand_is_made_anew(
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     shutil.rmtree(path)
-    with pytest.raises(SpinneyError, match="no longer exists"):
+    with pytest.raises(SpinneyError, match="directory is missing"):
         await read_worktree_status(path, "main")
     await check_out(repository.root, path, "one")
     assert (path / "read.me").exists()

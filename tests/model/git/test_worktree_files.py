@@ -72,5 +72,5 @@ async def test_a_list_is_made_anew_once_it_is_old(
 async def test_a_folder_that_is_gone_is_a_sentence_each_time(repository: Repository) -> None:
     known = FileSearch()
     for _ in range(2):
-        with pytest.raises(SpinneyError, match="no longer exists"):
+        with pytest.raises(SpinneyError, match="directory is missing"):
             await known.find(repository.root / "gone", "x", 50)

@@ -9,7 +9,7 @@ from model.richtext.diff_comments import (
     load_comments,
     trim_context,
 )
-from model.richtext.diff_rows import DiffRow, diff_rows, diff_words, diff_words_cached
+from model.richtext.diff_rows import DiffRow, diff_rows, diff_short_lines, diff_words
 from model.richtext.diff_text import DiffText, FileNote, HunkHeading, parse_diff
 from tests.tui.diff_tree import PARSER
 from tui.diff.lines import Mark, Painter
@@ -120,7 +120,7 @@ def test_the_words_that_changed_are_found_and_long_lines_are_not_searched() -> N
 
 
 def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_drawn() -> None:
-    diff_words_cached.cache_clear()
+    diff_short_lines.cache_clear()
     count = 140  # the removed lines and those that came for them are far from one another
     old = "".join(f"-    call({n}, old)\n" for n in range(count))
     new = "".join(f"+    call({n}, new)\n" for n in range(count))
@@ -133,7 +133,7 @@ def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_draw
     strip = painter.unified(count * 2, 80, 0, Mark(Segment(" ")))
     ground = look.inserted.changed.bgcolor
     assert [s.text for s in strip if s.style and s.style.bgcolor == ground] == ["new"]
-    assert diff_words_cached.cache_info().misses == 1
+    assert diff_short_lines.cache_info().misses == 1
 
 
 def test_hidden_characters_of_an_edit_are_shown_and_tell_lines_apart() -> None:

@@ -134,7 +134,7 @@ async def test_the_diff_of_a_worktree_that_is_gone_is_a_sentence(
     async with terminal_on(workspace) as (app, pilot):
         app.main.open_place(Place("worktree", tree.id))
         await pilot.press("ctrl+g")
-        await until_shown(app, pilot, "no longer exists", "recreate or")
+        await until_shown(app, pilot, "directory is missing", "recreate or")
 
 
 async def test_a_git_that_is_too_old_is_said_at_the_start_and_in_the_dialog(

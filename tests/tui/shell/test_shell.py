@@ -14,7 +14,7 @@ from model.domain import events as e
 from model.preferences.schema import Preferences
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tui.actions.all import ACTIONS
+from tui.actions.all import FUNCTIONS
 from tui.actions.git import ON_DIFF_SCREEN
 from tui.canvas.screen import CANVAS
 from tui.diff.actions import DIFF
@@ -48,7 +48,7 @@ def test_importing_the_program_loads_nothing_that_the_first_frame_does_not_need(
 def test_every_action_of_the_table_can_be_done() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
     of_diff = {"diff_back", *DIFF, *(f"diff_{act.__name__}" for act in ON_DIFF_SCREEN)}
-    known = ACTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
+    known = FUNCTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
     assert {action.id for action in keymap.ACTIONS} <= known
 
 
