@@ -105,9 +105,18 @@ async def launched(playwright: Playwright, home: str, *, notifies: bool = False)
 
 
 async def made_context(
-    browser: Browser, screen: Screen, base_url: str, *, has_worker: bool = True
+    browser: Browser,
+    screen: Screen,
+    base_url: str,
+    *,
+    has_worker: bool = True,
+    has_motion: bool = True,
 ) -> BrowserContext:
-    """What a browser keeps for one person who looks at this screen."""
+    """A browser profile for this screen.
+
+    Without `has_motion` the page shows no animations, each of which Chromium paints sixty times a
+    second without a graphics processor.
+    """
     context = await browser.new_context(
         base_url=base_url,
         viewport={"width": screen.width, "height": screen.height},
@@ -115,6 +124,7 @@ async def made_context(
         is_mobile=screen.touch,
         color_scheme="light" if screen.scheme == "light" else "dark",
         service_workers="allow" if has_worker else "block",
+        reduced_motion="no-preference" if has_motion else "reduce",
     )
     context.set_default_timeout(PATIENCE * 1000)
     await context.add_init_script(REPORTS_VIOLATIONS)

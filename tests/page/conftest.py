@@ -157,19 +157,20 @@ def faults() -> Iterator[Faults]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def open_page(browser: Browser, served: Serving, faults: Faults) -> AsyncIterator[OpenPage]:
-    """Opens pages that are signed in, each in a browser of its own as far as it can tell.
+    """Opens signed-in pages, each in a browser profile of its own.
 
-    `await open_page("/session/ID", screen=PHONE)`; `base_url` where something stands between the
-    page and Spinney, `has_worker=False` where a test answers requests itself: a service worker's
-    pass it by.
+    `await open_page("/session/ID", screen=PHONE)`; `base_url` if a proxy is between the page and
+    Spinney; `has_worker=True` for tests of the service worker, which loads every file of the page.
     """
     contexts = []
 
     async def open_one(
-        place: str = "", *, screen: Screen = DESKTOP, base_url: str = "", has_worker: bool = True
+        place: str = "", *, screen: Screen = DESKTOP, base_url: str = "", has_worker: bool = False
     ) -> Page:
         base_url = base_url or served.base_url
-        context = await made_context(browser, screen, base_url, has_worker=has_worker)
+        context = await made_context(
+            browser, screen, base_url, has_worker=has_worker, has_motion=False
+        )
         contexts.append(context)
         faults.watch(context, urlsplit(base_url).netloc)
         page = await context.new_page()

@@ -61,7 +61,7 @@ async def opened(context: BrowserContext, served: Serving, place: str = "") -> P
 @pytest_asyncio.fixture(loop_scope="session")
 async def listening(open_page: OpenPage, served: Serving, sounds: None) -> Page:
     """A page that shows no session, and not who needs somebody."""
-    context = (await open_page()).context
+    context = (await open_page(has_worker=True)).context
     await context.pages[0].close()
     return await opened(context, served, "/archive")
 
@@ -93,7 +93,7 @@ async def test_an_end_sounds_but_not_one_that_a_person_made(
 async def test_what_one_sees_is_silent(
     open_page: OpenPage, served: Serving, other: Socket, session: Any, sounds: None
 ) -> None:
-    context = (await open_page()).context
+    context = (await open_page(has_worker=True)).context
     page = await opened(context, served, f"/session/{session['id']}")
     await page.bring_to_front()
     await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
@@ -138,7 +138,7 @@ async def test_a_sound_is_tried_beside_its_preference(
     open_page: OpenPage, other: Socket, name: str
 ) -> None:
     await other.call("update_preferences", changes={"waiting_sound": name})
-    page = await open_page("/preferences")
+    page = await open_page("/preferences", has_worker=True)
     async with page.expect_response(lambda answer: f"/sounds/{name}.wav" in answer.url) as asked:
         await page.get_by_role("button", name="Play Waiting sound").click()
     answer = await asked.value
@@ -173,7 +173,7 @@ async def test_a_hidden_tab_is_marked_in_its_title_and_the_device_notifies(
 
 
 async def test_the_device_is_asked_on_a_press_only(open_page: OpenPage) -> None:
-    page = await open_page("/preferences")
+    page = await open_page("/preferences", has_worker=True)
     box = page.get_by_label("Notify me when a session needs me")
     await expect(box).to_be_enabled()
     assert await page.evaluate("Notification.permission") == "default"

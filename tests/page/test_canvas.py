@@ -101,7 +101,7 @@ async def test_what_is_said_while_the_last_words_are_asked_for_is_shown(
         route.on_message(ask)
         server.on_message(tell)
 
-    page = await open_page(has_worker=False)
+    page = await open_page()
     await page.route_web_socket("**/ws?*", late)
     await page.reload()
     await page.goto("/#/canvas")

@@ -24,7 +24,7 @@ async def with_worker(page: Page) -> None:
 
 
 async def test_it_can_be_installed(open_page: OpenPage) -> None:
-    page = await open_page()
+    page = await open_page(has_worker=True)
     await with_worker(page)
     session = await page.context.new_cdp_session(page)
     found = await session.send("Page.getInstallabilityErrors")
@@ -39,7 +39,7 @@ async def test_it_can_be_installed(open_page: OpenPage) -> None:
 
 async def test_only_its_own_worker_passes_the_policy(open_page: OpenPage, faults: Faults) -> None:
     faults.allow("violates", "Trusted Type", "TrustedScriptURL")
-    page = await open_page()
+    page = await open_page(has_worker=True)
     refused = await page.evaluate(
         "navigator.serviceWorker.register('/other.js').then(() => '', (error) => error.name)"
     )
@@ -50,7 +50,7 @@ async def test_without_a_connection_a_reload_shows_the_page_and_how_it_stands(
     open_page: OpenPage, faults: Faults
 ) -> None:
     faults.allow("ERR_INTERNET_DISCONNECTED", "Failed to fetch", "WebSocket")
-    page = await open_page("/preferences")
+    page = await open_page("/preferences", has_worker=True)
     await with_worker(page)
     await page.context.set_offline(True)
     await page.reload()
@@ -64,7 +64,7 @@ async def test_without_a_connection_a_reload_shows_the_page_and_how_it_stands(
 
 
 async def test_nothing_that_people_say_is_kept(open_page: OpenPage, session: Any) -> None:
-    page = await open_page(f"/session/{session['id']}")
+    page = await open_page(f"/session/{session['id']}", has_worker=True)
     await with_worker(page)
     await page.reload()
     await ready(page)
@@ -98,7 +98,7 @@ class TestANewerPage:
         self, open_page: OpenPage, served: Stage, tmp_path: Path, faults: Faults
     ) -> None:
         faults.allow("ERR_CONNECTION_REFUSED", "WebSocket", "404")
-        page = await open_page("/search")
+        page = await open_page("/search", has_worker=True)
         await with_worker(page)
         await page.get_by_label("Search messages").fill("apples")
         await expect(page.locator("#newer")).to_have_count(0)

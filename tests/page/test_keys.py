@@ -53,7 +53,7 @@ async def test_the_palette_finds_commands_and_places(
 async def test_what_is_typed_while_the_palette_still_loads_is_typed_into_it(
     open_page: OpenPage, session: Any
 ) -> None:
-    box = await about_to_write(open_page, session, has_worker=False)
+    box = await about_to_write(open_page, session)
     page = box.page
     loads = asyncio.Event()
 

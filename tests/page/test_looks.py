@@ -62,7 +62,7 @@ async def test_a_change_shows_at_once_in_every_page(open_page: OpenPage, other: 
 async def test_after_a_reload_it_looks_so_from_the_start(
     open_page: OpenPage, other: Socket
 ) -> None:
-    page = await open_page(has_worker=False)
+    page = await open_page()
     wanted = {"theme": "light", "syntax_theme_light": "rose-pine-dawn", "zoom_level": 100}
     await other.call("update_preferences", changes={**wanted, "ui_font": "inter"})
     ground = loader.load_syntax_theme("rose-pine-dawn").ui["background"]

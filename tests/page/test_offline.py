@@ -27,7 +27,7 @@ WAITED_LONG = """() => {
 @pytest_asyncio.fixture(loop_scope="session")
 async def at(open_page: OpenPage, line: Line, session: Any) -> Conversation:
     """Somebody at the session, at the other end of the line, who was answered once."""
-    page = await open_page(f"/session/{session['id']}", base_url=line.base_url)
+    page = await open_page(f"/session/{session['id']}", base_url=line.base_url, has_worker=True)
     made = Conversation(Pointer(page))
     await made.say("/demo say before")
     await expect(made.answers.last).to_contain_text("before")
@@ -88,7 +88,7 @@ async def test_what_waits_lies_over_nothing_where_a_keyboard_takes_half_of_a_pho
     open_page: OpenPage, line: Line, session: Any
 ) -> None:
     place, screen = f"/session/{session['id']}", Screen(390, 430, touch=True)
-    page = await open_page(place, base_url=line.base_url, screen=screen)
+    page = await open_page(place, base_url=line.base_url, screen=screen, has_worker=True)
     at = Conversation(Pointer(page, touch=True))
     await expect(at.box).to_be_visible()
     await line.cut()
@@ -111,7 +111,7 @@ async def test_a_part_that_was_never_opened_comes_when_the_connection_does(
     open_page: OpenPage, line: Line, worktree: Any
 ) -> None:
     # Without the worker, as at an address that has no encryption: nothing is kept.
-    page = await open_page(base_url=line.base_url, has_worker=False)
+    page = await open_page(base_url=line.base_url)
     await line.cut()
     await expect(page.locator("#offline")).to_be_visible()
     await page.goto(f"/#/diff/{worktree['id']}")
@@ -124,7 +124,7 @@ async def test_a_part_that_was_never_opened_comes_when_the_connection_does(
 async def test_every_part_opens_without_a_connection_where_the_worker_keeps_the_page(
     open_page: OpenPage, line: Line
 ) -> None:
-    page = await open_page(base_url=line.base_url)
+    page = await open_page(base_url=line.base_url, has_worker=True)
     await with_worker(page)
     await line.cut()
     await expect(page.locator("#offline")).to_be_visible()
@@ -194,7 +194,7 @@ async def test_it_can_be_changed_and_removed_before_it_goes(
 async def test_what_is_on_its_way_cannot_be_changed_or_removed_any_more(
     open_page: OpenPage, line: Line, session: Any
 ) -> None:
-    page = await open_page(base_url=line.base_url)
+    page = await open_page(base_url=line.base_url, has_worker=True)
     is_on_its_way = asyncio.Event()
 
     def deaf(route: WebSocketRoute) -> None:
