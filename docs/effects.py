@@ -31,7 +31,7 @@ class Effect:
         text = (ROOT / "tests" / path).read_text()
         if f"def {name}(" not in text or key not in text:
             found.append(f"{key}: tests/{path} has no test {name} of it")
-        return found if self.readers else [*found, f"{key}: nobody reads it"]
+        return found if self.readers else [*found, f"{key}: no code reads it"]
 
 
 def _only_stores(reader: Path) -> bool:
@@ -71,7 +71,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "syntax_theme_light": _of(
         "tui/shell/conversation_loader.py server/theme_css.py server/lite/layout.py",
-        "page/test_looks.py::test_after_a_reload_it_looks_so_from_the_start",
+        "page/test_looks.py::test_the_first_frame_after_a_reload_follows_the_preferences",
     ),
     "canvas_layout": _of(
         "tui/canvas/screen.py server/web/js/views/canvas.js",
@@ -79,7 +79,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "show_keybinding_hints": _of(
         "tui/shell/app.py tui/screens/full.py",
-        "tui/screens/test_full_screens.py::test_the_foot_follows_the_preferences",
+        "tui/screens/test_full_screens.py::test_key_hints_follow_the_preferences",
     ),
     **dict.fromkeys(
         ("selected_model", "selected_codex_model", "selected_opencode_model"), _PRESETS
@@ -88,12 +88,12 @@ EFFECTS: Final[dict[str, Effect]] = {
     "default_effort_level": _of(
         _LAYERS,
         "model/runtime/test_launch.py"
-        "::test_a_model_works_as_hard_as_the_session_thinks_and_the_person_prefers",
+        "::test_the_effort_depends_on_thinking_and_preferences",
     ),
     "default_backend": _of(
         _LAYERS,
         "model/writing/test_writer.py"
-        "::test_the_prompts_agent_comes_before_the_projects_before_the_persons",
+        "::test_the_agent_is_that_of_the_prompt_or_the_project_or_the_user",
     ),
     "default_codex_reasoning_effort": _of(
         _LAYERS,
@@ -115,7 +115,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "file_edit_mode": _of(
         "tui/terminal/open_commands.py",
-        "tui/shell/test_opening.py::test_files_are_edited_on_this_screen_where_that_is_preferred",
+        "tui/shell/test_opening.py::test_files_are_edited_in_the_terminal_if_preferred",
     ),
     "agent_limit": _of(
         "model/chat/chats.py", "model/chat/test_agent_pool.py::test_the_limit_is_a_preference"
@@ -123,7 +123,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     "auto_session_naming": _of(
         "model/chat/session_naming.py model/chat/user_messages.py",
         "model/chat/test_session_naming.py"
-        "::test_named_sessions_later_messages_and_a_switched_off_setting_ask_nobody",
+        "::test_no_name_is_requested_for_named_sessions_later_messages_or_with_the_setting_off",
     ),
     "session_naming_model": _of(
         "model/writing/writer.py",
@@ -132,27 +132,27 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "session_recap_enabled": _of(
         "model/chat/recap.py",
-        "model/chat/test_recap.py::test_who_was_not_away_or_wants_none_is_told_nothing",
+        "model/chat/test_recap.py::test_no_recap_without_an_absence_or_with_the_preference_off",
     ),
     "restore_last_session": _of(
         "tui/shell/startup.py",
-        "tui/shell/test_coming_back.py::test_the_session_that_was_open_opens_again_also_elsewhere",
+        "tui/shell/test_coming_back.py::test_the_open_session_is_restored_on_another_server",
     ),
     "close_original_on_clear_context": _of(
         "model/chat/chats.py",
         "model/chat/test_requests.py"
-        "::test_a_plan_goes_on_in_a_fresh_session_and_the_old_one_is_done",
+        "::test_a_plan_is_carried_out_in_a_new_session",
     ),
     "confirm_session_close": _of(
         "tui/actions/sessions.py tui/canvas/screen.py server/web/js/actions.js"
         " server/web/js/views/canvas.js",
         "tui/screens/test_safe_choice.py"
-        "::test_a_session_is_archived_after_a_question_where_that_is_wanted",
+        "::test_archiving_a_session_asks_if_the_preference_is_set",
     ),
     "auto_branch_naming": _of(
         "model/worktrees/branch_naming.py",
         "model/worktrees/test_branch_naming.py"
-        "::test_nobody_is_asked_where_the_name_is_a_persons_or_the_message_says_nothing",
+        "::test_given_names_and_uninformative_messages_cause_no_naming",
     ),
     "branch_naming_model": _of(
         "model/writing/writer.py",
@@ -165,7 +165,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     "auto_archive_on_pr_merged": _of(
         "model/hosting/polling.py",
         "model/hosting/test_pull_request_commands.py"
-        "::test_a_merged_pull_request_archives_nothing_where_that_is_switched_off",
+        "::test_a_merged_pull_request_archives_nothing_if_the_preference_is_off",
     ),
     "git_poll_interval": _of(
         "model/background/poller.py",
@@ -177,33 +177,33 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "archive_retention_days": _of(
         "model/background/retention.py",
-        "model/worktrees/test_removing.py::test_zero_days_keep_the_archive_for_ever",
+        "model/worktrees/test_removing.py::test_zero_days_keep_the_archive_forever",
     ),
     "removal_behavior": _of(
         "model/commands/worktrees.py tui/actions/archive.py server/web/js/views/removal.js",
-        "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_what_works",
+        "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_running_sessions",
     ),
     "magic_prompts": _of(
         "model/writing/writer.py model/runtime/launch.py model/commands/reviews.py",
-        "model/writing/test_writer.py::test_a_persons_own_prompt_model_and_language_hold",
+        "model/writing/test_writer.py::test_the_users_prompt_model_and_language_are_used",
     ),
     "magic_prompt_models": _of(
         "model/writing/writer.py",
-        "model/writing/test_writer.py::test_a_persons_own_prompt_model_and_language_hold",
+        "model/writing/test_writer.py::test_the_users_prompt_model_and_language_are_used",
     ),
     "magic_prompt_providers": _of(
         "model/preferences/profiles.py",
         "model/preferences/test_profiles.py"
-        "::test_a_difference_goes_to_the_account_that_the_profile_says",
+        "::test_texts_are_written_with_the_chosen_profile",
     ),
     "magic_prompt_backends": _of(
         "model/writing/writer.py",
         "model/writing/test_writer.py"
-        "::test_the_prompts_agent_comes_before_the_projects_before_the_persons",
+        "::test_the_agent_is_that_of_the_prompt_or_the_project_or_the_user",
     ),
     "parallel_execution_prompt_enabled": _of(
         "model/runtime/launch.py",
-        "model/runtime/test_launch.py::test_what_nobody_set_adds_nothing",
+        "model/runtime/test_launch.py::test_unset_prompts_add_nothing",
     ),
     **dict.fromkeys(
         (
@@ -215,18 +215,18 @@ EFFECTS: Final[dict[str, Effect]] = {
     "default_enabled_mcp_servers": _of(
         "model/runtime/launch.py",
         "model/runtime/test_launch.py"
-        "::test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on",
+        "::test_known_mcp_servers_that_are_not_enabled_are_off_and_new_ones_are_on",
     ),
     "known_mcp_servers": _of(
         "model/runtime/launch.py",
         "model/runtime/test_launch.py"
-        "::test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on",
+        "::test_known_mcp_servers_that_are_not_enabled_are_off_and_new_ones_are_on",
     ),
     "chrome_enabled": _of("model/runtime/launch.py", _LAUNCH),
     "http_server_enabled": _of(
         "server/on_demand.py",
         "server/test_server_life.py"
-        "::test_the_preference_starts_and_stops_it_while_spinney_runs",
+        "::test_the_preference_starts_and_stops_the_server_while_spinney_runs",
     ),
     "http_server_port": _of(
         _SERVER,
@@ -234,22 +234,22 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "http_server_token": _of(
         "server/app.py",
-        f"{_SETTINGS_OF_SERVER}::test_a_changed_token_closes_what_the_old_one_opened",
+        f"{_SETTINGS_OF_SERVER}::test_a_changed_token_closes_connections_of_the_old_one",
     ),
     "http_server_auto_start": _of(
         "server/on_demand.py",
         "server/test_server_life.py"
-        "::test_it_starts_with_spinney_where_auto_start_says_so",
+        "::test_auto_start_decides_whether_the_server_starts_with_spinney",
     ),
     "http_server_localhost_only": _of(
-        _SERVER, f"{_SETTINGS_OF_SERVER}::test_a_network_is_let_in_and_out_again"
+        _SERVER, f"{_SETTINGS_OF_SERVER}::test_localhost_only_can_be_turned_off_and_on_again"
     ),
     "http_server_token_required": _of(
-        _SERVER, f"{_SETTINGS_OF_SERVER}::test_the_token_is_required_or_not_at_once"
+        _SERVER, f"{_SETTINGS_OF_SERVER}::test_a_change_of_token_required_applies_at_once"
     ),
     "ai_language": _of(
         "model/runtime/launch.py model/writing/writer.py",
-        "model/writing/test_writer.py::test_a_persons_own_prompt_model_and_language_hold",
+        "model/writing/test_writer.py::test_the_users_prompt_model_and_language_are_used",
     ),
     "allow_web_tools_in_plan_mode": _of("model/runtime/launch.py", _LAUNCH),
     "debug_mode_enabled": _of(
@@ -258,27 +258,27 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "default_provider": _of(
         "model/preferences/profiles.py",
-        "live/test_profiles_live.py::test_neither_a_difference_nor_a_session_goes_past_the_profile",
+        "live/test_profiles_live.py::test_texts_and_sessions_use_only_the_profiles_provider",
     ),
     "custom_cli_profiles": _of(
         "model/preferences/profiles.py model/runtime/launch.py",
-        "live/test_profiles_live.py::test_neither_a_difference_nor_a_session_goes_past_the_profile",
+        "live/test_profiles_live.py::test_texts_and_sessions_use_only_the_profiles_provider",
     ),
     "waiting_sound": _of(
         "tui/shell/notifier.py server/web/js/alerts.js",
-        "page/test_alerts.py::test_a_sound_is_tried_beside_its_preference",
+        "page/test_alerts.py::test_a_sound_can_be_played_beside_its_preference",
     ),
     "review_sound": _of(
         "tui/shell/notifier.py server/web/js/alerts.js",
-        "tui/shell/test_notifier.py::test_an_end_rings_by_its_own_preference_and_a_stop_is_no_news",
+        "tui/shell/test_notifier.py::test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does_not",
     ),
     "keybindings": _of(
         "tui/shell/main_screen.py server/web/js/keys.js",
-        "tui/shell/test_shell.py::test_keys_of_ones_own_replace_the_built_in_ones",
+        "tui/shell/test_shell.py::test_custom_keys_replace_the_built_in_ones",
     ),
     "has_seen_feature_tour": _of(
         "tui/shell/connection.py tui/actions/about.py",
-        "tui/screens/test_about.py::test_who_wants_to_look_around_is_not_asked_again",
+        "tui/screens/test_about.py::test_first_run_is_not_shown_again_after_escape",
     ),
 }  # fmt: skip
-"""By key; one that nobody reads is not shown to people, and has no row here."""
+"""By key; a preference without a reader is not shown and has no row here."""

@@ -44,7 +44,7 @@ _ELSEWHERE: Final = {
     "tracker_api_key": "tracker_api_key",
     "custom_cli_profiles": "custom_cli_profiles",
     "keybindings": "keybindings_map",
-    "http_server_token": "a_changed_token|a_token_is_made",
+    "http_server_token": "a_changed_token|a_token_is_generated",
 }
 
 SECTIONS: Final[dict[str, Rows]] = {
@@ -52,12 +52,12 @@ SECTIONS: Final[dict[str, Rows]] = {
     "2.2 Worktree": {
         **_plain("a_worktree_has_the_field", *_WORKTREE),
         **_named("cached_pr_status", "cached_check_status"),
-        **_plain("a_worktree_looked_at_has_the_field", *_CACHED),
+        **_plain("a_worktree_with_git_status_has_the_field", *_CACHED),
     },
     "2.3 Session": {
         **_plain("a_session_has_the_field", *_SESSION),
         "archived_at": "archived_at_only_when_archived",
-        "messages": "got_alone_carries_its_messages",
+        "messages": "fetched_by_id_has_its_messages",
     },
     "2.4 Message": _plain(
         "a_message_has_the_field", "id", "role", "content", "timestamp", "usage"
@@ -67,9 +67,9 @@ SECTIONS: Final[dict[str, Rows]] = {
         for key in preference_fields()
     },
     "2.6 Project config file": {
-        "scripts": "spinney_json_goes_before|a_file_that_cannot_be_understood",
-        "setup": "setup_and_run_know|a_failing_setup_keeps",
-        "run": "setup_and_run_know|a_running_script_is_stopped",
+        "scripts": "spinney_json_takes_precedence|an_invalid_file_is_named",
+        "setup": "setup_and_run_get|a_failing_setup_keeps",
+        "run": "setup_and_run_get|a_running_script_is_stopped",
         "teardown": "a_failing_teardown_stops",
     },
     "2.7 Branch, remote": {
@@ -79,8 +79,8 @@ SECTIONS: Final[dict[str, Rows]] = {
     },
     "2.8 Environment variables": {
         "API keys and endpoints of backends": "agents_get_their_own_variables",
-        "log level": "the_log_holds_what_its_level",
-        "config and data directory": "everything_lies_where_the_variables_say",
+        "log level": "the_log_contains_messages",
+        "config and data directory": "only_to_the_configured_directories",
     },
     "3 States and transitions": {
         "Worktree: creating": "worktree_creating",
@@ -94,7 +94,7 @@ SECTIONS: Final[dict[str, Rows]] = {
         "Approve Plan": "approve_plan_carries|post_approve",
         "Stop Generation": "stop_generation_keeps|post_stop",
         "Remove Project": "remove_project_leaves|project_removed",
-        "Streaming order": "come_in_order",
+        "Streaming order": "arrive_in_order",
     },
     "4.1 HTTP endpoints": {
         "GET /ws": "get_ws_upgrades|401_before_the_upgrade",
@@ -108,16 +108,16 @@ SECTIONS: Final[dict[str, Rows]] = {
         "POST /api/sessions/{sessionId}/answer": "post_answer",
         "GET /api/worktrees/{worktreeId}/sessions": "get_worktrees_sessions",
         "POST /api/worktrees/{worktreeId}/sessions": "post_worktrees_sessions",
-        "GET /api/sessions/{sessionId}": "get_sessions_comes",
+        "GET /api/sessions/{sessionId}": "get_sessions_includes",
         "PATCH /api/sessions/{sessionId}": "patch_sessions",
         "POST /api/sessions/{sessionId}/archive": "post_archive",
         "DELETE /api/sessions/{sessionId}": "delete_sessions_",
     },
     "4.2 WebSocket command protocol": {
         "id": "requests_in_flight",
-        "command, args": "args_are_taken|an_argument_that_nobody",
+        "command, args": "args_may_use|an_unknown_argument",
         "response": "a_success_is_a_response",
-        "error": "a_failure_is_an_error|a_frame_that_is_no_object",
+        "error": "a_failure_is_an_error|a_frame_that_is_not_an_object",
         "event": "every_event_goes_to",
     },
     "4.3 WebSocket chat messages": {
@@ -140,10 +140,10 @@ SECTIONS: Final[dict[str, Rows]] = {
     ),
     "5 Authentication": {
         "1 Bearer and query token": "api_auth|get_ws_upgrades",
-        "2 http_server_token": "a_token_is_made|a_changed_token",
-        "3 http_server_token_required": "401_without|the_token_is_required_or_not",
+        "2 http_server_token": "a_token_is_generated|a_changed_token",
+        "3 http_server_token_required": "401_without|a_change_of_token_required",
         "4 GET /api/auth": "api_auth",
-        "5 Binding": "a_network_is_let_in",
+        "5 Binding": "localhost_only_can_be_turned",
         "6 Subscribe again": "must_subscribe_again",
     },
     "6 Events": {
@@ -170,9 +170,9 @@ SECTIONS: Final[dict[str, Rows]] = {
         "No uncommitted changes to commit": "commit_changes_commits",
         "Failed to create worktree: {reason}": "create_worktree_that_fails",
         "Project not found: {id}": "test_project_not_found",
-        "Path is not a git repository: {path}": "refuses_what_is_no_repository|of_repositories",
+        "Path is not a git repository: {path}": "that_are_not_repositories|of_repositories",
         "Folder name already exists: {name}": "a_folder_name_is_unique",
-        "Cannot delete non-empty folder": "delete_folder_takes_an_empty",
+        "Cannot delete non-empty folder": "delete_folder_deletes_only",
         "Would exceed max nesting depth": "nested_three_levels",
         "Cannot move item into itself or descendant": "moved_into_itself",
     },
@@ -186,7 +186,7 @@ SECTIONS: Final[dict[str, Rows]] = {
         "Message and request size": "16_mib",
     },
     "9 Versioning": {
-        "1 Unknown arguments do no harm": "null_is_absent_and_what_is_unknown",
-        "2 Stored data of other versions": "keys_of_a_newer_version|a_bad_value_costs",
+        "1 Unknown arguments do no harm": "null_is_absent_and_unknown",
+        "2 Stored data of other versions": "keys_of_a_newer_version|only_an_invalid_value",
     },
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Fixtures of most tests: a workspace in temporary folders, with a fake agent."""
+"""Shared fixtures: a workspace in temporary directories, with a fake agent."""
 
 import asyncio
 import gc
@@ -20,7 +20,7 @@ from model.domain.resources import Project, Session, Worktree
 from model.runtime.workspace import Workspace
 from model.store.bus import EventBus
 from tests.fakes import FakeBackend
-from tests.model.git.made_repository import make_templates
+from tests.model.git.repository import make_templates
 from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
 from tests.patience import PATIENCE
 from tests.tiers import (  # noqa: F401 - hooks, found by their names
@@ -36,18 +36,18 @@ settings.load_profile("patient")
 
 
 def pytest_configure() -> None:
-    """Let ctrl+c reach the tests' programs, and collect garbage less often."""
+    """Let ctrl+c reach the programs that tests start, and collect garbage less often."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # With Python's threshold of 700 objects, garbage collection took a third of the time of the
     # terminal's tests.
     gc.set_threshold(50_000, 20, 50)
-    # Tests must not read the developer's own configuration.
+    # Tests must not read the developer's configuration.
     os.environ["CLAUDE_CONFIG_DIR"] = "/nonexistent"
 
 
 def pytest_collection_finish() -> None:
-    """Exclude everything imported so far from garbage collection: it lives until exit."""
+    """Exclude all objects created so far from garbage collection: they live until exit."""
     gc.collect()
     gc.freeze()
 
@@ -55,14 +55,14 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Repositories to copy; see `make_templates`."""
-    place = tmp_path_factory.mktemp("templates")
-    make_templates(place)
-    return place
+    directory = tmp_path_factory.mktemp("templates")
+    make_templates(directory)
+    return directory
 
 
 @pytest.fixture
 def backend() -> FakeBackend:
-    """The workspace's only agent program."""
+    """The only backend of the workspace."""
     return FakeBackend()
 
 
@@ -84,7 +84,7 @@ async def workspace(directories: Directories, backend: FakeBackend) -> AsyncIter
 
 @pytest.fixture
 async def project(workspace: Workspace, tmp_path: Path) -> Project:
-    """A project at an ordinary folder, enough for tests without git."""
+    """A project in a plain directory, for tests that need no git."""
     path = tmp_path / "repository"
     path.mkdir()
     made = Project(
@@ -119,7 +119,7 @@ async def session(workspace: Workspace, worktree: Worktree) -> Session:
 
 @dataclass
 class Eventually:
-    """Waits for conditions about a store, looked at after each event."""
+    """Waits for a condition on the store, which is checked after each event."""
 
     bus: EventBus
 

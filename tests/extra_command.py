@@ -1,4 +1,4 @@
-"""A command that only one test has."""
+"""Registers a command for a single test."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from model.commands.registry import IMPLEMENTATIONS, implements
 
 @contextmanager
 def extra_command(function: Callable[..., Coroutine[Any, Any, Any]]) -> Iterator[None]:
-    """Register `function(workspace)` as a command of its name, without arguments, for a while."""
+    """Register `function(workspace)` as a command without arguments until the block exits."""
 
     async def signature() -> Any:
         """Declares the command; `function` implements it."""

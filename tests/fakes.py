@@ -1,4 +1,4 @@
-"""An agent program that needs no program: it answers every prompt by a script."""
+"""A fake backend that starts no process and answers every prompt with scripted events."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,26 +19,26 @@ DONE = base.TurnFinished("end_turn", Usage(input_tokens=3, output_tokens=5))
 
 
 def echo(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
-    """Says the prompt's words again, one delta each."""
+    """Repeat the prompt, one delta for each word."""
     for word in prompt.text.split():
         yield base.TextDelta("answer", word + " ")
     yield DONE
 
 
 def plan(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
-    """Proposes a plan and waits for what comes."""
+    """Propose a plan and wait for the user's decision."""
     yield base.TextDelta("answer", "Let me plan. ")
     yield base.PlanProposed("plan-1", f"1. {prompt.text}")
 
 
 def silence(_: base.Prompt) -> Iterable[base.AgentEvent]:
-    """Begins and never ends by itself."""
+    """Start an answer and never finish it."""
     yield base.TextDelta("answer", "thinking about it")
 
 
 @dataclass
 class FakeAgent(Puppet):
-    """One session's agent: a puppet that also acts by itself."""
+    """The agent of one session: a `Puppet` that also responds by itself."""
 
     script: Script = echo
 
@@ -65,13 +65,13 @@ class FakeAgent(Puppet):
 
 @dataclass
 class FakeBackend:
-    """Opens fake agents; `agents` holds them by session. `script` may be changed at any time."""
+    """Opens `FakeAgent`s, listed in `agents` by session ID; `script` may be changed at any time."""
 
     name: str = "backend_a"
     script: Script = echo
     agents: dict[str, FakeAgent] = field(default_factory=dict)
-    in_files: tuple[AgentCommand, ...] = ()
-    """Commands of its own that can be seen before it is spoken to."""
+    known_commands: tuple[AgentCommand, ...] = ()
+    """The agent's own commands that are known before it is started."""
 
     async def probe(self) -> base.Probe:
         return base.Probe(program="/bin/true", version="1.0")
@@ -79,7 +79,7 @@ class FakeBackend:
     async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
-        return self.in_files
+        return self.known_commands
 
     async def open(self, launch: base.Launch) -> base.Agent:
         agent = FakeAgent(launch, script=lambda prompt: self.script(prompt))
@@ -87,17 +87,20 @@ class FakeBackend:
         return agent
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: agents share no resources."""
 
 
-def held_writes(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
-    """Set once something is to be saved, and what lets it be."""
+def hold_writes(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """Block writes to the database.
+
+    Returns an event that is set when a write starts, and the event that lets writes continue.
+    """
     saving, may_save, write = asyncio.Event(), asyncio.Event(), Database.write
 
-    async def held(database: Database, statements: Sequence[Statement]) -> None:
+    async def hold(database: Database, statements: Sequence[Statement]) -> None:
         saving.set()
         await may_save.wait()
         await write(database, statements)
 
-    monkeypatch.setattr(Database, "write", held)
+    monkeypatch.setattr(Database, "write", hold)
     return saving, may_save

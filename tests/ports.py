@@ -1,19 +1,19 @@
-"""Ports for servers that stop and listen again at the same one."""
+"""Free ports for servers that stop and then listen again on the same port."""
 
 import random
 import socket
 from contextlib import suppress
 
-_CHANCE = random.SystemRandom()  # workers may share the seed of the other one
+_RANDOM = random.SystemRandom()  # xdist workers may share the seed of `random`
 
 
-def own_port() -> int:
-    """A free port of this machine, below those that the system gives to whoever asks for any.
+def find_free_port() -> int:
+    """Return a free local port below the system's range of ephemeral ports.
 
-    One of those may be somebody else's end of a connection a moment after it was closed.
+    A port of that range can become an end of another program's connection once it is closed.
     """
     while True:
-        port = _CHANCE.randrange(10_000, 32_000)
-        with socket.socket() as tried, suppress(OSError):
-            tried.bind(("127.0.0.1", port))
+        port = _RANDOM.randrange(10_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
             return port

@@ -1,4 +1,4 @@
-"""Spinney as a program: started the way a person starts it, in a home of its own."""
+"""Runs Spinney as a process, as a user starts it, with a home directory of its own."""
 
 import asyncio
 import fcntl
@@ -28,7 +28,7 @@ from model.client.local_instance import find_endpoint
 from model.client.remote import RemoteClient
 from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
-from tests.ports import own_port
+from tests.ports import find_free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 FROM_SOURCE = (sys.executable, str(ROOT / "spinney.py"))
@@ -36,7 +36,7 @@ FROM_SOURCE = (sys.executable, str(ROOT / "spinney.py"))
 
 @dataclass
 class Serving:
-    """A `spinney serve` that has said where it answers."""
+    """A running `spinney serve`, with the address that it printed."""
 
     process: "subprocess.Popen[str]"
     base_url: str
@@ -47,23 +47,23 @@ class Serving:
     """Its data directory."""
 
     def end(self) -> tuple[int, str, str]:
-        """SIGTERM; exit code and what was written since."""
+        """Send SIGTERM; return the exit code and the rest of stdout and stderr."""
         self.process.terminate()
         out, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, errors
 
 
 def _without_agents(path: str) -> str:
-    """A PATH without the agents that are installed for the tests: who drives one puts them back.
+    """A PATH without the agent programs installed for the tests; live tests add them again.
 
-    Started with nothing to keep them here, they would talk to their makers.
+    Without the live tests' restrictions, these programs would connect to their vendors.
     """
     return os.pathsep.join(p for p in path.split(os.pathsep) if not p.endswith("node_modules/.bin"))
 
 
 @dataclass
 class Program:
-    """One person's Spinney: command, home, directories, and where they stand."""
+    """A Spinney installation of one user: command, environment and directories."""
 
     place: Path
     command: tuple[str, ...] = FROM_SOURCE
@@ -104,7 +104,7 @@ class Program:
         return self.place / "data"
 
     def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """The program run to its end, without a terminal or input."""
+        """Run the program to its end, without a terminal or input."""
         return subprocess.run(
             [*self.command, *arguments],
             cwd=self.cwd,
@@ -116,42 +116,45 @@ class Program:
         )
 
     def call(self, name: str, *arguments: str) -> Any:
-        """The result of a command that succeeds, asked for as `spinney call` does; from here, which
-        takes hundredths of a second where the start of a process takes most of one."""
+        """Call a command that succeeds, with arguments as `spinney call` takes them.
+
+        The call is made in this process, which takes hundredths of a second; starting
+        `spinney call` takes most of a second.
+        """
         return self.call_with(name, parse_arguments(find_spec(name), list(arguments)))
 
     def call_with(self, name: str, arguments: dict[str, Any]) -> Any:
-        """The same, with arguments as JSON has them."""
-        places = Directories(self.config, self.data, self.home)
+        """Call a command that succeeds, with JSON values as arguments."""
+        directories = Directories(self.config, self.data, self.home)
 
-        async def asked() -> Any:
-            client = RemoteClient(*find_endpoint(places))
+        async def request() -> Any:
+            client = RemoteClient(*find_endpoint(directories))
             try:
                 async with asyncio.timeout(PATIENCE):
                     return await client.call_raw(name, arguments)
             finally:
                 await client.close()
 
-        # A test may have a loop of its own in this thread.
+        # The test may already run an event loop in this thread.
         with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, asked()).result()
+            return thread.submit(asyncio.run, request()).result()
 
-    def called(self, name: str, *arguments: str) -> Any:
-        """The result of a command that succeeds, as `spinney call` prints it."""
+    def run_call(self, name: str, *arguments: str) -> Any:
+        """Run `spinney call`, which must succeed, and return the result it prints."""
         ran = self.run("call", name, *arguments)
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
 
-    def ready_worktree(self, repository: Path) -> dict[str, Any]:
-        """A worktree of a new project, once agents can work in it."""
+    def create_ready_worktree(self, repository: Path) -> dict[str, Any]:
+        """Create a worktree in a new project and wait until it is ready."""
         project = self.call("add_project", f"path={repository}")
-        made: dict[str, Any] = self.call("create_worktree", f"projectId={project['id']}")
-        named = f"worktreeId={made['id']}"
-        until(lambda: self.call("get_worktree", named)["status"] == "ready", "it is ready")
-        return made
+        worktree: dict[str, Any] = self.call("create_worktree", f"projectId={project['id']}")
+        argument = f"worktreeId={worktree['id']}"
+        until(lambda: self.call("get_worktree", argument)["status"] == "ready", "it is ready")
+        return worktree
 
-    def made_repository(self, name: str = "alpha") -> Path:
-        """A repository with one commit of all that lies in its folder."""
+    def make_repository(self, name: str = "alpha") -> Path:
+        """Create a repository whose only commit contains all files already in its folder."""
         path = self.place / name
         path.mkdir(exist_ok=True)
         words = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
@@ -161,8 +164,8 @@ class Program:
         return path
 
     @contextmanager
-    def started(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
-        """The program while it runs; ended if it did not end itself."""
+    def start(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+        """Run the program in the background until the block exits."""
         process = subprocess.Popen(
             [*self.command, *arguments],
             cwd=self.cwd,
@@ -194,9 +197,9 @@ class Program:
         columns: int = 120,
         rows: int = 40,
     ) -> Iterator[OnTerminal]:
-        """The program, or another command, in a terminal of its own.
+        """Run the program, or another command, on a pseudo-terminal of its own.
 
-        What goes on without it is for the test to end: see `kill`.
+        Processes that outlive the terminal must be ended by the test: see `kill`.
         """
         outside, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -219,7 +222,7 @@ class Program:
                 os.close(descriptor)
 
     def kill(self) -> None:
-        """Kill whoever holds the data directory, if anybody does."""
+        """Kill the Spinney process that has locked the data directory, if there is one."""
         running = find_running_instance(self.data / "spinney.lock")
         if running is not None:
             with suppress(ProcessLookupError):
@@ -228,30 +231,30 @@ class Program:
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator[Serving]:
-        """A server at a port of its own."""
-        with self.started("serve", "--port", str(own_port()), "--json", *arguments) as process:
+        """Run `spinney serve` on a free port until the block exits."""
+        with self.start("serve", "--port", str(find_free_port()), "--json", *arguments) as process:
             line = next_line(process, PATIENCE)
-            assert line, "it did not answer: " + process.communicate(timeout=PATIENCE)[1]
+            assert line, "it did not start: " + process.communicate(timeout=PATIENCE)[1]
             yield Serving(process, **json.loads(line), data=self.data)
 
 
 def pid_of(spinney: Program) -> int:
-    """The process that runs here, with or without a screen."""
+    """The ID of the Spinney process, whether or not a terminal shows it."""
     running = find_running_instance(spinney.data / "spinney.lock")
-    assert running is not None, "nobody runs here"
+    assert running is not None, "no Spinney is running"
     return running.pid
 
 
 def until(condition: Callable[[], object], what: str) -> None:
-    """Ask until it holds; for other processes, which tell nothing by themselves."""
+    """Poll `condition` until it is true; for other processes, which send no notification."""
     end = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < end, f"waited in vain until {what}"
+        assert time.monotonic() < end, f"timeout while waiting until {what}"
         time.sleep(0.05)
 
 
-def named(name: str, processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Those that have this name, of processes that may end at any time."""
+def filter_by_name(name: str, processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """The processes with this name; processes that end meanwhile are skipped."""
     found = []
     for process in processes:
         with suppress(psutil.NoSuchProcess):
@@ -261,17 +264,17 @@ def named(name: str, processes: Iterable[psutil.Process]) -> list[psutil.Process
 
 
 def next_line(process: "subprocess.Popen[str]", seconds: float) -> str:
-    """The next line of its output; empty when it ended or none came in this time.
+    """The next line of its output; empty if it ended or printed none within `seconds`.
 
-    Only for programs that wait after each line: what the pipe's reader holds is not looked at.
+    Only for programs that pause after each line: lines already in the reader's buffer are missed.
     """
     assert process.stdout is not None
     ready, _, _ = select.select([process.stdout], [], [], seconds)
     return process.stdout.readline() if ready else ""
 
 
-def is_a_sentence(ran: "subprocess.CompletedProcess[str]", code: int = 1) -> bool:
-    """Whether it failed with one plain sentence for a person, and nothing else."""
+def is_error_sentence(ran: "subprocess.CompletedProcess[str]", code: int = 1) -> bool:
+    """Whether it failed with a one-line error message and no other output."""
     return (
         ran.returncode == code
         and ran.stdout == ""

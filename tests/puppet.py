@@ -1,4 +1,4 @@
-"""An agent on strings: tests say what it tells, and read what it was told."""
+"""An agent controlled by the test: the test emits its events and reads the calls it received."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -13,88 +13,88 @@ from tests.patience import PATIENCE
 
 @dataclass
 class Puppet:
-    """One agent. `say` makes it tell something; `calls` lists what it was asked for."""
+    """An agent that emits the events given to `say` and records its calls in `calls`."""
 
     launch: base.Launch
     calls: list[tuple[object, ...]] = field(default_factory=list)
     closed: bool = False
-    deaf: bool = False
+    ignores_stop: bool = False
     """Whether it ignores `stop`."""
-    stuck: bool = False
-    """Whether it never takes the message that it is sent."""
-    last_words: tuple[base.AgentEvent, ...] = ()
-    """What it says when it is closed."""
-    _lines: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
-    heard: asyncio.Event = field(default_factory=asyncio.Event)
+    blocks_send: bool = False
+    """Whether `send` never returns."""
+    final_events: tuple[base.AgentEvent, ...] = ()
+    """The events that it emits when it is closed."""
+    _events: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
+    _called: asyncio.Event = field(default_factory=asyncio.Event)
 
     def say(self, *events: base.AgentEvent) -> None:
         for event in events:
-            self._lines.put_nowait(event)
+            self._events.put_nowait(event)
 
     def die(self) -> None:
-        self._lines.put_nowait(None)
+        self._events.put_nowait(None)
 
     async def events(self) -> AsyncIterator[base.AgentEvent]:
-        while (event := await self._lines.get()) is not None:
+        while (event := await self._events.get()) is not None:
             yield event
 
-    def _note(self, *call: object) -> None:
+    def _record(self, *call: object) -> None:
         self.calls.append(call)
-        self.heard.set()
+        self._called.set()
 
-    async def hears(self, name: str) -> tuple[object, ...]:
-        """Wait for the next call of this name."""
+    async def wait_for_call(self, name: str) -> tuple[object, ...]:
+        """Wait for the next call of the method `name`; remove it from `calls` and return it."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 for call in self.calls:
                     if call[0] == name:
                         self.calls.remove(call)
                         return call
-                self.heard.clear()
-                await self.heard.wait()
+                self._called.clear()
+                await self._called.wait()
 
     async def send(self, prompt: base.Prompt) -> None:
-        self._note("send", prompt.text)
-        if self.stuck:
+        self._record("send", prompt.text)
+        if self.blocks_send:
             await asyncio.Event().wait()
 
     async def stop(self) -> None:
-        self._note("stop")
-        if not self.deaf:
+        self._record("stop")
+        if not self.ignores_stop:
             self.say(base.TurnFinished("stopped", Usage()))
 
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
-        self._note("approve", request_id, settings.mode, plan)
+        self._record("approve", request_id, settings.mode, plan)
 
     async def discuss(self, request_id: str, comment: base.Prompt) -> None:
-        self._note("discuss", request_id, comment.text, *comment.files, *comment.images)
+        self._record("discuss", request_id, comment.text, *comment.files, *comment.images)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
-        self._note("answer", request_id, dict(answers))
+        self._record("answer", request_id, dict(answers))
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
-        self._note("permit", request_id, decision, reason)
+        self._record("permit", request_id, decision, reason)
 
     async def configure(self, settings: base.Settings) -> None:
-        self._note("configure", settings.mode, settings.model, settings.thinking)
+        self._record("configure", settings.mode, settings.model, settings.thinking)
 
     async def close(self) -> None:
-        self._note("close")
-        self.say(*self.last_words)
+        self._record("close")
+        self.say(*self.final_events)
         await asyncio.sleep(0)
         self.closed = True
         self.die()
 
 
 class PuppetBackend:
-    """Opens puppets, the newest last; `missing` makes it refuse."""
+    """Opens `Puppet`s, the newest last; with `missing`, opening fails."""
 
     name = "demo"
 
     def __init__(self) -> None:
         self.puppets: list[Puppet] = []
         self.missing = False
-        self.in_files: tuple[AgentCommand, ...] = ()
+        self.known_commands: tuple[AgentCommand, ...] = ()
         self._opened = asyncio.Event()
 
     async def probe(self) -> base.Probe:
@@ -103,7 +103,7 @@ class PuppetBackend:
     async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
-        return self.in_files
+        return self.known_commands
 
     async def open(self, launch: base.Launch) -> base.Agent:
         if self.missing:
@@ -113,10 +113,10 @@ class PuppetBackend:
         return self.puppets[-1]
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: agents share no resources."""
 
     async def newest(self, count: int = 1) -> Puppet:
-        """Wait until this many were opened."""
+        """Wait until `count` agents were opened; return the newest."""
         async with asyncio.timeout(PATIENCE):
             while len(self.puppets) < count:
                 self._opened.clear()

@@ -1,7 +1,7 @@
-"""One `spinney serve` for the tests of a module: emptied before each, restarted if that fails.
+"""One `spinney serve` for the tests of a module: reset before each, restarted if that fails.
 
-Starting the program takes longer than most tests that talk to it. A test gets a program of its own
-where it asks for the fixture `program`, serves it with other options, or is marked `own_program`.
+Starting the program takes longer than most tests that use it. A test gets a program of its own if
+it requests the fixture `program`, serves it with other options, or is marked `own_program`.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from tests.program import Program, Serving
 
 @dataclass
 class SharedProgram:
-    """A served program that is handed to one test after another."""
+    """A served program that one test after another uses."""
 
     program: Program
     options: tuple[str, ...]
@@ -25,36 +25,36 @@ class SharedProgram:
     _serving: Serving | None = None
     _preferences: dict[str, Any] = field(default_factory=dict)
 
-    def emptied(self) -> Serving:
-        """The program without projects, with the preferences that it began with."""
-        if self._serving is not None and not self._reset():
+    def reset(self) -> Serving:
+        """Return the program, started, without projects and with its initial preferences."""
+        if self._serving is not None and not self._clear():
             self.stop()
-            for place in (self.program.data, self.program.config):
-                shutil.rmtree(place)
+            for directory in (self.program.data, self.program.config):
+                shutil.rmtree(directory)
         if self._serving is None:
             self._serving = self._open.enter_context(self.program.serving(*self.options))
             self._preferences = self.program.call("get_preferences")
         return self._serving
 
     def stop(self) -> None:
-        """End the program, if it runs."""
+        """Stop the program if it is running."""
         self._open.close()
         self._serving = None
 
-    def _reset(self) -> bool:
-        """Take away what the last test left; whether that was possible."""
+    def _clear(self) -> bool:
+        """Remove what the previous test created; False if that failed."""
         assert self._serving is not None
         if self._serving.process.poll() is not None:
             return False
         try:
             self._remove_projects()
-            # What a removed project leaves, so that names of worktrees are free again.
+            # Removing a project keeps its folders; without them, names of worktrees are free again.
             shutil.rmtree(self.program.home / "spinney", ignore_errors=True)
             left = self.program.call("get_preferences")
             changes = {key: value for key, value in self._preferences.items() if left[key] != value}
             if changes:
                 self.program.call_with("update_preferences", {"changes": changes})
-        except Exception:  # Whatever it says: a new one starts clean.
+        except Exception:  # for any reason: a new program starts clean
             return False
         return True
 
@@ -70,7 +70,7 @@ class SharedProgram:
                 del folders[leaf]
 
     def _stop_sessions(self, project_id: str) -> None:
-        """Stop what works or waits, as a project is not removed under an agent."""
+        """Stop running and waiting sessions: a project with active agents cannot be removed."""
         archived = {"includeArchived": True}
         listed = {"projectId": project_id, **archived}
         for worktree in self.program.call_with("list_worktrees", listed):
@@ -81,8 +81,8 @@ class SharedProgram:
 
 
 @contextmanager
-def shared(program: Program, *options: str) -> Iterator[SharedProgram]:
-    """A shared program, ended with its last test."""
+def share_program(program: Program, *options: str) -> Iterator[SharedProgram]:
+    """Yield a shared program and stop it after the last test."""
     made = SharedProgram(program, options)
     try:
         yield made
@@ -90,7 +90,7 @@ def shared(program: Program, *options: str) -> Iterator[SharedProgram]:
         made.stop()
 
 
-def wants_its_own(request: pytest.FixtureRequest) -> bool:
-    """Whether a test changes what no reset brings back, or prepares what is served."""
+def needs_own_program(request: pytest.FixtureRequest) -> bool:
+    """Whether a test makes changes that cannot be reset, or prepares the program itself."""
     prepares = {"program", "fake_gh"} & set(request.fixturenames)
     return bool(prepares or request.node.get_closest_marker("own_program"))

@@ -1,11 +1,11 @@
-"""`make stress`: the suite again and again beside a busy machine, to find flaky tests.
+"""`make stress`: repeat the suite on a busy machine to find flaky tests.
 
     python -m tests.stress                       ten rounds of every part of the short tier
     python -m tests.stress --rounds 3 tests/tui  one part, three times
 
-Four processes that only count keep the processors busy meanwhile. Each part runs by itself, so that
-a failure is known while the rest goes on. The end is the list of what failed, with how often; the
-exit code is 1 if anything did.
+Four spinning processes keep the processors busy. Each part runs in its own pytest process, so that
+failures are printed early. The last lines list the failed tests and how often each failed; the exit
+code is 1 if there are any.
 """
 
 import argparse
@@ -21,20 +21,20 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 SPINNERS = 4
 PART_SECONDS = 3600
-"""A part that takes longer hangs."""
+"""A part that takes longer is considered hung."""
 
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 def spin() -> None:
-    """Use a processor until somebody ends this process."""
+    """Keep a processor busy until the process is terminated."""
     while True:
         pass
 
 
 @contextmanager
 def busy_machine() -> Iterator[None]:
-    """Spinning processes beside what runs inside."""
+    """Run spinning processes until the block exits."""
     spinners = [multiprocessing.Process(target=spin, daemon=True) for _ in range(SPINNERS)]
     for spinner in spinners:
         spinner.start()
@@ -47,17 +47,15 @@ def busy_machine() -> Iterator[None]:
 
 
 def suite_parts() -> list[str]:
-    """The folders of the suite, and the files that lie in none."""
-    folders = [place.parent for place in TESTS.glob("*/test_*.py")]
-    folders += [place.parent for place in TESTS.glob("*/*/test_*.py")]
+    """The folders of the suite, and the test files outside of them."""
+    folders = [path.parent for path in TESTS.glob("*/test_*.py")]
+    folders += [path.parent for path in TESTS.glob("*/*/test_*.py")]
     tops = {TESTS / folder.relative_to(TESTS).parts[0] for folder in folders}
-    return [str(place) for place in sorted(tops)] + [
-        str(p) for p in sorted(TESTS.glob("test_*.py"))
-    ]
+    return [str(path) for path in sorted(tops)] + [str(p) for p in sorted(TESTS.glob("test_*.py"))]
 
 
 def run_part(part: str, jobs: int, marker: str) -> list[str]:
-    """The names of the tests of one part that failed."""
+    """Run one part and return the names of the failed tests."""
     command = [sys.executable, "-m", "pytest", part, "-q", "-n", str(jobs), "-m", marker]
     try:
         done = subprocess.run(
@@ -68,7 +66,7 @@ def run_part(part: str, jobs: int, marker: str) -> list[str]:
             timeout=PART_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return [f"{part}: not done within {PART_SECONDS} s"]
+        return [f"{part}: not finished within {PART_SECONDS} s"]
     failed = FAILED.findall(done.stdout)
     if failed:
         print(done.stdout, flush=True)
@@ -78,9 +76,9 @@ def run_part(part: str, jobs: int, marker: str) -> list[str]:
 
 
 def main() -> int:
-    """Run the rounds; whether anything failed."""
+    """Run the rounds; 1 if any test failed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("parts", nargs="*", help="folders or files; without any, all")
+    parser.add_argument("parts", nargs="*", help="folders or files (default: all)")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--tier", choices=["short", "longer", "all"], default="short")

@@ -1,4 +1,4 @@
-"""The benches run, and what they count is right; how long it takes is nobody's business here."""
+"""The benchmarks run and count correctly; their timings are not checked."""
 
 import asyncio
 from pathlib import Path
@@ -31,32 +31,34 @@ def test_every_client_gets_every_byte_of_a_broadcast(
     assert ran["deliveries"] == 6000
 
 
-def _broadcast(serving: Program, clients: Program, place: Path, per_turn: int) -> dict[str, float]:
-    # More than the ring holds, so that publishing must have waited for the clients.
-    return broadcast.broadcast(serving, clients, place, count=3, events=2000, per_turn=per_turn)
+def _broadcast(
+    serving: Program, clients: Program, directory: Path, per_turn: int
+) -> dict[str, float]:
+    # More than the ring buffer holds: publishing must have waited for the clients.
+    return broadcast.broadcast(serving, clients, directory, count=3, events=2000, per_turn=per_turn)
 
 
-def test_the_store_holds_all_that_was_inserted() -> None:
+def test_the_store_benchmark_measures_all_inserts() -> None:
     table = store.measure(runs=1, inserts=32, messages=300)
     assert [row.name for row in table.rows][:2] == ["bare sqlite3", "one after the other"]
 
 
-def test_many_sessions_work_at_once_and_are_deleted() -> None:
+def test_many_sessions_run_at_once_and_are_deleted() -> None:
     together = crowd.measure(runs=1, sessions=3, events=100)
     assert [row.name for row in together.rows] == ["bare count", "spinney"]
     (row,) = soak.measure(runs=1, sessions=2, turns=2, events=100).rows
     assert set(row.figures) == {"start_MiB", "warm_MiB", "end_MiB", "deleted_MiB"}
 
 
-def test_agents_answer_at_once_and_none_is_left() -> None:
+def test_agents_answer_at_once_and_leave_no_process() -> None:
     table = agents.measure(runs=1, sessions=2, kinds=["demo"])
     (row,) = table.rows
     assert (row.figures["processes_idle"], row.figures["processes_left"]) == (2, 0)
-    assert table.notes == []  # each session said what it was told to say
+    assert table.notes == []  # each session answered with the requested text
 
 
-def test_a_generated_session_is_as_long_as_asked(tmp_path: Path) -> None:
-    async def written() -> list[int]:
+def test_a_generated_session_has_the_requested_length(tmp_path: Path) -> None:
+    async def write_and_count() -> list[int]:
         await write_sessions(tmp_path / "spinney.db", {"one": 601, "two": 3})
         database, _ = await Database.open(tmp_path / "spinney.db")
         try:
@@ -65,10 +67,10 @@ def test_a_generated_session_is_as_long_as_asked(tmp_path: Path) -> None:
         finally:
             await database.close()
 
-    assert asyncio.run(written()) == [601, 3]
+    assert asyncio.run(write_and_count()) == [601, 3]
 
 
-def test_frames_are_read_however_they_are_cut() -> None:
+def test_frames_are_read_however_they_are_split() -> None:
     short, long = b"x" * 100, b"y" * 300
     frames = b"\x81\x64" + short + b"\x89\x00" + b"\x81\x7e\x01\x2c" + long
     for size in (1, 7, 103, len(frames)):

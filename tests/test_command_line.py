@@ -1,4 +1,4 @@
-"""The command line, as a person or a script meets it: a process of its own for every case."""
+"""The command line as users and scripts run it: a process for every case."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import pytest
 
 from model.base.instance import hold_lock
 from tests.patience import PATIENCE
-from tests.program import ROOT, Program, is_a_sentence, next_line
+from tests.program import ROOT, Program, is_error_sentence, next_line
 
 COMMANDS = ("open", "demo", "attach", "stop", "serve", "call", "events", "doctor", "completion")
 
@@ -31,14 +31,14 @@ def spinney(tmp_path: Path) -> Program:
 # Help and version --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("question", ["--help", "--version"])
-def test_a_question_about_the_program_imports_nothing_slow(question: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_import_nothing_slow(option: str, tmp_path: Path) -> None:
     script = (
         "import sys\n"
         f"sys.path.insert(0, {str(ROOT)!r})\n"
         "import spinney\n"
         "try:\n"
-        f"    spinney.main([{question!r}])\n"
+        f"    spinney.main([{option!r}])\n"
         "except SystemExit:\n"
         "    pass\n"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)\n"
@@ -71,12 +71,12 @@ def test_every_command_has_help(spinney: Program, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["serve", "call", "events", "completion"])
-def test_help_of_what_is_not_obvious_shows_examples(spinney: Program, command: str) -> None:
+def test_help_of_complex_commands_shows_examples(spinney: Program, command: str) -> None:
     assert f"  spinney {command}" in spinney.run(command, "--help").stdout.replace('eval "$(', "  ")
 
 
 @pytest.mark.parametrize("arguments", [["serve", "--port", "ten"], ["--nonsense"], ["stop", "x"]])
-def test_a_wrong_command_line_says_how_it_is_used(spinney: Program, arguments: list[str]) -> None:
+def test_an_invalid_command_line_prints_the_usage(spinney: Program, arguments: list[str]) -> None:
     ran = spinney.run(*arguments)
     assert ran.returncode == 2
     assert "usage: spinney" in ran.stderr
@@ -86,25 +86,25 @@ def test_a_wrong_command_line_says_how_it_is_used(spinney: Program, arguments: l
 
 
 @pytest.mark.parametrize("arguments", [[], ["."], ["demo"]])
-def test_without_a_terminal_it_says_what_to_run_instead(
+def test_without_a_terminal_the_error_names_the_command_to_run_instead(
     spinney: Program, arguments: list[str]
 ) -> None:
     ran = spinney.run(*arguments)
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert "spinney serve" in ran.stderr
     assert not spinney.data.exists()
 
 
-def test_a_folder_that_is_not_there_is_named(spinney: Program) -> None:
+def test_a_missing_folder_is_named(spinney: Program) -> None:
     ran = spinney.run("serv")
-    assert is_a_sentence(ran, 2), ran.stderr
+    assert is_error_sentence(ran, 2), ran.stderr
     assert "'serv'" in ran.stderr and "--help" in ran.stderr and "spinney serve" in ran.stderr
 
 
 # The server --------------------------------------------------------------------------------------
 
 
-def test_serve_says_in_one_json_line_where_it_answers(spinney: Program) -> None:
+def test_serve_prints_its_address_as_one_line_of_json(spinney: Program) -> None:
     with spinney.serving() as server:
         assert server.base_url == f"http://127.0.0.1:{server.port}"
         assert server.pid == server.process.pid
@@ -113,8 +113,8 @@ def test_serve_says_in_one_json_line_where_it_answers(spinney: Program) -> None:
     assert (code, rest, errors) == (0, "", "")
 
 
-def test_serve_without_json_says_it_for_people(spinney: Program) -> None:
-    with spinney.started("serve", "--port", "0") as process:
+def test_serve_without_json_prints_its_address_as_text(spinney: Program) -> None:
+    with spinney.start("serve", "--port", "0") as process:
         line = next_line(process, PATIENCE)
     assert line.startswith("Spinney answers at http://127.0.0.1:")
     assert "/#token=" in line
@@ -122,7 +122,7 @@ def test_serve_without_json_says_it_for_people(spinney: Program) -> None:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_serve_and_takes_its_address_away(spinney: Program, number: int) -> None:
+def test_a_signal_ends_serve_and_removes_its_address_file(spinney: Program, number: int) -> None:
     with spinney.serving() as server:
         address = spinney.data / "server.json"
         assert stat.S_IMODE(address.stat().st_mode) == 0o600
@@ -132,27 +132,27 @@ def test_a_signal_ends_serve_and_takes_its_address_away(spinney: Program, number
         assert not address.exists()
 
 
-def test_a_port_in_use_is_said_in_a_sentence(spinney: Program, tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_sentence(spinney: Program, tmp_path: Path) -> None:
     other = Program(tmp_path / "other")
     with other.serving() as server:
         ran = spinney.run("serve", "--port", str(server.port))
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert f"Port {server.port} is in use" in ran.stderr
     assert "spinney serve --port N" in ran.stderr
     assert not (spinney.data / "server.json").exists()
 
 
-def test_a_second_spinney_on_the_same_directory_is_told_of_the_first(spinney: Program) -> None:
+def test_a_second_spinney_on_the_same_directory_names_the_first(spinney: Program) -> None:
     with spinney.serving() as server:
         ran = spinney.run("serve", "--port", "0")
-        assert is_a_sentence(ran), ran.stderr
+        assert is_error_sentence(ran), ran.stderr
         assert str(server.pid) in ran.stderr
         assert spinney.call("list_projects") == []
 
 
-def test_everybody_without_a_token_must_be_asked_for_twice(spinney: Program) -> None:
+def test_access_from_all_interfaces_without_a_token_needs_a_third_option(spinney: Program) -> None:
     ran = spinney.run("serve", "--port", "0", "--all-interfaces", "--no-token")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert "--unsafe-no-token" in ran.stderr
 
 
@@ -169,7 +169,7 @@ def test_a_given_token_is_used_kept_and_never_written_to_the_log(spinney: Progra
         assert server.token == token
 
 
-def test_the_files_with_secrets_are_for_their_owner_alone(spinney: Program) -> None:
+def test_files_with_secrets_are_accessible_to_their_owner_only(spinney: Program) -> None:
     with spinney.serving():
         for path in (spinney.config / "preferences.json", *spinney.data.iterdir()):
             assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
@@ -180,7 +180,7 @@ def test_a_killed_server_is_not_taken_for_a_running_one(spinney: Program) -> Non
         server.process.kill()
         server.process.wait(timeout=PATIENCE)
     ran = spinney.run("call", "list_projects")
-    assert is_a_sentence(ran, 3), ran.stderr
+    assert is_error_sentence(ran, 3), ran.stderr
     assert "spinney serve" in ran.stderr
     with spinney.serving():
         assert spinney.call("list_projects") == []
@@ -191,77 +191,79 @@ def test_a_killed_server_is_not_taken_for_a_running_one(spinney: Program) -> Non
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """One that is asked by all that leave each other alone."""
+    """A server shared by the tests that do not affect each other."""
     spinney = Program(tmp_path_factory.mktemp("served"))
     with spinney.serving():
         yield spinney
 
 
 def test_call_prints_the_result_as_json(served: Program) -> None:
-    repository = served.made_repository()
-    added = served.called("add_project", f"path={repository}")
+    repository = served.make_repository()
+    added = served.run_call("add_project", f"path={repository}")
     assert added["path"] == str(repository)
-    assert served.called("list_projects") == [added]
+    assert served.run_call("list_projects") == [added]
 
 
-def test_call_takes_values_as_json_and_whole_objects(served: Program) -> None:
-    changed = served.called("update_preferences", 'changes={"theme": "dark"}')
+def test_call_accepts_json_values_and_whole_objects(served: Program) -> None:
+    changed = served.run_call("update_preferences", 'changes={"theme": "dark"}')
     assert changed["theme"] == "dark"
-    changed = served.called("update_preferences", '{"changes": {"theme": "light"}}')
+    changed = served.run_call("update_preferences", '{"changes": {"theme": "light"}}')
     assert changed["theme"] == "light"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["get_session", '{"sessionId": [1]}'], "Invalid field 'sessionId'"),
         (["add_project", "path=/"], "Path is not a git repository"),
         (["stop_http_server"], "own terminal"),
     ],
 )
-def test_what_call_cannot_do_is_said_on_stderr(
-    served: Program, words: list[str], said: str
+def test_a_failed_call_is_reported_on_stderr(
+    served: Program, words: list[str], message: str
 ) -> None:
     ran = served.run("call", *words)
-    assert is_a_sentence(ran), ran.stderr
-    assert said in ran.stderr
+    assert is_error_sentence(ran), ran.stderr
+    assert message in ran.stderr
 
 
-def test_call_says_of_a_path_that_leads_nowhere_that_it_does(served: Program) -> None:
+def test_call_reports_a_path_that_does_not_exist(served: Program) -> None:
     ran = served.run("call", "add_project", "path=nowhere")
-    assert is_a_sentence(ran, 4), ran.stderr
+    assert is_error_sentence(ran, 4), ran.stderr
     assert f"There is no folder {served.cwd / 'nowhere'}." in ran.stderr
 
 
 @pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
-def test_without_a_server_the_remedy_is_named(spinney: Program, words: list[str]) -> None:
+def test_without_a_server_the_error_says_how_to_start_one(
+    spinney: Program, words: list[str]
+) -> None:
     ran = spinney.run(*words)
-    assert is_a_sentence(ran, 3), ran.stderr
+    assert is_error_sentence(ran, 3), ran.stderr
     assert "spinney serve" in ran.stderr
 
 
-def test_an_address_where_nobody_answers_is_said_in_a_sentence(spinney: Program) -> None:
+def test_an_unreachable_address_is_reported_in_one_sentence(spinney: Program) -> None:
     spinney.data.mkdir()
-    # Port 1 of this machine, with a process that lives: this one.
-    told = {"base_url": "http://127.0.0.1:1", "port": 1, "token": "t", "pid": os.getpid()}
+    # Nothing listens on port 1; the process ID is that of a living process.
+    address = {"base_url": "http://127.0.0.1:1", "port": 1, "token": "t", "pid": os.getpid()}
     with hold_lock(spinney.data / "spinney.lock"):
-        (spinney.data / "server.json").write_text(json.dumps(told))
+        (spinney.data / "server.json").write_text(json.dumps(address))
         ran = spinney.run("call", "list_projects")
-    assert is_a_sentence(ran, 3), ran.stderr
+    assert is_error_sentence(ran, 3), ran.stderr
     assert "127.0.0.1:1" in ran.stderr
 
 
 def first_event(program: Program, following: "subprocess.Popen[str]") -> dict[str, Any]:
-    """What it prints of the first change that it hears of: it does not say when it listens."""
+    """Change preferences until it prints an event: it does not announce when it is connected."""
     for size in range(12, 72):
         program.call("update_preferences", f'changes={{"ui_font_size": {size % 12 + 12}}}')
         if line := next_line(following, 0.5):
             return dict(json.loads(line))
-    raise AssertionError("it heard of nothing")
+    raise AssertionError("it printed no event")
 
 
-def test_events_prints_what_happens_line_by_line(served: Program) -> None:
-    with served.started("events") as following:
+def test_events_prints_one_line_for_each_event(served: Program) -> None:
+    with served.start("events") as following:
         event = first_event(served, following)
         assert event["event"] == "preferences:updated"
         assert event["payload"]["changes"].keys() == {"ui_font_size"}
@@ -270,36 +272,36 @@ def test_events_prints_what_happens_line_by_line(served: Program) -> None:
         assert (following.returncode, errors) == (130, "")
 
 
-def test_events_follows_a_spinney_that_starts_anew_at_another_port(spinney: Program) -> None:
-    with spinney.serving() as first, spinney.started("events") as following:
+def test_events_follows_a_spinney_that_restarts_on_another_port(spinney: Program) -> None:
+    with spinney.serving() as first, spinney.start("events") as following:
         first_event(spinney, following)
         first.end()
         with spinney.serving() as second:
             assert second.port != first.port
             spinney.call("update_preferences", 'changes={"theme": "dark"}')
-            # What happened before it was found comes, too, and first.
-            heard = [first_event(spinney, following) for _ in range(2)]
-            assert {"theme": "dark"} in [event["payload"].get("changes") for event in heard]
+            # Events from before it reconnected are printed as well, and first.
+            received = [first_event(spinney, following) for _ in range(2)]
+            assert {"theme": "dark"} in [event["payload"].get("changes") for event in received]
         following.send_signal(signal.SIGINT)
         _, errors = following.communicate(timeout=PATIENCE)
         assert errors.count("No Spinney is running here") <= 1
         assert "Traceback" not in errors
 
 
-def test_events_begins_after_a_number_that_a_line_before_had(served: Program) -> None:
+def test_events_since_a_number_begins_after_it(served: Program) -> None:
     for theme in ("dark", "light"):
         served.call("update_preferences", f'changes={{"theme": "{theme}"}}')
-    with served.started("events") as following:
+    with served.start("events") as following:
         last = first_event(served, following)["seq"]
-    with served.started("events", "--since", str(last - 1)) as following:
+    with served.start("events", "--since", str(last - 1)) as following:
         again = json.loads(next_line(following, PATIENCE))
     assert again["seq"] == last and again["event"] == "preferences:updated"
-    with served.started("events", "--since", "0") as following:
+    with served.start("events", "--since", "0") as following:
         assert json.loads(next_line(following, PATIENCE))["seq"] < last - 1
 
 
-def test_events_ends_quietly_when_nobody_reads_it(served: Program) -> None:
-    with served.started("events") as following:
+def test_events_ends_quietly_when_its_output_is_closed(served: Program) -> None:
+    with served.start("events") as following:
         assert following.stdout is not None and following.stderr is not None
         following.stdout.close()
         for size in range(12, 72):
@@ -315,15 +317,15 @@ def test_events_ends_quietly_when_nobody_reads_it(served: Program) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_completion_script_is_one_that_its_shell_reads(spinney: Program, shell: str) -> None:
+def test_a_completion_script_is_valid_in_its_shell(spinney: Program, shell: str) -> None:
     script = spinney.run("completion", shell).stdout
     assert all(name in script for name in COMMANDS)
     if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not here to read it")
+        pytest.skip(f"{shell} is not installed")
     subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=PATIENCE)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here to try it")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [
@@ -355,9 +357,11 @@ def test_bash_completes_commands_and_options(spinney: Program, typed: str, compl
     ("typed", "completed"),
     [("call create_w", "create_worktree"), ("call create_worktree cust", "customName=")],
 )
-def test_fish_completes_what_can_be_called(spinney: Program, typed: str, completed: str) -> None:
+def test_fish_completes_commands_and_their_fields(
+    spinney: Program, typed: str, completed: str
+) -> None:
     if shutil.which("fish") is None:
-        pytest.skip("fish is not here to try it")
+        pytest.skip("fish is not installed")
     script = spinney.run("completion", "fish").stdout + f"complete -C 'spinney {typed}'\n"
     ran = subprocess.run(
         ["fish", "--no-config"],

@@ -1,4 +1,4 @@
-"""What a machine can lack, and what can be broken: doctor finds it, and starting says it."""
+"""Missing programs, damaged files and full disks: `doctor` and the start report them."""
 
 import json
 import os
@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import Program, is_a_sentence
+from tests.program import Program, is_error_sentence
 
 
 @pytest.fixture
 def spinney(tmp_path: Path) -> Program:
-    """One that finds git and gh, and no agent: to ask each of those takes seconds."""
-    found = tmp_path / "programs"
-    found.mkdir()
+    """Spinney with git and gh on its PATH, but no agents: checking each agent takes seconds."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
     for name in ("git", "gh"):
         if path := shutil.which(name):
-            (found / name).symlink_to(path)
-    made = Program(tmp_path)
-    made.environ["PATH"] = str(found)
-    return made
+            (programs / name).symlink_to(path)
+    program = Program(tmp_path)
+    program.environ["PATH"] = str(programs)
+    return program
 
 
-def test_doctor_reports_every_thing_with_its_remedy(tmp_path: Path) -> None:
-    spinney = Program(tmp_path)  # with all that this machine has
+def test_doctor_reports_each_problem_with_its_remedy(tmp_path: Path) -> None:
+    spinney = Program(tmp_path)  # with all programs of this machine
     ran = spinney.run("doctor", "--json")
     found = {finding["name"]: finding for finding in json.loads(ran.stdout)}
     assert found["git"]["ok"] is True
@@ -36,7 +36,7 @@ def test_doctor_reports_every_thing_with_its_remedy(tmp_path: Path) -> None:
     assert ran.returncode == (1 if any(f["ok"] is False for f in found.values()) else 0)
 
 
-def test_doctor_says_what_agents_are_called_and_that_one_is_needed(spinney: Program) -> None:
+def test_doctor_lists_the_agents_and_requires_one(spinney: Program) -> None:
     spinney.environ |= {"SPINNEY_LOG": "nonsense", "HOME": "/proc/nope"}
     ran = spinney.run("doctor", "--json")
     found = {finding["name"]: finding for finding in json.loads(ran.stdout)}
@@ -47,23 +47,23 @@ def test_doctor_says_what_agents_are_called_and_that_one_is_needed(spinney: Prog
     assert found["worktrees"]["remedy"] == "Make /proc a directory that you can write to."
 
 
-def test_a_file_above_a_folder_of_ours_is_the_one_that_is_named(spinney: Program) -> None:
+def test_a_file_above_the_data_directory_is_named(spinney: Program) -> None:
     spinney.environ["SPINNEY_DATA_DIR"] = "/etc/passwd/x"
     ran = spinney.run("serve")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert "spinney: /etc/passwd should be a folder but is a file" in ran.stderr
 
 
-def test_doctor_is_readable_too_and_changes_nothing(spinney: Program) -> None:
+def test_doctor_prints_text_and_changes_nothing(spinney: Program) -> None:
     ran = spinney.run("doctor")
     assert "git" in ran.stdout and str(spinney.config) in ran.stdout
     assert not spinney.config.exists() and not spinney.data.exists()
 
 
-def test_a_missing_git_is_found_by_doctor_and_said_where_it_is_needed(
+def test_a_missing_git_is_reported_by_doctor_and_where_it_is_needed(
     spinney: Program,
 ) -> None:
-    repository = spinney.made_repository()
+    repository = spinney.make_repository()
     spinney.environ["PATH"] = str(spinney.cwd)
     ran = spinney.run("doctor", "--json")
     git = next(f for f in json.loads(ran.stdout) if f["name"] == "git")
@@ -71,7 +71,7 @@ def test_a_missing_git_is_found_by_doctor_and_said_where_it_is_needed(
     assert ran.returncode == 1
     with spinney.serving():
         ran = spinney.run("call", "add_project", f"path={repository}")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert "git" in ran.stderr.lower() and "install" in ran.stderr.lower()
 
 
@@ -81,7 +81,7 @@ def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: st
     path: Path = getattr(spinney, which)
     path.write_text("")
     ran = spinney.run("serve", "--port", "0")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert str(path) in ran.stderr
     found = json.loads(spinney.run("doctor", "--json").stdout)
     assert [f["remedy"] for f in found if str(path) in f["remedy"]]
@@ -92,39 +92,39 @@ def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: st
 def test_a_directory_where_a_file_should_be_is_named(spinney: Program, name: str) -> None:
     (spinney.data / name).mkdir(parents=True)
     ran = spinney.run("serve", "--port", "0")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert name in ran.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
-def test_a_directory_that_may_not_be_written_is_named(spinney: Program) -> None:
+def test_a_read_only_directory_is_named(spinney: Program) -> None:
     spinney.data.mkdir()
     spinney.data.chmod(0o500)
     ran = spinney.run("serve", "--port", "0")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert str(spinney.data) in ran.stderr
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
-    ("kept", "named"), [("config/preferences.json", "preferences"), ("data/spinney.db", "database")]
+    ("file", "word"), [("config/preferences.json", "preferences"), ("data/spinney.db", "database")]
 )
-def test_a_broken_file_is_moved_aside_and_said_and_spinney_starts(
-    spinney: Program, kept: str, named: str
+def test_a_damaged_file_is_moved_aside_and_reported_and_spinney_starts(
+    spinney: Program, file: str, word: str
 ) -> None:
-    broken = spinney.place / kept
+    broken = spinney.place / file
     broken.parent.mkdir()
     broken.write_text('{"theme": "dar')
     with spinney.serving() as server:
         assert spinney.call("list_projects") == []
         _, _, errors = server.end()
     assert errors.startswith("spinney: ") and errors.count("\n") == 1
-    assert named in errors.lower()
+    assert word in errors.lower()
     beside = [p for p in broken.parent.iterdir() if p.read_bytes() == b'{"theme": "dar']
     assert len(beside) == 1 and beside[0].name in errors
 
 
-def test_a_broken_list_of_models_is_said_with_its_line_and_mended_by_nobody(
+def test_a_damaged_models_file_is_reported_with_its_line_and_left_as_it_is(
     spinney: Program,
 ) -> None:
     spinney.config.mkdir()
@@ -136,7 +136,7 @@ def test_a_broken_list_of_models_is_said_with_its_line_and_mended_by_nobody(
     assert models.read_text() == '[backend_a]\nmodel_1 = "opus\n'
 
 
-def test_a_bad_agent_of_a_persons_own_is_said_and_a_good_one_is_looked_for(
+def test_an_invalid_custom_agent_is_reported_and_a_valid_one_is_checked(
     spinney: Program,
 ) -> None:
     spinney.config.mkdir()
@@ -165,8 +165,8 @@ def small_disk(spinney: Program) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-def fill(disk: Path) -> Path:
-    """Take every byte that is left; the file that holds them."""
+def fill_disk(disk: Path) -> Path:
+    """Fill the disk; return the file that does."""
     path = disk / "ballast"
     with path.open("wb", buffering=0) as file:
         for size in (4096, 1):
@@ -178,44 +178,44 @@ def fill(disk: Path) -> Path:
     return path
 
 
-def test_a_disk_that_is_full_at_the_start_is_said_in_a_sentence(
+def test_a_disk_that_is_full_at_the_start_is_reported_in_one_sentence(
     spinney: Program, small_disk: Path
 ) -> None:
-    fill(small_disk)
+    fill_disk(small_disk)
     ran = spinney.run("serve", "--port", "0")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_error_sentence(ran), ran.stderr
     assert "disk is full" in ran.stderr
 
 
-def test_a_start_on_a_full_disk_shows_what_is_there_and_refuses_changes(
+def test_a_start_on_a_full_disk_shows_existing_data_and_refuses_changes(
     spinney: Program, small_disk: Path
 ) -> None:
-    repository = spinney.made_repository()
+    repository = spinney.make_repository()
     with spinney.serving():
         added = spinney.call("add_project", f"path={repository}")
         base = spinney.call("open_base_worktree", f"projectId={added['id']}")
-        named = f"worktreeId={base['id']}"
-        session = spinney.call("create_session", named)
-    ballast = fill(small_disk)
+        argument = f"worktreeId={base['id']}"
+        session = spinney.call("create_session", argument)
+    ballast = fill_disk(small_disk)
     with spinney.serving() as server:
         assert [project["id"] for project in spinney.call("list_projects")] == [added["id"]]
         messages = spinney.call("get_messages", f"sessionId={session['id']}")
         assert messages == {"messages": [], "total": 0}
         [problem] = spinney.call("get_problems")
         assert "The disk was full" in problem
-        ran = spinney.run("call", "create_session", named)
-        assert is_a_sentence(ran), ran.stderr
+        ran = spinney.run("call", "create_session", argument)
+        assert is_error_sentence(ran), ran.stderr
         assert "disk is full" in ran.stderr
         ballast.unlink()
-        assert spinney.call("create_session", named)["name"]
+        assert spinney.call("create_session", argument)["name"]
         assert server.end()[0] == 0
     with spinney.serving():
-        assert len(spinney.call("list_sessions", named)) == 2
+        assert len(spinney.call("list_sessions", argument)) == 2
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["server.json", "spinney.db.written", "backups"])
-def test_what_is_in_the_way_of_a_lesser_file_keeps_nobody_from_starting(
+def test_an_obstacle_to_a_less_important_file_does_not_prevent_the_start(
     spinney: Program, name: str
 ) -> None:
     if name == "backups":
@@ -229,14 +229,12 @@ def test_what_is_in_the_way_of_a_lesser_file_keeps_nobody_from_starting(
     assert "Traceback" not in errors
 
 
-def test_a_disk_that_fills_up_refuses_changes_until_there_is_room(
-    spinney: Program, small_disk: Path
-) -> None:
-    repository = spinney.made_repository()
+def test_changes_are_refused_while_the_disk_is_full(spinney: Program, small_disk: Path) -> None:
+    repository = spinney.make_repository()
     with spinney.serving():
-        ballast = fill(small_disk)
+        ballast = fill_disk(small_disk)
         ran = spinney.run("call", "add_project", f"path={repository}")
-        assert is_a_sentence(ran), ran.stderr
+        assert is_error_sentence(ran), ran.stderr
         assert "disk is full" in ran.stderr
         assert spinney.call("list_projects") == []
         ballast.unlink()

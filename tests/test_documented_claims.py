@@ -1,7 +1,6 @@
-"""What the README and the pages of `docs/` name is there, and their figures are those of the code.
+"""What the README and `docs/` refer to exists, and their figures match the code.
 
-Command lines are tried by `test_documented_commands.py`; `test_reference.py` makes the pages anew
-that come from the code.
+`test_documented_commands.py` tests command lines; `test_reference.py` tests the generated pages.
 """
 
 import re
@@ -28,8 +27,8 @@ from tests.test_documented_commands import PAGES
 from themes.loader import list_syntax_themes
 from tui.terminal import capabilities, sequences
 
-MADE: Final = ("commands.md", "contract.md", "events.md", "http.md", "preferences.md")
-"""Pages that come from the code alone."""
+GENERATED: Final = ("commands.md", "contract.md", "events.md", "http.md", "preferences.md")
+"""Pages that are generated from the code."""
 WORDS: Final = {2: "two", 7: "seven", 10: "ten", 30: "thirty"}
 GIB: Final = 1024**3
 MIB: Final = 1024**2
@@ -72,25 +71,25 @@ FIGURES: Final = (
     ),
     ("docs/http.md", f"at most {tool_outputs.MAX_FILE_SIZE // MIB} MiB of one result"),
     ("docs/http.md", f"{tool_outputs.MAX_TOTAL_SIZE // GIB} GiB of all results"),
-    ("docs/page.md", f"each page under {test_reading.MOST // 1000} KB"),
+    ("docs/page.md", f"each page under {test_reading.MAX_PAGE_BYTES // 1000} KB"),
 )
 
 ELSEWHERE: Final = {
     "OPENCODE_PERMISSION": "read by OpenCode",
     "MALLOC_ARENA_MAX": "read by the C library",
-    "SPINNEY_ROOT_PATH": "put together in model/scripts/runner.py",
-    "your_command": "stands for one",
+    "SPINNEY_ROOT_PATH": "composed in model/scripts/runner.py",
+    "your_command": "a placeholder",
 }
-"""What a page names and the code does not."""
+"""Names that occur in a page but not in the code."""
 OWN: Final = {
-    "SPINNEY_AGENT": "marks what an agent's program started",
+    "SPINNEY_AGENT": "marks the processes of an agent",
     "SPINNEY_OWNER": "the same, for the Spinney that started it",
     "SPINNEY_SESSION": "the same, for its session",
     "SPINNEY_OPENCODE_WORKTREES": "for the plugin in OpenCode's server",
     "SPINNEY_WORKSPACE_PATH": "for scripts and agents: docs/scripts.md",
     "SPINNEY_BRANCH": "for scripts and agents: docs/scripts.md",
 }
-"""Variables of Spinney's that nobody sets by hand."""
+"""Variables that Spinney sets itself."""
 
 
 @cache
@@ -99,32 +98,32 @@ def pages() -> dict[str, str]:
     return {path.relative_to(ROOT).as_posix(): path.read_text() for path in found}
 
 
-def written() -> Iterator[tuple[str, str]]:
-    """The pages that people write, without what stands in blocks of code."""
+def prose() -> Iterator[tuple[str, str]]:
+    """The pages that are not generated, without their code blocks."""
     for name, text in pages().items():
-        if Path(name).name not in MADE:
+        if Path(name).name not in GENERATED:
             yield name, re.sub(r"```.*?```", "", text, flags=re.DOTALL)
 
 
-def named() -> Iterator[tuple[str, str]]:
-    """What is set as code within a sentence, with its page."""
-    for name, text in written():
+def code_spans() -> Iterator[tuple[str, str]]:
+    """Each inline code span with its page."""
+    for name, text in prose():
         yield from ((name, each) for each in re.findall(r"`([^`\n]+)`", text))
 
 
 @cache
 def code() -> str:
-    """All that is shipped, and what makes, tests and measures it."""
-    rooms = ("model", "server", "tui", "themes", "tests", "docs", "server/web")
+    """The source of the program, its tests, benchmarks and generators."""
+    folders = ("model", "server", "tui", "themes", "tests", "docs", "server/web")
     kinds = ("*.py", "*.js", "*.html")
-    found = (path for room in rooms for kind in kinds for path in (ROOT / room).rglob(kind))
+    found = (path for folder in folders for kind in kinds for path in (ROOT / folder).rglob(kind))
     here = [path for path in found if path != Path(__file__)]
     return "\n".join(path.read_text() for path in [ROOT / "spinney.py", *here])
 
 
 @pytest.mark.short
-def test_every_link_leads_to_a_file_and_a_heading() -> None:
-    lost = []
+def test_every_link_points_to_a_file_and_a_heading() -> None:
+    broken = []
     for name, text in pages().items():
         links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src(?:set)?="([^"]+)"', text)
         for link in links:
@@ -133,29 +132,31 @@ def test_every_link_leads_to_a_file_and_a_heading() -> None:
             if re.match(r"https?:", link):
                 continue
             if not target.exists() or (anchor and anchor not in headings(target)):
-                lost.append((name, link))
-    assert lost == []
+                broken.append((name, link))
+    assert broken == []
 
 
 def headings(page: Path) -> set[str]:
-    """The anchors of a page, as the places that show it make them."""
+    """The anchors of a page's headings, as GitHub makes them."""
     found = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in found}
 
 
-def test_every_file_that_is_named_is_there() -> None:
-    rooms = r"(?:model|server|tui|themes|tests|docs|examples|\.ci)"
+def test_every_file_that_is_named_exists() -> None:
+    folders = r"(?:model|server|tui|themes|tests|docs|examples|\.ci)"
     paths = {
-        (page, each) for page, each in named() if re.fullmatch(rf"{rooms}(?:/[\w.-]+)+/?", each)
+        (page, each)
+        for page, each in code_spans()
+        if re.fullmatch(rf"{folders}(?:/[\w.-]+)+/?", each)
     }
     assert len(paths) > 40
     assert [(page, each) for page, each in sorted(paths) if not (ROOT / each).exists()] == []
 
 
 def test_every_name_and_variable_occurs_in_the_code() -> None:
-    """Commands, preferences, fields, functions, variables of the environment."""
+    """Commands, preferences, fields, functions and environment variables."""
     names = {
-        (page, word) for page, each in named()
+        (page, word) for page, each in code_spans()
         for word in re.findall(r"(?<!/)\b(?:[a-z]+(?:_[a-z0-9]+)+|[A-Z]{2,}(?:_[A-Z]+)+)\b", each)
     }  # fmt: skip
     assert len(names) > 80
@@ -164,31 +165,34 @@ def test_every_name_and_variable_occurs_in_the_code() -> None:
     assert ELSEWHERE.keys() - {word for _, word in names} == set()
 
 
-def test_every_variable_of_spinneys_is_told_of() -> None:
-    rooms = ("model", "server", "tui")
-    paths = [ROOT / "spinney.py", *(path for room in rooms for path in (ROOT / room).rglob("*.py"))]
+def test_every_environment_variable_is_documented() -> None:
+    folders = ("model", "server", "tui")
+    paths = [
+        ROOT / "spinney.py",
+        *(path for folder in folders for path in (ROOT / folder).rglob("*.py")),
+    ]
     found = (re.findall(r"\bSPINNEY_[A-Z]+(?:_[A-Z]+)*\b", path.read_text()) for path in paths)
     read = {each for names in found for each in names}
     table = pages()["docs/command-line.md"]
     assert {each for each in read - OWN.keys() if f"`{each}" not in table} == set()
 
 
-def test_every_word_of_a_screen_is_one_that_it_shows() -> None:
+def test_every_quoted_label_occurs_in_the_code() -> None:
     shown = re.sub(r"\s+", " ", re.sub(r'"\s*\n\s*f?"', "", code()))
     quoted = {
         (page, " ".join(words.split()).rstrip(".,"))
-        for page, text in written() for words in re.findall("“([^”]+)”", text)
+        for page, text in prose() for words in re.findall("“([^”]+)”", text)
     }  # fmt: skip
     assert len(quoted) > 8
     assert [each for each in sorted(quoted) if each[1] not in shown] == []
 
 
-def test_every_target_of_make_is_there() -> None:
+def test_every_make_target_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     asked = {each for text in pages().values() for each in re.findall(r"`?\bmake ([a-z-]+)`", text)}
     assert asked - targets == set()
 
 
 @pytest.mark.parametrize(("page", "says"), FIGURES)
-def test_a_figure_is_that_of_the_code(page: str, says: str) -> None:
+def test_each_figure_matches_the_code(page: str, says: str) -> None:
     assert says in " ".join(pages()[page].split())

@@ -1,4 +1,4 @@
-"""The example client of another language, against the real program and a real remote."""
+"""The example client in JavaScript, against a Spinney server and a git remote."""
 
 import shutil
 import subprocess
@@ -19,10 +19,10 @@ def node() -> str:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
-    """With a person whom git knows, for the commits that are made."""
-    made = Program(tmp_path)
-    (made.home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
-    return made
+    """Spinney with a git identity, for the commits."""
+    program = Program(tmp_path)
+    (program.home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    return program
 
 
 @pytest.fixture
@@ -32,17 +32,19 @@ def remote(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def repository(program: Program, remote: Path) -> Path:
-    """Pushed to a bare remote on disk."""
-    path = program.made_repository()
+    """A repository pushed to a bare remote on disk."""
+    path = program.make_repository()
     git(program, path, "init", "-q", "--bare", str(remote))
     git(program, path, "remote", "add", "origin", str(remote))
     git(program, path, "push", "-q", "origin", "HEAD")
     return path
 
 
-def git(program: Program, place: Path, *words: str) -> str:
+def git(program: Program, directory: Path, *words: str) -> str:
     command = ["git", *words]
-    ran = subprocess.run(command, cwd=place, env=program.environ, capture_output=True, text=True)
+    ran = subprocess.run(
+        command, cwd=directory, env=program.environ, capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -60,7 +62,7 @@ def run(
     )
 
 
-def test_it_drives_the_whole_life_of_a_worktree(
+def test_the_example_runs_the_whole_life_of_a_worktree(
     node: str, program: Program, repository: Path, remote: Path
 ) -> None:
     with program.serving("--demo") as server:
@@ -77,7 +79,7 @@ def test_it_drives_the_whole_life_of_a_worktree(
     assert git(program, repository, "branch", "--list", branch) == ""
 
 
-def test_it_ends_with_the_reason_where_something_fails(
+def test_the_example_ends_with_the_reason_of_a_failure(
     node: str, program: Program, tmp_path: Path
 ) -> None:
     with program.serving("--demo") as server:

@@ -1,4 +1,4 @@
-"""The rule that a machine with all programs skips no test for want of one."""
+"""Tests skipped for a missing program fail where all programs must be installed."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def test_that_does_not_apply_here():
 
 
 @pytest.mark.parametrize(("asked", "outcome"), [("", "2 skipped"), ("1", "1 failed, 1 skipped")])
-def test_a_skip_for_want_of_a_program_fails_where_all_must_be_there(
+def test_a_skip_for_a_missing_program_fails_where_all_are_required(
     tmp_path: Path, asked: str, outcome: str
 ) -> None:
     (tmp_path / "test_suite.py").write_text(SUITE)

@@ -1,4 +1,4 @@
-"""Agents outlive their terminal: Spinney goes on without a screen, and screens come and go."""
+"""Agents outlive their terminal: Spinney runs without one, and terminals attach and detach."""
 
 import json
 import os
@@ -19,8 +19,8 @@ from tests.patience import PATIENCE
 from tests.program import ROOT, Program, pid_of, until
 
 STREAM = "/demo stream 200000 50"
-BACK = b"\x1b[?1049l"
-"""The terminal is given back."""
+RESTORED = b"\x1b[?1049l"
+"""The control sequence that leaves the alternate screen."""
 
 Leave = Callable[[OnTerminal], None]
 
@@ -32,9 +32,9 @@ def spinney(tmp_path: Path) -> Iterator[Program]:
     program.kill()
 
 
-def session_at_work(spinney: Program) -> str:
-    """A session in a new repository whose agent writes for hours; its id."""
-    worktree = spinney.ready_worktree(spinney.made_repository())
+def start_session(spinney: Program) -> str:
+    """Create a session in a new repository whose agent writes for hours; return its ID."""
+    worktree = spinney.create_ready_worktree(spinney.make_repository())
     session = spinney.call("create_session", f"worktreeId={worktree['id']}")
     spinney.call("send_chat_message", f"sessionId={session['id']}", f"message={STREAM}")
     return str(session["id"])
@@ -45,12 +45,12 @@ def status_of(spinney: Program, session_id: str) -> str:
 
 
 @contextmanager
-def at_work(spinney: Program) -> Iterator[tuple[OnTerminal, str]]:
-    """Spinney on a terminal that shows a session at work."""
+def open_running(spinney: Program) -> Iterator[tuple[OnTerminal, str]]:
+    """Run Spinney on a terminal that shows a running session."""
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
-        terminal.shows("Welcome")
-        session_id = session_at_work(spinney)
-        terminal.shows("1 running")
+        terminal.wait_for_text("Welcome")
+        session_id = start_session(spinney)
+        terminal.wait_for_text("1 running")
         yield terminal, session_id
 
 
@@ -58,34 +58,34 @@ def hang_up(terminal: OnTerminal) -> None:
     terminal.process.send_signal(signal.SIGHUP)
 
 
-def vanish(terminal: OnTerminal) -> None:
-    terminal.vanish()
+def disconnect(terminal: OnTerminal) -> None:
+    terminal.disconnect()
 
 
-def kill_what_the_shell_waits_for(terminal: OnTerminal) -> None:
+def kill_front_process(terminal: OnTerminal) -> None:
     terminal.process.kill()
 
 
-def choose(terminal: OnTerminal, key: bytes) -> None:
-    """Answer the question that ctrl+q asks, until Spinney's screen is gone.
+def answer_quit_dialog(terminal: OnTerminal, key: bytes) -> None:
+    """Answer the dialog that ctrl+q opens, until Spinney's screen is closed.
 
-    A key that comes with the first frame of the question is not taken for an answer.
+    A key that arrives with the first frame of the dialog is not accepted as an answer.
     """
     terminal.write(b"\x11")
-    terminal.shows("Keep running")
+    terminal.wait_for_text("Keep running")
 
-    def is_gone() -> bool:
+    def is_closed() -> bool:
         terminal.write(key)
-        return terminal.comes(BACK, 0.5)
+        return terminal.wait_for_output(RESTORED, 0.5)
 
-    until(is_gone, "the answer is taken")
-
-
-def choose_to_leave(terminal: OnTerminal) -> None:
-    choose(terminal, b"l")
+    until(is_closed, "the answer is accepted")
 
 
-# Going on without a screen -----------------------------------------------------------------------
+def leave_running(terminal: OnTerminal) -> None:
+    answer_quit_dialog(terminal, b"l")
+
+
+# Running without a terminal -----------------------------------------------------------------------
 
 
 @pytest.mark.short
@@ -95,27 +95,27 @@ def choose_to_leave(terminal: OnTerminal) -> None:
         hang_up,
         *(
             pytest.param(other, marks=pytest.mark.longer)
-            for other in (vanish, kill_what_the_shell_waits_for, choose_to_leave)
+            for other in (disconnect, kill_front_process, leave_running)
         ),
     ],
 )
-def test_an_agent_goes_on_when_its_terminal_goes_and_any_other_shows_it(
+def test_an_agent_keeps_running_when_its_terminal_closes_and_another_shows_it(
     spinney: Program, leave: Leave
 ) -> None:
-    with at_work(spinney) as (terminal, session_id):
+    with open_running(spinney) as (terminal, session_id):
         pid = pid_of(spinney)
         leave(terminal)
         if terminal.outside >= 0:
-            terminal.read_until(BACK)
+            terminal.read_until(RESTORED)
         terminal.process.wait(timeout=PATIENCE)
-        until(lambda: not terminals_of(pid), "the terminal is let go of")
+        until(lambda: not terminals_of(pid), "the terminal is released")
         assert status_of(spinney, session_id) == "running"
         with spinney.on_a_terminal() as other:
-            other.shows("1 running")
+            other.wait_for_text("1 running")
             other.write(b"\x11")
-            other.read_until(BACK)
+            other.read_until(RESTORED)
             assert other.process.wait(timeout=PATIENCE) == 0
-            # A screen that is only attached ends nothing by leaving.
+            # Closing a terminal that is only attached ends nothing.
             assert pid_of(spinney) == pid
             assert status_of(spinney, session_id) == "running"
             family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
@@ -125,8 +125,8 @@ def test_an_agent_goes_on_when_its_terminal_goes_and_any_other_shows_it(
             assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
 
 
-def test_the_screen_of_a_lost_terminal_is_kept_for_the_next_start(spinney: Program) -> None:
-    with at_work(spinney) as (terminal, _):
+def test_the_screen_of_a_lost_terminal_is_saved_for_the_next_start(spinney: Program) -> None:
+    with open_running(spinney) as (terminal, _):
         hang_up(terminal)
         terminal.process.wait(timeout=PATIENCE)
         until((spinney.data / "screen.json").exists, "the last screen is written")
@@ -134,7 +134,7 @@ def test_the_screen_of_a_lost_terminal_is_kept_for_the_next_start(spinney: Progr
         assert spinney.run("stop").returncode == 0
 
 
-FAILS = """
+FAULTY_SCRIPT = """
 import sys
 from pathlib import Path
 
@@ -150,7 +150,7 @@ def fail(*_):
 {module}.{name} = fail
 sys.exit(spinney.main(sys.argv[1:]))
 """
-"""Spinney with a fault in it."""
+"""A script that runs Spinney with a function that fails."""
 
 
 @pytest.mark.parametrize(
@@ -160,18 +160,20 @@ sys.exit(spinney.main(sys.argv[1:]))
         ("tui.terminal", "background", "InputParser.feed"),
     ],
 )
-def test_a_screen_that_fails_interrupts_nothing_and_says_so(
+def test_a_failure_of_the_interface_interrupts_no_agent_and_is_reported(
     spinney: Program, tmp_path: Path, package: str, module: str, name: str
 ) -> None:
     faulty = tmp_path / "faulty.py"
-    faulty.write_text(FAILS.format(root=str(ROOT), package=package, module=module, name=name))
+    faulty.write_text(
+        FAULTY_SCRIPT.format(root=str(ROOT), package=package, module=module, name=name)
+    )
     command = (sys.executable, str(faulty))
     with spinney.on_a_terminal("open", "--demo", ".", command=command) as terminal:
-        terminal.shows("Welcome")
-        session_id = session_at_work(spinney)
-        terminal.shows("1 running")
+        terminal.wait_for_text("Welcome")
+        session_id = start_session(spinney)
+        terminal.wait_for_text("1 running")
         terminal.write(b"\x1a")
-        terminal.read_until(BACK)
+        terminal.read_until(RESTORED)
         said = terminal.read_until(b"`spinney stop` ends it.")
         assert b"Spinney's screen failed (RuntimeError)" in said
         assert b"Traceback" not in said
@@ -182,73 +184,73 @@ def test_a_screen_that_fails_interrupts_nothing_and_says_so(
 
 
 def terminals_of(pid: int) -> list[str]:
-    """The terminals that a process has open."""
+    """The terminals that a process keeps open."""
     opened = []
     for path in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):  # It closes files while it is asked.
+        with suppress(FileNotFoundError):  # closed meanwhile
             opened.append(str(path.readlink()))
     return [path for path in opened if path.startswith(("/dev/pts", "/dev/tty"))]
 
 
-def test_leaving_says_how_to_come_back(spinney: Program) -> None:
-    with at_work(spinney) as (terminal, _):
-        choose_to_leave(terminal)
-        terminal.read_until(BACK)
+def test_leaving_prints_how_to_come_back(spinney: Program) -> None:
+    with open_running(spinney) as (terminal, _):
+        leave_running(terminal)
+        terminal.read_until(RESTORED)
         said = terminal.read_until(b"`spinney stop` ends it.")
         assert f"(process {pid_of(spinney)})".encode() in said
         assert terminal.process.wait(timeout=PATIENCE) == 0
 
 
-def test_quitting_while_an_agent_works_interrupts_it_only_when_that_was_chosen(
+def test_choosing_quit_while_an_agent_runs_interrupts_it(
     spinney: Program,
 ) -> None:
-    with at_work(spinney) as (terminal, _):
+    with open_running(spinney) as (terminal, _):
         pid = pid_of(spinney)
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-        choose(terminal, b"q")
-        terminal.read_until(BACK)
+        answer_quit_dialog(terminal, b"q")
+        terminal.read_until(RESTORED)
         assert terminal.process.wait(timeout=PATIENCE) == 0
         assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
         assert find_running_instance(spinney.data / "spinney.lock") is None
 
 
-def test_with_nothing_at_work_it_quits_at_once(spinney: Program) -> None:
+def test_without_running_agents_it_quits_at_once(spinney: Program) -> None:
     with spinney.on_a_terminal() as terminal:
-        terminal.shows("Welcome")
+        terminal.wait_for_text("Welcome")
         terminal.write(b"\x11")
-        terminal.read_until(BACK)
+        terminal.read_until(RESTORED)
         assert terminal.process.wait(timeout=PATIENCE) == 0
         assert find_running_instance(spinney.data / "spinney.lock") is None
 
 
-@pytest.mark.parametrize("first_hung_up", [False, True])
-def test_a_termination_ends_everything_with_or_without_a_screen(
-    spinney: Program, first_hung_up: bool
+@pytest.mark.parametrize("hang_up_first", [False, True])
+def test_sigterm_ends_everything_with_or_without_a_terminal(
+    spinney: Program, hang_up_first: bool
 ) -> None:
-    with at_work(spinney) as (terminal, _):
+    with open_running(spinney) as (terminal, _):
         pid = pid_of(spinney)
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-        if first_hung_up:
+        if hang_up_first:
             hang_up(terminal)
             terminal.process.wait(timeout=PATIENCE)
             os.kill(pid, signal.SIGTERM)
         else:
             terminal.process.send_signal(signal.SIGTERM)
-            terminal.read_until(BACK)
+            terminal.read_until(RESTORED)
         assert terminal.process.wait(timeout=PATIENCE) == 0
         assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
 
 
-def test_a_killed_spinney_gives_its_terminal_back_and_can_be_started_again(
+def test_a_killed_spinney_restores_its_terminal_and_can_be_started_again(
     spinney: Program,
 ) -> None:
-    with at_work(spinney) as (terminal, session_id):
+    with open_running(spinney) as (terminal, session_id):
         os.kill(pid_of(spinney), signal.SIGKILL)
-        terminal.read_until(BACK)
+        terminal.read_until(RESTORED)
         terminal.read_until(b"It was killed")
         assert terminal.process.wait(timeout=PATIENCE) == 128 + signal.SIGKILL
     with spinney.on_a_terminal("open", "--demo", ".") as again:
-        again.shows("interrupted")
+        again.wait_for_text("interrupted")
         assert status_of(spinney, session_id) == "idle"
 
 
@@ -256,41 +258,41 @@ def test_a_killed_spinney_gives_its_terminal_back_and_can_be_started_again(
 
 
 @pytest.mark.short
-def test_a_second_terminal_is_a_screen_of_the_first_spinney(spinney: Program) -> None:
-    with at_work(spinney) as (first, _), spinney.on_a_terminal() as second:
-        second.shows("1 running")
+def test_a_second_terminal_attaches_to_the_running_spinney(spinney: Program) -> None:
+    with open_running(spinney) as (first, _), spinney.on_a_terminal() as second:
+        second.wait_for_text("1 running")
         second.write(b"\x11")
-        second.read_until(BACK)
+        second.read_until(RESTORED)
         assert second.process.wait(timeout=PATIENCE) == 0
         assert first.process.poll() is None
 
 
-def test_attach_without_an_address_shows_who_runs_here(spinney: Program) -> None:
+def test_attach_without_an_address_shows_the_local_spinney(spinney: Program) -> None:
     with spinney.serving("--demo"):
-        session_at_work(spinney)
+        start_session(spinney)
         with spinney.on_a_terminal("attach") as terminal:
-            terminal.shows("1 running")
+            terminal.wait_for_text("1 running")
 
 
-def test_attach_where_nobody_runs_says_so(spinney: Program) -> None:
+def test_attach_without_a_running_spinney_is_an_error(spinney: Program) -> None:
     with spinney.on_a_terminal("attach") as terminal:
         terminal.read_until(b"No Spinney is running here.")
         assert terminal.process.wait(timeout=PATIENCE) == 3
 
 
-def test_a_stop_ends_a_screen_too(spinney: Program) -> None:
-    with at_work(spinney) as (terminal, _):
+def test_stop_ends_an_open_terminal_too(spinney: Program) -> None:
+    with open_running(spinney) as (terminal, _):
         assert spinney.run("stop").returncode == 0
-        terminal.read_until(BACK)
+        terminal.read_until(RESTORED)
         assert terminal.process.wait(timeout=PATIENCE) == 0
 
 
-def test_a_stop_where_nobody_runs_is_none_and_no_error(spinney: Program) -> None:
+def test_stop_without_a_running_spinney_is_no_error(spinney: Program) -> None:
     ran = spinney.run("stop")
     assert (ran.returncode, ran.stdout) == (0, "No Spinney is running here.\n")
 
 
-def test_a_spinney_of_another_protocol_is_not_looked_into(spinney: Program) -> None:
+def test_a_spinney_of_another_protocol_is_not_attached_to(spinney: Program) -> None:
     with spinney.serving() as server:
         lock = spinney.data / "spinney.lock"
         lock.write_text(json.dumps({**json.loads(lock.read_text()), "protocol": 99}))
@@ -303,18 +305,18 @@ def test_a_spinney_of_another_protocol_is_not_looked_into(spinney: Program) -> N
 # Another machine ---------------------------------------------------------------------------------
 
 
-def test_attach_shows_a_spinney_elsewhere_and_hides_its_token(tmp_path: Path) -> None:
+def test_attach_shows_a_remote_spinney_and_hides_its_token(tmp_path: Path) -> None:
     there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
     with there.serving("--demo") as server:
-        session_at_work(there)
+        start_session(there)
         address = f"{server.base_url}/#token={server.token}"
         with here.on_a_terminal("attach", address) as terminal:
-            terminal.shows("1 running")
+            terminal.wait_for_text("1 running")
             screen = psutil.Process(terminal.process.pid)
             for process in (screen, *screen.children(recursive=True)):
                 assert server.token not in " ".join(process.cmdline())
             terminal.write(b"\x11")
-            terminal.read_until(BACK)
+            terminal.read_until(RESTORED)
             assert terminal.process.wait(timeout=PATIENCE) == 0
         assert server.process.poll() is None
         assert not (here.data / "spinney.lock").exists()
@@ -323,54 +325,54 @@ def test_attach_shows_a_spinney_elsewhere_and_hides_its_token(tmp_path: Path) ->
 def test_attach_asks_for_a_token_that_was_not_given(tmp_path: Path) -> None:
     there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
     with there.serving("--demo") as server:
-        session_at_work(there)
+        start_session(there)
         with here.on_a_terminal("attach", f"127.0.0.1:{server.port}") as terminal:
             terminal.read_until(b"Token for")
             terminal.write(server.token.encode() + b"\n")
-            terminal.shows("1 running")
+            terminal.wait_for_text("1 running")
             assert server.token.encode() not in terminal.output
 
 
-def test_a_wrong_token_is_said_in_a_sentence(tmp_path: Path) -> None:
+def test_a_wrong_token_is_reported_in_one_sentence(tmp_path: Path) -> None:
     there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
     here.environ["SPINNEY_TOKEN"] = "wrong-" * 4
     with there.serving() as server, here.on_a_terminal("attach", server.base_url) as terminal:
-        terminal.shows("does not accept this token")
+        terminal.wait_for_text("does not accept this token")
         terminal.write(b"q")
-        terminal.read_until(BACK)
+        terminal.read_until(RESTORED)
         assert terminal.process.wait(timeout=PATIENCE) == 1
 
 
-def test_a_lost_connection_is_shown_tried_again_and_caught_up_and_the_draft_stays(
+def test_a_lost_connection_is_shown_and_restored_and_the_draft_is_kept(
     tmp_path: Path,
 ) -> None:
     there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
     here.environ["SPINNEY_TOKEN"] = token = "tulip-" * 6
     with there.serving("--demo", "--token", token) as server:
-        session_id = session_at_work(there)
-        place = ["serve", "--port", str(server.port), "--json", "--demo", "--token", token]
+        session_id = start_session(there)
+        arguments = ["serve", "--port", str(server.port), "--json", "--demo", "--token", token]
         with here.on_a_terminal("attach", server.base_url) as terminal:
-            terminal.shows("1 running")
+            terminal.wait_for_text("1 running")
             terminal.write(b"\x1b[200~half a thought\x1b[201~")
-            terminal.shows("half a thought")
+            terminal.wait_for_text("half a thought")
             server.end()
-            terminal.shows("connection lost")
-            with there.started(*place) as again:
+            terminal.wait_for_text("connection lost")
+            with there.start(*arguments) as again:
                 assert again.stdout is not None and again.stdout.readline()
-                terminal.shows("interrupted")
+                terminal.wait_for_text("interrupted")
                 terminal.write(b" and the rest\r")
                 until(
                     lambda: (
                         "half a thought and the rest"
                         in json.dumps(there.call("get_messages", f"sessionId={session_id}"))
                     ),
-                    "what was written before the loss is sent whole",
+                    "the draft from before the loss is sent completely",
                 )
 
 
 # The shell ---------------------------------------------------------------------------------------
 
-_WITH_JOBS: tuple[str, ...] = (
+_SHELL_WITH_JOB_CONTROL: tuple[str, ...] = (
     sys.executable,
     "-ISc",
     "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);"
@@ -380,48 +382,48 @@ _WITH_JOBS: tuple[str, ...] = (
 
 @pytest.mark.short
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_ctrl_z_gives_the_terminal_to_the_shell_and_agents_go_on(spinney: Program) -> None:
+def test_ctrl_z_returns_to_the_shell_and_agents_keep_running(spinney: Program) -> None:
     spinney.environ["PS1"] = "shell> "
     command = " ".join([*spinney.command, "open", "--demo", "."])
-    with spinney.on_a_terminal(command=_WITH_JOBS) as terminal:
+    with spinney.on_a_terminal(command=_SHELL_WITH_JOB_CONTROL) as terminal:
         terminal.read_until(b"shell> ")
         terminal.write(command.encode() + b"\r")
-        terminal.shows("Welcome")
-        session_id = session_at_work(spinney)
-        terminal.shows("1 running")
+        terminal.wait_for_text("Welcome")
+        session_id = start_session(spinney)
+        terminal.wait_for_text("1 running")
         terminal.write(b"\x1a")
-        terminal.read_until(BACK)
+        terminal.read_until(RESTORED)
         terminal.read_until(b"Stopped")
-        before = written(spinney, session_id)
-        until(lambda: written(spinney, session_id) > before, "the agent writes on")
-        # In the background it would draw over the shell: it stays where it is.
+        before = output_length(spinney, session_id)
+        until(lambda: output_length(spinney, session_id) > before, "the agent writes on")
+        # In the background it would draw over the shell, so it remains stopped.
         terminal.write(b"bg\r")
         terminal.read_until(b"&")
         terminal.write(b"echo $((41 + 1))\r")
         assert b"\x1b[?1049h" not in terminal.read_until(b"42")
         (front,) = psutil.Process(terminal.process.pid).children()
-        until(lambda: front.status() == psutil.STATUS_STOPPED, "it stands still again")
+        until(lambda: front.status() == psutil.STATUS_STOPPED, "it is stopped again")
         terminal.write(b"fg\r")
         terminal.read_until(b"\x1b[?1049h")
-        terminal.shows("1 running")
-        choose(terminal, b"l")
+        terminal.wait_for_text("1 running")
+        answer_quit_dialog(terminal, b"l")
         terminal.read_until(b"shell> ")
         assert status_of(spinney, session_id) == "running"
 
 
-def written(spinney: Program, session_id: str) -> int:
-    """How much the agent has written by now."""
+def output_length(spinney: Program, session_id: str) -> int:
+    """The length of the session's messages."""
     page: dict[str, Any] = spinney.call("get_messages", f"sessionId={session_id}")
     return len(json.dumps(page))
 
 
-def test_nobody_is_left_of_it_when_the_front_and_the_terminal_end_together(
+def test_stop_works_after_the_front_process_and_the_terminal_end_together(
     spinney: Program,
 ) -> None:
-    with at_work(spinney) as (terminal, _):
+    with open_running(spinney) as (terminal, _):
         pid = pid_of(spinney)
         terminal.process.kill()
-        terminal.vanish()
-        until(lambda: not terminals_of(pid), "the terminal is let go of")
+        terminal.disconnect()
+        until(lambda: not terminals_of(pid), "the terminal is released")
         assert spinney.run("stop").returncode == 0
         assert find_running_instance(spinney.data / "spinney.lock") is None

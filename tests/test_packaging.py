@@ -1,4 +1,4 @@
-"""What people install: the wheel in an environment of its own, run from a folder full of traps."""
+"""The installed wheel in its own environment, run from a folder of conflicting modules."""
 
 import fcntl
 import json
@@ -28,12 +28,12 @@ NEEDED = (
     "tui/shell/dialogs.tcss",
     "tui/shell/style.tcss",
 )
-"""One of each kind of file that the program cannot do without."""
+"""One file of each kind that the program requires."""
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Path]:
-    """A folder with wheel, sdist and an environment with the wheel; one for all test processes."""
+    """A folder with wheel, sdist and an environment with the wheel; shared by all workers."""
     shared = tmp_path_factory.getbasetemp()
     shared = shared if worker_id == "master" else shared.parent
     folder = shared / "packaging"
@@ -47,39 +47,39 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[
 
 def _build(folder: Path) -> None:
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
-    _succeeds([*build, "--wheel", "--sdist", str(ROOT)])
+    _run_checked([*build, "--wheel", "--sdist", str(ROOT)])
     wheel = next(folder.glob("*.whl"))
     venv.create(folder / "venv", with_pip=False)
     python = str(folder / "venv" / "bin" / "python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
     constraints = str(ROOT / "constraints.txt")
-    _succeeds([*pip, "install", "--no-compile", "--constraint", constraints, str(wheel)])
+    _run_checked([*pip, "install", "--no-compile", "--constraint", constraints, str(wheel)])
 
 
-def _succeeds(command: list[str]) -> None:
+def _run_checked(command: list[str]) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=280)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def lay_traps(folder: Path) -> None:
-    """Modules of our own names, each of which ends the program that imports it."""
+def write_conflicting_modules(folder: Path) -> None:
+    """Write modules named like the program's; importing one ends the program."""
     folder.mkdir(exist_ok=True)
-    trap = "raise SystemExit('a module that lies about was imported')\n"
-    (folder / "model.py").write_text(trap)
+    source = "raise SystemExit('a conflicting module was imported')\n"
+    (folder / "model.py").write_text(source)
     for name in ("server", "tui", "themes"):
         (folder / name).mkdir()
-        (folder / name / "__init__.py").write_text(trap)
+        (folder / name / "__init__.py").write_text(source)
 
 
 @pytest.fixture
 def spinney(built: Path, tmp_path: Path) -> Program:
-    """The installed program, started where traps lie, with more of them on PYTHONPATH."""
-    traps = tmp_path / "traps"
+    """The installed program, with conflicting modules in its directory and on PYTHONPATH."""
+    modules = tmp_path / "modules"
     program = Program(
-        tmp_path, (str(built / "venv" / "bin" / "spinney"),), {"PYTHONPATH": str(traps)}
+        tmp_path, (str(built / "venv" / "bin" / "spinney"),), {"PYTHONPATH": str(modules)}
     )
-    lay_traps(traps)
-    lay_traps(program.cwd)
+    write_conflicting_modules(modules)
+    write_conflicting_modules(program.cwd)
     return program
 
 
@@ -89,25 +89,25 @@ def names_in_wheel(built: Path) -> set[str]:
 
 
 def source_files() -> set[str]:
-    """Every file of the program's folders, as the wheel should hold it."""
+    """Every file of the program's folders, which the wheel should contain."""
     folders = ("model", "server", "tui", "themes")
     found = (path for name in folders for path in (ROOT / name).rglob("*") if path.is_file())
     return {str(p.relative_to(ROOT)) for p in found if "__pycache__" not in p.parts}
 
 
-def test_the_wheel_holds_all_that_the_program_needs_and_no_more(built: Path) -> None:
+def test_the_wheel_contains_exactly_the_program(built: Path) -> None:
     names = names_in_wheel(built)
     assert set(NEEDED) <= names
     program = {name for name in names if ".dist-info/" not in name}
     assert program == source_files() | {"spinney.py"}
 
 
-def test_the_wheel_carries_the_licences(built: Path) -> None:
+def test_the_wheel_contains_the_licenses(built: Path) -> None:
     names = {name.partition(".dist-info/")[2] for name in names_in_wheel(built)}
     assert {"licenses/LICENSE", "licenses/THIRD-PARTY.md"} <= names
 
 
-def test_the_sdist_holds_what_building_testing_and_reading_needs(built: Path) -> None:
+def test_the_sdist_contains_sources_tests_and_documents(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     papers = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
@@ -116,51 +116,53 @@ def test_the_sdist_holds_what_building_testing_and_reading_needs(built: Path) ->
     assert not [name for name in names if name.startswith((".venv", ".tools", ".git/"))]
 
 
-def test_it_tells_version_and_help_among_traps(spinney: Program) -> None:
+def test_version_and_help_ignore_conflicting_modules(spinney: Program) -> None:
     assert spinney.run("--version").stdout.startswith("spinney ")
     assert "examples:" in spinney.run("--help").stdout
 
 
-def test_doctor_works_among_traps(spinney: Program) -> None:
+def test_doctor_ignores_conflicting_modules(spinney: Program) -> None:
     found = json.loads(spinney.run("doctor", "--json").stdout)
     assert {"git", "Claude Code", "data"} <= {finding["name"] for finding in found}
 
 
-def test_it_serves_commands_and_the_page_among_traps(spinney: Program) -> None:
+def test_serve_ignores_conflicting_modules(spinney: Program) -> None:
     with spinney.serving() as server:
-        assert spinney.called("list_projects") == []
+        assert spinney.run_call("list_projects") == []
         with urllib.request.urlopen(server.base_url, timeout=PATIENCE) as page:
             assert page.status == 200
             assert b"<html" in page.read()
 
 
-def test_its_demo_agent_works_in_a_repository_that_holds_traps(spinney: Program) -> None:
-    lay_traps(spinney.place / "alpha")
-    repository = spinney.made_repository("alpha")
+def test_the_demo_agent_works_in_a_repository_with_conflicting_modules(spinney: Program) -> None:
+    write_conflicting_modules(spinney.place / "alpha")
+    repository = spinney.make_repository("alpha")
     with spinney.serving("--demo"):
-        project = spinney.called("add_project", f"path={repository}")
-        worktree = spinney.called("create_worktree", f"projectId={project['id']}")
-        _eventually(lambda: spinney.called("get_worktree", f"worktreeId={worktree['id']}"), "ready")
-        session = spinney.called(
+        project = spinney.run_call("add_project", f"path={repository}")
+        worktree = spinney.run_call("create_worktree", f"projectId={project['id']}")
+        _wait_for_status(
+            lambda: spinney.run_call("get_worktree", f"worktreeId={worktree['id']}"), "ready"
+        )
+        session = spinney.run_call(
             "create_session", f"worktreeId={worktree['id']}", "backend=demo", "executionMode=yolo"
         )
-        named = f"sessionId={session['id']}"
-        spinney.called("send_chat_message", named, "message=/demo write a.txt: Hello")
-        _eventually(lambda: spinney.called("get_session", named), "idle")
+        argument = f"sessionId={session['id']}"
+        spinney.run_call("send_chat_message", argument, "message=/demo write a.txt: Hello")
+        _wait_for_status(lambda: spinney.run_call("get_session", argument), "idle")
     assert (Path(worktree["path"]) / "a.txt").read_text().strip() == "Hello"
 
 
-def _eventually(look: object, status: str) -> None:
-    """Ask until the resource has this status."""
-    assert callable(look)
+def _wait_for_status(read: object, status: str) -> None:
+    """Poll the resource until it has this status."""
+    assert callable(read)
     end = time.monotonic() + PATIENCE
-    while (found := look())["status"] != status:
+    while (found := read())["status"] != status:
         assert time.monotonic() < end, found
 
 
-def test_its_terminal_opens_among_traps_and_leaves_nothing_behind(spinney: Program) -> None:
+def test_the_terminal_ignores_conflicting_modules_and_leaves_no_files(spinney: Program) -> None:
     with spinney.on_a_terminal("demo") as terminal:
-        terminal.shows("first-steps")
+        terminal.wait_for_text("first-steps")
         terminal.write(b"\x11")  # ctrl+q
         terminal.read_to_end()
         assert terminal.process.wait(timeout=PATIENCE) == 0

@@ -1,4 +1,4 @@
-"""The reference pages and `spinney schema` say what the code does."""
+"""The reference pages and `spinney schema` match the code."""
 
 import json
 from pathlib import Path
@@ -27,15 +27,15 @@ PAGES = [
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_reference_page_is_as_new_as_the_code(name: str) -> None:
+def test_a_reference_page_is_up_to_date(name: str) -> None:
     assert (DOCS / name).read_text() == pages()[name], "run: make docs"
 
 
-def test_what_call_knows_of_the_commands_is_as_new_as_they_are() -> None:
+def test_the_table_of_call_is_up_to_date() -> None:
     assert TABLE.read_text() == call_table(), "run: make docs"
 
 
-def test_what_the_page_repeats_is_as_new_as_the_code() -> None:
+def test_the_generated_module_of_the_page_is_up_to_date() -> None:
     assert PAGE_MODULE.read_text() == page_module(), "run: make docs"
 
 
@@ -43,12 +43,12 @@ def test_every_row_of_the_interface_has_a_test() -> None:
     assert proofs.without_a_test() == []
 
 
-def test_every_preference_that_people_see_is_read_and_a_test_sees_what_comes_of_it() -> None:
+def test_every_visible_preference_is_read_and_its_effect_is_tested() -> None:
     assert set(EFFECTS) == set(shown_fields())
     assert [lack for key, effect in EFFECTS.items() for lack in effect.lacking(key)] == []
 
 
-def test_every_prompt_that_people_see_is_used() -> None:
+def test_every_visible_prompt_is_used() -> None:
     written: set[str] = {*WRITING_PROMPTS, "branch_naming"}
     assert written == set(DEFAULT_PROMPTS)
     readers = [ROOT / reader for reader in EFFECTS["magic_prompts"].readers]
@@ -56,11 +56,11 @@ def test_every_prompt_that_people_see_is_used() -> None:
     assert [key for key in INSTRUCTION_PROMPTS if f'"{key}"' not in read] == []
 
 
-def test_every_command_says_what_it_does() -> None:
+def test_every_command_has_a_description() -> None:
     assert [name for name, command in COMMANDS.items() if not command.description] == []
 
 
-def test_the_schema_has_everything(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schema_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
     assert spinney.main(["schema"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads(json.dumps(schema()))
@@ -69,7 +69,7 @@ def test_the_schema_has_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"Project", "Worktree", "Session", "Message"} <= set(printed["resources"])
 
 
-def test_every_reference_in_the_schema_leads_somewhere() -> None:
+def test_every_reference_in_the_schema_is_defined() -> None:
     whole = schema()
 
     def references(value: Any) -> set[str]:
@@ -81,7 +81,7 @@ def test_every_reference_in_the_schema_leads_somewhere() -> None:
     assert references(whole) == {f"#/$defs/{name}" for name in whole["$defs"]} & references(whole)
 
 
-def test_the_schema_knows_the_fields_of_plain_frames() -> None:
+def test_the_schema_contains_the_fields_of_plain_frames() -> None:
     events = schema()["events"]
     assert list(events["worktree:creating"]["fields"]) == [
         "id", "project_id", "name", "path", "branch"

@@ -1,4 +1,4 @@
-"""What is left when Spinney is killed in the middle of its work, and how it goes on after."""
+"""What remains after Spinney is killed during a turn, and how the next start continues."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.patience import PATIENCE
-from tests.program import Program, Serving, named, until
+from tests.program import Program, Serving, filter_by_name, until
 
 
 @pytest.fixture
@@ -33,28 +33,28 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def session_in(program: Program, repository: Path) -> dict[str, Any]:
-    worktree = program.ready_worktree(repository)
+def create_session(program: Program, repository: Path) -> dict[str, Any]:
+    worktree = program.create_ready_worktree(repository)
     made: dict[str, Any] = program.call(
         "create_session", f"worktreeId={worktree['id']}", "executionMode=build"
     )
     return {**made, "worktree": worktree}
 
 
-def working_in(place: Path) -> list[psutil.Process]:
-    """Every process whose directory lies in `place`, however it got there."""
+def find_processes(directory: Path) -> list[psutil.Process]:
+    """Every process whose working directory is below `directory`."""
     found = []
     for process in psutil.process_iter():
         try:
-            if Path(process.cwd()).is_relative_to(place) and process.status() != "zombie":
+            if Path(process.cwd()).is_relative_to(directory) and process.status() != "zombie":
                 found.append(process)
         except (psutil.Error, OSError):
             continue
     return found
 
 
-async def streamed(server: Serving, session_id: str, text: str, enough: str) -> str:
-    """Send a message over a WebSocket and read along until `enough` has come."""
+async def read_stream(server: Serving, session_id: str, text: str, enough: str) -> str:
+    """Send a message over a WebSocket and read the answer until it contains `enough`."""
     seen = ""
     url = f"{server.base_url}/ws"
     query = {"token": server.token, "since": "0"}
@@ -74,18 +74,18 @@ async def streamed(server: Serving, session_id: str, text: str, enough: str) -> 
     raise AssertionError("the connection ended first")
 
 
-def test_a_kill_in_mid_stream_loses_nothing_accepted_and_leaves_no_process(
+def test_a_kill_during_an_answer_loses_no_message_and_leaves_no_process(
     program: Program, repository: Path
 ) -> None:
     with program.serving("--demo") as server:
-        session = session_in(program, repository)
-        seen = asyncio.run(streamed(server, session["id"], "/demo stream 100000 200", "60:"))
+        session = create_session(program, repository)
+        seen = asyncio.run(read_stream(server, session["id"], "/demo stream 100000 200", "60:"))
         waiting = program.call("send_chat_message", f"sessionId={session['id']}", "message=later")
         assert waiting["status"] == "sent"
-        # What is older than a quarter of a second must be on disk by now.
+        # Text older than a quarter of a second must be on disk by now.
         time.sleep(0.4)
         os.kill(server.pid, signal.SIGKILL)
-    until(lambda: not working_in(Path(session["worktree"]["path"])), "the agent has ended")
+    until(lambda: not find_processes(Path(session["worktree"]["path"])), "the agent has ended")
 
     with program.serving("--demo"):
         after = program.call("get_session", f"sessionId={session['id']}")
@@ -100,7 +100,7 @@ def test_a_kill_in_mid_stream_loses_nothing_accepted_and_leaves_no_process(
         program.call("send_chat_message", f"sessionId={session['id']}", "message=/demo say well")
         until(
             lambda: program.call("list_queued_messages", f"sessionId={session['id']}") == [],
-            "what waited has run too",
+            "the queued message has run too",
         )
         program.call("stop_generation", f"sessionId={session['id']}")
         texts = [
@@ -116,27 +116,27 @@ def test_a_tool_that_outlives_a_kill_is_ended_at_the_next_start(
     program: Program, repository: Path
 ) -> None:
     with program.serving("--demo") as server:
-        session = session_in(program, repository)
+        session = create_session(program, repository)
         place = Path(session["worktree"]["path"])
-        # A child that left the agent's group and holds none of its pipes.
+        # A child outside the agent's process group, without its pipes.
         command = "setsid sleep 600 >/dev/null 2>&1 </dev/null & sleep 600"
         program.call(
             "send_chat_message", f"sessionId={session['id']}", f"message=/demo run {command}"
         )
-        until(lambda: len(named("sleep", working_in(place))) == 2, "it runs")
+        until(lambda: len(filter_by_name("sleep", find_processes(place))) == 2, "it runs")
         os.kill(server.pid, signal.SIGKILL)
     with program.serving("--demo"):
-        until(lambda: not working_in(place), "nothing of it is left")
+        until(lambda: not find_processes(place), "no process of it is left")
 
 
-def test_an_orderly_end_leaves_no_process(program: Program, repository: Path) -> None:
+def test_a_regular_end_leaves_no_process(program: Program, repository: Path) -> None:
     with program.serving("--demo") as server:
-        session = session_in(program, repository)
+        session = create_session(program, repository)
         place = Path(session["worktree"]["path"])
         program.call(
             "send_chat_message", f"sessionId={session['id']}", "message=/demo run sleep 600"
         )
-        until(lambda: named("sleep", working_in(place)), "it runs")
+        until(lambda: filter_by_name("sleep", find_processes(place)), "it runs")
         code, _, errors = server.end()
     assert (code, errors) == (0, "")
-    assert working_in(place) == []
+    assert find_processes(place) == []

@@ -1,6 +1,6 @@
-"""Wrong command lines and odd streams: what is said, and that nothing is ever a traceback.
+"""Invalid command lines and unusual streams: the error messages, and never a traceback.
 
-In process, where it does not matter whose process it is: every case would start one.
+Most cases run in this process, since starting one for each takes long.
 """
 
 import io
@@ -28,12 +28,12 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command line in this process, without a Spinney: code, output, errors."""
+    """Runs a command line in this process without a server; returns code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     for name, place in (("SPINNEY_DATA_DIR", "data"), ("SPINNEY_CONFIG_DIR", "config")):
         monkeypatch.setenv(name, str(tmp_path / place))
 
-    def ran(*words: str) -> tuple[int, str, str]:
+    def run_here(*words: str) -> tuple[int, str, str]:
         try:
             code = spinney.main(list(words))
         except SystemExit as ended:
@@ -41,11 +41,11 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
         out, errors = capsys.readouterr()
         return code, out, errors
 
-    return ran
+    return run_here
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--foo"], "Unknown option --foo."),
         (["--demo"], "Did you mean spinney open --demo or spinney serve --demo?"),
@@ -83,39 +83,39 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
         (["call", "list_projects", "{broken"], "Not a JSON object"),
     ],
 )
-def test_a_command_line_that_means_nothing_is_told_so_with_what_was_meant(
-    run: Run, words: list[str], said: str
+def test_an_invalid_command_line_is_reported_with_a_suggestion(
+    run: Run, words: list[str], message: str
 ) -> None:
     code, out, errors = run(*words)
     assert (code, out) == (2, "")
-    assert said in errors
+    assert message in errors
     assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
-def test_no_spinney_has_an_exit_code_of_its_own(run: Run, words: list[str]) -> None:
+def test_a_missing_server_has_an_exit_code_of_its_own(run: Run, words: list[str]) -> None:
     code, _, errors = run(*words)
     assert code == 3 and "No Spinney is running here" in errors
 
 
 @pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
-def test_a_spinney_that_takes_the_connection_and_says_nothing_is_not_waited_for(
+def test_a_server_that_accepts_and_does_not_answer_is_reported_after_a_timeout(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.1)
     monkeypatch.setattr(quick_call, "CONNECT_TIMEOUT", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-        port = mute.getsockname()[1]
-        told = {"base_url": f"http://127.0.0.1:{port}", "token": "t", "pid": os.getpid()}
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        address = {"base_url": f"http://127.0.0.1:{port}", "token": "t", "pid": os.getpid()}
         (tmp_path / "data").mkdir()
         with hold_lock(tmp_path / "data" / "spinney.lock"):
-            (tmp_path / "data" / "server.json").write_text(json.dumps(told))
+            (tmp_path / "data" / "server.json").write_text(json.dumps(address))
             code, out, errors = run(*words)
     assert (code, out) == (3, "")
     assert errors.startswith(f"spinney: Spinney (process {os.getpid()}) is running but does not")
 
 
-def test_what_can_be_called_is_listed_and_explained(run: Run) -> None:
+def test_commands_are_listed_and_explained(run: Run) -> None:
     code, listed, _ = run("call")
     assert code == 0
     assert "  list_projects " in listed and "List all projects and folders" in listed
@@ -152,7 +152,9 @@ def test_what_can_be_called_is_listed_and_explained(run: Run) -> None:
         ("list_directories path=sub/", {"path": "/here/sub/"}),
     ],
 )  # fmt: skip
-def test_values_are_read_as_the_command_takes_them(words: str, read: dict[str, Any] | None) -> None:
+def test_values_are_parsed_by_the_types_of_the_command(
+    words: str, read: dict[str, Any] | None
+) -> None:
     name, *given = words.split()
     if read is None:
         name, given, read = "send_chat_message", [words], {"sessionId": "1", "message": "x"}
@@ -173,7 +175,7 @@ def test_values_are_read_as_the_command_takes_them(words: str, read: dict[str, A
         ["call", "nosuch…"],
     ],
 )
-def test_no_letter_is_too_much_for_a_locale(
+def test_output_is_encodable_in_every_locale(
     run: Run, monkeypatch: pytest.MonkeyPatch, encoding: str, words: list[str]
 ) -> None:
     raw = io.BytesIO()
@@ -186,8 +188,8 @@ def test_no_letter_is_too_much_for_a_locale(
     assert "…" not in written and "\\u2026" not in written
 
 
-def with_streams(program: Program, script: str) -> "subprocess.CompletedProcess[str]":
-    """A shell's line, with `$spinney` for the program."""
+def run_in_shell(program: Program, script: str) -> "subprocess.CompletedProcess[str]":
+    """Run a shell script in which `$spinney` is the program."""
     return subprocess.run(
         ["bash", "-c", script],
         cwd=program.cwd,
@@ -199,21 +201,21 @@ def with_streams(program: Program, script: str) -> "subprocess.CompletedProcess[
 
 
 @pytest.mark.parametrize("words", ["--help", "call", "schema", "completion bash"])
-def test_an_output_that_is_full_is_said(tmp_path: Path, words: str) -> None:
-    ran = with_streams(Program(tmp_path), f"$spinney {words} >/dev/full")
-    told = "spinney: The output could not be written: No space left on device.\n"
-    assert (ran.returncode, ran.stderr) == (1, told)
+def test_a_full_output_device_is_reported(tmp_path: Path, words: str) -> None:
+    ran = run_in_shell(Program(tmp_path), f"$spinney {words} >/dev/full")
+    message = "spinney: The output could not be written: No space left on device.\n"
+    assert (ran.returncode, ran.stderr) == (1, message)
 
 
 @pytest.mark.parametrize("streams", [">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
-def test_closed_streams_are_no_fault(tmp_path: Path, streams: str) -> None:
+def test_closed_streams_cause_no_traceback(tmp_path: Path, streams: str) -> None:
     program = Program(tmp_path)
-    ran = with_streams(program, f"$spinney --version {streams}; $spinney nosuch {streams}")
+    ran = run_in_shell(program, f"$spinney --version {streams}; $spinney nosuch {streams}")
     assert ran.returncode == 2
     assert "Traceback" not in ran.stderr and "Exception" not in ran.stderr
 
 
-def test_an_odd_color_system_is_said(tmp_path: Path) -> None:
+def test_an_unknown_color_system_is_reported(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.environ["TEXTUAL_COLOR_SYSTEM"] = "nonsense"
     with program.on_a_terminal("demo") as terminal:
@@ -221,7 +223,7 @@ def test_an_odd_color_system_is_said(tmp_path: Path) -> None:
         assert terminal.process.wait(timeout=PATIENCE) == 2
 
 
-def test_a_taken_port_names_the_option_that_takes_another(run: Run) -> None:
+def test_the_error_for_a_port_in_use_names_the_option_for_another(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, _, errors = run("serve", "--port", str(taken.getsockname()[1]))
     assert (code, "spinney serve --port N" in errors) == (1, True), errors

@@ -1,40 +1,43 @@
-"""How the work of a reader grows with its text, by the time of this thread's processor alone."""
+"""Measures how a function's CPU time grows with the length of its text."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
 SIZES: Final = (1_000, 4_000, 16_000)
-"""Characters; where a small one shows already that a reader is slow, the next may take minutes."""
-ENOUGH: Final = 0.01
-"""Seconds of the processor from which times are compared; who needs less for 16,000 characters goes
-through them once, for going back and forth would be 128 million steps."""
-MOST: Final = 3.0
-"""Twice the text is twice the work; going back and forth would make it four times as much."""
+"""Characters. Larger sizes are skipped once a size is slow enough to measure."""
+MIN_SECONDS: Final = 0.01
+"""Seconds of CPU time from which times are compared.
+
+A function that needs less for 16,000 characters is linear: quadratic time would be 128 million
+steps.
+"""
+MAX_GROWTH: Final = 3.0
+"""Twice the text takes twice the time if it is linear, and four times if it is quadratic."""
 _ATTEMPTS: Final = 5
 
 
-def growth(
+def measure_growth(
     read: Callable[[str], object], write: Callable[[int], str], sizes: tuple[int, ...] = SIZES
 ) -> float:
-    """How much more work twice the text is; 1 where even the longest is read at once.
+    """The ratio of the times for a text and for one half as long; 1 if even the longest is fast.
 
     Args:
-        read: What is measured.
-        write: Makes a text of about so many characters.
-        sizes: How long the texts are; the next is tried where one was read at once.
+        read: The function that is measured.
+        write: Makes a text of about the given number of characters.
+        sizes: The lengths of the texts; the next one is tried if the function was fast.
     """
     for size in sizes:
         text = write(size)
-        if _seconds(read, text) >= ENOUGH:
-            return _compared(read, text, write(size // 2))
+        if _seconds(read, text) >= MIN_SECONDS:
+            return _compare(read, text, write(size // 2))
     return 1.0
 
 
-def _compared(read: Callable[[str], object], text: str, half: str) -> float:
-    """The least of some attempts, for a busy machine makes any of them longer."""
+def _compare(read: Callable[[str], object], text: str, half: str) -> float:
+    """Compare the shortest of several attempts: on a busy machine, some take longer."""
     long, short = [_seconds(read, text)], [_seconds(read, half)]
-    while min(long) / min(short) > MOST and len(long) < _ATTEMPTS:
+    while min(long) / min(short) > MAX_GROWTH and len(long) < _ATTEMPTS:
         long.append(_seconds(read, text))
         short.append(_seconds(read, half))
     return min(long) / min(short)

@@ -1,4 +1,4 @@
-"""Every place that reads text with a regular expression: how it is used, or why it may be slow.
+"""Every use of a regular expression: how the test calls it, or why it need not be measured.
 
 The keys are `file: name`, as `tests/test_cost_of_foreign_text.py` finds them in the sources.
 """
@@ -13,54 +13,54 @@ from model.worktrees.file_search import _index_paths
 
 
 def search(pattern: Any, text: str) -> object:
-    """Look for the first match anywhere."""
+    """Search for the first match."""
     return pattern.search(text)
 
 
 def match(pattern: Any, text: str) -> object:
-    """Look at the beginning."""
+    """Match at the beginning."""
     return pattern.match(text)
 
 
-def whole(pattern: Any, text: str) -> object:
-    """Look at all of it."""
+def fullmatch(pattern: Any, text: str) -> object:
+    """Match the whole text."""
     return pattern.fullmatch(text)
 
 
-def every(pattern: Any, text: str) -> object:
-    """Look for all matches, as replacing and splitting do."""
+def findall(pattern: Any, text: str) -> object:
+    """Find all matches, as replacing and splitting do."""
     return pattern.findall(text)
 
 
 def call(function: Any, text: str) -> object:
-    """Give the text to the function that holds the expression."""
+    """Call the function that contains the expression."""
     return function(text)
 
 
-def configured(function: Any, text: str) -> object:
-    """Give the function a file of settings that holds the text."""
+def call_with_config(function: Any, text: str) -> object:
+    """Call the function with a folder whose git configuration is the text."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "config").write_text(text)
         return function(Path(folder))
 
 
 READERS: Final[dict[str, Callable[[Any, str], object]]] = {
-    "model/agents/agents_file.py: _NAME": whole,
+    "model/agents/agents_file.py: _NAME": fullmatch,
     "model/backends/acp/errors.py: _KEY": search,
     "model/backends/acp/errors.py: _LIMIT": search,
     "model/backends/acp/settings.py: _has_name": lambda called, text: called(text, text, ("plan",)),
     "model/backends/claude/models.py: _COMMAND": match,
-    "model/backends/claude/prompt.py: _UNQUOTED": whole,
+    "model/backends/claude/prompt.py: _UNQUOTED": fullmatch,
     "model/backends/codex/edits.py: _split_sides": call,
     "model/backends/codex/errors.py: _DELAY": search,
     "model/backends/codex/errors.py: format_retry_notice": lambda notice, text: notice(
         {"message": text}
     ),
-    "model/backends/demo/directives.py: _ITEM": every,
+    "model/backends/demo/directives.py: _ITEM": findall,
     "model/backends/demo/directives.py: _MARK": match,
     "model/backends/demo/directives.py: split_steps": call,
     "model/backends/demo/texts.py: fill_form": call,
-    "model/backends/opencode/backend.py: _ID": whole,
+    "model/backends/opencode/backend.py: _ID": fullmatch,
     "model/backends/opencode/edits.py: _PATCH_FILE": match,
     "model/backends/opencode/errors.py: _CERTIFICATE_WORDS": search,
     "model/backends/opencode/errors.py: _KEY_WORDS": search,
@@ -73,108 +73,108 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/backends/opencode/rules.py: _expression": lambda e, text: e("*a*a*a *").fullmatch(text),
     "model/backends/opencode/server.py: _LISTENS": search,
     "model/backends/program.py: _VERSION": search,
-    "model/chat/agent_commands.py: _NAME": whole,
-    "model/chat/running_tools.py: _ERASING": every,
-    "model/chat/texts.py: _NUMBERED": every,
+    "model/chat/agent_commands.py: _NAME": fullmatch,
+    "model/chat/running_tools.py: _ERASING": findall,
+    "model/chat/texts.py: _NUMBERED": findall,
     "model/chat/texts.py: _MENTIONS_PLAN": search,
-    "model/chat/texts.py: _STEP": every,
+    "model/chat/texts.py: _STEP": findall,
     "model/chat/texts.py: make_session_name": call,
     "model/client/address.py: without_token": call,
     "model/api/command.py: snake_case": call,
     "model/store/queries.py: _make_match": call,
-    "model/richtext/diff_rows.py: _WORD": every,
+    "model/richtext/diff_rows.py: _WORD": findall,
     "model/richtext/diff_text.py: _HUNK": match,
-    "model/git/cloning.py: _URL": whole,
+    "model/git/cloning.py: _URL": fullmatch,
     "model/git/hosts.py: _SSH_URL": match,
-    "model/git/hosts.py: _HOST_ENTRY": every,
-    "model/git/hosts.py: _REPOSITORY": whole,
-    "model/git/hosts.py: _SCP_LIKE": whole,
-    "model/git/hosts.py: _URL": whole,
-    "model/git/merging.py: _NOT_UP_TO_DATE": every,
+    "model/git/hosts.py: _HOST_ENTRY": findall,
+    "model/git/hosts.py: _REPOSITORY": fullmatch,
+    "model/git/hosts.py: _SCP_LIKE": fullmatch,
+    "model/git/hosts.py: _URL": fullmatch,
+    "model/git/merging.py: _NOT_UP_TO_DATE": findall,
     "model/git/branch_summary.py: _split_evenly": lambda split, text: split(text, 16_000),
     "model/git/refs.py: _FORBIDDEN": search,
     "model/git/refs.py: make_branch_name": call,
-    "model/git/error_messages.py: _CREDENTIALS": every,
-    "model/git/error_messages.py: _LABEL": every,
-    "model/git/safe_config.py: _COMMAND_SETTINGS": whole,
-    "model/git/safe_config.py: _FILE_SETTINGS": whole,
-    "model/git/safe_config.py: _INCLUDE_SETTING": whole,
-    "model/git/safe_config.py: _UPLOAD_PACK_SETTING": whole,
-    "model/git/ssh.py: _HOST": whole,
+    "model/git/error_messages.py: _CREDENTIALS": findall,
+    "model/git/error_messages.py: _LABEL": findall,
+    "model/git/safe_config.py: _COMMAND_SETTINGS": fullmatch,
+    "model/git/safe_config.py: _FILE_SETTINGS": fullmatch,
+    "model/git/safe_config.py: _INCLUDE_SETTING": fullmatch,
+    "model/git/safe_config.py: _UPLOAD_PACK_SETTING": fullmatch,
+    "model/git/ssh.py: _HOST": fullmatch,
     "model/cli/export.py: _fenced": call,
     "model/hosting/gh.py: _to_error": lambda to_error, text: to_error(text, 1),
-    "model/hosting/pull_requests.py: _LINK": every,
-    "model/base/masking.py: _SECRETS": every,
+    "model/hosting/pull_requests.py: _LINK": findall,
+    "model/base/masking.py: _SECRETS": findall,
     "model/richtext/markdown.py: _DEFINITION": search,
     "model/richtext/markdown.py: _OPEN_FENCE": match,
     "model/richtext/markdown.py: _OpenFence.__init__": lambda fence, text: fence("```", "").is_end(
         text
     ),
     "model/backends/model_lists.py: _SMALL": search,
-    "model/base/git_layout.py: _configured_worktree": configured,
+    "model/base/git_layout.py: _configured_worktree": call_with_config,
     "model/base/text.py: _ASCII_CONTROL": search,
-    "model/base/text.py: _COLOR": every,
-    "model/base/text.py: _MARK": every,
+    "model/base/text.py: _COLOR": findall,
+    "model/base/text.py: _MARK": findall,
     "model/base/text.py: _UNDECIDED": search,
     "model/base/text.py: _hidden": lambda hidden, text: hidden().search(text),
     "model/base/text.py: _runs": lambda runs, text: runs().findall(text),
     "model/base/text.py: make_output_visible": call,
-    "model/store/damaged_rows.py: _ESCAPED": every,
+    "model/store/damaged_rows.py: _ESCAPED": findall,
     "model/store/damaged_rows.py: _TEXT_START": search,
     "model/store/damaged_rows.py: _extract_fields": lambda fields, text: fields(Project, text),
     "model/worktrees/file_search.py: _find_best": lambda find, text: find(
         _index_paths([text]), text[:20], 9
     ),
     "model/worktrees/lookup.py: to_folder_name": call,
-    "model/writing/writer.py: _MARKDOWN_FENCE": whole,
+    "model/writing/writer.py: _MARKDOWN_FENCE": fullmatch,
     "model/writing/writer.py: _split_by_tags": lambda split, text: split(text, ("a", "b")),
-    "server/auth.py: _HOST": whole,
-    "server/auth.py: _ORIGIN": whole,
-    "server/middleware.py: _HEADER_LIST": whole,
-    "server/lite/conversation.py: _POSITION": whole,
+    "server/auth.py: _HOST": fullmatch,
+    "server/auth.py: _ORIGIN": fullmatch,
+    "server/middleware.py: _HEADER_LIST": fullmatch,
+    "server/lite/conversation.py: _POSITION": fullmatch,
     "server/lite/html.py: _SAFE_URL": match,
-    "server/lite/richtext.py: _CHUNK": every,
-    "server/lite/routes.py: _RETURN_PATH": whole,
-    "server/static.py: _PAGE_ADDRESS": whole,
+    "server/lite/richtext.py: _CHUNK": findall,
+    "server/lite/routes.py: _RETURN_PATH": fullmatch,
+    "server/static.py: _PAGE_ADDRESS": fullmatch,
     "tui/composer/draft_store.py: _file_name": call,
-    "tui/terminal/frame_difference.py: _END_BLANKS": every,
-    "tui/terminal/frame_difference.py: _INNER_BLANKS": every,
-    "tui/terminal/input_parser.py: _BACKGROUND": whole,
-    "tui/terminal/input_parser.py: _COLORS_CHANGED": whole,
-    "tui/terminal/input_parser.py: _CURSOR": whole,
-    "tui/terminal/input_parser.py: _KEY": whole,
-    "tui/terminal/input_parser.py: _KEY_LIKE": whole,
+    "tui/terminal/frame_difference.py: _END_BLANKS": findall,
+    "tui/terminal/frame_difference.py: _INNER_BLANKS": findall,
+    "tui/terminal/input_parser.py: _BACKGROUND": fullmatch,
+    "tui/terminal/input_parser.py: _COLORS_CHANGED": fullmatch,
+    "tui/terminal/input_parser.py: _CURSOR": fullmatch,
+    "tui/terminal/input_parser.py: _KEY": fullmatch,
+    "tui/terminal/input_parser.py: _KEY_LIKE": fullmatch,
     "tui/terminal/input_parser.py: _KITTY": match,
-    "tui/terminal/input_parser.py: _MODE": whole,
-    "tui/terminal/input_parser.py: _MOUSE": whole,
-    "tui/terminal/input_parser.py: _OLD_ARROW": whole,
-    "tui/terminal/input_parser.py: _OTHER_KEY": whole,
-    "tui/terminal/input_parser.py: _SIZE": whole,
-    "tui/terminal/input_parser.py: _OLD_FUNCTION_KEY": whole,
+    "tui/terminal/input_parser.py: _MODE": fullmatch,
+    "tui/terminal/input_parser.py: _MOUSE": fullmatch,
+    "tui/terminal/input_parser.py: _OLD_ARROW": fullmatch,
+    "tui/terminal/input_parser.py: _OTHER_KEY": fullmatch,
+    "tui/terminal/input_parser.py: _SIZE": fullmatch,
+    "tui/terminal/input_parser.py: _OLD_FUNCTION_KEY": fullmatch,
     "tui/draw/plain_markdown.py: _MARKUP": lambda signs, text: [
         sign.findall(text) for sign, _ in signs
     ],
-    "tui/terminal/output_filters.py: _MANY_COLORS": whole,
+    "tui/terminal/output_filters.py: _MANY_COLORS": fullmatch,
     "tui/screens/add_project.py: _URL": match,
     "tui/screens/add_project.py: _directory_name": call,
     "tui/screens/new_worktree.py: number_in": call,
     "tui/terminal/sequences.py: _INCOMPLETE": match,
-    "tui/terminal/sequences.py: _BREAKS": every,
+    "tui/terminal/sequences.py: _BREAKS": findall,
     "tui/terminal/sequences.py: _BROKEN": match,
-    "tui/terminal/sequences.py: _PIECE": every,
+    "tui/terminal/sequences.py: _PIECE": findall,
     "tui/terminal/sequences.py: _PLAIN": match,
     "tui/terminal/sequences.py: _TORN_REST": match,
     "tui/terminal/sequences.py: _SEQUENCE": match,
     "tui/terminal/sequences.py: _STRING": match,
     "tui/terminal/sequences.py: _STRING_END": search,
-    "tui/transcript/targets.py: _FILE": every,
-    "tui/transcript/targets.py: _LINK": every,
+    "tui/transcript/targets.py: _FILE": findall,
+    "tui/transcript/targets.py: _LINK": findall,
     "tui/tree/filter.py: find_occurrences": lambda find, text: list(find(text[:20], text)),
-    "tui/tree/rows.py: _COLOR": whole,
+    "tui/tree/rows.py: _COLOR": fullmatch,
     "tui/composer/completion.py: _FILE": search,
     "tui/composer/completion.py: _COMMAND": search,
     "tui/composer/completion.py: _WRITTEN_COMMAND": search,
-    "tui/draw/wrap.py: _UNIT": every,
+    "tui/draw/wrap.py: _UNIT": findall,
 }
 
 OTHERS: Final = {
@@ -212,4 +212,4 @@ OTHERS: Final = {
     "tui/keys/word_match.py: _match_word": "titles of Spinney's own commands",
     "tui/keys/word_match.py: _match_word_parts": "titles of Spinney's own commands",
 }
-"""Places that need not be measured, each with the reason."""
+"""Uses that need not be measured, with the reason."""

@@ -40,7 +40,7 @@ THEN = "/demo plan Write a test for spinney-tour.md; Run all tests; Say what the
 
 
 class Scene:
-    """The program on a screen that nobody looks at, and what a person does there."""
+    """A headless terminal, and what a user does in it."""
 
     def __init__(self, app: SpinneyApp, pilot: Pilot[None]) -> None:
         self._app = app

@@ -12,8 +12,8 @@ from typing import Any
 import aiohttp
 from playwright.async_api import Browser, async_playwright
 
-from tests.contract.conftest import program_in
-from tests.page.browser import DESKTOP, Screen, launched, made_context, signed_in
+from tests.contract.conftest import make_program
+from tests.page.browser import DESKTOP, Screen, create_context, launch_browser, sign_in
 from tests.program import Program, Serving
 
 HERE = Path(__file__).parent
@@ -32,7 +32,7 @@ def count(trees: list[int]) -> int:
     return total
 '''
 
-TOLD = (
+SESSIONS = (
     ("first-steps", "Tour", "build", "Hello! Show me what you can do."),
     ("prune-the-tests", "Faster tests", "yolo", "/demo say All 214 tests pass, in half the time."),
     ("count-pears", "Pears too", "build", "/demo permission pytest -q"),
@@ -43,19 +43,19 @@ TOLD = (
 
 
 class Client:
-    """What the pictures show is made as any client makes it."""
+    """A client of the server's WebSocket."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
         self._frames: list[dict[str, Any]] = []
 
     async def call(self, command: str, **args: object) -> Any:
-        """A command's result."""
+        """Run a command and return its result."""
         await self._socket.send_str(json.dumps({"id": command, "command": command, "args": args}))
         return (await self._next(lambda frame: frame.get("id") == command))["data"]
 
     async def event(self, name: str) -> None:
-        """The next event of this name that was not waited for yet."""
+        """Wait for the next event of this name."""
         await self._next(lambda frame: frame.get("event") == name)
 
     async def _next(self, wanted: Any) -> dict[str, Any]:
@@ -65,21 +65,21 @@ class Client:
                 return frame
         async with asyncio.timeout(60):
             while True:
-                heard: dict[str, Any] = await self._socket.receive_json()
-                if wanted(heard):
-                    return heard
-                self._frames.append(heard)
+                received: dict[str, Any] = await self._socket.receive_json()
+                if wanted(received):
+                    return received
+                self._frames.append(received)
 
 
 async def prepare(client: Client, program: Program) -> dict[str, Any]:
-    """The worktrees and what their agents were told; the first session, at rest."""
+    """Create the worktrees and their sessions; return the first session."""
     root = program.place / "orchard"
     root.mkdir()
     (root / "orchard.py").write_text(ORCHARD)
-    program.made_repository("orchard")
+    program.make_repository("orchard")
     project = await client.call("add_project", path=str(root))
     sessions: list[dict[str, Any]] = []
-    for name, title, mode, message in TOLD:
+    for name, title, mode, message in SESSIONS:
         worktree = await client.call("create_worktree", projectId=project["id"], customName=name)
         await client.event("worktree:created")
         made = {"worktreeId": worktree["id"], "name": title, "executionMode": mode}
@@ -97,9 +97,9 @@ async def prepare(client: Client, program: Program) -> dict[str, Any]:
 
 async def draw(browser: Browser, serving: Serving, name: str, place: str, screen: Screen) -> None:
     """One picture, of the page at this place."""
-    context = await made_context(browser, screen, serving.base_url)
+    context = await create_context(browser, screen, serving.base_url)
     page = await context.new_page()
-    await signed_in(page, serving.token, place)
+    await sign_in(page, serving.token, place)
     await page.wait_for_selector("#link[data-state=open]")
     await page.wait_for_load_state("networkidle")
     await page.wait_for_timeout(800)  # a picture has nothing else to wait for
@@ -110,9 +110,9 @@ async def draw(browser: Browser, serving: Serving, name: str, place: str, screen
 async def main() -> None:
     """All pictures."""
     with tempfile.TemporaryDirectory() as folder:
-        program = program_in(Path(folder))
+        program = make_program(Path(folder))
         async with async_playwright() as playwright:
-            browser = await launched(playwright, folder)
+            browser = await launch_browser(playwright, folder)
             with program.serving("--demo") as serving:
                 url = f"{serving.base_url}/ws?token={serving.token}"
                 async with aiohttp.ClientSession() as http, http.ws_connect(url) as socket:

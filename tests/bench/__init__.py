@@ -1,5 +1,5 @@
-"""Benches: what Spinney costs, beside what the same thing costs when done barely.
+"""Benchmarks that compare Spinney with minimal implementations of the same task.
 
-`python -m tests.bench` prints every table; docs/performance.md says what they mean. Nothing here is
-collected by pytest: times belong to a machine, not to a test.
+`python -m tests.bench` prints every table; docs/performance.md explains them. Pytest collects
+nothing here, since timings depend on the machine.
 """

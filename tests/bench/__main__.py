@@ -1,4 +1,4 @@
-"""The benches' command line: `python -m tests.bench [NAME…] [--json] [--runs N]`."""
+"""The command line of the benchmarks: `python -m tests.bench [NAME…] [--json] [--runs N]`."""
 
 import argparse
 import os
@@ -24,7 +24,7 @@ from tests.bench import (
 )
 from tests.bench.tables import Table, as_json
 
-BENCHES: dict[str, Callable[[int], Table]] = {
+BENCHMARKS: dict[str, Callable[[int], Table]] = {
     "start": start.measure,
     "attached": attached.measure,
     "living": living.measure,
@@ -60,21 +60,23 @@ RUNS = {
 
 
 def main() -> None:
-    """Run the benches that are named, or all."""
+    """Run the given benchmarks, or all."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--runs", type=int, help="runs of each program; the best one is shown")
     options = parser.parse_args()
-    unknown = set(options.names) - set(BENCHES)
+    unknown = set(options.names) - set(BENCHMARKS)
     if unknown:
-        parser.error(f"there is no bench {', '.join(sorted(unknown))}; choose {', '.join(BENCHES)}")
+        parser.error(
+            f"there is no benchmark {', '.join(sorted(unknown))}; choose {', '.join(BENCHMARKS)}"
+        )
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {sys.platform}"
     if not options.json:
         print(f"{machine}; load {os.getloadavg()[0]:.1f} at the start\n", flush=True)
     tables = []
-    for name in options.names or BENCHES:
-        tables.append(BENCHES[name](options.runs or RUNS[name]))
+    for name in options.names or BENCHMARKS:
+        tables.append(BENCHMARKS[name](options.runs or RUNS[name]))
         if not options.json:
             print(tables[-1].text(), end="\n\n", flush=True)
     if options.json:

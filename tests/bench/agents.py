@@ -1,5 +1,7 @@
-"""Real agents at work at once, each kind with a stand-in for its provider: whether all answer, what
-memory their programs and Spinney have, and how long Spinney's loop was held meanwhile.
+"""Real agents that work concurrently, with a stub for the provider of each kind.
+
+Measures whether all answer, the memory of their programs and of Spinney, and how long Spinney's
+event loop was blocked.
 """
 
 import tempfile
@@ -20,16 +22,16 @@ from tests.bench.tables import Table
 from tests.live.every_backend.kinds import KINDS, Kind
 
 _MIB = 2**20
-_LOOK = 0.5
-"""Seconds between two looks at memory while agents work."""
+_INTERVAL = 0.5
+"""Seconds between two measurements of memory while agents work."""
 
-_PATIENCE = {"alone": 30.0, "first": 60.0, "again": 30.0}
-"""Seconds for the answers of a round: of one session, whose program may have to make its files (20
-`opencode acp` that do so at the same time spoil each other's database); of all, with programs that
-must start; of all, with programs that run."""
+_TIMEOUTS = {"alone": 30.0, "first": 60.0, "again": 30.0}
+"""Timeouts in seconds for the answers of a round: of one session, whose program may have to create
+its files (20 `opencode acp` that do so concurrently corrupt each other's database); of all, with
+programs that must start; of all, with programs that run."""
 
-_LEAVE_PATIENCE = 75.0
-"""Seconds until nothing of the agents is left; a server that sessions share rests for 60."""
+_END_TIMEOUT = 75.0
+"""Seconds until all agent processes have ended; a server shared by sessions stays for 60."""
 
 
 @dataclass(frozen=True)
@@ -39,55 +41,57 @@ class Memory:
     spinney: int
     agents: int
     processes: int
-    """Of the agents."""
+    """The number of agent processes."""
 
 
-def memory_of(pid: int) -> Memory:
-    """Of the Spinney with this process id and of its agents' programs with all they started."""
+def measure_memory(pid: int) -> Memory:
+    """Measure the Spinney with this process id, and its agents' programs with all descendants."""
     spinney = psutil.Process(pid)
     sizes = []
     for child in spinney.children(recursive=True):
-        with suppress(psutil.Error):  # it ended while we looked
-            if AGENT_VARIABLE in child.environ():  # others are Spinney's own looks at git
+        with suppress(psutil.Error):  # it ended meanwhile
+            if AGENT_VARIABLE in child.environ():  # others are git processes of Spinney
                 sizes.append(child.memory_full_info().pss)
     return Memory(spinney.memory_full_info().pss, sum(sizes), len(sizes))
 
 
 @contextmanager
-def peak_of(pid: int) -> Iterator[list[Memory]]:
-    """Look again and again; what was seen is in the list, which is not empty at the end."""
+def record_memory(pid: int) -> Iterator[list[Memory]]:
+    """Measure memory periodically in a thread and append to the yielded list, at least once."""
     seen: list[Memory] = []
     over = threading.Event()
 
-    def look() -> None:
-        while not over.wait(_LOOK):
-            seen.append(memory_of(pid))
+    def record() -> None:
+        while not over.wait(_INTERVAL):
+            seen.append(measure_memory(pid))
 
-    looking = threading.Thread(target=look)
-    looking.start()
+    recording = threading.Thread(target=record)
+    recording.start()
     try:
         yield seen
     finally:
         over.set()
-        looking.join()
-        seen.append(memory_of(pid))
+        recording.join()
+        seen.append(measure_memory(pid))
 
 
 def work(kind: Kind, place: Path, sessions: int) -> dict[str, Any]:
-    """Two rounds of answers and the end of all sessions.
+    """Run two rounds of answers and delete all sessions.
 
-    Raises `pytest.skip.Exception` with the reason where the agent's program is missing.
+    Raises `pytest.skip.Exception` with the reason if the agent's program is missing.
     """
     with kind.program(place) as made:
-        repository = str(made.made_repository())
+        repository = str(made.make_repository())
         with program("answering", repository, environment=made.environ) as spinney:
             begun = spinney.ask("begin", count=sessions, backend=kind.backend, model=kind.model)
-            before = memory_of(spinney.pid)
+            before = measure_memory(spinney.pid)
             keys: list[str] = begun["sessions"]
-            with peak_of(spinney.pid) as seen:
-                alone = _round(kind, spinney, "alone", keys[:1])
-                first, again = (_round(kind, spinney, name, keys) for name in ("first", "again"))
-            idle = memory_of(spinney.pid)
+            with record_memory(spinney.pid) as seen:
+                alone = _run_round(kind, spinney, "alone", keys[:1])
+                first, again = (
+                    _run_round(kind, spinney, name, keys) for name in ("first", "again")
+                )
+            idle = measure_memory(spinney.pid)
             deleted = spinney.ask("delete", keys=keys)
             return {
                 "alone": alone,
@@ -97,36 +101,36 @@ def work(kind: Kind, place: Path, sessions: int) -> dict[str, Any]:
                 "before": before,
                 "peak": Memory(*(max(sizes) for sizes in _columns(seen))),
                 "idle": idle,
-                "deleted": _when_all_left(spinney.pid),
+                "deleted": _wait_until_ended(spinney.pid),
             }
 
 
-def _round(kind: Kind, spinney: Program, name: str, keys: list[str]) -> dict[str, Any]:
+def _run_round(kind: Kind, spinney: Program, name: str, keys: list[str]) -> dict[str, Any]:
     texts = {key: f"{name} thread {number}" for number, key in enumerate(keys)}
     messages = {key: kind.words(f"say: {text}") for key, text in texts.items()}
-    ran = spinney.ask("answers", messages=messages, patience=_PATIENCE[name])
+    ran = spinney.ask("answers", messages=messages, patience=_TIMEOUTS[name])
     wrong = {said for key, said in ran["said"].items() if said != texts[key]}
     answered = sum(said == texts[key] for key, said in ran["said"].items())
     return {**ran, "answered": answered, "wrong": sorted(map(str, wrong))}
 
 
 def _columns(seen: Iterable[Memory]) -> Iterator[tuple[int, ...]]:
-    return zip(*((look.spinney, look.agents, look.processes) for look in seen), strict=True)
+    return zip(*((record.spinney, record.agents, record.processes) for record in seen), strict=True)
 
 
-def _when_all_left(pid: int) -> Memory:
-    deadline = time.monotonic() + _LEAVE_PATIENCE
-    while (memory := memory_of(pid)).processes and time.monotonic() < deadline:
-        time.sleep(_LOOK)
+def _wait_until_ended(pid: int) -> Memory:
+    deadline = time.monotonic() + _END_TIMEOUT
+    while (memory := measure_memory(pid)).processes and time.monotonic() < deadline:
+        time.sleep(_INTERVAL)
     return memory
 
 
 def measure(runs: int, sessions: int = 20, kinds: Iterable[str] = KINDS) -> Table:
-    """Every kind of agent whose program is there."""
+    """Measure every kind of agent whose program is installed."""
     table = Table("agents", f"{sessions} sessions of real agents at once, answered by stand-ins")
     for _ in range(runs):
         for name in kinds:
-            # No temporary folder to Codex: its sandbox lets everybody write in those.
+            # Not below /tmp: the sandbox of Codex always allows writing there.
             with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
                 try:
                     ran = work(KINDS[name], Path(folder), sessions)
@@ -138,7 +142,7 @@ def measure(runs: int, sessions: int = 20, kinds: Iterable[str] = KINDS) -> Tabl
 
 
 def _add(table: Table, name: str, ran: dict[str, Any], sessions: int) -> None:
-    parts = [ran[part] for part in (*_PATIENCE, "delete")]
+    parts = [ran[part] for part in (*_TIMEOUTS, "delete")]
     before, peak, idle, deleted = (ran[at] for at in ("before", "peak", "idle", "deleted"))
     table.add(
         name,
@@ -164,5 +168,5 @@ def _add(table: Table, name: str, ran: dict[str, Any], sessions: int) -> None:
     table.at_most(f"no process is left, {name}", deleted.processes, 0)
     held = max(part["held_max"] for part in parts) * 1e3
     table.at_most(f"nothing holds the loop for 50 ms, {name}", held, 50)
-    for part in _PATIENCE:
+    for part in _TIMEOUTS:
         table.notes += [f"{name}, {part}: {said}" for said in ran[part]["wrong"]]

@@ -1,6 +1,6 @@
-"""A program: Spinney as `spinney serve` runs it, with sessions that real agents answer at once.
+"""A program: Spinney as run by `spinney serve`, with sessions that real agents answer concurrently.
 
-`python answering.py REPOSITORY`; its environment says where Spinney and the agents' programs live.
+`python answering.py REPOSITORY`; directories and programs are those of its environment.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from tests.bench.serving import LoopWatch, answer_lines
 async def begin(
     workspace: Workspace, worktree_id: str, count: int, backend: str, model: str | None
 ) -> list[str]:
-    """So many sessions. They have names, so that no agent is asked for one beside them."""
+    """Create `count` sessions, with names so that no agent is asked for one."""
     made = [
         await create_session(
             workspace, worktree_id, name=f"Thread {number}", backend=backend, model=model
@@ -40,10 +40,10 @@ async def begin(
     return [session.id for session in made]
 
 
-async def answers(
+async def send_messages(
     workspace: Workspace, messages: dict[str, str], patience: float
 ) -> dict[str, Any]:
-    """Send all messages at once; what the sessions answered (`None`: nothing in this time)."""
+    """Send all messages and return the answers by session; `None` for those not in time."""
     news = asyncio.Event()
     end_listening = workspace.bus.listen(news.set)
     watch, began = LoopWatch(), time.perf_counter()
@@ -52,7 +52,7 @@ async def answers(
         for key, text in messages.items():
             await send_chat_message(workspace, key, text)
         async with asyncio.timeout(patience):
-            while waiting := {key for key in waiting if _works(workspace, key)}:
+            while waiting := {key for key in waiting if _is_working(workspace, key)}:
                 await news.wait()
                 news.clear()
     except TimeoutError:
@@ -60,16 +60,16 @@ async def answers(
     finally:
         end_listening()
     cost = {"seconds": time.perf_counter() - began, **watch.stop()}
-    said = {key: None if key in waiting else await _said(workspace, key) for key in messages}
+    said = {key: None if key in waiting else await _get_answer(workspace, key) for key in messages}
     return {**cost, "said": said}
 
 
-def _works(workspace: Workspace, key: str) -> bool:
+def _is_working(workspace: Workspace, key: str) -> bool:
     return workspace.store.state.sessions[key].status not in ("idle", "failed")
 
 
-async def _said(workspace: Workspace, key: str) -> str:
-    """The newest answer, or why there is none."""
+async def _get_answer(workspace: Workspace, key: str) -> str:
+    """Return the newest answer, or the error."""
     session = workspace.store.state.sessions[key]
     if session.status == "failed":
         return f"failed: {session.last_run and session.last_run.error}"
@@ -78,7 +78,7 @@ async def _said(workspace: Workspace, key: str) -> str:
 
 
 async def delete(workspace: Workspace, keys: list[str]) -> dict[str, Any]:
-    """Delete the sessions; how long that took and what it did to the loop."""
+    """Delete the sessions; return the duration and the figures of the loop."""
     watch, began = LoopWatch(), time.perf_counter()
     for key in keys:
         await delete_session(workspace, key)
@@ -88,7 +88,7 @@ async def delete(workspace: Workspace, keys: list[str]) -> dict[str, Any]:
 
 
 async def main(repository: str) -> None:
-    """Serve, and do what is asked."""
+    """Serve, and execute the requests from stdin."""
     places = resolve_directories()
     places.create()
     catalog, _ = load_catalog(places.models, places.agents)
@@ -102,15 +102,15 @@ async def main(repository: str) -> None:
     worktree = await open_base_worktree(workspace, project.id)
     gc.freeze()
 
-    async def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        match asked:
+    async def answer(request: dict[str, Any]) -> dict[str, Any]:
+        match request:
             case {"do": "begin", **given}:
                 return {"sessions": await begin(workspace, worktree.id, **given)}
             case {"do": "limit", "agents": limit}:
                 await update_preferences(workspace, {"agent_limit": limit})
                 return {}
             case {"do": "answers", **given}:
-                return await answers(workspace, **given)
+                return await send_messages(workspace, **given)
             case {"do": "delete", **given}:
                 return await delete(workspace, **given)
             case other:

@@ -1,8 +1,8 @@
-"""A program: Spinney in a terminal, with sessions whose agents work as `paced` says.
+"""A program: Spinney in a terminal, with sessions of the agents in `paced`.
 
 `python at_work.py RESULT SESSIONS MESSAGE` opens the first session, sends the message to all, and
-notes each second what its threads have used. When it is told to end it writes that down, with how
-long the screen's loop was kept.
+records the CPU time of its threads every second. At its end it writes these records and the delays
+of the screen's event loop to RESULT.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from tui.shell.app import SpinneyApp
 from tui.store.mirror import Change
 
 UNWATCHED = 12
-"""Seconds before the loop is watched, which costs a fiftieth of a core."""
+"""Seconds before the loop is watched, which takes 2 % of a core."""
 
 
 class AtWork:
-    """The model with its agents, and what is noted beside the application."""
+    """The model with its agents, and the records taken while the application runs."""
 
     def __init__(self, places: Directories, result: Path, sessions: int, message: str) -> None:
         self._places = places
@@ -48,7 +48,7 @@ class AtWork:
         self._running: asyncio.Task[None] | None = None
 
     def connect(self) -> LocalClient:
-        """Start all; called on a thread of its own, as by the program itself."""
+        """Start the model; called in a thread, as in the product."""
         self._core.start()
         workspace = Workspace(self._places, {"backend_a": PacedBackend()}, Catalog())
         self._workspace = workspace
@@ -68,11 +68,11 @@ class AtWork:
             await create_session(workspace, "w", name=f"Session {number}")
 
     async def begin(self, app: SpinneyApp) -> None:
-        """Start the work beside the application, which would wait for the end of its pilot."""
+        """Start the work as a task, since the application waits for the end of its pilot."""
         self._running = asyncio.create_task(self._run(app))
 
     async def _run(self, app: SpinneyApp) -> None:
-        """Let all work, and take notes until the loop ends."""
+        """Send the messages, and take records until the loop ends."""
         main = app.main
         while not main.is_connected or len(main.state.sessions) < self._sessions:
             await asyncio.sleep(0.05)
@@ -82,7 +82,7 @@ class AtWork:
         for session in (first, *others):
             await main.client.call(send_chat_message, session_id=session.id, message=self._message)
         if "markdown" not in self._message:
-            return  # the notes would cost more than what is measured
+            return  # taking records would cost more than what is measured
         watch: LoopWatch | None = None
         try:
             while True:
@@ -111,7 +111,7 @@ class AtWork:
         self._notes.append({**now, **used})
 
     def stop(self) -> None:
-        """Write the notes down, and end."""
+        """Write the result, and stop the model."""
         found: dict[str, Any] = {"notes": self._notes, "loop": self._watched}
         self._result.write_text(json.dumps(found))
         try:
@@ -122,7 +122,7 @@ class AtWork:
 
 
 def main() -> None:
-    """Run it."""
+    """Run the application."""
     result, sessions, message = sys.argv[1:]
     places = resolve_directories()
     places.create()

@@ -1,4 +1,4 @@
-"""A screen of a Spinney that runs already: how soon it lives, and what memory it takes."""
+"""Another terminal attached to a running Spinney: time until it is live, and memory."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ _BARE = start.PROGRAMS["bare Textual"]
 
 
 def measure(runs: int, messages: int = 10_000) -> Table:
-    """Of the starts the best of `runs`; the memory once."""
+    """Measure the best start of `runs`, and the memory once."""
     table = Table("attached", "a screen of a Spinney that runs already, 120×40")
     with tempfile.TemporaryDirectory() as folder:
         _add_starts(table, Path(folder), runs)
@@ -31,16 +31,16 @@ def measure(runs: int, messages: int = 10_000) -> Table:
 
 
 def _add_starts(table: Table, home: Path, runs: int) -> None:
-    """Each screen shows what it knows first, and lives when it names the server that answers."""
+    """Measure until the first frame, and until the server is shown as connected."""
     asyncio.run(start.write_projects(home))
     bare, screens = [], []
-    with _without_a_screen(home):
+    with _run_detached(home):
         for _ in range(runs + 1):
             with terminal([_BARE], home) as screen:
                 bare.append(screen.wait_for(start.TREE))
             with terminal([_SPINNEY], home) as screen:
                 screens.append((screen.wait_for(start.TREE), screen.wait_for(start.SERVING)))
-    # For the first one the other side imports what answers.
+    # For the first one the running process imports modules.
     first, *others = screens
     frame, live = (min(times) for times in zip(*others, strict=True))
     table.add("bare Textual", frame_ms=min(bare) * 1e3)
@@ -50,8 +50,8 @@ def _add_starts(table: Table, home: Path, runs: int) -> None:
 
 
 @contextmanager
-def _without_a_screen(home: Path) -> Iterator[None]:
-    """A Spinney whose terminal is gone, with its server on."""
+def _run_detached(home: Path) -> Iterator[None]:
+    """Run a Spinney without a terminal, with its server on."""
     with terminal([_SPINNEY], home) as screen:
         screen.wait_for(start.TAIL)
         screen.wait_for(start.SERVING)
@@ -73,8 +73,8 @@ def _add_memory(table: Table, there: Path, here: Path, messages: int) -> None:
     with subprocess.Popen(words, env=environment(there), stdout=subprocess.PIPE) as serving:
         try:
             assert serving.stdout is not None
-            told = json.loads(serving.stdout.readline())
-            attach, token = [_SPINNEY, "attach", told["base_url"]], told["token"]
+            server = json.loads(serving.stdout.readline())
+            attach, token = [_SPINNEY, "attach", server["base_url"]], server["token"]
             with terminal(attach, here, SPINNEY_TOKEN=token) as screen:
                 screen.wait_for(f"(mark {messages - 1})".encode())
                 screen.read_for(3.0)

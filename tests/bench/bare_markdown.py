@@ -20,14 +20,14 @@ from tests.bench.spy import Spy, spy_on_terminal
 
 
 class BareMarkdown(App[None]):
-    """An empty scroller."""
+    """An empty scrolling container."""
 
     def compose(self) -> ComposeResult:
         yield VerticalScroll()
 
 
 async def open_all(app: App[Any], spy: Spy, result: Path, messages: int) -> None:
-    """Mount the newest 100 of so many messages and wait for the last one's mark."""
+    """Mount the newest 100 of `messages` messages and wait until the last one is drawn."""
     await spy.quiet(0.5)
     memory = psutil.Process().memory_info().rss
     began, cpu = time.perf_counter(), time.process_time()
@@ -50,7 +50,7 @@ async def open_all(app: App[Any], spy: Spy, result: Path, messages: int) -> None
 
 
 def main() -> None:
-    """Run it."""
+    """Run the application."""
     result, messages = Path(sys.argv[1]), int(sys.argv[2])
     spy = spy_on_terminal()
     BareMarkdown().run(auto_pilot=lambda pilot: open_all(pilot.app, spy, result, messages))

@@ -1,7 +1,7 @@
-"""A program: the baseline of broadcasts, an aiohttp server with nothing but one ring of frames.
+"""A program: the baseline of broadcasts, an aiohttp server with only a ring buffer of frames.
 
-Each event is encoded once into a prepared frame; every client has a cursor; after each turn of the
-loop each client gets what is new to it in one write to its transport.
+Each event is encoded once into a frame; every client has a cursor; after each iteration of the
+event loop, a client's new frames are sent with one write to its transport.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from tests.bench.programs import Progress
 from tests.bench.serving import LoopWatch, answer_lines, publish_all
 
 CAPACITY = 1000
-ROOM = 256 * 1024
+BUFFER_LIMIT = 256 * 1024
 TICK = 0.004
 
 
@@ -31,7 +31,7 @@ class Ring:
         self._is_due = False
 
     def publish(self, frame: dict[str, Any]) -> None:
-        """Encode it once; it is written at the loop's next turn."""
+        """Encode an event; it is written at the next iteration of the loop."""
         payload = json.dumps(frame, separators=(",", ":")).encode()
         size = len(payload)
         head = b"\x81" + bytes([size]) if size < 126 else b"\x81\x7e" + size.to_bytes(2, "big")
@@ -48,21 +48,21 @@ class Ring:
         for transport, cursor in self._cursors.items():
             if cursor == self._end:
                 continue
-            if transport.get_write_buffer_size() > ROOM:
-                self._again()
+            if transport.get_write_buffer_size() > BUFFER_LIMIT:
+                self._retry()
                 continue
             if cursor not in joined:
                 joined[cursor] = b"".join(islice(self._frames, max(0, cursor - start), None))
             transport.write(joined[cursor])
             self._cursors[transport] = self._end
 
-    def _again(self) -> None:
+    def _retry(self) -> None:
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_later(0.001, self._flush)
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """A client, until it leaves."""
+        """Serve a client until it disconnects."""
         socket = web.WebSocketResponse(compress=False)
         await socket.prepare(request)
         transport = request.transport
@@ -76,14 +76,14 @@ class Ring:
         return socket
 
 
-def told(detail: str) -> dict[str, Any]:
-    """The same frame as that of Spinney's event."""
+def task_completed(detail: str) -> dict[str, Any]:
+    """Return the same frame as Spinney for this event."""
     payload = {"task": "bench", "ok": True, "detail": detail, "worktree_id": None}
     return {"type": "event", "event": "task:completed", "payload": payload}
 
 
 def delta(number: int) -> dict[str, Any]:
-    """The same frame as that of one streamed piece."""
+    """Return the same frame as Spinney for one streamed piece."""
     content = f"{number}:{time.time():.6f} "
     message = "00000000-0000-0000-0000-000000000000"
     return {
@@ -93,7 +93,7 @@ def delta(number: int) -> dict[str, Any]:
 
 
 async def stream(ring: Ring, count: int, rate: float) -> None:
-    """Pieces at this rate, in batches as the demo agent makes them, and an end."""
+    """Publish pieces at this rate, in batches like those of the demo agent, and an end."""
     began, sent = time.monotonic(), 0
     while sent < count:
         due = min(count, int((time.monotonic() - began) * rate) + 1)
@@ -105,7 +105,7 @@ async def stream(ring: Ring, count: int, rate: float) -> None:
 
 
 async def main() -> None:
-    """Serve, and do what is asked."""
+    """Serve, and execute the requests from stdin."""
     ring = Ring()
     app = web.Application()
     app.add_routes([web.get("/ws", ring.serve)])
@@ -114,21 +114,21 @@ async def main() -> None:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
 
-    async def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        match asked["do"]:
+    async def answer(request: dict[str, Any]) -> dict[str, Any]:
+        match request["do"]:
             case "port":
                 return {"port": runner.addresses[0][1]}
             case "publish":
                 return await publish_all(
-                    lambda text: ring.publish(told(text)),
-                    asked["events"],
-                    asked["per_turn"],
-                    asked["frame_size"],
-                    Progress(asked["progress"]),
+                    lambda text: ring.publish(task_completed(text)),
+                    request["events"],
+                    request["per_turn"],
+                    request["frame_size"],
+                    Progress(request["progress"]),
                 )
             case "stream":
                 watch = LoopWatch()
-                await stream(ring, asked["count"], asked["rate"])
+                await stream(ring, request["count"], request["rate"])
                 return watch.stop()
             case other:
                 raise ValueError(other)

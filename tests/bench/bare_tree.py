@@ -7,11 +7,11 @@ from textual.widgets import Footer, Static, TextArea, Tree
 PROJECTS, WORKTREES, SESSIONS = 2, 3, 4
 
 MESSAGES = 30
-"""Of the session that was open last; so many lines here."""
+"""Messages of the session that was open last, here as lines."""
 
 
 class BareTree(App[None]):
-    """As many nodes as the Spinney that it stands beside, and a screen of text."""
+    """As many nodes as in the measured Spinney, and a screen of text."""
 
     def compose(self) -> ComposeResult:
         tree: Tree[None] = Tree("Projects")

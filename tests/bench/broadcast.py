@@ -1,4 +1,4 @@
-"""Events published straight to the bus and from there to many clients, beside a bare ring."""
+"""Events published to the bus and sent to many clients, compared with a bare ring buffer."""
 
 import tempfile
 from contextlib import ExitStack
@@ -8,27 +8,27 @@ from typing import Any
 from model.domain.events import TaskCompleted
 from server.fanout import text_frame
 from tests.bench.programs import Program, Progress, program
-from tests.bench.serving import detail
-from tests.bench.tables import Table, of_clients
+from tests.bench.serving import make_detail
+from tests.bench.tables import Table, format_clients
 
 SIZES = {1: 20_000, 10: 10_000, 100: 4_000}
-"""Events by number of clients, at one event in each turn of the loop."""
+"""Events by number of clients, with one event in each iteration of the loop."""
 
 PER_TURN = (1, 20)
 TIMES_AT_20 = {1: 5, 10: 10, 100: 10}
-"""How many times as many events at twenty a turn, so that a run is long enough to be measured."""
+"""Factors for the number of events at twenty a turn, so that a run is long enough."""
 
 
 def frame_of(number: int) -> bytes:
-    """What each client gets for event `number`, from both servers."""
-    event = TaskCompleted(task="bench", ok=True, detail=detail(number))
+    """Return the frame that each client receives for event `number` from both servers."""
+    event = TaskCompleted(task="bench", ok=True, detail=make_detail(number))
     return text_frame(event.frame().encode())
 
 
 def broadcast(
     server: Program, clients: Program, place: Path, *, count: int, events: int, per_turn: int
 ) -> dict[str, Any]:
-    """One run. Raises when a client did not get exactly what was published."""
+    """Run once; raises `RuntimeError` if a client did not receive exactly what was published."""
     frame, progress = frame_of(events), str(place / "progress")
     Progress(progress).set(0)
     clients.ask("connect", port=server.ask("port")["port"], path="/ws", clients=count)
@@ -44,7 +44,7 @@ def broadcast(
 
 
 def measure(runs: int, scale: float = 1.0) -> Table:
-    """Both servers in turn, `runs` times; the best run of each."""
+    """Measure both servers `runs` times; the table has the best run of each."""
     table = Table("broadcast", "events to WebSocket clients, deliveries a second")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         place = Path(folder)
@@ -71,7 +71,7 @@ def measure(runs: int, scale: float = 1.0) -> Table:
 
 def _add(table: Table, best: dict[str, dict[str, Any]], count: int, per_turn: int) -> None:
     rates = {name: ran["deliveries"] / ran["seconds"] for name, ran in best.items()}
-    case = f"{of_clients(count)}, {per_turn} a turn"
+    case = f"{format_clients(count)}, {per_turn} a turn"
     ratio = rates["spinney"] / rates["bare ring"]
     for name, ran in best.items():
         table.add(

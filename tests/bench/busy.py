@@ -1,4 +1,4 @@
-"""The terminal while agents stream Markdown, wait or work: CPU, keys, and what holds its loop."""
+"""The terminal while agents stream Markdown, wait or work: CPU, key latency, loop delays."""
 
 import json
 import tempfile
@@ -14,35 +14,35 @@ from tests.bench.terminal import SSH, terminal
 
 SECONDS = 8.0
 WATCHED = 5.0
-"""Seconds in which the screen's loop is watched, or keys are pressed."""
+"""Seconds in which the screen's event loop is watched, or keys are pressed."""
 REST = 12.0
 SETTLED = 10.0
-"""Seconds after which what was told in passing is gone from the screen."""
+"""Seconds after which notifications have left the screen."""
 KEYS = [chr(0x430 + n) for n in range(32)] * 2
-"""Letters that no stream holds."""
+"""Letters that no stream contains."""
 
 
 @dataclass
-class _Found:
-    """What one scene cost."""
+class _Figures:
+    """The figures of one scenario."""
 
     share: float
-    """Of a core, in all threads."""
+    """Share of a core, in all threads."""
     kib: float
     """Written to the terminal each second."""
     keys: list[float]
-    """Seconds until each was painted."""
+    """Seconds until each key was painted."""
     loop: dict[str, float]
     notes: list[dict[str, float]] = field(default_factory=list)
 
     def per_frame(self, first: int, last: int) -> float:
-        """CPU seconds of the screen's thread for a frame, between two notes."""
+        """Return the CPU seconds of the screen's thread per frame, between two records."""
         begin, end = self.notes[first], self.notes[last]
         return (end["screen"] - begin["screen"]) / max(1.0, end["frames"] - begin["frames"])
 
 
 def measure(runs: int) -> Table:
-    """Each in a terminal of its own; of each the run with the least CPU."""
+    """Measure each scenario in a new terminal; the table has the run with the least CPU."""
     table = Table("busy", "the terminal while agents work, 120×40")
     keys = KEYS
     one = _best(runs, 1, "markdown 2000", 3.0, SECONDS)
@@ -77,7 +77,7 @@ def _best(
     keys: Sequence[str] = (),
     *,
     ssh: bool = False,
-) -> _Found:
+) -> _Figures:
     environ = SSH if ssh else {}
     every = (_run(sessions, message, settle, seconds, keys, environ) for _ in range(runs))
     return min(every, key=lambda found: found.share)
@@ -90,7 +90,7 @@ def _run(
     seconds: float,
     keys: Sequence[str],
     environ: dict[str, str],
-) -> _Found:
+) -> _Figures:
     with tempfile.TemporaryDirectory() as folder:
         home, result = Path(folder), Path(folder) / "result.json"
         program = str(ROOT / "tests" / "bench" / "at_work.py")
@@ -104,11 +104,11 @@ def _run(
             screen.read_for(max(0.0, UNWATCHED + 2 - settle - seconds))
             delays = screen.time_keys(keys)
             screen.read_for(0.0 if keys else WATCHED)
-        told = json.loads(result.read_text())
-    return _Found(share, count / 1024 / passed, delays, told["loop"], told["notes"])
+        written = json.loads(result.read_text())
+    return _Figures(share, count / 1024 / passed, delays, written["loop"], written["notes"])
 
 
-def _add(table: Table, name: str, found: _Found) -> None:
+def _add(table: Table, name: str, found: _Figures) -> None:
     figures: dict[str, float | str] = {
         "CPU_of_a_core": f"{found.share:.1%}",
         "KiB_per_s": found.kib,

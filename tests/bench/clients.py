@@ -1,7 +1,7 @@
-"""A program: many WebSocket clients in one process, with as little work for each byte as possible.
+"""A program: many WebSocket clients in one process, with as little work per byte as possible.
 
-`count` counts bytes only (for broadcasts of frames of one size); `follow` reads the frames of one
-streamed answer, in which every piece holds its number and the time at which it was sent.
+`count` only counts bytes (for broadcasts of frames of one size); `follow` parses the frames of one
+streamed answer, in which every piece contains its number and the time at which it was sent.
 """
 
 import json
@@ -19,13 +19,13 @@ _UPGRADE = (
     "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
     "Sec-WebSocket-Version: 13\r\n\r\n"
 )
-_PATIENCE = 120
+_TIMEOUT = 120
 _GRACE = 2.0
-"""Seconds to wait for pieces that are missing when an answer ended."""
+"""Seconds to wait for missing pieces after the end of an answer."""
 
 
 def connect(port: int, path: str) -> socket.socket:
-    """An open WebSocket. What follows the upgrade's answer is left in the socket."""
+    """Open a WebSocket. Data behind the response to the upgrade is left in the socket."""
     sock = socket.create_connection(("127.0.0.1", port))
     sock.sendall(_UPGRADE.format(path=path, port=port).encode())
     head = b""
@@ -41,7 +41,7 @@ def connect(port: int, path: str) -> socket.socket:
 
 
 class Clients:
-    """Open sockets and what waits for them."""
+    """Open sockets, and a selector for them."""
 
     def __init__(self, port: int, path: str, count: int) -> None:
         self.sockets = [connect(port, path) for _ in range(count)]
@@ -50,7 +50,7 @@ class Clients:
             self._selector.register(sock, selectors.EVENT_READ, i)
 
     def readable(self) -> list[int]:
-        """Which clients can read; waits for one."""
+        """Wait up to 0.5 s, and return the indexes of clients that have data."""
         return [key.data for key, _ in self._selector.select(0.5)]
 
     def close(self) -> None:
@@ -61,11 +61,11 @@ class Clients:
 
 
 def count(clients: Clients, each: int, last: str, progress: Progress) -> dict[str, Any]:
-    """Take `each` bytes at every client; `last` is how the last frame ends."""
+    """Read `each` bytes at every client; `last` is the end of the last frame."""
     received = [0] * len(clients.sockets)
     buffer = bytearray(256 * 1024)
     ending, whole = last.encode(), True
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT
     slowest = 0
     while slowest < each and time.monotonic() < deadline:
         for i in clients.readable():
@@ -91,7 +91,7 @@ class Follower:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The payloads of the text frames that are whole by now."""
+        """Return the payloads of the text frames that are complete."""
         data = self._rest + data
         payloads, at = [], 0
         while len(data) - at >= 2:
@@ -113,7 +113,7 @@ Pieces = tuple[list[int], list[float]]
 
 
 def pieces_of(payload: bytes) -> Pieces | None:
-    """Numbers and times of sending in a delta; `None` when the answer ends."""
+    """Return the numbers and send times in a delta; `None` for the end of the answer."""
     frame = json.loads(payload)
     match frame.get("event"):
         case "content-delta":
@@ -126,13 +126,13 @@ def pieces_of(payload: bytes) -> Pieces | None:
 
 
 def follow(clients: Clients, wanted: int) -> dict[str, Any]:
-    """Read `wanted` pieces at every client; delays from sending to here."""
+    """Read `wanted` pieces at every client; return the delays since they were sent."""
     followers = [Follower() for _ in clients.sockets]
-    heard: list[tuple[float, list[float]]] = []
+    received: list[tuple[float, list[float]]] = []
     known: dict[bytes, Pieces | None] = {}
     frames = 0
     ended_at: float | None = None
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT
     while not all(f.ended and f.pieces >= wanted for f in followers):
         if time.monotonic() > deadline or (ended_at and time.monotonic() > ended_at + _GRACE):
             break
@@ -152,44 +152,44 @@ def follow(clients: Clients, wanted: int) -> dict[str, Any]:
                     follower.in_order &= pieces[0][0] == expected
                     follower.in_order &= pieces[0][-1] == follower.pieces + len(pieces[0])
                     follower.pieces += len(pieces[0])
-                    heard.append((now, pieces[1]))
+                    received.append((now, pieces[1]))
         if ended_at is None and all(f.ended for f in followers):
             ended_at = time.monotonic()
     return {
         "pieces": [follower.pieces for follower in followers],
         "in_order": all(follower.in_order for follower in followers),
         "frames": frames,
-        **_times(heard),
+        **_delays(received),
     }
 
 
-def _times(heard: list[tuple[float, list[float]]]) -> dict[str, float]:
-    delays = [now - sent for now, times in heard for sent in times]
+def _delays(received: list[tuple[float, list[float]]]) -> dict[str, float]:
+    delays = [now - sent for now, times in received for sent in times]
     if not delays:
         return {"p50": 0.0, "p99": 0.0, "max": 0.0, "seconds": 0.0}
-    first = min(times[0] for _, times in heard)
+    first = min(times[0] for _, times in received)
     return {
         "p50": percentile(delays, 0.50),
         "p99": percentile(delays, 0.99),
         "max": max(delays),
-        "seconds": max(now for now, _ in heard) - first,
+        "seconds": max(now for now, _ in received) - first,
     }
 
 
 def main() -> None:
-    """Answer one line after the other: connect, then count or follow, then close."""
+    """Execute the requests from stdin: connect, then count or follow, then close."""
     clients: Clients | None = None
     for line in sys.stdin:
-        asked = json.loads(line)
-        match asked["do"]:
+        request = json.loads(line)
+        match request["do"]:
             case "connect":
-                clients = Clients(asked["port"], asked["path"], asked["clients"])
+                clients = Clients(request["port"], request["path"], request["clients"])
                 say({})
             case "count" if clients is not None:
-                progress = Progress(asked["progress"])
-                say(count(clients, asked["each"], asked["last"], progress))
+                progress = Progress(request["progress"])
+                say(count(clients, request["each"], request["last"], progress))
             case "follow" if clients is not None:
-                say(follow(clients, asked["pieces"]))
+                say(follow(clients, request["pieces"]))
             case "close" if clients is not None:
                 clients.close()
                 say({})

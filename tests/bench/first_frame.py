@@ -1,7 +1,7 @@
-"""A program: runs another one and counts the modules that it has loaded when its marker is shown.
+"""A program: runs another one and counts its loaded modules when a marker is first shown.
 
-`python first_frame.py MARKER RESULT PROGRAM [ARGUMENT…]`. The count is taken in the writing thread,
-before the frame leaves the process.
+`python first_frame.py MARKER RESULT PROGRAM [ARGUMENT…]`. The modules are counted in the writing
+thread, before the frame is written.
 """
 
 import sys
@@ -17,7 +17,7 @@ class Counter:
         self._result = result
 
     def write(self, text: str) -> int:
-        """Write, and count once."""
+        """Write the text; count the modules at the first marker."""
         if self._marker and self._marker in text:
             self._marker = ""
             with open(self._result, "w") as file:  # noqa: PTH123 - pathlib would be a module more

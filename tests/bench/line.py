@@ -1,7 +1,7 @@
-"""The terminal at the far end of a slow line: what a stream does to keys, and bytes for the rest.
+"""The terminal behind a slow line: key latency while an agent streams, and bytes of other actions.
 
-A pseudo-terminal whose output comes at so many bytes a second, and both ways with a delay. All is
-measured on the screen that a person would see there: from the key that is pressed to the letters.
+A pseudo-terminal with a limited output rate and a delay in both directions. Latency is measured on
+the emulated screen behind the line: from the press of a key until it is shown.
 """
 
 import codecs
@@ -29,29 +29,29 @@ from tests.terminal.emulator import Emulator
 COLUMNS, ROWS = 80, 24
 STREAM = "/demo stream 2000 20\r"
 SETTLED = 8.0
-"""Seconds of the stream before it is looked at."""
+"""Seconds of the stream before it is measured."""
 LETTERS = "ÄÖÜÅØÆ"
 BETWEEN = 2.0
 """Seconds between two keys."""
 ESCAPES = {"esc": "\x1b[27u", "esc_one_byte": "\x1b"}
-"""As terminals send it that are asked to (kitty, foot, Ghostty, WezTerm, iTerm2, Alacritty), and as
-others do. One byte may be the beginning of an arrow key: over SSH it is waited for the rest for
-0.3 s."""
+"""As sent by terminals that support it on request (kitty, foot, Ghostty, WezTerm, iTerm2,
+Alacritty), and by others. A single byte may be the start of an arrow key: over SSH the program
+waits 0.3 s for the rest."""
 _STEP = 0.005
 _PIECE = 32
-"""Bytes that arrive together."""
+"""Bytes that arrive at the same time."""
 _WORD = re.compile(r"\d+:(\d{10}\.\d{6})")
-"""A word of the demo's stream: its number and the moment at which it was said."""
+"""A word of the demo's stream: its number and the time at which it was written."""
 _WIDE_OPEN = 1e9
 
 _BOUNDS = {10_000: (1.2, 2.0, 1.0), 2_000: (3.0, 5.0, 2.0)}
-"""By bytes a second: seconds until a key is seen, age of the text, seconds until esc is obeyed."""
-_MOST = {"start": 16_000, "palette": 8_000, "f2": 4_000, "stream_a_minute": 240_000}
-"""Bytes that each may cost."""
+"""By bytes a second: seconds until a key is shown, age of the text, seconds until esc works."""
+_LIMITS = {"start": 16_000, "palette": 8_000, "f2": 4_000, "stream_a_minute": 240_000}
+"""Limits in bytes."""
 
 
 class FarTerminal:
-    """A terminal, and the line between it and the program."""
+    """An emulated terminal, and the line between it and the program."""
 
     def __init__(self, descriptor: int, rate: float, delay: float) -> None:
         self.screen = Emulator(COLUMNS, ROWS)
@@ -61,23 +61,23 @@ class FarTerminal:
         self._rate, self._delay = rate, delay
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self._free_at = 0.0
-        self._coming: deque[tuple[float, bytes]] = deque()
-        self._going: deque[tuple[float, bytes]] = deque()
-        self._questions = {
+        self._incoming: deque[tuple[float, bytes]] = deque()
+        self._outgoing: deque[tuple[float, bytes]] = deque()
+        self._queries = {
             "\x1b[?2026$p": "\x1b[?2026;2$y",
             "\x1b[?2048$p": "\x1b[?2048;0$y",
         }
 
     def type(self, keys: str) -> None:
-        """Press keys; the program has them after the delay."""
-        self._going.append((time.monotonic() + self._delay, keys.encode()))
+        """Press keys, which reach the program after the delay."""
+        self._outgoing.append((time.monotonic() + self._delay, keys.encode()))
 
     def shows(self, text: str) -> bool:
-        """Whether a row holds this now."""
+        """Whether a row contains the text."""
         return any(text in row for row in self.screen.text)
 
     def wait_for(self, text: str) -> float:
-        """Seconds until it is shown. Raises `RuntimeError`."""
+        """Return the seconds until the text is shown; raises `RuntimeError` after the timeout."""
         began = time.monotonic()
         self.run(lambda: self.shows(text), PATIENCE * 2)
         if not self.shows(text):
@@ -85,56 +85,56 @@ class FarTerminal:
         return time.monotonic() - began
 
     def rest(self, quiet: float = 1.5) -> int:
-        """Run until nothing comes any more; how many bytes that were."""
+        """Run until there is no output for `quiet` seconds; return the number of bytes received."""
         before = self.bytes
         last = [self.bytes, time.monotonic()]
 
         def is_quiet() -> bool:
             if self.bytes != last[0]:
                 last[:] = [self.bytes, time.monotonic()]
-            return time.monotonic() - last[1] > quiet and not self._coming
+            return time.monotonic() - last[1] > quiet and not self._incoming
 
         self.run(is_quiet, PATIENCE)
         return self.bytes - before
 
     def run(self, is_over: Callable[[], bool], patience: float) -> None:
-        """Let the line carry what comes and goes."""
+        """Transfer data in both directions until `is_over`."""
         end = time.monotonic() + patience
         while not is_over() and time.monotonic() < end:
             if select.select([self._descriptor], [], [], _STEP)[0]:
                 try:
-                    self._send(os.read(self._descriptor, 65536))
+                    self._delay_output(os.read(self._descriptor, 65536))
                 except OSError:
                     return  # the program has closed its end
             now = time.monotonic()
-            while self._coming and self._coming[0][0] <= now:
-                self._arrive(self._coming.popleft()[1])
-            while self._going and self._going[0][0] <= now:
-                os.write(self._descriptor, self._going.popleft()[1])
+            while self._incoming and self._incoming[0][0] <= now:
+                self._arrive(self._incoming.popleft()[1])
+            while self._outgoing and self._outgoing[0][0] <= now:
+                os.write(self._descriptor, self._outgoing.popleft()[1])
 
-    def _send(self, data: bytes) -> None:
+    def _delay_output(self, data: bytes) -> None:
         self.bytes += len(data)
         for at in range(0, len(data), _PIECE):
             piece = data[at : at + _PIECE]
             self._free_at = max(self._free_at, time.monotonic()) + len(piece) / self._rate
-            self._coming.append((self._free_at + self._delay, piece))
+            self._incoming.append((self._free_at + self._delay, piece))
 
     def _arrive(self, piece: bytes) -> None:
         text = self._decode(piece)
         self.screen.feed(text)
-        for question in [asked for asked in self._questions if asked[2:] in text]:
-            self.type(self._questions.pop(question))
+        for query in [query for query in self._queries if query[2:] in text]:
+            self.type(self._queries.pop(query))
 
     @property
     def newest(self) -> float:
-        """When the newest word that is shown was said."""
+        """The time at which the newest word on the screen was written."""
         said = [float(word) for row in self.screen.text for word in _WORD.findall(row)]
         return max(said, default=0.0)
 
 
 @contextmanager
 def far_terminal(rate: float, delay: float, **environ: str) -> Iterator[FarTerminal]:
-    """The demo behind such a line."""
+    """Run the demo behind such a line."""
     far, near = pty.openpty()
     ioctl(near, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     with tempfile.TemporaryDirectory() as folder:
@@ -161,7 +161,7 @@ def far_terminal(rate: float, delay: float, **environ: str) -> Iterator[FarTermi
 
 
 def measure(runs: int) -> Table:
-    """Over three lines; of each the run with the fastest keys."""
+    """Measure two lines; the table has the run with the lowest key latency."""
     table = Table("line", f"a stream of 20 words a second over SSH, {COLUMNS}×{ROWS}")
     for rate, (key, age, stop) in _BOUNDS.items():
         found = min((_stream(rate, 0.3) for _ in range(runs)), key=lambda found: found["key"])
@@ -174,7 +174,7 @@ def measure(runs: int) -> Table:
             table.at_most(f"{name}: {escape} is obeyed, s", obeyed, stop)
     found = _bytes()
     table.add("bytes", **found)
-    for name, most in _MOST.items():
+    for name, most in _LIMITS.items():
         table.at_most(f"bytes: {name}", found[name], most)
     return table
 
@@ -196,7 +196,7 @@ def _stream(rate: float, delay: float) -> dict[str, float]:
         found = {"key": max(delays), "age_p50": percentile(ages, 0.5), "age": max(ages)}
         for name, escape in ESCAPES.items():
             if "esc_seen" in found:
-                _begin(terminal)  # What is said pushes the first end out of sight.
+                _begin(terminal)  # New text scrolls the first end out of view.
             pressed = time.time()
             terminal.type(escape)
             found[f"{name}_seen"] = terminal.wait_for("stopped")
@@ -206,7 +206,7 @@ def _stream(rate: float, delay: float) -> dict[str, float]:
 
 
 def _begin(terminal: FarTerminal) -> None:
-    """Have it stream, and let that settle."""
+    """Start a stream and wait until it has settled."""
     terminal.type(STREAM)
     terminal.wait_for(" 12:")
     terminal.run(lambda: False, SETTLED)

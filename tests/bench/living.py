@@ -1,4 +1,4 @@
-"""The terminal while somebody works in it: keys, a stream, rest, memory, and bytes for SSH."""
+"""The terminal in use: key latency, streaming, CPU when idle, memory, and bytes over SSH."""
 
 import asyncio
 import json
@@ -14,18 +14,18 @@ from tests.bench.long_session import write_sessions
 from tests.bench.programs import ROOT
 from tests.bench.tables import Table, percentile
 from tests.bench.terminal import SSH, Terminal, terminal
-from tests.ports import own_port
+from tests.ports import find_free_port
 
 SPINNEY = str(ROOT / "spinney.py")
 KEYS = [chr(0x430 + n) for n in range(32)] * 3
-"""Letters that no stream holds."""
+"""Letters that no stream contains."""
 REST = 15.0
 STREAM = "/demo stream 30000 2000"
 
 
 def measure(runs: int, messages: int = 10_000) -> Table:
-    """Each in a terminal of its own; of keys the run with the least median."""
-    table = Table("living", "the terminal while somebody works in it, 120×40")
+    """Measure each in a new terminal; of key latencies, use the run with the lowest median."""
+    table = Table("living", "the terminal in use, 120×40")
     for name, streams in (("at rest", False), ("while one session streams 2,000 a second", True)):
         delays = min((_keys(streams) for _ in range(runs)), key=lambda d: percentile(d, 0.5))
         p50, p99 = (percentile(delays, share) * 1e3 for share in (0.5, 0.99))
@@ -96,7 +96,7 @@ def _add_rest(table: Table, messages: int) -> None:
         home = Path(folder)
         for name in ("data", "config"):
             (home / name).mkdir(mode=0o700)
-        wanted = {**start.SERVER_ON, "http_server_port": own_port()}
+        wanted = {**start.SERVER_ON, "http_server_port": find_free_port()}
         (home / "config" / "preferences.json").write_text(json.dumps(wanted))
         asyncio.run(write_sessions(home / "data" / "spinney.db", {"long": messages}))
         with terminal([SPINNEY], home) as screen:

@@ -1,4 +1,4 @@
-"""A session of many messages, written straight into a new database."""
+"""Sessions with many messages, written directly into a new database."""
 
 import time
 from pathlib import Path
@@ -21,7 +21,7 @@ from model.store.rows import statements_for
 
 _BATCH = 500
 LARGE = 17
-"""How often the large session's answers say what others say once."""
+"""How often the text of an answer is repeated in the large session."""
 
 _ANSWER = """\
 The loop in `count_{n}` visits every tree once, so **{n}** apples are counted *once* each.
@@ -40,9 +40,9 @@ Next I would look at the rows that hold no tree at all; they are cheap to leave 
 
 
 async def write_sessions(path: Path, sessions: dict[str, int], large: str = "") -> None:
-    """A database with one project, one worktree and these sessions of so many messages.
+    """Write a database with one project, one worktree and sessions with these numbers of messages.
 
-    The answers of the session called `large` have ten kilobytes each.
+    The answers of the session `large` have ten kilobytes each.
     """
     database, _ = await Database.open(path)
     try:
@@ -79,7 +79,7 @@ async def write_sessions(path: Path, sessions: dict[str, int], large: str = "") 
 
 
 async def write_messages(database: Database, session_id: str, count: int, times: int = 1) -> None:
-    """So many messages: questions and answers with thinking, tools, Markdown and code."""
+    """Write `count` messages: questions, and answers with thinking, tools, Markdown and code."""
     for begin in range(0, count, _BATCH):
         rows = []
         for number in range(begin, min(count, begin + _BATCH)):
@@ -90,7 +90,7 @@ async def write_messages(database: Database, session_id: str, count: int, times:
 
 
 def message_of(session_id: str, number: int, times: int = 1) -> Message:
-    """Message `number`: even ones are the user's; what an answer says it says so many times."""
+    """Return message `number`: even ones are by the user; an answer is repeated `times` times."""
     return Message(
         id=f"{session_id}-{number:06d}",
         role="assistant" if number % 2 else "user",

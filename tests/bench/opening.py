@@ -1,7 +1,7 @@
-"""A program: Spinney in a terminal, opening sessions by itself and noting what each step took.
+"""A program: Spinney in a terminal, which opens sessions and measures each step.
 
-`python opening.py RESULT SESSION…`. A step is over when its last line has been written to the
-terminal; the writing thread sees it first.
+`python opening.py RESULT SESSION…`. A step ends when its last line was written to the terminal,
+which is detected in the writing thread.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from tui.shell.app import SpinneyApp
 from tui.store.mirror import Change
 
 QUIET = 0.5
-"""Seconds without a write after which the screen stands."""
+"""Seconds without a write after which the screen is complete."""
 
 
 class Opening:
-    """The steps, run beside the application on its loop."""
+    """The steps, run on the event loop of the application."""
 
     def __init__(self, app: SpinneyApp, spy: Spy, result: Path) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class Opening:
         self._found: dict[str, Any] = {"opened": {}}
 
     async def run(self, sessions: list[str]) -> None:
-        """All steps, then the end of the program."""
+        """Run all steps, then end the program."""
         main = self._app.main
         while not main.is_connected or not main.state.sessions:
             await asyncio.sleep(0.05)
@@ -62,7 +62,7 @@ class Opening:
         self._found["jump to the oldest that is read"] = await self._step(
             transcript.action_scroll_home
         )
-        self._found["theme"] = await self._step(self._other_theme)
+        self._found["theme"] = await self._step(self._switch_theme)
         self._found["focus out"] = await self._step(lambda: self._app.post_message(AppBlur()))
         self._found["focus in"] = await self._step(lambda: self._app.post_message(AppFocus()))
         self._found["resize"] = await self._step(lambda: _resize(COLUMNS - 20, LINES))
@@ -70,13 +70,13 @@ class Opening:
         self._result.write_text(json.dumps(self._found))
         self._app.exit()
 
-    def _other_theme(self) -> None:
+    def _switch_theme(self) -> None:
         main, preferences = self._app.main, self._app.main.state.preferences
         light = preferences.model_copy(update={"theme": "light"})
         main.follow(Change(replace(main.state, preferences=light), main.state, preferences=True))
 
     async def _step(self, act: Callable[[], object], marker: str = "") -> dict[str, float]:
-        """Seconds by the wall and of CPU until the marker (or else the last piece) was written."""
+        """Return wall and CPU seconds until the marker, or the last output, was written."""
         began, cpu = time.perf_counter(), time.process_time()
         seen = self._spy.watch(marker)
         act()
@@ -93,12 +93,12 @@ def _memory() -> int:
 
 
 def _resize(columns: int, lines: int) -> None:
-    # The kernel tells the program of it, as it does when a terminal's window changes.
+    # The kernel sends SIGWINCH, as when a terminal window is resized.
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
 def main() -> None:
-    """Run it."""
+    """Run the application."""
     result, sessions = Path(sys.argv[1]), sys.argv[2:]
     spy = spy_on_terminal()
     places = resolve_directories()

@@ -1,7 +1,7 @@
-"""Agents without a program that tell at a pace: Markdown with code, a question, or nothing at all.
+"""Agents without a program that emit events at a given rate.
 
-A message is `markdown RATE` (pieces of a few characters, so many a second, until it is stopped),
-`ask` or `work`.
+A message is `markdown RATE` (streams Markdown with code in pieces of a few characters, RATE a
+second, until it is stopped), `ask` (asks a question) or `work` (uses a tool without end).
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from model.domain.resources import Question, QuestionOption
 from tests.bench.scripted import ScriptedAgent
 
 PIECE: Final = 4
-"""Characters of a piece, as models stream them."""
+"""Characters in a piece, similar to those of models."""
 _TICK: Final = 0.01
-"""Seconds between two looks at the clock, which says how many pieces are due."""
+"""Seconds between two batches of pieces."""
 
 _SECTION: Final = """\
 ## Part {n}: what the loop does
@@ -40,8 +40,8 @@ def count_{n}(trees: list[int]) -> int:
 """
 
 
-def markdown() -> Iterator[str]:
-    """Pieces without end."""
+def generate_markdown() -> Iterator[str]:
+    """Yield pieces without end."""
     n = 0
     while True:
         n += 1
@@ -53,7 +53,7 @@ def markdown() -> Iterator[str]:
 class PacedAgent(ScriptedAgent):
     """One session's agent."""
 
-    async def _tell(self, text: str) -> None:
+    async def _emit_turn(self, text: str) -> None:
         match text.split():
             case ["markdown", rate]:
                 await self._stream(float(rate))
@@ -65,7 +65,7 @@ class PacedAgent(ScriptedAgent):
                 await self._channel.emit(base.ToolUse("tool", "bash", {"command": "make all"}))
 
     async def _stream(self, rate: float) -> None:
-        pieces, sent, began = markdown(), 0, time.monotonic()
+        pieces, sent, began = generate_markdown(), 0, time.monotonic()
         while True:
             due = int((time.monotonic() - began) * rate)
             for _ in range(sent, due):
@@ -80,12 +80,12 @@ class PacedBackend:
     name = "backend_a"
 
     async def probe(self) -> base.Probe:
-        """Always there."""
+        """Return a fixed program."""
         return base.Probe("/bin/true")
 
     async def open(self, launch: base.Launch) -> base.Agent:
-        """Another one."""
+        """Open a new agent."""
         return PacedAgent()
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: agents share no resources."""

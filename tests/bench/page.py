@@ -1,4 +1,4 @@
-"""The page in Chromium: its start, a stream into it, a long session, another client's message."""
+"""The page in Chromium: start, streaming, a long session, and messages of another client."""
 
 import asyncio
 import json
@@ -17,11 +17,11 @@ from model.backends import base
 from model.backends.demo import texts
 from model.domain.resources import Usage
 from tests.bench.long_session import write_sessions
-from tests.bench.served import plain_worktree
+from tests.bench.served import add_plain_worktree
 from tests.bench.tables import Table
-from tests.contract.conftest import program_in
-from tests.page.browser import DESKTOP, launched, made_context, ready
-from tests.page.stage import Stage, staged
+from tests.contract.conftest import make_program
+from tests.page.browser import DESKTOP, create_context, launch_browser, wait_until_ready
+from tests.page.in_process import InProcessServer, serve_in_process
 
 DELTAS = 20_000
 RATE = 2_000
@@ -72,7 +72,7 @@ WAIT_FOR_SAID = """(text) => { window.said = new Promise((done) => {
 
 
 def measure(runs: int, deltas: int = DELTAS, messages: int = 10_000) -> Table:
-    """Starts and streams `runs` times, the best one shown."""
+    """Measure starts and streams `runs` times; the table has the best ones."""
     table = Table("page", "the page in Chromium, on this machine, 1280×800")
     asyncio.run(_measure(table, runs, deltas, messages))
     return table
@@ -82,57 +82,57 @@ async def _measure(table: Table, runs: int, deltas: int, messages: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         async with async_playwright() as playwright:
-            browser = await launched(playwright, str(place))
+            browser = await launch_browser(playwright, str(place))
             await _add_start(table, browser, place / "start", runs * 3)
             for throttle in (1, 4):
                 await _add_stream(
                     table, browser, place / f"stream{throttle}", deltas, throttle, runs
                 )
             await _add_long_session(table, browser, place / "long", messages, runs * 3)
-            await _add_another(table, browser, place / "another")
+            await _add_other_client(table, browser, place / "another")
             await browser.close()
 
 
-class _Wire:
-    """The bytes that a start brings, heads and all."""
+class _TransferCounter:
+    """Counts the bytes transferred at a start, including headers."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._sizes: dict[str, float] = {}
 
     @classmethod
-    async def of(cls, client: CDPSession) -> "_Wire":
+    async def attach(cls, client: CDPSession) -> "_TransferCounter":
         made = cls()
-        client.on("Network.requestWillBeSent", made._asked)
-        client.on("Network.loadingFinished", made._loaded)
+        client.on("Network.requestWillBeSent", made._count_request)
+        client.on("Network.loadingFinished", made._count_response)
         await client.send("Network.enable")
         return made
 
-    def _asked(self, event: dict[str, Any]) -> None:
+    def _count_request(self, event: dict[str, Any]) -> None:
         self._names[event["requestId"]] = event["request"]["url"]
 
-    def _loaded(self, event: dict[str, Any]) -> None:
+    def _count_response(self, event: dict[str, Any]) -> None:
         self._sizes[event["requestId"]] = event["encodedDataLength"]
 
     @property
     def shell(self) -> float:
-        """Without the session's modules, which come behind the start."""
+        """Bytes without the modules of sessions, which are loaded after the start."""
         behind = {key for key, name in self._names.items() if "/js/session/" in name}
         return sum(size for key, size in self._sizes.items() if key not in behind)
 
 
 async def _add_start(table: Table, browser: Browser, place: Path, runs: int) -> None:
     found: dict[str, list[tuple[float, float]]] = {"cold": [], "warm": []}
-    with program_in(place).serving("--demo") as serving:
+    with make_program(place).serving("--demo") as serving:
         for _ in range(runs):
-            context = await made_context(browser, DESKTOP, serving.base_url)
+            context = await create_context(browser, DESKTOP, serving.base_url)
             await context.add_init_script(WATCH_START)
             for kind in found:
                 page = await context.new_page()
                 client = await context.new_cdp_session(page)
-                wire = await _Wire.of(client)
+                wire = await _TransferCounter.attach(client)
                 await page.goto(f"/#token={serving.token}")
-                await ready(page)
+                await wait_until_ready(page)
                 found[kind].append((await page.evaluate("window.interactive"), wire.shell / 1024))
                 await page.close()
             await context.close()
@@ -147,7 +147,7 @@ async def _add_start(table: Table, browser: Browser, place: Path, runs: int) -> 
 async def _add_stream(
     table: Table, browser: Browser, place: Path, deltas: int, throttle: int, runs: int
 ) -> None:
-    """One answer, cut into `deltas` pieces of four letters; the run that lost the fewest frames."""
+    """Stream an answer in pieces of four letters; use the run with the fewest lost frames."""
     text = texts.markdown(deltas * 4 / 1024)
     pieces = [text[at : at + 4] for at in range(0, len(text), 4)]
     found = [await _stream(browser, place / str(run), pieces, throttle) for run in range(runs)]
@@ -163,11 +163,14 @@ async def _add_stream(
 async def _stream(
     browser: Browser, place: Path, pieces: list[str], throttle: int
 ) -> dict[str, float]:
-    async with staged(place) as stage, _open_session(stage, browser) as (page, client, send):
+    async with (
+        serve_in_process(place) as stage,
+        _open_session(stage, browser) as (page, client, send),
+    ):
         await client.send("Emulation.setCPUThrottlingRate", {"rate": throttle})
         await send("go")
         puppet = await stage.backend.newest()
-        await puppet.hears("send")
+        await puppet.wait_for_call("send")
         await client.send("Performance.enable")
         before = await _script_seconds(client)
         await page.evaluate(WATCH_FRAMES)
@@ -196,14 +199,14 @@ async def _stream(
 
 
 async def _script_seconds(client: CDPSession) -> float:
-    told = await client.send("Performance.getMetrics")
-    return next(one["value"] for one in told["metrics"] if one["name"] == "TaskDuration")
+    response = await client.send("Performance.getMetrics")
+    return next(one["value"] for one in response["metrics"] if one["name"] == "TaskDuration")
 
 
 @asynccontextmanager
-async def _open_session(stage: Stage, browser: Browser) -> AsyncIterator[Any]:
-    """A page at a new session: the page, its debugger, and what sends a message."""
-    await plain_worktree(stage.workspace, stage.workspace.directories.data)
+async def _open_session(stage: InProcessServer, browser: Browser) -> AsyncIterator[Any]:
+    """Open a page at a new session; yield the page, its debugger, and a function that sends."""
+    await add_plain_worktree(stage.workspace, stage.workspace.directories.data)
     async with aiohttp.ClientSession(
         stage.base_url, headers={"Authorization": f"Bearer {stage.token}"}
     ) as http:
@@ -217,10 +220,10 @@ async def _open_session(stage: Stage, browser: Browser) -> AsyncIterator[Any]:
                 return frame["data"]
 
             session = await call("create_session", worktreeId="w", name="bench", backend="demo")
-            context = await made_context(browser, DESKTOP, stage.base_url)
+            context = await create_context(browser, DESKTOP, stage.base_url)
             page = await context.new_page()
             await page.goto(f"/#token={stage.token}&go=/session/{session['id']}")
-            await ready(page)
+            await wait_until_ready(page)
             client = await context.new_cdp_session(page)
             yield (
                 page,
@@ -233,16 +236,16 @@ async def _open_session(stage: Stage, browser: Browser) -> AsyncIterator[Any]:
 async def _add_long_session(
     table: Table, browser: Browser, place: Path, messages: int, runs: int
 ) -> None:
-    program = program_in(place)
+    program = make_program(place)
     program.data.mkdir(mode=0o700)
     await write_sessions(program.data / "spinney.db", {"long": messages})
     found = []
     with program.serving() as serving:
         for _ in range(runs):
-            context = await made_context(browser, DESKTOP, serving.base_url)
+            context = await create_context(browser, DESKTOP, serving.base_url)
             page = await context.new_page()
             await page.goto(f"/#token={serving.token}&go=/help")
-            await ready(page)
+            await wait_until_ready(page)
             await page.wait_for_selector("#link[data-state=open]")
             found.append(await page.evaluate(WAIT_FOR_PROSE, "long"))
             await context.close()
@@ -251,18 +254,18 @@ async def _add_long_session(
     table.at_most(f"{name}, ms", min(found), 200)
 
 
-async def _add_another(table: Table, browser: Browser, place: Path) -> None:
-    """From the press of enter in one page until it is painted in another."""
-    async with staged(place) as stage, _open_session(stage, browser) as (page, _, send):
-        context = await made_context(browser, DESKTOP, stage.base_url)
+async def _add_other_client(table: Table, browser: Browser, place: Path) -> None:
+    """Measure from the press of enter in one page until the message is painted in another."""
+    async with serve_in_process(place) as stage, _open_session(stage, browser) as (page, _, send):
+        context = await create_context(browser, DESKTOP, stage.base_url)
         other = await context.new_page()
         await other.goto(f"/#token={stage.token}&go={page.url.partition('#')[2]}")
-        await ready(other)
+        await wait_until_ready(other)
         await send("begin")
         puppet = await stage.backend.newest()
         found = []
         for number in range(MESSAGES):
-            await puppet.hears("send")
+            await puppet.wait_for_call("send")
             puppet.say(base.TurnFinished("end_turn", Usage()))
             await page.wait_for_selector(".pulse", state="detached")
             text = f"message {number}"

@@ -1,4 +1,4 @@
-"""Programs of the benches: each runs in a process of its own and is asked in JSON lines."""
+"""Programs of the benchmarks: processes that read requests from stdin as JSON lines."""
 
 import json
 import mmap
@@ -24,22 +24,22 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._process.pid
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
-        """Ask and wait for the answer."""
+        """Send a request and return its answer."""
         self.say(do, **arguments)
         return self.answer()
 
     def say(self, do: str, **arguments: Any) -> None:
-        """Ask; `answer` gives the answer later."""
+        """Send a request; `answer` returns the answer later."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         self._process.stdin.flush()
 
     def answer(self) -> dict[str, Any]:
-        """Wait for what was asked last."""
+        """Return the answer to the last request."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
@@ -52,9 +52,9 @@ class Program:
 def program(
     name: str, *arguments: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[Program]:
-    """Start a program of this package, in this process's environment or the one given.
+    """Run a program of this package until its stdin is closed.
 
-    It ends when its stdin closes.
+    Its environment is `environment`, or that of this process.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", f"tests.bench.{name}", *arguments],
@@ -77,12 +77,12 @@ def program(
 
 
 def say(answer: dict[str, Any]) -> None:
-    """A program's answer."""
+    """Write a program's answer to stdout."""
     print(json.dumps(answer), flush=True)
 
 
 class Progress:
-    """How many bytes the slowest client has got, shared between two processes without a call."""
+    """The number of bytes received by the slowest client, in memory shared by two processes."""
 
     def __init__(self, path: str | Path) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -91,10 +91,10 @@ class Progress:
         os.close(descriptor)
 
     def set(self, count: int) -> None:
-        """Note it."""
+        """Set the count."""
         struct.pack_into("<q", self._memory, 0, count)
 
     def get(self) -> int:
-        """The newest count."""
+        """Return the count."""
         count: int = struct.unpack_from("<q", self._memory, 0)[0]
         return count

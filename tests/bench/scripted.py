@@ -1,4 +1,4 @@
-"""Agents without a program: each tells as many events as its message asks for, at full speed."""
+"""Agents without a program that emit as many events as their message says, at full speed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -12,8 +12,8 @@ _PIECE: Final = "forty characters of text, more or less. "
 _RESULT: Final = "a line of what a tool said\n" * 20
 
 
-def turn(count: int) -> Iterator[base.AgentEvent]:
-    """So many events: text in blocks of some 40 pieces, and between them a tool with its result."""
+def generate_turn(count: int) -> Iterator[base.AgentEvent]:
+    """Yield `count` events: text in blocks of 40 pieces, each followed by a tool and its result."""
     for number in range(count):
         block, place = divmod(number, 42)
         match place:
@@ -26,53 +26,53 @@ def turn(count: int) -> Iterator[base.AgentEvent]:
 
 
 class ScriptedAgent:
-    """One session's agent; a message is the number of events that it is answered with."""
+    """The agent of one session; a message is the number of events of its answer."""
 
     def __init__(self) -> None:
         self._channel = Channel("The scripted agent")
-        self._telling: asyncio.Task[None] | None = None
+        self._turn: asyncio.Task[None] | None = None
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
-        """What it tells."""
+        """Return its events."""
         return self._channel.events()
 
     async def send(self, prompt: base.Prompt) -> None:
-        """Begin to tell."""
+        """Start a turn."""
         self._channel.begin_turn()
-        self._telling = asyncio.create_task(self._tell(prompt.text))
+        self._turn = asyncio.create_task(self._emit_turn(prompt.text))
 
-    async def _tell(self, text: str) -> None:
+    async def _emit_turn(self, text: str) -> None:
         count = int(text)
-        for event in turn(count):
+        for event in generate_turn(count):
             await self._channel.emit(event)
-            await asyncio.sleep(0)  # a real one comes from a pipe, an event at a time
+            await asyncio.sleep(0)  # events of a real agent arrive one at a time
         await self._channel.emit(base.TurnFinished("end_turn", Usage(output_tokens=count)))
 
     async def stop(self) -> None:
-        """Stop telling."""
-        if self._telling is not None:
-            self._telling.cancel()
+        """Stop the turn."""
+        if self._turn is not None:
+            self._turn.cancel()
         await self._channel.emit(base.TurnFinished("stopped", Usage()))
 
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
-        """It proposes nothing."""
+        """Do nothing: it proposes no plans."""
 
     async def discuss(self, request_id: str, comment: str) -> None:
-        """It proposes nothing."""
+        """Do nothing: it proposes no plans."""
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
-        """It asks nothing."""
+        """Do nothing: it sends no requests."""
 
     async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
-        """It asks nothing."""
+        """Do nothing: it sends no requests."""
 
     async def configure(self, settings: base.Settings) -> None:
-        """It works as it works."""
+        """Do nothing: it has no settings."""
 
     async def close(self) -> None:
-        """Tell nothing more."""
-        if self._telling is not None:
-            self._telling.cancel()
+        """Stop the turn and end the events."""
+        if self._turn is not None:
+            self._turn.cancel()
         self._channel.end()
 
 
@@ -82,12 +82,12 @@ class ScriptedBackend:
     name = "backend_a"
 
     async def probe(self) -> base.Probe:
-        """Always there."""
+        """Return a fixed program."""
         return base.Probe("/bin/true")
 
     async def open(self, launch: base.Launch) -> base.Agent:
-        """Another one."""
+        """Open a new agent."""
         return ScriptedAgent()
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: agents share no resources."""

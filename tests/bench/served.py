@@ -1,6 +1,6 @@
-"""A program: Spinney's model and server without a terminal, as `spinney serve --demo` runs them.
+"""A program: Spinney's model and server as run by `spinney serve --demo`.
 
-Beside that it publishes events when asked, and watches its own loop.
+It also publishes events on request, and measures the delays of its event loop.
 """
 
 import asyncio
@@ -27,8 +27,8 @@ from tests.bench.programs import Progress
 from tests.bench.serving import LoopWatch, answer_lines, publish_all
 
 
-async def plain_worktree(workspace: Workspace, place: Path) -> None:
-    """A project and a worktree `w` that are plain folders."""
+async def add_plain_worktree(workspace: Workspace, place: Path) -> None:
+    """Add a project and a worktree `w` that are plain folders."""
     for name in ("repository", "worktree"):
         (place / name).mkdir(exist_ok=True)
     project = Project(
@@ -46,15 +46,15 @@ async def plain_worktree(workspace: Workspace, place: Path) -> None:
 
 
 async def begin_session(workspace: Workspace, place: Path) -> Session:
-    """Such a worktree, and a session of the demo agent in it."""
-    await plain_worktree(workspace, place)
+    """Add such a worktree and create a session of the demo agent in it."""
+    await add_plain_worktree(workspace, place)
     return await create_session(
         workspace, "w", name="Stream", execution_mode="build", backend="demo"
     )
 
 
 async def stream(workspace: Workspace, session: Session, count: int, rate: float) -> dict[str, Any]:
-    """Let the demo agent stream; what it cost until the answer was over."""
+    """Let the demo agent stream; return the cost until the end of the answer."""
     reader, news = workspace.bus.reader(), asyncio.Event()
     end_listening = workspace.bus.listen(news.set)
     watch = LoopWatch()
@@ -74,7 +74,7 @@ async def stream(workspace: Workspace, session: Session, count: int, rate: float
 
 
 async def main(place: Path) -> None:
-    """Serve, and do what is asked."""
+    """Serve, and execute the requests from stdin."""
     directories = Directories(config=place / "config", data=place / "data", home=place / "home")
     directories.create()
     backend = DemoBackend(directories.data / "demo")
@@ -83,11 +83,11 @@ async def main(place: Path) -> None:
     server = workspace.http_server = Server(workspace)
     await server.start(0, localhost_only=True, token_required=False)
     session = await begin_session(workspace, place)
-    # The agent's program is started by its first turn, which is no part of what is measured.
+    # The first turn starts the agent's program, which is not measured.
     await stream(workspace, session, 10, 1000)
 
-    async def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        match asked["do"]:
+    async def answer(request: dict[str, Any]) -> dict[str, Any]:
+        match request["do"]:
             case "port":
                 return {"port": server.status()["port"]}
             case "publish":
@@ -95,13 +95,13 @@ async def main(place: Path) -> None:
                     lambda text: workspace.bus.publish(
                         TaskCompleted(task="bench", ok=True, detail=text)
                     ),
-                    asked["events"],
-                    asked["per_turn"],
-                    asked["frame_size"],
-                    Progress(asked["progress"]),
+                    request["events"],
+                    request["per_turn"],
+                    request["frame_size"],
+                    Progress(request["progress"]),
                 )
             case "stream":
-                return await stream(workspace, session, asked["count"], asked["rate"])
+                return await stream(workspace, session, request["count"], request["rate"])
             case other:
                 raise ValueError(other)
 

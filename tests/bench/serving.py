@@ -1,4 +1,4 @@
-"""What the served programs share: publishing as fast as clients take it, and watching a loop."""
+"""Helpers of the served programs: publishing with flow control, and measuring loop delays."""
 
 import asyncio
 import json
@@ -14,15 +14,15 @@ from tests.bench.programs import Progress, say
 from tests.bench.tables import percentile
 
 IN_FLIGHT = 500
-"""Events that the slowest client may be behind: half of what Spinney's bus holds for it."""
+"""Maximum lag of the slowest client in events: half the capacity of Spinney's bus."""
 
 DETAIL_LENGTH = 120
 
 BEAT = 0.005
 
 
-def detail(number: int) -> str:
-    """The text of event `number`: all events are equally long."""
+def make_detail(number: int) -> str:
+    """Return the text of event `number`; all have the same length."""
     return f"{number:08d}".ljust(DETAIL_LENGTH, ".")
 
 
@@ -33,7 +33,10 @@ async def publish_all(
     frame_size: int,
     progress: Progress,
 ) -> dict[str, float]:
-    """Publish in turns of the loop until all clients have all; wall and CPU seconds."""
+    """Publish `per_turn` events per loop iteration until all clients have received all.
+
+    Returns wall and CPU seconds.
+    """
     began, cpu = time.perf_counter(), time.process_time()
     published = 0
     while published < events:
@@ -41,7 +44,7 @@ async def publish_all(
             await asyncio.sleep(0.0005)
             continue
         for number in range(published + 1, published + per_turn + 1):
-            publish(detail(number))
+            publish(make_detail(number))
         published += per_turn
         await asyncio.sleep(0)
     while progress.get() < events * frame_size:
@@ -53,14 +56,15 @@ async def publish_all(
 
 
 class LoopWatch:
-    """Measures how long the loop kept a beat waiting: by the wall (late), by the wall without the
-    time in which the thread could have run but other programs did (held), by its CPU time (busy).
+    """Measures the delay of a periodic task on the event loop.
 
-    What holds a loop without computing, such as a file or a lock, is in held and not in busy.
+    `late` is wall time, `held` is wall time without the time in which the thread waited for a
+    processor, and `busy` is CPU time. Blocking calls without computation, such as for a file or a
+    lock, are included in `held` and not in `busy`.
     """
 
     def __init__(self) -> None:
-        self._thread = _scheduled()
+        self._thread = _open_schedstat()
         self._late: list[float] = []
         self._held: list[float] = []
         self._busy: list[float] = []
@@ -70,21 +74,21 @@ class LoopWatch:
 
     async def _beat(self) -> None:
         while True:
-            began, cpu, queued = time.perf_counter(), time.thread_time(), self._queued()
+            began, cpu, queued = time.perf_counter(), time.thread_time(), self._wait_time()
             await asyncio.sleep(BEAT)
             late = max(0.0, time.perf_counter() - began - BEAT)
             self._late.append(late)
-            self._held.append(max(0.0, late - (self._queued() - queued)))
+            self._held.append(max(0.0, late - (self._wait_time() - queued)))
             self._busy.append(time.thread_time() - cpu)
 
-    def _queued(self) -> float:
-        """Seconds that the loop's thread has waited for a processor."""
+    def _wait_time(self) -> float:
+        """Return the seconds that the loop's thread has waited for a processor."""
         if self._thread is None:
             return 0.0
         return int(os.pread(self._thread, 100, 0).split()[1]) / 1e9
 
     def stop(self) -> dict[str, float]:
-        """Seconds, and bytes of memory that came to stay."""
+        """Return the delays in seconds and the growth of memory in bytes."""
         self._task.cancel()
         if self._thread is not None:
             os.close(self._thread)
@@ -100,8 +104,8 @@ class LoopWatch:
         }
 
 
-def _scheduled() -> int | None:
-    """A descriptor of what the system knows of this thread's turns; `None` where it counts none."""
+def _open_schedstat() -> int | None:
+    """Open the scheduler statistics of this thread; `None` if the system has none."""
     try:
         return os.open("/proc/thread-self/schedstat", os.O_RDONLY)
     except OSError:
@@ -109,6 +113,6 @@ def _scheduled() -> int | None:
 
 
 async def answer_lines(answer: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]) -> None:
-    """Answer each line of stdin until it closes."""
+    """Answer each line of stdin until it is closed."""
     while line := await asyncio.to_thread(sys.stdin.readline):
         say(await answer(json.loads(line)))

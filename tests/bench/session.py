@@ -1,4 +1,4 @@
-"""A session of 10,000 messages opened, beside a short one and a widget for each message."""
+"""Opening a session of 10,000 messages, compared with a short one and with bare Textual."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ _HERE = ROOT / "tests" / "bench"
 
 
 def measure(runs: int, messages: int = 10_000) -> Table:
-    """Of each program the best of `runs`."""
+    """Measure each program `runs` times; the table has the best run."""
     table = Table("session", f"a session of {messages:,} messages opened, 120×40")
     best: dict[str, dict[str, Any]] = {}
     steps: dict[str, dict[str, Any]] = {}
@@ -75,7 +75,7 @@ def _run(program: str, home: Path, *arguments: str) -> dict[str, Any]:
     with terminal([str(_HERE / program), str(result), *arguments], home) as screen:
         screen.wait_for_end(180)
     if not result.exists():
-        raise RuntimeError(f"{program} told nothing; it ended with {screen.shown[-2000:]!r}")
+        raise RuntimeError(f"{program} wrote no result; it ended with {screen.shown[-2000:]!r}")
     found: dict[str, Any] = json.loads(result.read_text())
     return found
 

@@ -1,4 +1,4 @@
-"""Sessions that work for long: what stays in memory, and what comes back when they are deleted."""
+"""Long-running sessions: growth of memory, and memory after they are deleted."""
 
 import tempfile
 
@@ -9,9 +9,9 @@ _MIB = 1024 * 1024
 
 
 def measure(runs: int, sessions: int = 10, turns: int = 100, events: int = 1000) -> Table:
-    """So many sessions with so many turns, after a tenth of which they count as warm."""
-    told = turns * events
-    table = Table("soak", f"{sessions} sessions of {told:,} events each")
+    """Measure sessions that run `turns` turns; the first tenth is a warm-up."""
+    total = turns * events
+    table = Table("soak", f"{sessions} sessions of {total:,} events each")
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as folder, program("working", folder) as working:
             ran = working.ask("soak", sessions=sessions, turns=turns, events=events)

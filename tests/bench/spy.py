@@ -1,4 +1,4 @@
-"""The stream that Textual writes to, watched: when a text or anything at all leaves the process."""
+"""A wrapper of the stream that Textual writes to, which records when text is written."""
 
 import asyncio
 import sys
@@ -6,11 +6,11 @@ import time
 from typing import Any, TextIO
 
 Moment = tuple[float, float]
-"""The wall clock and the CPU seconds of the process."""
+"""Wall clock time and CPU seconds of the process."""
 
 
 class Spy:
-    """Stands in for a stream. Written to by Textual's writing thread, watched from its loop."""
+    """Wraps a stream. Textual's writing thread writes to it; the event loop watches it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -19,7 +19,7 @@ class Spy:
         self._seen: asyncio.Future[Moment] | None = None
 
     def write(self, text: str) -> int:
-        """Pass it on, then note the moment."""
+        """Write the text, then record the time."""
         count = self._stream.write(text)
         self._stream.flush()
         self._last = (time.perf_counter(), time.process_time())
@@ -30,13 +30,13 @@ class Spy:
         return count
 
     def watch(self, marker: str) -> "asyncio.Future[Moment]":
-        """The moment at which the marker is written next; an empty one is found in any text."""
+        """Return a future for the time of the next write that contains the marker."""
         self._marker = marker
         self._seen = asyncio.get_running_loop().create_future()
         return self._seen
 
     async def quiet(self, seconds: float) -> Moment:
-        """The last write after which nothing was written for so long."""
+        """Wait until nothing is written for `seconds`; return the time of the last write."""
         while time.perf_counter() - self._last[0] < seconds:
             await asyncio.sleep(seconds / 5)
         return self._last
@@ -46,7 +46,7 @@ class Spy:
 
 
 def spy_on_terminal() -> Spy:
-    """Watch the stream that Textual takes for its terminal; to be called before it starts."""
+    """Wrap the stream that Textual writes to; to be called before it starts."""
     assert sys.__stderr__ is not None
     spy = Spy(sys.__stderr__)
     sys.__stderr__ = spy  # type: ignore[assignment, misc]

@@ -1,4 +1,4 @@
-"""From starting the process to its first frame in a terminal, beside a bare Textual application."""
+"""From the start of the process to its first frame, compared with a bare Textual application."""
 
 import asyncio
 import json
@@ -17,16 +17,16 @@ from tests.bench.long_session import write_messages
 from tests.bench.programs import ROOT
 from tests.bench.tables import Table, percentile
 from tests.bench.terminal import terminal
-from tests.ports import own_port
+from tests.ports import find_free_port
 
 TREE = b"worktree-0"
 TAIL = f"(mark {MESSAGES - 1})".encode()
-"""The rows of the tree, which the first frame holds, and the end of the last session."""
+"""A row of the tree, which is in the first frame, and the end of the last session."""
 
 SERVING = "\N{BLACK CIRCLE}".encode()
-"""Stands in Spinney's top bar once model and server are there."""
+"""Shown in Spinney's top bar once model and server are running."""
 
-LAST = "p0-worktree-0-0"
+LAST_SESSION = "p0-worktree-0-0"
 """The session that was open last."""
 
 SERVER_ON = {
@@ -46,18 +46,18 @@ class Start:
     """One start, in seconds."""
 
     frame: float
-    """Until the tree is shown."""
+    """Seconds until the tree is shown."""
     cpu: float
     conversation: float
-    """Until the last session's end is shown."""
+    """Seconds until the end of the last session is shown."""
     ready: float
-    """Until the server answers."""
+    """Seconds until the server answers."""
 
 
 def measure(runs: int) -> Table:
-    """Both programs in turn; the first start of each writes bytecode and does not count.
+    """Measure both programs in turn; the first start of each is not counted.
 
-    It also leaves the snapshot that the later ones begin with.
+    It writes bytecode, and the snapshot that later starts show first.
     """
     title = "whole process to its tree, six worktrees, server on, 120×40"
     table = Table("start", title)
@@ -70,7 +70,7 @@ def measure(runs: int) -> Table:
                 start = _start(program, home)
                 if run:
                     found[name].append(start)
-        modules = {name: _modules(program, home) for name, program in PROGRAMS.items()}
+        modules = {name: _count_modules(program, home) for name, program in PROGRAMS.items()}
     least = {name: min(start.frame for start in starts) for name, starts in found.items()}
     least_cpu = {name: min(start.cpu for start in starts) for name, starts in found.items()}
     for name, starts in found.items():
@@ -102,7 +102,7 @@ def _start(program: str, home: Path) -> Start:
         return Start(frame, cpu, conversation, ready)
 
 
-def _modules(program: str, home: Path) -> int:
+def _count_modules(program: str, home: Path) -> int:
     counter, result = str(ROOT / "tests" / "bench" / "first_frame.py"), home / "modules"
     with terminal([counter, TREE.decode(), str(result), program], home) as screen:
         screen.wait_for(TREE)
@@ -110,24 +110,24 @@ def _modules(program: str, home: Path) -> int:
 
 
 async def write_projects(home: Path) -> None:
-    """A Spinney with these projects, and one session that was open last."""
+    """Write the data of a Spinney with these projects, and one session that was open last."""
     for name in ("data", "config"):
         (home / name).mkdir(mode=0o700)
-    wanted = {**SERVER_ON, "http_server_port": own_port()}
+    wanted = {**SERVER_ON, "http_server_port": find_free_port()}
     (home / "config" / "preferences.json").write_text(json.dumps(wanted))
     database, _ = await Database.open(home / "data" / "spinney.db")
     state = State()
     try:
-        for event in _made(home):
+        for event in _create_events(home):
             after = apply(state, event)
             await database.write(statements_for(event, state, after))
             state = after
-        await write_messages(database, LAST, MESSAGES)
+        await write_messages(database, LAST_SESSION, MESSAGES)
     finally:
         await database.close()
 
 
-def _made(home: Path) -> list[Event]:
+def _create_events(home: Path) -> list[Event]:
     made: list[Event] = []
     for number in range(PROJECTS):
         path, key = home / f"orchard-{number}", f"p{number}"
@@ -157,8 +157,8 @@ def _made(home: Path) -> list[Event]:
                         worktree_id=worktree.id,
                         name=f"session-{at}",
                         created_at=at,
-                        updated_at=time.time() if key_of == LAST else at,
-                        message_count=MESSAGES if key_of == LAST else 0,
+                        updated_at=time.time() if key_of == LAST_SESSION else at,
+                        message_count=MESSAGES if key_of == LAST_SESSION else 0,
                     )
                 )
                 for at, key_of in enumerate(f"{worktree.id}-{n}" for n in range(SESSIONS))

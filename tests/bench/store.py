@@ -1,4 +1,4 @@
-"""What people send on disk before it is acknowledged, and pages of a long session read back."""
+"""Durable inserts of messages, and reading pages of a long session."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ _QUERY = (
 
 
 def measure(runs: int, inserts: int = 1000, messages: int = 10_000) -> Table:
-    """Inserts and pages, each beside bare sqlite3 on a file of the same tables."""
+    """Measure inserts and pages, compared with bare sqlite3 on the same tables."""
     table = Table("store", f"durable inserts of messages, pages of {PAGE} of {messages:,}")
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_measure(table, Path(folder), runs, inserts, messages))
@@ -60,12 +60,12 @@ async def _measure_inserts(table: Table, store: Store, path: Path, runs: int, co
 
     async def in_turn() -> None:
         for _ in range(count):
-            await store.accept(_queued())
+            await store.accept(_make_event())
 
     async def at_once() -> None:
         async def some() -> None:
             for _ in range(count // AT_ONCE):
-                await store.accept(_queued())
+                await store.accept(_make_event())
 
         await asyncio.gather(*(some() for _ in range(AT_ONCE)))
 
@@ -77,12 +77,12 @@ async def _measure_inserts(table: Table, store: Store, path: Path, runs: int, co
             began = time.perf_counter()
             for _ in range(count):
                 _insert(raw)
-            _note(best, "bare sqlite3", count / (time.perf_counter() - began))
+            _keep_best(best, "bare sqlite3", count / (time.perf_counter() - began))
             for name, work in (("one after the other", in_turn), (f"{AT_ONCE} at once", at_once)):
                 began = time.perf_counter()
                 await work()
                 done = count if work is in_turn else count // AT_ONCE * AT_ONCE
-                _note(best, name, done / (time.perf_counter() - began))
+                _keep_best(best, name, done / (time.perf_counter() - began))
         stored = raw.execute("SELECT count(*) FROM messages WHERE session_id = 'new'").fetchone()
     finally:
         raw.close()
@@ -94,7 +94,7 @@ async def _measure_inserts(table: Table, store: Store, path: Path, runs: int, co
     table.at_least("at least 500 durable inserts a second", best["one after the other"], 500)
 
 
-def _queued() -> MessageQueued:
+def _make_event() -> MessageQueued:
     content: list[Block] = [TextBlock(text=_TEXT)]
     message = Message(
         id=str(uuid.uuid4()), role="user", content=content, timestamp=1.0, session_id="new"
@@ -103,7 +103,7 @@ def _queued() -> MessageQueued:
 
 
 def _insert(raw: sqlite3.Connection) -> None:
-    message = _queued().message
+    message = _make_event().message
     raw.execute("BEGIN IMMEDIATE")
     raw.execute(
         "INSERT INTO messages (id, session_id, position, body) VALUES (?1, ?2, (SELECT"
@@ -115,7 +115,7 @@ def _insert(raw: sqlite3.Connection) -> None:
     raw.execute("COMMIT")
 
 
-def _note(best: dict[str, float], name: str, rate: float) -> None:
+def _keep_best(best: dict[str, float], name: str, rate: float) -> None:
     best[name] = max(best[name], rate)
 
 
@@ -125,10 +125,10 @@ def _note(best: dict[str, float], name: str, rate: float) -> None:
 async def _measure_pages(table: Table, store: Store, path: Path, runs: int, messages: int) -> None:
     raw = sqlite3.connect(path)
 
-    async def bare(offset: int) -> int:
+    async def read_with_sqlite(offset: int) -> int:
         return len(_raw_page(raw, messages - offset))
 
-    async def ours(offset: int) -> int:
+    async def read_with_store(offset: int) -> int:
         page = await store.messages("long", PAGE, offset)
         if page.total != messages:
             raise RuntimeError(f"the session has {page.total} messages, not {messages}")
@@ -137,12 +137,12 @@ async def _measure_pages(table: Table, store: Store, path: Path, runs: int, mess
     try:
         for name, offset in (("newest", 0), ("oldest", messages - PAGE)):
             times = {
-                "bare sqlite3": await _page_time(bare, offset, runs),
-                "spinney": await _page_time(ours, offset, runs),
+                "bare sqlite3": await _page_time(read_with_sqlite, offset, runs),
+                "spinney": await _page_time(read_with_store, offset, runs),
             }
-            for who, seconds in times.items():
+            for store_name, seconds in times.items():
                 ratio = seconds / times["bare sqlite3"]
-                table.add(f"{name} page, {who}", ms_p50=seconds * 1e3, of_bare=ratio)
+                table.add(f"{name} page, {store_name}", ms_p50=seconds * 1e3, of_bare=ratio)
     finally:
         raw.close()
 

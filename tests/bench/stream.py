@@ -1,11 +1,11 @@
-"""One answer streamed at 2,000 pieces a second through agent, chat, store, bus and server."""
+"""An answer streamed at 2,000 pieces a second through agent, chat, store, bus and server."""
 
 import tempfile
 from contextlib import ExitStack
 from typing import Any
 
 from tests.bench.programs import Program, program
-from tests.bench.tables import Table, of_clients
+from tests.bench.tables import Table, format_clients
 
 RATE = 2000.0
 SECONDS = 5
@@ -15,19 +15,19 @@ CLIENTS = (1, 10, 100)
 def stream(
     server: Program, clients: Program, *, count: int, pieces: int, rate: float
 ) -> dict[str, Any]:
-    """One answer. Raises when a client did not get every piece once and in order."""
+    """Stream one answer; raises `RuntimeError` if a client did not receive every piece in order."""
     clients.ask("connect", port=server.ask("port")["port"], path="/ws", clients=count)
     clients.say("follow", pieces=pieces)
     cost = server.ask("stream", count=pieces, rate=rate)
-    heard = clients.answer()
+    received = clients.answer()
     clients.ask("close")
-    if heard["pieces"] != [pieces] * count or not heard["in_order"]:
-        raise RuntimeError(f"{count} clients did not get {pieces} pieces each: {heard}")
-    return {**cost, **heard, "rate": pieces / heard["seconds"]}
+    if received["pieces"] != [pieces] * count or not received["in_order"]:
+        raise RuntimeError(f"{count} clients did not get {pieces} pieces each: {received}")
+    return {**cost, **received, "rate": pieces / received["seconds"]}
 
 
 def measure(runs: int, pieces: int = int(RATE) * SECONDS) -> Table:
-    """Both servers in turn, `runs` times; of each the run with the smallest median delay."""
+    """Measure both servers `runs` times; the table has the runs with the lowest median delay."""
     table = Table("stream", f"one answer of {pieces:,} pieces at {RATE:,.0f} a second")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         servers = {
@@ -43,9 +43,9 @@ def measure(runs: int, pieces: int = int(RATE) * SECONDS) -> Table:
                     if name not in best or ran["p50"] < best[name]["p50"]:
                         best[name] = ran
             for name, ran in best.items():
-                _add(table, f"{name}, {of_clients(count)}", ran, pieces * count)
+                _add(table, f"{name}, {format_clients(count)}", ran, pieces * count)
             ratio = best["spinney"]["rate"] / RATE
-            table.at_least(f"at least 98% of the asked rate, {of_clients(count)}", ratio, 0.98)
+            table.at_least(f"at least 98% of the asked rate, {format_clients(count)}", ratio, 0.98)
     return table
 
 

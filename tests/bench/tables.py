@@ -1,4 +1,4 @@
-"""Figures in rows beside their baselines, printed for people or as JSON."""
+"""Tables of figures and goals, printed as Markdown or as JSON."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a figure, and what it was."""
+    """A limit for a figure, and the measured value."""
 
     text: str
     found: float
@@ -26,7 +26,7 @@ class Goal:
 
 @dataclass
 class Table:
-    """One bench."""
+    """The results of one benchmark."""
 
     name: str
     title: str
@@ -35,48 +35,48 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
     def add(self, name: str, **figures: Figure) -> None:
-        """Another row."""
+        """Add a row."""
         self.rows.append(Row(name, figures))
 
     def at_most(self, text: str, found: float, limit: float) -> None:
-        """A goal that is met below its limit."""
+        """Add a goal that is met at or below its limit."""
         self.goals.append(Goal(text, round(found, 3), found <= limit))
 
     def at_least(self, text: str, found: float, limit: float) -> None:
-        """A goal that is met above its limit."""
+        """Add a goal that is met at or above its limit."""
         self.goals.append(Goal(text, round(found, 3), found >= limit))
 
     def text(self) -> str:
-        """The table as Markdown."""
+        """Return the table as Markdown."""
         columns = list(dict.fromkeys(key for row in self.rows for key in row.figures))
         lines = [["", *(column.replace("_", " ") for column in columns)]]
         for row in self.rows:
-            lines.append([row.name, *(_shown(row.figures.get(column)) for column in columns)])
+            lines.append([row.name, *(_format(row.figures.get(column)) for column in columns)])
         widths = [max(len(line[i]) for line in lines) for i in range(len(columns) + 1)]
-        drawn = [_line(line, widths) for line in lines]
-        drawn.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-        told = [f"{'met' if g.met else 'MISSED'}: {g.text} (found {g.found})" for g in self.goals]
-        return "\n".join([f"## {self.name}: {self.title}", "", *drawn, "", *told, *self.notes])
+        formatted = [_format_line(line, widths) for line in lines]
+        formatted.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+        goals = [f"{'met' if g.met else 'MISSED'}: {g.text} (found {g.found})" for g in self.goals]
+        return "\n".join([f"## {self.name}: {self.title}", "", *formatted, "", *goals, *self.notes])
 
 
 def as_json(tables: Iterable[Table]) -> str:
-    """All tables."""
+    """Return all tables as JSON."""
     return json.dumps([asdict(table) for table in tables], indent=2)
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which this share of the values lies."""
+    """Return the value below which this share of the values lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
 
 
-def _line(cells: list[str], widths: list[int]) -> str:
+def _format_line(cells: list[str], widths: list[int]) -> str:
     first, *rest = zip(cells, widths, strict=True)
     padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
     return "| " + " | ".join(padded) + " |"
 
 
-def _shown(figure: Figure | None) -> str:
+def _format(figure: Figure | None) -> str:
     match figure:
         case None:
             return ""
@@ -90,6 +90,6 @@ def _shown(figure: Figure | None) -> str:
             return figure
 
 
-def of_clients(count: int) -> str:
-    """«1 client», «10 clients»."""
+def format_clients(count: int) -> str:
+    """Return "1 client" or "10 clients"."""
     return f"{count} client" if count == 1 else f"{count} clients"

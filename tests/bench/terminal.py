@@ -1,4 +1,4 @@
-"""A terminal for a program: a pty of 120×40 that is drained and answers like a terminal.
+"""A pseudo-terminal of 120×40 for a program, which answers queries as terminals do.
 
 Linux only: CPU seconds are read from /proc.
 """
@@ -23,27 +23,27 @@ from tests.bench.programs import ROOT
 COLUMNS, LINES = 120, 40
 PATIENCE = 60.0
 SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}
-"""The environment of somebody who came over SSH."""
+"""The environment of a connection over SSH."""
 _PIECE = 256 * 1024
 
-_ANSWERS = {
-    b"\x1b[?2026$p": b"\x1b[?2026;2$y",  # draws a frame as a whole, like most terminals by now
-    b"\x1b[?2048$p": b"\x1b[?2048;0$y",  # tells of a new size by a signal
+_RESPONSES = {
+    b"\x1b[?2026$p": b"\x1b[?2026;2$y",  # supports synchronized output, as most terminals do
+    b"\x1b[?2048$p": b"\x1b[?2048;0$y",  # reports a new size by a signal
 }
 
 
 class Terminal:
-    """A program's terminal and what it has shown."""
+    """The terminal of a program, and its output."""
 
     def __init__(self, pid: int, descriptor: int, began: float) -> None:
         self.pid = pid
         self.began = began
         self.shown = b""
         self._descriptor = descriptor
-        self._asked = set(_ANSWERS)
+        self._open_queries = set(_RESPONSES)
 
     def wait_for(self, marker: bytes, patience: float = PATIENCE) -> float:
-        """Seconds from the program's start until `marker` was written."""
+        """Return the seconds from the program's start until `marker` was written."""
         deadline = time.perf_counter() + patience
         while marker not in self.shown:
             if not self._read(deadline - time.perf_counter()):
@@ -51,7 +51,7 @@ class Terminal:
         return time.perf_counter() - self.began
 
     def wait_for_end(self, patience: float = PATIENCE) -> None:
-        """Drain what it writes until it has closed its terminal, or raise."""
+        """Read until the program closes its terminal; raises `RuntimeError` after the timeout."""
         deadline = time.perf_counter() + patience
         while self._read(deadline - time.perf_counter()):
             pass
@@ -59,30 +59,30 @@ class Terminal:
             raise RuntimeError(f"it does not end; the end is {self.shown[-2000:]!r}")
 
     def cpu_seconds(self) -> float:
-        """What it has used up to now, with the Spinney behind it and children it has waited for."""
+        """Return the CPU time used by the program and its children."""
         return sum(_cpu_seconds(pid) for pid in self._processes())
 
     def memory(self) -> int:
-        """Bytes that it holds with the Spinney behind it; what programs share counts once."""
+        """Return the memory (PSS) in bytes of the program and its children."""
         return sum(psutil.Process(pid).memory_full_info().pss for pid in self._processes())
 
     def _processes(self) -> list[int]:
-        behind = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        return [self.pid, *map(int, behind)]
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [self.pid, *map(int, children)]
 
     def type(self, text: str) -> None:
         """Press keys."""
         os.write(self._descriptor, text.encode())
 
     def read_for(self, seconds: float) -> int:
-        """Take what it writes for so long; how many bytes that was."""
+        """Read for `seconds`; return the number of bytes."""
         before, end = len(self.shown), time.perf_counter() + seconds
         while (rest := end - time.perf_counter()) > 0:
             self._read(rest)
         return len(self.shown) - before
 
     def time_keys(self, keys: Iterable[str]) -> list[float]:
-        """Press one after the other; the seconds until each was written to the terminal."""
+        """Press keys one by one; return the seconds until each was written to the terminal."""
         delays = []
         for key in keys:
             self.forget()
@@ -94,12 +94,12 @@ class Terminal:
         return delays
 
     def forget(self) -> None:
-        """What was shown up to now is not waited for any more."""
+        """Discard the output up to now."""
         self.shown = b""
 
     def end(self) -> None:
-        """Ask it to end, and see to it; the Spinney behind it would go on without its terminal."""
-        behind = [psutil.Process(pid) for pid in self._processes()[1:]]
+        """End the program, and its children, which would continue without the terminal."""
+        children = [psutil.Process(pid) for pid in self._processes()[1:]]
         os.kill(self.pid, signal.SIGTERM)
         deadline = time.perf_counter() + 10
         while self._read(deadline - time.perf_counter()):
@@ -109,7 +109,7 @@ class Terminal:
             if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
-        for process in psutil.wait_procs(behind, timeout=10)[1]:
+        for process in psutil.wait_procs(children, timeout=10)[1]:
             process.kill()
 
     def _read(self, seconds: float) -> bool:
@@ -121,9 +121,9 @@ class Terminal:
         except OSError:
             return False  # the program has closed its end
         self.shown += piece
-        for question in [asked for asked in self._asked if asked in self.shown]:
-            self._asked.discard(question)
-            os.write(self._descriptor, _ANSWERS[question])
+        for query in [query for query in self._open_queries if query in self.shown]:
+            self._open_queries.discard(query)
+            os.write(self._descriptor, _RESPONSES[query])
         return bool(piece)
 
 
@@ -135,7 +135,7 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def environment(home: Path, **environ: str) -> dict[str, str]:
-    """What a program at home in `home` knows of this machine."""
+    """Return the environment of a program with the home directory `home`."""
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     return {
         **kept,
@@ -152,7 +152,7 @@ def environment(home: Path, **environ: str) -> dict[str, str]:
 
 @contextmanager
 def terminal(arguments: Sequence[str], home: Path, **environ: str) -> Iterator[Terminal]:
-    """Run Python with these arguments in a terminal of its own, at home in `home`."""
+    """Run Python with these arguments in a new terminal, with the home directory `home`."""
     began = time.perf_counter()
     pid, descriptor = pty.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""A tree of thousands of rows: shown, filtered key by key, and changed while somebody looks."""
+"""A tree of thousands of rows: first display, filtering key by key, and updates."""
 
 import asyncio
 import gc
@@ -23,15 +23,15 @@ TYPED = "session 41"
 """Letters typed one after another; the first ones find nearly every row."""
 
 
-class Still:
-    """A client with a state and no model behind it."""
+class StaticClient:
+    """A client with a fixed state, without a model."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self._updates: asyncio.Queue[Update] = asyncio.Queue()
 
     async def call(self, command: Command[..., Any], *args: Any, **given: Any) -> Any:
-        """What the start of the screen asks for."""
+        """Return results for the commands that the screen calls at its start."""
         answers: dict[str, Any] = {
             "get_http_server_status": {},
             "get_messages": MessagePage(messages=[]),
@@ -39,20 +39,20 @@ class Still:
         return answers.get(command.name, [])
 
     async def updates(self) -> AsyncIterator[Update]:
-        """What is fed."""
+        """Yield the updates passed to `feed`."""
         while True:
             yield await self._updates.get()
 
     def feed(self, update: Update) -> None:
-        """Tell the screen."""
+        """Send an update to the screen."""
         self._updates.put_nowait(update)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources."""
 
 
-def many(projects: int, worktrees: int, sessions: int) -> State:
-    """So many of each, spread evenly, in folders of twenty projects."""
+def make_state(projects: int, worktrees: int, sessions: int) -> State:
+    """Return a state with these numbers, spread evenly, in folders of twenty projects."""
     folders = [_project(f"f{n}", f"folder {n}", is_folder=True) for n in range(-(-projects // 20))]
     repositories = [
         _project(f"p{n}", f"project {n}", parent_id=f"f{n // 20}") for n in range(projects)
@@ -83,13 +83,13 @@ def _project(project_id: str, name: str, **fields: Any) -> Project:
 
 @dataclass
 class _Stopwatch:
-    """What steps took: until the tree was painted, by the wall and of this thread's CPU."""
+    """Measures steps until the tree is painted, in wall time and CPU time of this thread."""
 
     tree: ProjectTree
     found: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     async def step(self, name: str, act: Callable[[], object], until: Callable[[], object]) -> None:
-        """Act, wait until that shows in the tree and the tree is painted, and note it."""
+        """Act, wait until the condition holds and the tree is painted, and record the times."""
         began, used = time.perf_counter(), time.thread_time()
         act()
         while not until():
@@ -102,7 +102,7 @@ class _Stopwatch:
 
 
 async def _run(state: State) -> dict[str, list[tuple[float, float]]]:
-    client = Still(state)
+    client = StaticClient(state)
     app = SpinneyApp(lambda: client, environ={})  # type: ignore[arg-type, return-value]
     async with app.run_test(size=SIZE) as pilot:
         while app.main.is_connected is False:
@@ -149,10 +149,10 @@ def _is_running(app: SpinneyApp, session_id: str) -> bool:
 
 
 def measure(runs: int, projects: int = 200, worktrees: int = 2_000, sessions: int = 5_000) -> Table:
-    """The best of `runs`, in this process."""
+    """Measure `runs` times in this process; the table has the best run."""
     title = f"{projects:,} projects, {worktrees:,} worktrees, {sessions:,} sessions, 120×40"
     table = Table("tree", title)
-    state = many(projects, worktrees, sessions)
+    state = make_state(projects, worktrees, sessions)
     every = [asyncio.run(_run(state)) for _ in range(runs)]
     goals = {"shown": 500.0, "filter, a key": 50.0}
     for name in every[0]:

@@ -1,6 +1,6 @@
-"""A program: Spinney's model with many sessions of scripted agents that work at once.
+"""A program: Spinney's model with many concurrent sessions of scripted agents.
 
-It says what that costs in memory and in time on its loop.
+It reports their memory and the delays of the event loop.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from tests.bench.serving import LoopWatch, answer_lines
 
 
 async def open_workspace(place: Path) -> Workspace:
-    """A started workspace with a worktree `w` that is a plain folder."""
+    """Start a workspace with a worktree `w` that is a plain folder."""
     directories = Directories(config=place / "config", data=place / "data", home=place / "home")
     directories.create()
     workspace = Workspace(directories, {"backend_a": ScriptedBackend()}, Catalog())
@@ -43,7 +43,7 @@ async def open_workspace(place: Path) -> Workspace:
 
 
 async def begin(workspace: Workspace, count: int) -> list[str]:
-    """So many sessions, each with an agent that has had a short turn."""
+    """Create `count` sessions, each with an agent that has run a short turn."""
     made = [await create_session(workspace, "w", name="Bench") for _ in range(count)]
     keys = [session.id for session in made]
     await work(workspace, keys, 10)
@@ -51,10 +51,10 @@ async def begin(workspace: Workspace, count: int) -> list[str]:
 
 
 async def work(workspace: Workspace, keys: list[str], events: int) -> None:
-    """Let every session have a turn of so many events, all at once."""
+    """Run a turn of `events` events in all sessions concurrently."""
     for key in keys:
         await send_chat_message(workspace, key, str(events))
-    await _until(workspace, lambda: all(_is_idle(workspace, key) for key in keys))
+    await _wait_until(workspace, lambda: all(_is_idle(workspace, key) for key in keys))
 
 
 def _is_idle(workspace: Workspace, key: str) -> bool:
@@ -64,7 +64,7 @@ def _is_idle(workspace: Workspace, key: str) -> bool:
     return session.status == "idle"
 
 
-async def _until(workspace: Workspace, condition: Callable[[], bool]) -> None:
+async def _wait_until(workspace: Workspace, condition: Callable[[], bool]) -> None:
     news = asyncio.Event()
     end_listening = workspace.bus.listen(news.set)
     try:
@@ -75,36 +75,36 @@ async def _until(workspace: Workspace, condition: Callable[[], bool]) -> None:
         end_listening()
 
 
-async def bare(agents: int, events: int) -> dict[str, float]:
-    """The same agents with somebody who only counts what they tell."""
+async def run_bare(agents: int, events: int) -> dict[str, float]:
+    """Run the same agents and only count their events."""
 
     async def count() -> int:
-        agent, heard = ScriptedAgent(), 0
+        agent, received = ScriptedAgent(), 0
         await agent.send(base.Prompt(str(events)))
         async for event in agent.events():
-            heard += 1
+            received += 1
             if isinstance(event, base.TurnFinished):
                 break
         await agent.close()
-        return heard
+        return received
 
     cpu = time.process_time()
     await asyncio.gather(*(count() for _ in range(agents)))
     return {"cpu": time.process_time() - cpu}
 
 
-def memory() -> int:
-    """Bytes of this process."""
+def measure_memory() -> int:
+    """Return the resident memory of this process in bytes."""
     gc.collect()
     used: int = psutil.Process().memory_info().rss
     return used
 
 
 async def _crowd(workspace: Workspace, sessions: int, events: int) -> dict[str, Any]:
-    await begin(workspace, 1)  # what the first one imports is nobody's share
-    before = memory()
+    await begin(workspace, 1)  # imports of the first session are not measured
+    before = measure_memory()
     keys = await begin(workspace, sessions)
-    idle = (memory() - before) / sessions
+    idle = (measure_memory() - before) / sessions
     watch, began = LoopWatch(), time.perf_counter()
     await work(workspace, keys, events)
     seconds = time.perf_counter() - began
@@ -112,27 +112,27 @@ async def _crowd(workspace: Workspace, sessions: int, events: int) -> dict[str, 
 
 
 async def _soak(workspace: Workspace, sessions: int, turns: int, events: int) -> dict[str, Any]:
-    start = memory()
+    start = measure_memory()
     keys = await begin(workspace, sessions)
     found: dict[str, Any] = {"start": start}
     for number in range(turns):
         if number == max(1, turns // 10):
-            found["warm"] = memory()
+            found["warm"] = measure_memory()
         await work(workspace, keys, events)
-    found["end"] = memory()
+    found["end"] = measure_memory()
     for key in keys:
         await delete_session(workspace, key)
-    return {**found, "closed": memory()}
+    return {**found, "closed": measure_memory()}
 
 
 async def main(place: Path) -> None:
-    """Do what is asked."""
+    """Execute the requests from stdin."""
     workspace = await open_workspace(place)
 
-    async def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        match asked:
+    async def answer(request: dict[str, Any]) -> dict[str, Any]:
+        match request:
             case {"do": "bare", **given}:
-                return await bare(**given)
+                return await run_bare(**given)
             case {"do": "crowd", **given}:
                 return await _crowd(workspace, **given)
             case {"do": "soak", **given}:

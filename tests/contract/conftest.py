@@ -1,4 +1,4 @@
-"""The interface as its clients meet it: `spinney serve`, real sockets, real git, a real agent."""
+"""Fixtures of the contract tests: `spinney serve`, real sockets, real git and the demo agent."""
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -27,34 +27,34 @@ from tests.model.git.conftest import (  # noqa: F401 - fixtures
     repository,
     with_remote,
 )
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.model.hosting.conftest import fake_gh  # noqa: F401 - a fixture
 from tests.patience import PATIENCE
-from tests.ports import own_port
+from tests.ports import find_free_port
 from tests.program import Program, Serving
 from tests.server.conftest import TOKEN, Socket
-from tests.shared_program import SharedProgram, shared, wants_its_own
+from tests.shared_program import SharedProgram, needs_own_program, share_program
 
 Call = Callable[..., Awaitable[Any]]
 
-SERVED_WITH = ("--demo",)
-"""Makes the agent that needs no account the default."""
+SERVE_OPTIONS = ("--demo",)
+"""With `--demo`, the agent that needs no account is the default."""
 
 
 @dataclass
 class RefusedError(Exception):
-    """A command's error, as a client reads it."""
+    """A command failed; holds the error text that a client gets."""
 
     error: str
 
 
-# The program itself -----------------------------------------------------------------------------
+# The program ------------------------------------------------------------------------------------
 
 
-def program_in(place: Path) -> Program:
-    """A Spinney whose home and directories lie in `place`; a `gh` in `place/gh` goes before others.
+def make_program(place: Path) -> Program:
+    """A program with its home and directories in `place`; a `gh` in `place/gh` takes precedence.
 
-    Its git signs with a name and begins repositories at `main`.
+    Its git has a user name, and `main` as the initial branch.
     """
     program = Program(place, environ={"PATH": f"{place / 'gh'}{os.pathsep}{os.environ['PATH']}"})
     settings = "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
@@ -65,21 +65,21 @@ def program_in(place: Path) -> Program:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
-    """This test's own Spinney, not started."""
-    return program_in(tmp_path)
+    """A program for this test alone, not started."""
+    return make_program(tmp_path)
 
 
 @pytest.fixture
 def options() -> tuple[str, ...]:
-    """With what it is served."""
-    return SERVED_WITH
+    """Options of `spinney serve`."""
+    return SERVE_OPTIONS
 
 
 @pytest.fixture
 def served(request: pytest.FixtureRequest, options: tuple[str, ...]) -> Iterator[Serving]:
-    """A `spinney serve` without projects: the module's, or this test's own where it wants one."""
-    if options == SERVED_WITH and not wants_its_own(request):
-        yield request.getfixturevalue("shared_program").emptied()
+    """A `spinney serve` without projects: the module's, or this test's own if it needs one."""
+    if options == SERVE_OPTIONS and not needs_own_program(request):
+        yield request.getfixturevalue("shared_program").reset()
         return
     program: Program = request.getfixturevalue("program")
     with program.serving(*options) as serving:
@@ -89,7 +89,7 @@ def served(request: pytest.FixtureRequest, options: tuple[str, ...]) -> Iterator
 @pytest.fixture(scope="module")
 def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProgram]:
     """The program that the tests of a module share."""
-    with shared(program_in(tmp_path_factory.mktemp("served")), *SERVED_WITH) as made:
+    with share_program(make_program(tmp_path_factory.mktemp("served")), *SERVE_OPTIONS) as made:
         yield made
 
 
@@ -103,79 +103,78 @@ async def http(served: Serving) -> AsyncIterator[aiohttp.ClientSession]:
 
 @pytest.fixture
 async def socket(served: Serving, http: aiohttp.ClientSession) -> Socket:
-    """A plain client of the served program: it gets the interface's frames and nothing else."""
-    return await connected(http, served.token)
+    """A client of the served program without `since`: it gets only the interface's frames."""
+    return await open_socket(http, served.token)
 
 
-async def connected(http: aiohttp.ClientSession, token: str) -> Socket:
-    """A WebSocket to the program that this HTTP client is of."""
+async def open_socket(http: aiohttp.ClientSession, token: str) -> Socket:
+    """Open a WebSocket with the HTTP client of a program."""
     return Socket(await http.ws_connect("/ws", params={"token": token}, max_msg_size=0))
 
 
 def bearer(served: Serving) -> dict[str, str]:
-    """The header that carries its token."""
+    """The authorization header with the program's token."""
     return {"Authorization": f"Bearer {served.token}"}
 
 
-# Both ways to call it ---------------------------------------------------------------------------
+# Targets ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Side:
-    """One of the ways to a Spinney, and where that Spinney answers."""
+class Target:
+    """A running Spinney: how to call its commands, its address, token and data directory."""
 
     call: Call
     base_url: str
     token: str
     data: Path
-    """Its data directory."""
 
 
 @pytest.fixture(params=["in process", pytest.param("served", marks=pytest.mark.longer)])
-async def side(
+async def target(
     request: pytest.FixtureRequest, directories: Directories, options: tuple[str, ...]
-) -> AsyncIterator[Side]:
-    """What a row holds for: the model called directly, and the program over a WebSocket."""
+) -> AsyncIterator[Target]:
+    """The model called directly, and the program over a WebSocket."""
     if request.param == "in process":
-        async with in_process(directories, demo="--demo" in options) as made:
+        async with run_in_process(directories, demo="--demo" in options) as made:
             yield made
         return
     served: Serving = request.getfixturevalue("served")
     async with aiohttp.ClientSession(served.base_url) as http:
-        socket = await connected(http, served.token)
-        yield served_side(served, socket)
+        socket = await open_socket(http, served.token)
+        yield make_served_target(served, socket)
 
 
-def served_side(served: Serving, socket: Socket) -> Side:
-    """The way to a served program over this WebSocket."""
-    return Side(remote_call(socket), served.base_url, served.token, served.data)
-
-
-@pytest.fixture
-def call(side: Side) -> Call:
-    """`await call("list_projects", …)`: a command's data."""
-    return side.call
+def make_served_target(served: Serving, socket: Socket) -> Target:
+    """A target that calls a served program over this WebSocket."""
+    return Target(make_remote_call(socket), served.base_url, served.token, served.data)
 
 
 @pytest.fixture
-async def listener(side: Side) -> AsyncIterator[Socket]:
-    """A plain client of the Spinney that `call` calls."""
-    async with aiohttp.ClientSession(side.base_url) as http:
-        yield await connected(http, side.token)
+def call(target: Target) -> Call:
+    """Runs a command: `await call("list_projects", …)` returns its data."""
+    return target.call
+
+
+@pytest.fixture
+async def listener(target: Target) -> AsyncIterator[Socket]:
+    """A WebSocket client of the Spinney that `call` calls."""
+    async with aiohttp.ClientSession(target.base_url) as http:
+        yield await open_socket(http, target.token)
 
 
 @asynccontextmanager
-async def served_here(
+async def start_server_in_process(
     directories: Directories, backend: Backend, *, demo: bool
 ) -> AsyncIterator[tuple[Workspace, str]]:
-    """A workspace of the test's process with a server around it, and where that is."""
+    """Run a workspace and its server in the test's process; yields it and its address."""
     workspace = Workspace(directories, {backend.name: backend}, Catalog(), demo=demo)
     workspace.http_server = server = Server(workspace)
     await workspace.start()
     try:
         preferences = workspace.store.state.preferences
         await workspace.change_preferences(apply_changes(preferences, {"http_server_token": TOKEN}))
-        await server.start(own_port(), localhost_only=True, token_required=True)
+        await server.start(find_free_port(), localhost_only=True, token_required=True)
         yield workspace, str(server.status()["base_url"])
     finally:
         await server.stop()
@@ -183,15 +182,15 @@ async def served_here(
 
 
 @asynccontextmanager
-async def in_process(directories: Directories, *, demo: bool) -> AsyncIterator[Side]:
-    """A workspace of the test's process, with a server around it for those who listen."""
+async def run_in_process(directories: Directories, *, demo: bool) -> AsyncIterator[Target]:
+    """Run a workspace in the test's process, with a server for clients that receive events."""
     backend = DemoBackend(directories.data / "demo")
-    async with served_here(directories, backend, demo=demo) as (workspace, base_url):
-        yield Side(local_call(workspace), base_url, TOKEN, directories.data)
+    async with start_server_in_process(directories, backend, demo=demo) as (workspace, base_url):
+        yield Target(make_local_call(workspace), base_url, TOKEN, directories.data)
 
 
-def local_call(workspace: Workspace) -> Call:
-    """Calls as the terminal does."""
+def make_local_call(workspace: Workspace) -> Call:
+    """Calls commands as the terminal does."""
 
     async def call(name: str, /, **args: Any) -> Any:
         command = find_command(name)
@@ -204,8 +203,8 @@ def local_call(workspace: Workspace) -> Call:
     return call
 
 
-def remote_call(socket: Socket) -> Call:
-    """Calls as any other client does; frames have the interface's fields and no others."""
+def make_remote_call(socket: Socket) -> Call:
+    """Calls commands as other clients do; frames have the interface's fields and no others."""
     numbers = count(1)
 
     async def call(name: str, /, **args: Any) -> Any:
@@ -221,18 +220,18 @@ def remote_call(socket: Socket) -> Call:
     return call
 
 
-async def refusal(call: Call, command: str, /, **args: Any) -> str:
-    """The error text of a command that must fail."""
+async def expect_error(call: Call, command: str, /, **args: Any) -> str:
+    """Run a command that must fail, and return its error text."""
     with pytest.raises(RefusedError) as caught:
         await call(command, **args)
     return caught.value.error
 
 
-# What many rows begin with ----------------------------------------------------------------------
+# Resources --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def alpha(repository: Repository) -> str:  # noqa: F811
+def repository_path(repository: Repository) -> str:  # noqa: F811
     """The path of a repository with one commit on `main`."""
     return str(repository.root)
 
@@ -245,9 +244,9 @@ async def project(call: Call, with_remote: Repository) -> Any:  # noqa: F811
 
 @pytest.fixture
 async def worktree(call: Call, listener: Socket, project: Any) -> Any:
-    """A worktree of the project that is ready."""
+    """A worktree of the project, ready."""
     made = await call("create_worktree", projectId=project["id"])
-    while (created := await payload_of(listener, "worktree:created"))["worktree"]["id"] != (
+    while (created := await receive_payload(listener, "worktree:created"))["worktree"]["id"] != (
         made["id"]
     ):
         pass
@@ -260,15 +259,15 @@ async def session(call: Call, worktree: Any) -> Any:
     return await call("create_session", worktreeId=worktree["id"])
 
 
-async def data_of(socket: Socket, name: str) -> Any:
-    """The data of the next chat or session event of this name."""
+async def receive_data(socket: Socket, name: str) -> Any:
+    """Wait for the next chat or session event of this name; returns its data."""
     frame = await socket.event(name)
     assert set(frame) == {"event", "data"}
     return frame["data"]
 
 
-async def payload_of(socket: Socket, name: str) -> Any:
-    """The payload of the next project or worktree event of this name."""
+async def receive_payload(socket: Socket, name: str) -> Any:
+    """Wait for the next project or worktree event of this name; returns its payload."""
     frame = await socket.event(name)
     assert set(frame) == {"type", "event", "payload"}
     assert frame["type"] == "event"
@@ -276,28 +275,28 @@ async def payload_of(socket: Socket, name: str) -> Any:
 
 
 class Chat:
-    """Talks to sessions, and waits for what becomes of them."""
+    """Sends messages to sessions and waits for their status."""
 
     def __init__(self, call: Call, listener: Socket) -> None:
         self._call, self._listener = call, listener
 
     async def say(self, session: Any, message: str, until: str = "idle") -> Any:
-        """Send to the agent; what was answered when the session has come to this status."""
+        """Send a message; returns the reply once the session has the status `until`."""
         sent = await self._call("send_chat_message", sessionId=session["id"], message=message)
         await self.until(session, until)
         return sent
 
     async def until(self, session: Any, status: str) -> None:
-        """Wait until it has this status; it is looked at again after each event."""
+        """Wait until the session has this status; checks after each event."""
         while (await self._call("get_session", sessionId=session["id"]))["status"] != status:
-            await self.heard()
+            await self.receive()
 
-    async def heard(self) -> None:
-        """Wait for whatever comes next."""
+    async def receive(self) -> None:
+        """Wait for the next frame."""
         await self._listener.receive()
 
     async def last_text(self, session: Any) -> str:
-        """The texts of the newest message."""
+        """The text of the newest message."""
         found = await self._call("get_messages", sessionId=session["id"], limit=1)
         blocks = found["messages"][0]["content"]
         return "".join(block["text"] for block in blocks if block["type"] == "text").strip()

@@ -1,4 +1,4 @@
-"""Values that are wrong for anything, and a served program that none of them may disturb."""
+"""Invalid values, and a served program that must withstand them."""
 
 import asyncio
 import os
@@ -12,18 +12,18 @@ import aiohttp
 import pytest
 
 from model.api.command import Argument
-from tests.contract.conftest import connected, program_in
+from tests.contract.conftest import make_program, open_socket
 from tests.program import Program, Serving
 
 SEED = 20260728
-TIME = 300
-"""Seconds that no exchange takes; a few in truth, but its machine may be busy."""
+TIMEOUT = 300
+"""Timeout of an exchange in seconds; it takes a few, but the machine may be busy."""
 
-WRONG: tuple[Any, ...] = (
+INVALID: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 3, 10**18, -(2**63) - 1, 2**64, 10**400, 0.5, -1e308, "", " ", "x",
     "-x", "--upload-pack=touch x", "../../etc", "/", "/dev/zero", "/proc/self/environ", "a\0b", "é",
     "\ud800", "\ud83d\ude00", "\x1b]52;c;eA==\x07", "\u202e", "%00", "refs/heads/x..y",
-    "x" * 20_000, "🙂" * 100, "漢" * 100, "~nobody-here/x",
+    "x" * 20_000, "🙂" * 100, "漢" * 100, "~no-such-user/x",
     "/" + "x/" * 3000, [], [[]], [None], ["x"], [1], ["x", "x"], ["\ud800"], ["/dev/zero"],
     {}, {"": ""}, {"x": None}, {"x": {"y": [1]}}, {"\ud800": "\ud800"}, {"__class__": "x"},
     {"number": 10**400, "title": "x"}, {"number": -1, "title": ""},
@@ -31,12 +31,12 @@ WRONG: tuple[Any, ...] = (
     {"name": "x", "color": 1}, {"name": "x" * 5000, "color": "\x1b[31m"}, {"setup": 1},
     {"run": "a\0b"}, {"Which?": "A", "1": "B"},
 )  # fmt: skip
-"""Values of every kind of JSON, most of them wrong for whatever they are given to."""
+"""Values of every JSON type, most of them invalid for any argument."""
 
 
 @dataclass(frozen=True)
-class Known:
-    """What truly is there."""
+class ExistingIds:
+    """Ids and path of existing resources."""
 
     project: str
     worktree: str
@@ -44,7 +44,7 @@ class Known:
     path: str
 
     def of(self, argument: Argument) -> Any:
-        """A value that is right for an argument, as far as its name says."""
+        """A valid value for an argument, chosen by its name."""
         schema = argument.adapter.json_schema()
         right = {
             "project_id": self.project, "item_id": self.project, "worktree_id": self.worktree,
@@ -57,8 +57,8 @@ class Known:
 
 
 @pytest.fixture(scope="module", name="program")
-def one_program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    made = program_in(tmp_path_factory.mktemp("fuzz"))
+def program_fixture(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    made = make_program(tmp_path_factory.mktemp("fuzz"))
     gh = made.place / "gh" / "gh"
     gh.parent.mkdir()
     gh.write_text("#!/bin/sh\necho 'not here' >&2\nexit 4\n")
@@ -67,25 +67,25 @@ def one_program(tmp_path_factory: pytest.TempPathFactory) -> Program:
 
 
 @pytest.fixture(scope="module", name="served")
-def one_served(program: Program) -> Iterator[Serving]:
+def served_fixture(program: Program) -> Iterator[Serving]:
     with program.serving("--demo") as serving:
         yield serving
         assert serving.process.poll() is None
         _, _, errors = serving.end()
         assert errors == ""
-    assert_no_fault(program)
+    assert_clean_log(program)
 
 
-@pytest.fixture(scope="module", name="known")
-def one_known(program: Program, served: Serving) -> Known:
-    project = program.call("add_project", f"path={program.made_repository('fuzzed')}")
+@pytest.fixture(scope="module", name="existing")
+def existing_ids_fixture(program: Program, served: Serving) -> ExistingIds:
+    project = program.call("add_project", f"path={program.make_repository('fuzzed')}")
     worktree = program.call("open_base_worktree", f"projectId={project['id']}")
     session = program.call("create_session", f"worktreeId={worktree['id']}")
-    return Known(project["id"], worktree["id"], session["id"], worktree["path"])
+    return ExistingIds(project["id"], worktree["id"], session["id"], worktree["path"])
 
 
-def assert_no_fault(program: Program) -> None:
-    """Nothing in the log that only a bug can put there."""
+def assert_clean_log(program: Program) -> None:
+    """The log has no line that only a bug can cause."""
     log = "".join(path.read_text() for path in sorted(program.data.glob("spinney.log*")))
     at = re.search(r"Traceback| ERROR |internal error|never retrieved|never awaited", log)
     assert at is None, log[max(0, at.start() - 500) : at.start() + 4000]
@@ -93,13 +93,13 @@ def assert_no_fault(program: Program) -> None:
 
 @asynccontextmanager
 async def bystander(served: Serving) -> AsyncIterator[None]:
-    """Another client, which gets its answers and its events all the while."""
+    """Run another client meanwhile, which must get its replies and events."""
     async with aiohttp.ClientSession(served.base_url) as http:
-        socket = await connected(http, served.token)
+        socket = await open_socket(http, served.token)
         folder = await socket.call("create_folder", name=f"bystander {os.urandom(8).hex()}")
         done = asyncio.Event()
 
-        async def live() -> int:
+        async def rename_repeatedly() -> int:
             rounds = 0
             while not done.is_set() or rounds < 3:
                 rounds += 1
@@ -112,13 +112,13 @@ async def bystander(served: Serving) -> AsyncIterator[None]:
                 socket.frames.clear()
             return rounds
 
-        living = asyncio.create_task(live())
+        renaming = asyncio.create_task(rename_repeatedly())
         try:
             yield
         finally:
             done.set()
-            async with asyncio.timeout(TIME):
-                assert await living >= 3
+            async with asyncio.timeout(TIMEOUT):
+                assert await renaming >= 3
         await socket.call("delete_folder", folderId=folder["id"])
 
 

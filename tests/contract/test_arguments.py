@@ -1,28 +1,26 @@
-"""Arguments as clients write them: what is taken in both spellings, and what is refused how."""
+"""Arguments of commands: both spellings, and the errors of invalid ones."""
 
 from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, refusal
-
-"""Each test has a repository of its own."""
+from tests.contract.conftest import Call, expect_error
 
 
-async def test_an_issue_without_a_body_has_null_for_one(call: Call, project: Any) -> None:
+async def test_the_body_of_an_issue_may_be_null(call: Call, project: Any) -> None:
     issue = {"number": 7, "title": "Fix the loom", "body": None}
     made = await call("create_worktree", projectId=project["id"], issueContext=issue)
     assert (made["issue_number"], made["name"]) == (7, "7-fix-the-loom")
 
 
-async def test_a_pull_request_is_taken_in_snake_case_too(call: Call, project: Any) -> None:
+async def test_a_pull_request_may_use_snake_case_keys(call: Call, project: Any) -> None:
     request = {"number": 7, "title": "Mend", "head_ref_name": "mend", "base_ref_name": "main"}
     made = await call("create_worktree", projectId=project["id"], prContext=request)
     assert (made["pr_number"], made["name"], made["base_branch"]) == (7, "mend", "main")
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "expected"),
     [
         ({"customName": ""}, "'customName': must have from 1 to 100 characters"),
         ({"customName": "x" * 101}, "'customName': must have from 1 to 100 characters"),
@@ -33,33 +31,29 @@ async def test_a_pull_request_is_taken_in_snake_case_too(call: Call, project: An
         ({"baseBranch": ["a"]}, "'baseBranch': must be text"),
     ],
 )
-async def test_create_worktree_says_what_an_argument_must_be(
-    call: Call, project: Any, args: dict[str, Any], told: str
+async def test_create_worktree_refuses_invalid_arguments_with_the_reason(
+    call: Call, project: Any, args: dict[str, Any], expected: str
 ) -> None:
-    said = await refusal(call, "create_worktree", projectId=project["id"], **args)
-    assert said.startswith(f"Invalid field {told}")
+    error = await expect_error(call, "create_worktree", projectId=project["id"], **args)
+    assert error.startswith(f"Invalid field {expected}")
 
 
-async def test_a_name_that_git_takes_for_no_branch_is_refused_with_the_reason(
-    call: Call, project: Any
-) -> None:
-    said = await refusal(call, "create_worktree", projectId=project["id"], customName="a b")
-    assert said.startswith(
+async def test_an_invalid_branch_name_is_refused_with_the_reason(call: Call, project: Any) -> None:
+    error = await expect_error(call, "create_worktree", projectId=project["id"], customName="a b")
+    assert error.startswith(
         "Invalid field 'customName': 'a b' is not a valid branch name: it contains"
     )
 
 
-async def test_a_base_branch_that_nothing_is_called_is_refused_at_once(
-    call: Call, project: Any
-) -> None:
+async def test_an_unknown_base_branch_is_refused_at_once(call: Call, project: Any) -> None:
     given = {"projectId": project["id"], "baseBranch": "nope"}
-    said = await refusal(call, "create_worktree", **given)
-    assert said == "Invalid field 'baseBranch': there is no branch or commit 'nope'"
+    error = await expect_error(call, "create_worktree", **given)
+    assert error == "Invalid field 'baseBranch': there is no branch or commit 'nope'"
     assert await call("list_worktrees", projectId=project["id"]) == []
 
 
 @pytest.mark.parametrize(
-    ("label", "told"),
+    ("label", "expected"),
     [
         ({"name": "", "color": "#0a0"}, "name must have from 1 to 50 characters"),
         ({"name": " \n", "color": "#0a0"}, "name must have from 1 to 50 characters"),
@@ -72,12 +66,12 @@ async def test_a_base_branch_that_nothing_is_called_is_refused_at_once(
         ("urgent", "must be an object"),
     ],
 )
-async def test_a_label_is_a_name_and_a_hex_colour(
-    call: Call, worktree: Any, label: Any, told: str
+async def test_a_label_needs_a_name_and_a_hex_color(
+    call: Call, worktree: Any, label: Any, expected: str
 ) -> None:
     given = {"worktreeId": worktree["id"]}
-    said = await refusal(call, "update_worktree_label", **given, label=label)
-    assert said == f"Invalid field 'label': {told}"
+    error = await expect_error(call, "update_worktree_label", **given, label=label)
+    assert error == f"Invalid field 'label': {expected}"
     short = {"name": "urgent", "color": "#0aF"}
     assert await call("update_worktree_label", **given, label=short) is None
     assert (await call("get_worktree", **given))["label"] == short
@@ -86,12 +80,12 @@ async def test_a_label_is_a_name_and_a_hex_colour(
 @pytest.mark.parametrize(
     ("command", "args"), [("create_session", {}), ("rename_worktree", {"newName": "other"})]
 )
-async def test_nothing_begins_in_an_archived_worktree(
+async def test_commands_in_an_archived_worktree_are_refused(
     call: Call, worktree: Any, command: str, args: dict[str, Any]
 ) -> None:
     given = {"worktreeId": worktree["id"]}
     await call("archive_worktree", **given)
-    said = await refusal(call, command, **given, **args)
-    assert said == f"'{worktree['name']}' is archived. Unarchive it first."
+    error = await expect_error(call, command, **given, **args)
+    assert error == f"'{worktree['name']}' is archived. Unarchive it first."
     await call("unarchive_worktree", **given)
     assert await call(command, **given, **args)

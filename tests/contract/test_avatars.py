@@ -1,4 +1,4 @@
-"""The avatar rows of section 4.4: what is taken, where it is kept, how it is served."""
+"""The avatar rows of section 4.4: accepted files, where they are stored, how they are served."""
 
 import base64
 import json
@@ -11,8 +11,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.contract.conftest import Call, Side, refusal
-from tests.model.git.made_repository import Repository
+from tests.contract.conftest import Call, Target, expect_error
+from tests.model.git.repository import Repository
 from tests.program import Program, Serving
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
@@ -25,14 +25,14 @@ PICTURES = {
 
 
 @pytest.fixture
-def data(side: Side) -> Path:
-    """Where that Spinney keeps what it stores."""
-    return side.data
+def data(target: Target) -> Path:
+    """The data directory."""
+    return target.data
 
 
 @pytest.fixture
-async def project_id(call: Call, alpha: str) -> str:
-    return str((await call("add_project", path=alpha))["id"])
+async def project_id(call: Call, repository_path: str) -> str:
+    return str((await call("add_project", path=repository_path))["id"])
 
 
 @pytest.mark.parametrize("kind", PICTURES)
@@ -50,16 +50,16 @@ async def test_set_project_avatar_copies_the_picture_under_a_random_name(
     assert (await call("list_projects"))[0]["avatar_path"] == kept["avatar_path"]
 
 
-async def test_a_picture_may_come_in_base64(call: Call, project_id: str) -> None:
+async def test_a_picture_may_be_given_in_base64(call: Call, project_id: str) -> None:
     text = base64.b64encode(PNG).decode()
     for data in (text, f"data:image/png;base64,{text}"):
         assert await call("set_project_avatar", projectId=project_id, data=data)
-    told = await refusal(call, "set_project_avatar", projectId=project_id, data="no base64!")
-    assert told.startswith("Invalid field 'data': ")
+    error = await expect_error(call, "set_project_avatar", projectId=project_id, data="no base64!")
+    assert error.startswith("Invalid field 'data': ")
 
 
 @pytest.mark.parametrize("place", ["logo.png", ".github/logo.png", "public/favicon.png"])
-async def test_without_a_picture_the_repository_s_logo_serves(
+async def test_without_a_picture_the_logo_of_the_repository_is_used(
     call: Call, project_id: str, place: str, repository: Repository, data: Path
 ) -> None:
     path = repository.root / place
@@ -69,14 +69,14 @@ async def test_without_a_picture_the_repository_s_logo_serves(
     assert (data / kept["avatar_path"]).read_bytes() == PNG
 
 
-async def test_a_repository_without_a_logo_is_told(
-    call: Call, project_id: str, alpha: str, tmp_path: Path, repository: Repository
+async def test_a_repository_without_a_logo_is_an_error(
+    call: Call, project_id: str, repository_path: str, tmp_path: Path, repository: Repository
 ) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "logo.png").write_bytes(PNG)
     (repository.root / "public").symlink_to(tmp_path / "outside")
-    told = await refusal(call, "set_project_avatar", projectId=project_id)
-    assert told == f"No logo was found in {alpha}. Choose an image file."
+    error = await expect_error(call, "set_project_avatar", projectId=project_id)
+    assert error == f"No logo was found in {repository_path}. Choose an image file."
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ async def test_a_repository_without_a_logo_is_told(
     ],
     ids=["svg", "html", "empty", "large"],
 )
-async def test_what_is_no_small_picture_is_refused(
+async def test_large_files_and_other_file_types_are_refused(
     call: Call, project_id: str, content: bytes, words: str, tmp_path: Path
 ) -> None:
     picture = tmp_path / "picture.png"
     picture.write_bytes(content)
-    told = await refusal(call, "set_project_avatar", projectId=project_id, path=str(picture))
-    assert words in told
+    error = await expect_error(call, "set_project_avatar", projectId=project_id, path=str(picture))
+    assert words in error
 
 
 async def test_links_and_pipes_and_folders_are_refused(
@@ -105,8 +105,8 @@ async def test_links_and_pipes_and_folders_are_refused(
     (tmp_path / "link").symlink_to(tmp_path / "picture")
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "link", tmp_path / "pipe", tmp_path, tmp_path / "missing"):
-        told = await refusal(call, "set_project_avatar", projectId=project_id, path=str(path))
-        assert told.startswith(f"The image cannot be read: {path}")
+        error = await expect_error(call, "set_project_avatar", projectId=project_id, path=str(path))
+        assert error.startswith(f"The image cannot be read: {path}")
 
 
 async def test_remove_project_avatar_removes_the_file_too(
@@ -120,30 +120,30 @@ async def test_remove_project_avatar_removes_the_file_too(
     assert list((data / "avatars").iterdir()) == []
 
 
-async def fetched(
-    place: Side | Serving, project_id: str, token: str | None = None
+async def fetch_avatar(
+    place: Target | Serving, project_id: str, token: str | None = None
 ) -> tuple[int, Mapping[str, str], bytes]:
-    """The avatar as HTTP gives it."""
+    """Request the avatar over HTTP; returns status, headers and body."""
     url = f"{place.base_url}/api/projects/{project_id}/avatar"
     headers = {"Authorization": f"Bearer {token or place.token}"}
     async with aiohttp.request("GET", url, headers=headers) as response:
         return response.status, response.headers, await response.read()
 
 
-async def test_a_picture_is_served_so_that_nothing_in_it_runs(
-    call: Call, project_id: str, side: Side
+async def test_a_picture_is_served_with_headers_that_prevent_scripts(
+    call: Call, project_id: str, target: Target
 ) -> None:
     data = base64.b64encode(PNG).decode()
     await call("set_project_avatar", projectId=project_id, data=data)
-    status, headers, body = await fetched(side, project_id)
+    status, headers, body = await fetch_avatar(target, project_id)
     assert (status, body) == (200, PNG)
     assert headers["Content-Type"] == "image/png"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
-    assert (await fetched(side, project_id, "wrong"))[0] == 401
+    assert (await fetch_avatar(target, project_id, "wrong"))[0] == 401
 
 
-async def test_no_stored_path_leads_out_of_the_avatars(program: Program) -> None:
+async def test_stored_paths_outside_the_avatars_directory_are_not_served(program: Program) -> None:
     stored = ["avatars/gone.png", "secret.png", "avatars/../secret.png", "/etc/passwd", "a\0"]
     with program.serving() as serving:
         ids = [
@@ -156,5 +156,5 @@ async def test_no_stored_path_leads_out_of_the_avatars(program: Program) -> None
         database.executemany(change, zip(stored, ids, strict=True))
     with program.serving() as serving:
         for item in ids:
-            status, _, body = await fetched(serving, item)
+            status, _, body = await fetch_avatar(serving, item)
             assert (status, json.loads(body)["error_type"]) == (404, "not_found")

@@ -1,17 +1,17 @@
-"""Section 2.8 of the interface: the variables that the program itself and its agents obey."""
+"""Section 2.8 of the interface: environment variables of the program and its agents."""
 
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from tests.contract.conftest import connected, program_in
+from tests.contract.conftest import make_program, open_socket
 from tests.program import Program, Serving
 
 KEYS = {"ANTHROPIC_API_KEY": "dummy-key-1", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9/dummy-2"}
 
 
-def environment_in(text: str) -> dict[str, str]:
+def parse_environment(text: str) -> dict[str, str]:
     lines = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {name: value for name, _, value in lines}
 
@@ -22,10 +22,10 @@ def environment_in(text: str) -> dict[str, str]:
     [("trace", "INFO", None), ("debug", "INFO", None), ("info", "INFO", None),
      ("warn", None, "INFO"), ("error", None, "INFO"), ("nonsense", "INFO", None)],
 )  # fmt: skip
-def test_the_log_holds_what_its_level_asks_for(
+def test_the_log_contains_messages_of_its_level(
     tmp_path: Path, level: str, kept: str | None, dropped: str | None
 ) -> None:
-    program = program_in(tmp_path)
+    program = make_program(tmp_path)
     program.environ["SPINNEY_LOG"] = level
     with program.serving("--demo"):
         program.call("list_projects")
@@ -35,7 +35,7 @@ def test_the_log_holds_what_its_level_asks_for(
     assert (" DEBUG " in log) == (level in ("trace", "debug"))
 
 
-def test_everything_lies_where_the_variables_say(program: Program) -> None:
+def test_files_are_written_only_to_the_configured_directories(program: Program) -> None:
     with program.serving("--demo"):
         program.call("create_folder", "name=a")
     assert (program.config / "preferences.json").is_file()
@@ -45,11 +45,11 @@ def test_everything_lies_where_the_variables_say(program: Program) -> None:
     assert list(program.cwd.iterdir()) == []
 
 
-async def test_agents_get_their_own_variables_and_nobody_else_does(tmp_path: Path) -> None:
-    program = program_in(tmp_path)
+async def test_agents_get_their_own_variables_and_no_client_can_read_them(tmp_path: Path) -> None:
+    program = make_program(tmp_path)
     program.environ |= KEYS | {"SPINNEY_LOG": "trace"}
     with program.serving("--demo") as served:
-        found = await seen_by_an_agent(program, served)
+        found = await read_agent_environment(program, served)
         assert {name: found[name] for name in KEYS} == KEYS
         assert served.token not in str(found)
         assert "SPINNEY_LOG" not in found
@@ -66,11 +66,11 @@ async def test_agents_get_their_own_variables_and_nobody_else_does(tmp_path: Pat
         assert secret.encode() not in written
 
 
-async def seen_by_an_agent(program: Program, served: Serving) -> dict[str, str]:
-    """The environment of a program that the demo agent started."""
+async def read_agent_environment(program: Program, served: Serving) -> dict[str, str]:
+    """The environment of a process started by the demo agent."""
     async with aiohttp.ClientSession(served.base_url) as http:
-        socket = await connected(http, served.token)
-        project = await socket.call("add_project", path=str(program.made_repository()))
+        socket = await open_socket(http, served.token)
+        project = await socket.call("add_project", path=str(program.make_repository()))
         worktree = await socket.call("open_base_worktree", projectId=project["id"])
         ids = {"worktreeId": worktree["id"]}
         session = await socket.call("create_session", **ids, executionMode="yolo")
@@ -79,4 +79,4 @@ async def seen_by_an_agent(program: Program, served: Serving) -> dict[str, str]:
         if not any(frame.get("event") == "message-completed" for frame in socket.frames):
             await socket.event("message-completed")
         seen = Path(worktree["path"]) / ".git" / "seen"
-        return environment_in(seen.read_text())
+        return parse_environment(seen.read_text())

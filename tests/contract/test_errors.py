@@ -1,12 +1,10 @@
-"""Section 7 of the interface: every error text of a command, and the ids that name nothing."""
+"""Section 7 of the interface: error texts of commands with unknown ids."""
 
 from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, refusal
-
-"""What is refused changes nothing."""
+from tests.contract.conftest import Call, expect_error
 
 
 @pytest.mark.parametrize(
@@ -29,7 +27,7 @@ from tests.contract.conftest import Call, refusal
     ],
 )
 async def test_project_not_found(call: Call, command: str, args: dict[str, Any]) -> None:
-    assert await refusal(call, command, **args) == "Project not found: no"
+    assert await expect_error(call, command, **args) == "Project not found: no"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +47,7 @@ async def test_project_not_found(call: Call, command: str, args: dict[str, Any])
     ],
 )
 async def test_worktree_not_found(call: Call, command: str, args: dict[str, Any]) -> None:
-    assert await refusal(call, command, worktreeId="no", **args) == "Worktree not found: no"
+    assert await expect_error(call, command, worktreeId="no", **args) == "Worktree not found: no"
 
 
 @pytest.mark.parametrize(
@@ -71,4 +69,4 @@ async def test_worktree_not_found(call: Call, command: str, args: dict[str, Any]
     ],
 )
 async def test_session_not_found(call: Call, command: str, args: dict[str, Any]) -> None:
-    assert await refusal(call, command, sessionId="no", **args) == "Session not found: no"
+    assert await expect_error(call, command, sessionId="no", **args) == "Session not found: no"

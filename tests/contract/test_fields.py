@@ -1,4 +1,4 @@
-"""Sections 2.1 to 2.4 and 2.7 of the interface, field by field: what a client reads in each."""
+"""Sections 2.1 to 2.4 and 2.7 of the interface: the value of every field."""
 
 import re
 import uuid
@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from tests.contract.conftest import Call, Chat
-from tests.model.git.made_repository import Repository
-
-"""Each test has a repository of its own."""
+from tests.model.git.repository import Repository
 
 Check = Callable[[Any], bool]
 
@@ -24,7 +22,7 @@ def is_text(value: Any) -> bool:
 
 
 def is_time(value: Any) -> bool:
-    """Unix seconds, of this decade or the next."""
+    """Whether it is Unix seconds between 2023 and 2042."""
     return isinstance(value, float) and 1.7e9 < value < 2.3e9
 
 
@@ -136,8 +134,8 @@ async def test_a_worktree_of_type_base_is_the_base_directory(call: Call, project
 
 
 @pytest.fixture
-async def looked_at(call: Call, worktree: Any, with_remote: Repository) -> Any:
-    """A worktree with something behind, ahead, pushed and uncommitted, looked at by the program."""
+async def worktree_with_status(call: Call, worktree: Any, with_remote: Repository) -> Any:
+    """A worktree with known git status: commits behind, ahead and pushed, uncommitted changes."""
     path = with_remote.root.joinpath(worktree["path"])
     with_remote.commit("pushed.txt", "pushed\n", cwd=path)
     with_remote.git("push", "--quiet", "origin", "HEAD", cwd=path)
@@ -150,8 +148,10 @@ async def looked_at(call: Call, worktree: Any, with_remote: Repository) -> Any:
 
 
 @pytest.mark.parametrize("field", CACHED)
-async def test_a_worktree_looked_at_has_the_field(looked_at: Any, field: str) -> None:
-    assert CACHED[field](looked_at[field]), looked_at[field]
+async def test_a_worktree_with_git_status_has_the_field(
+    worktree_with_status: Any, field: str
+) -> None:
+    assert CACHED[field](worktree_with_status[field]), worktree_with_status[field]
 
 
 @pytest.mark.parametrize("field", SESSION)
@@ -170,7 +170,7 @@ async def test_a_session_begins_with_the_global_settings(call: Call, session: An
     assert given == ("backend_a", "model_1", "ultrathink")
 
 
-async def test_a_session_got_alone_carries_its_messages(
+async def test_a_session_fetched_by_id_has_its_messages(
     call: Call, session: Any, chat: Chat
 ) -> None:
     await chat.say(session, "/demo say hello")

@@ -1,5 +1,5 @@
-"""Sections 4 and 7 of the interface against frames of nonsense: each gets one answer, which tells
-of no fault of the program's, and no other client notices."""
+"""Sections 4 and 7 of the interface with invalid frames: each gets one reply, which is never an
+internal error, and other clients are not affected."""
 
 import asyncio
 import json
@@ -18,40 +18,40 @@ from hypothesis import strategies as st
 import model.api.all  # noqa: F401 - registers the commands
 from model.api.command import ALIASES, COMMANDS, Command
 from model.preferences.schema import Preferences
-from tests.contract.conftest import connected
+from tests.contract.conftest import open_socket
 from tests.contract.nonsense import (  # noqa: F401 - and fixtures
+    INVALID,
     SEED,
-    TIME,
-    WRONG,
-    Known,
+    TIMEOUT,
+    ExistingIds,
     bystander,
-    one_known,
-    one_program,
-    one_served,
+    existing_ids_fixture,
+    program_fixture,
+    served_fixture,
 )
 from tests.program import Program, Serving
 
 Case = tuple[str, str | None]
-"""A frame, and the id that its one answer has."""
+"""A frame, and the id of its reply."""
 
 IRREVOCABLE = {
     "remove_project", "remove_worktree", "delete_worktree", "archive_worktree", "delete_session",
     "archive_session", "delete_folder",
 }  # fmt: skip
-"""Get no true ids here, or there would soon be nothing left to try the others on."""
+"""Get no existing ids, since they would remove what the other commands need."""
 
-SOME_WRONG = WRONG[::8]
-"""Enough for an argument that is given under both of its names."""
+SOME_INVALID = INVALID[::8]
+"""For arguments that are given under both of their names."""
 
 OWN_CASES = {"start_http_server", "regenerate_http_token", "update_preferences"}
-"""Can rightly move or close what is tried; they get values that they must refuse."""
+"""May move or close the server; they get only values that they must refuse."""
 
 
 async def exchange(served: Serving, cases: list[Case]) -> list[dict[str, Any]]:
-    """Send all over one socket as fast as it takes them; their answers, one for each."""
+    """Send all frames over one socket without waiting; returns the replies, one for each."""
     answers: list[dict[str, Any]] = []
     async with bystander(served), aiohttp.ClientSession(served.base_url) as http:
-        socket = (await connected(http, served.token)).socket
+        socket = (await open_socket(http, served.token)).socket
 
         async def read() -> None:
             while len(answers) < len(cases):
@@ -63,7 +63,7 @@ async def exchange(served: Serving, cases: list[Case]) -> list[dict[str, Any]]:
 
         reading = asyncio.create_task(read())
         try:
-            async with asyncio.timeout(TIME):
+            async with asyncio.timeout(TIMEOUT):
                 for frame, _ in cases:
                     await socket.send_frame(frame.encode(), aiohttp.WSMsgType.TEXT)
                 await reading
@@ -74,11 +74,11 @@ async def exchange(served: Serving, cases: list[Case]) -> list[dict[str, Any]]:
             reading.cancel()
     assert Counter(answer["id"] for answer in answers) == Counter(wanted for _, wanted in cases)
     for answer in answers:
-        assert_is_an_answer(answer)
+        assert_is_reply(answer)
     return answers
 
 
-def assert_is_an_answer(answer: dict[str, Any]) -> None:
+def assert_is_reply(answer: dict[str, Any]) -> None:
     if answer["type"] == "response":
         assert set(answer) - {"warnings"} == {"type", "id", "data"}
         return
@@ -91,37 +91,37 @@ def assert_is_an_answer(answer: dict[str, Any]) -> None:
 # Frames ------------------------------------------------------------------------------------------
 
 
-def framed(frame: dict[str, Any], request_id: str) -> Case:
+def make_case(frame: dict[str, Any], request_id: str) -> Case:
     return json.dumps({"id": request_id, **frame}), request_id
 
 
-def wrong_arguments(command: Command[..., Any], known: Known) -> Iterator[dict[str, Any]]:
-    """Every argument with every wrong value, the others right; and the wrong ones missing."""
-    true = known if command.name not in IRREVOCABLE else Known("no", "no", "no", "/no")
-    right = {
-        argument.wire: true.of(argument) for argument in command.arguments if argument.required
-    }
+def invalid_arguments(
+    command: Command[..., Any], existing: ExistingIds
+) -> Iterator[dict[str, Any]]:
+    """Each argument with each invalid value and missing, the other arguments being valid."""
+    ids = existing if command.name not in IRREVOCABLE else ExistingIds("no", "no", "no", "/no")
+    right = {argument.wire: ids.of(argument) for argument in command.arguments if argument.required}
     for argument in command.arguments:
         yield {name: value for name, value in right.items() if name != argument.wire}
-        for value in WRONG:
+        for value in INVALID:
             yield {**right, argument.wire: value}
         if argument.wire != argument.name:
-            for value in SOME_WRONG:
+            for value in SOME_INVALID:
                 yield {**right, argument.wire: value, argument.name: value}
     yield {**right, "unknown": {"deep": [1]}, "🙂": None} if right else {}
 
 
-def command_frames(known: Known) -> Iterator[dict[str, Any]]:
+def command_frames(existing: ExistingIds) -> Iterator[dict[str, Any]]:
     for name, command in COMMANDS.items():
         if name not in OWN_CASES:
-            for arguments in wrong_arguments(command, known):
+            for arguments in invalid_arguments(command, existing):
                 yield {"command": name, "args": arguments}
     for key in Preferences.model_fields:
-        for value in WRONG:
-            # What is right for the server's own settings is tried where they are (and moves it).
+        for value in INVALID:
+            # Valid values of the server's settings, which move it, are in test_server_settings.
             if not key.startswith("http_server_") or isinstance(value, list | dict | float):
                 yield {"command": "update_preferences", "args": {"changes": {key: value}}}
-    for value in WRONG:
+    for value in INVALID:
         if not isinstance(value, dict):
             yield {"command": "update_preferences", "args": {"changes": value}}
         if isinstance(value, str | list | dict):
@@ -130,8 +130,8 @@ def command_frames(known: Known) -> Iterator[dict[str, Any]]:
 
 
 def envelope_frames() -> Iterator[dict[str, Any]]:
-    """Wrong around a command, and the chat messages of section 4.3."""
-    for value in WRONG:
+    """Frames with an invalid envelope, and the chat messages of section 4.3."""
+    for value in INVALID:
         yield {"command": value}
         yield {"command": "list_projects", "type": value}
         if value is not None and not isinstance(value, dict):
@@ -144,11 +144,11 @@ def envelope_frames() -> Iterator[dict[str, Any]]:
 
 
 def junk() -> Iterator[Case]:
-    """Frames that are no request: answered under no id."""
+    """Frames that are not requests: their replies have no id."""
     valid = json.dumps({"id": "a", "command": "list_projects", "args": {"a": [1, "\u00e9"]}})
     for end in range(len(valid)):
         yield valid[:end], None
-    for value in WRONG:
+    for value in INVALID:
         if not isinstance(value, dict):
             yield json.dumps(value), None
         if not isinstance(value, str):
@@ -165,7 +165,7 @@ def junk() -> Iterator[Case]:
 
 
 def mutated(rng: random.Random, number: int) -> Iterator[Case]:
-    """A good frame with a few characters changed; told apart as JSON tells them."""
+    """A valid frame with a few characters changed, and the id that JSON reads in it."""
     good = '{"id":"%s","command":"get_messages","args":{"sessionId":"no","limit":5}}'
     alphabet = '{}[]",:0123456789.eE+-\\u truefalsn\x00\x1fé'
     for index in range(number):
@@ -187,15 +187,15 @@ def mutated(rng: random.Random, number: int) -> Iterator[Case]:
         yield text, request_id if isinstance(request_id, str) else None
 
 
-async def test_frames_that_are_no_requests(served: Serving) -> None:
+async def test_malformed_frames_get_one_reply_each(served: Serving) -> None:
     answers = await exchange(served, [*junk(), *mutated(random.Random(SEED), 2000)])
     for answer in answers:
         if answer["id"] is None:
             assert re.match("Invalid request: |Missing field: |Invalid field", answer["error"])
 
 
-async def test_hundreds_of_requests_under_one_id(served: Serving) -> None:
-    case = framed({"command": "get_preferences"}, "same")
+async def test_hundreds_of_requests_with_the_same_id_are_answered(served: Serving) -> None:
+    case = make_case({"command": "get_preferences"}, "same")
     answers = await exchange(served, [case] * 500)
     assert {answer["type"] for answer in answers} == {"response"}
 
@@ -209,7 +209,7 @@ JSON = st.recursive(
 
 
 def requests() -> st.SearchStrategy[dict[str, Any]]:
-    """A command with arguments of its own names and any values."""
+    """Commands with valid argument names and random values."""
 
     def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
         wires = [argument.wire for argument in COMMANDS[name].arguments]
@@ -222,26 +222,26 @@ def requests() -> st.SearchStrategy[dict[str, Any]]:
 
 @settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(frames=st.lists(requests(), min_size=20, max_size=60), texts=st.lists(st.text(), max_size=9))
-def test_whatever_a_machine_thinks_of(
+def test_random_arguments_get_one_reply_each(
     served: Serving, frames: list[dict[str, Any]], texts: list[str]
 ) -> None:
-    cases = [framed(frame, f"h{number}") for number, frame in enumerate(frames)]
+    cases = [make_case(frame, f"h{number}") for number, frame in enumerate(frames)]
     asyncio.run(exchange(served, [*cases, *((json.dumps(text), None) for text in texts)]))
 
 
-# Last, for it leaves hundreds of sessions whose agents work for a while.
-@pytest.mark.timeout(TIME + 60)
-async def test_every_argument_of_every_command_with_every_wrong_value(
-    served: Serving, known: Known, program: Program
+# Last, since it leaves hundreds of sessions whose agents run for a while.
+@pytest.mark.timeout(TIMEOUT + 60)
+async def test_every_argument_of_every_command_with_every_invalid_value(
+    served: Serving, existing: ExistingIds, program: Program
 ) -> None:
-    frames = [*command_frames(known), *envelope_frames()]
+    frames = [*command_frames(existing), *envelope_frames()]
     random.Random(SEED).shuffle(frames)
-    cases = [framed(frame, f"r{number}") for number, frame in enumerate(frames)]
+    cases = [make_case(frame, f"r{number}") for number, frame in enumerate(frames)]
     assert len(cases) > 5000
     answers = await exchange(served, cases)
     tried = {f["command"] for f in frames if isinstance(f.get("command"), str)}
     assert tried >= set(COMMANDS) - {"regenerate_http_token"}
     refused = [answer for answer in answers if answer["type"] == "error"]
     assert len(refused) > len(cases) / 2
-    assert not any((place / "x").is_file() for place in (program.cwd, Path(known.path)))
+    assert not any((place / "x").is_file() for place in (program.cwd, Path(existing.path)))
     assert program.call("get_http_server_status")["port"] == served.port

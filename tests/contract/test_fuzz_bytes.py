@@ -1,4 +1,4 @@
-"""Sections 4.1, 7 and 8 of the interface against nonsense below the frames and over HTTP."""
+"""Sections 4.1, 7 and 8 of the interface with invalid WebSocket bytes and HTTP requests."""
 
 import asyncio
 import base64
@@ -17,22 +17,22 @@ from yarl import URL
 from server.http_api import OPERATIONS
 from tests.contract.conftest import bearer
 from tests.contract.nonsense import (  # noqa: F401 - and fixtures
+    INVALID,
     SEED,
-    TIME,
-    WRONG,
-    Known,
+    TIMEOUT,
+    ExistingIds,
     bystander,
-    one_known,
-    one_program,
-    one_served,
+    existing_ids_fixture,
+    program_fixture,
+    served_fixture,
 )
 from tests.program import Serving
 
-# Below the frames --------------------------------------------------------------------------------
+# WebSocket bytes ---------------------------------------------------------------------------------
 
 
-async def upgraded(served: Serving) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A WebSocket of bare bytes."""
+async def open_raw_socket(served: Serving) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Open a WebSocket as raw byte streams."""
     reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
     key = base64.b64encode(os.urandom(16)).decode()
     writer.write(
@@ -67,19 +67,21 @@ BROKEN = {
     "a reserved opcode": (raw_frame(0x83, GOOD), 1002),
     "a ping in pieces": (raw_frame(0x09, b"a"), 1002),
     "a ping that is too long": (raw_frame(0x89, b"a" * 126), 1002),
-    "an end without a beginning": (raw_frame(0x80, GOOD), 1002),
-    "a beginning in a beginning": (raw_frame(0x01, b"{") + raw_frame(0x81, GOOD), 1002),
+    "a continuation without a first frame": (raw_frame(0x80, GOOD), 1002),
+    "a first frame within a message": (raw_frame(0x01, b"{") + raw_frame(0x81, GOOD), 1002),
     "a frame without a mask": (b"\x81" + bytes([len(GOOD)]) + GOOD, 1002),
     "a close with half a code": (raw_frame(0x88, b"\x03"), 1002),
-    "a close with a code that is none": (raw_frame(0x88, b"\x00\x01"), 1002),
+    "a close with an invalid code": (raw_frame(0x88, b"\x00\x01"), 1002),
 }
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-async def test_what_breaks_the_protocol_closes_with_its_code(served: Serving, broken: str) -> None:
+async def test_a_protocol_violation_closes_the_connection_with_its_code(
+    served: Serving, broken: str
+) -> None:
     sent, code = BROKEN[broken]
-    async with bystander(served), asyncio.timeout(TIME):
-        reader, writer = await upgraded(served)
+    async with bystander(served), asyncio.timeout(TIMEOUT):
+        reader, writer = await open_raw_socket(served)
         writer.write(sent)
         opcode, payload = await next_frame(reader)
         while opcode != 8:
@@ -88,35 +90,35 @@ async def test_what_breaks_the_protocol_closes_with_its_code(served: Serving, br
         writer.close()
 
 
-async def test_bytes_that_are_no_frames_end_their_connection_and_no_other(served: Serving) -> None:
+async def test_random_bytes_close_only_their_own_connection(served: Serving) -> None:
     rng = random.Random(SEED)
     good = raw_frame(0x81, GOOD)
 
     async def client(number: int) -> None:
-        reader, writer = await upgraded(served)
+        reader, writer = await open_raw_socket(served)
         if number % 2:
             sent = rng.randbytes(rng.randint(1, 5000))
         else:
-            bent = bytearray(good * 5)
+            mutated = bytearray(good * 5)
             for _ in range(rng.randint(1, 8)):
-                bent[rng.randrange(len(bent))] = rng.randrange(256)
-            sent = bytes(bent)
+                mutated[rng.randrange(len(mutated))] = rng.randrange(256)
+            sent = bytes(mutated)
         try:
             for piece in (sent[:7], sent[7:]):
                 writer.write(piece)
                 await writer.drain()
             writer.write_eof()
             await reader.read()
-        except ConnectionError:
+        except OSError:  # also ENOTCONN, if the server closed the connection first
             pass
         writer.transport.abort()
 
-    async with bystander(served), asyncio.timeout(TIME):
+    async with bystander(served), asyncio.timeout(TIMEOUT):
         for start in range(0, 160, 16):
             await asyncio.gather(*(client(start + number) for number in range(16)))
 
 
-async def test_what_is_odd_and_allowed_is_answered(served: Serving) -> None:
+async def test_unusual_valid_frames_are_answered(served: Serving) -> None:
     pieces = raw_frame(0x01, GOOD[:5]) + raw_frame(0x00, GOOD[5:9]) + raw_frame(0x80, GOOD[9:])
     odd = {
         "a request in pieces": (pieces, "response"),
@@ -126,10 +128,10 @@ async def test_what_is_odd_and_allowed_is_answered(served: Serving) -> None:
         ),
         "nothing": (raw_frame(0x81), "error"),
         "bytes": (raw_frame(0x82, GOOD), "error"),
-        "a pong that nobody asked for": (raw_frame(0x8A, b"x") + raw_frame(0x81, GOOD), "response"),
+        "an unsolicited pong": (raw_frame(0x8A, b"x") + raw_frame(0x81, GOOD), "response"),
     }
-    async with bystander(served), asyncio.timeout(TIME):
-        reader, writer = await upgraded(served)
+    async with bystander(served), asyncio.timeout(TIMEOUT):
+        reader, writer = await open_raw_socket(served)
         for name, (sent, expected) in odd.items():
             writer.write(sent)
             answer: dict[str, Any] = {}
@@ -156,25 +158,25 @@ QUERIES = (
 IDS = ("no", "%00", "%2e%2e", "..%2f..", "%ff", "%F0%9F%99%82", "x" * 3000, "%ED%A0%80", "a%0d%0ab")
 
 
-def http_cases(known: Known) -> Iterator[tuple[str, str, bytes]]:
+def http_cases(existing: ExistingIds) -> Iterator[tuple[str, str, bytes]]:
     """Method, path with query, and body."""
-    true = {"session_id": known.session, "worktree_id": known.worktree}
+    ids = {"session_id": existing.session, "worktree_id": existing.worktree}
     for operation in OPERATIONS:
-        places = [operation.path.format_map(dict.fromkeys(true, odd)) for odd in IDS]
-        lasting = operation.method != "DELETE" and not operation.path.endswith("/archive")
-        if lasting:
-            right = operation.path.format_map(true)
-            places.append(right)
+        paths = [operation.path.format_map(dict.fromkeys(ids, odd)) for odd in IDS]
+        keeps_resources = operation.method != "DELETE" and not operation.path.endswith("/archive")
+        if keeps_resources:
+            right = operation.path.format_map(ids)
+            paths.append(right)
             for field in operation.fields:
-                for value in WRONG:
+                for value in INVALID:
                     yield operation.method, right, json.dumps({field: value}).encode()
                     given = {"message": "x", "mode": "build", "answer": "x", field: value}
                     yield operation.method, right, json.dumps(given).encode()
             for query in QUERIES:
                 yield operation.method, f"{right}?{query}", b""
-        for place in places:
+        for path in paths:
             for body in BODIES:
-                yield operation.method, place, body
+                yield operation.method, path, body
     for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"):
         for path in ("/", "/api", "/api/", "/api/init", "/api/auth", "/ws", "/healthz", "//etc"):
             yield method, path, b"{}"
@@ -183,8 +185,8 @@ def http_cases(known: Known) -> Iterator[tuple[str, str, bytes]]:
             yield method, f"/api/projects/{odd}/avatar", b""
 
 
-async def test_every_path_with_every_wrong_body(served: Serving, known: Known) -> None:
-    cases = list(http_cases(known))
+async def test_every_path_with_every_invalid_body(served: Serving, existing: ExistingIds) -> None:
+    cases = list(http_cases(existing))
     assert len(cases) > 1500
     random.Random(SEED).shuffle(cases)
     waiting = iter(cases)
@@ -200,11 +202,11 @@ async def test_every_path_with_every_wrong_body(served: Serving, known: Known) -
                 text = await response.text()
                 assert "Traceback" not in text
                 if response.status >= 400 and method != "HEAD":
-                    told = json.loads(text)
-                    assert told["error"], (method, path[:200])
-                    assert told["error_type"] != "internal_error"
+                    answer = json.loads(text)
+                    assert answer["error"], (method, path[:200])
+                    assert answer["error_type"] != "internal_error"
 
-    async with bystander(served), aiohttp.ClientSession() as http, asyncio.timeout(TIME):
+    async with bystander(served), aiohttp.ClientSession() as http, asyncio.timeout(TIMEOUT):
         await asyncio.gather(*(client(http) for _ in range(16)))
 
 
@@ -230,29 +232,29 @@ HEADS = (
 )  # fmt: skip
 
 
-async def test_requests_that_are_no_http(served: Serving) -> None:
+async def test_malformed_http_requests_cause_no_server_error(served: Serving) -> None:
     rng = random.Random(SEED)
     good = b"POST /api/sessions/no/stop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
     heads = [*HEADS]
     for _ in range(300):
-        bent = bytearray(good)
+        mutated = bytearray(good)
         for _ in range(rng.randint(1, 5)):
-            bent[rng.randrange(len(bent))] = rng.randrange(256)
-        heads.append(bytes(bent))
+            mutated[rng.randrange(len(mutated))] = rng.randrange(256)
+        heads.append(bytes(mutated))
     waiting = iter(heads)
 
     async def client() -> None:
         for head in waiting:
             reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
             writer.write(head)
-            writer.write_eof()
             try:
+                writer.write_eof()
                 answer = await reader.read()
-            except ConnectionError:
+            except OSError:
                 answer = b""
             writer.close()
             assert b"Traceback" not in answer, head[:200]
             assert not re.match(rb"HTTP/1\.\d 5", answer), (head[:200], answer[:300])
 
-    async with bystander(served), asyncio.timeout(TIME):
+    async with bystander(served), asyncio.timeout(TIMEOUT):
         await asyncio.gather(*(client() for _ in range(16)))

@@ -1,4 +1,4 @@
-"""Sections 1, 4.1, 5 and 7 of the interface: the HTTP paths, the token, and the error bodies."""
+"""Sections 1, 4.1, 5 and 7 of the interface: HTTP paths, authentication and error bodies."""
 
 import resource
 from collections.abc import Awaitable, Callable
@@ -8,38 +8,38 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.contract.conftest import Chat, Side, bearer, served_side
+from tests.contract.conftest import Chat, Target, bearer, make_served_target
 from tests.program import Serving
 from tests.server.conftest import Socket
 
 Ask = Callable[..., Awaitable[tuple[int, Any]]]
 
-NOBODY = "/api/sessions/no"
+UNKNOWN_SESSION = "/api/sessions/no"
 PATHS = [
     ("GET", "/api/init", None),
-    ("POST", f"{NOBODY}/messages", {"message": "a"}),
-    ("GET", f"{NOBODY}/messages", None),
-    ("POST", f"{NOBODY}/stop", None),
-    ("POST", f"{NOBODY}/approve", {"mode": "build"}),
-    ("POST", f"{NOBODY}/answer", {"answer": "a"}),
+    ("POST", f"{UNKNOWN_SESSION}/messages", {"message": "a"}),
+    ("GET", f"{UNKNOWN_SESSION}/messages", None),
+    ("POST", f"{UNKNOWN_SESSION}/stop", None),
+    ("POST", f"{UNKNOWN_SESSION}/approve", {"mode": "build"}),
+    ("POST", f"{UNKNOWN_SESSION}/answer", {"answer": "a"}),
     ("GET", "/api/worktrees/no/sessions", None),
     ("POST", "/api/worktrees/no/sessions", {}),
-    ("GET", NOBODY, None),
-    ("PATCH", NOBODY, {"name": "a"}),
-    ("POST", f"{NOBODY}/archive", None),
-    ("DELETE", NOBODY, None),
+    ("GET", UNKNOWN_SESSION, None),
+    ("PATCH", UNKNOWN_SESSION, {"name": "a"}),
+    ("POST", f"{UNKNOWN_SESSION}/archive", None),
+    ("DELETE", UNKNOWN_SESSION, None),
 ]
 
 
 @pytest.fixture
-def side(served: Serving, socket: Socket) -> Side:
-    """These rows are of HTTP alone; what they need is made over the WebSocket."""
-    return served_side(served, socket)
+def target(served: Serving, socket: Socket) -> Target:
+    """Only the served program; the WebSocket creates the resources."""
+    return make_served_target(served, socket)
 
 
 @pytest.fixture
 def ask(served: Serving, http: aiohttp.ClientSession) -> Ask:
-    """`await ask("GET", path)`: the status and the JSON, asked with the token."""
+    """Sends a request with the token: `await ask("GET", path)` returns the status and the JSON."""
 
     async def ask(method: str, path: str, body: Any = None) -> tuple[int, Any]:
         async with http.request(method, path, headers=bearer(served), json=body) as response:
@@ -55,14 +55,14 @@ def path(session: Any) -> str:
     return f"/api/sessions/{session['id']}"
 
 
-async def says(ask: Ask, chat: Chat, session: Any, message: str, until: str) -> None:
-    """Send over HTTP, and wait until the session has this status."""
+async def send_message(ask: Ask, chat: Chat, session: Any, message: str, until: str) -> None:
+    """Send a message over HTTP, and wait until the session has this status."""
     status, _ = await ask("POST", f"/api/sessions/{session['id']}/messages", {"message": message})
     assert status == 200
     await chat.until(session, until)
 
 
-async def test_post_worktrees_sessions_takes_every_field(ask: Ask, worktree: Any) -> None:
+async def test_post_worktrees_sessions_accepts_every_field(ask: Ask, worktree: Any) -> None:
     wanted = {"name": "A", "execution_mode": "yolo", "model": "model_2", "backend": "backend_a"}
     status, made = await ask("POST", f"/api/worktrees/{worktree['id']}/sessions", wanted)
     assert status == 201
@@ -72,7 +72,7 @@ async def test_post_worktrees_sessions_takes_every_field(ask: Ask, worktree: Any
 @pytest.mark.parametrize(
     "keys", [("executionMode", "thinkingLevel"), ("execution_mode", "thinking_level")]
 )
-async def test_bodies_are_taken_in_both_spellings(
+async def test_bodies_may_use_camel_case_or_snake_case(
     ask: Ask, worktree: Any, keys: tuple[str, str]
 ) -> None:
     mode, thinking = keys
@@ -84,14 +84,14 @@ async def test_bodies_are_taken_in_both_spellings(
     assert (status, now["execution_mode"], now["thinking_level"]) == (200, "yolo", "think")
     for method, place in (("POST", path), ("PATCH", one)):
         for key in keys:
-            status, told = await ask(method, place, {key: "hurry"})
-            assert (status, told["error_type"]) == (400, "invalid_request")
-            assert told["error"].startswith(f"Invalid field '{key}': must be '"), (
-                "as it was written"
+            status, answer = await ask(method, place, {key: "hurry"})
+            assert (status, answer["error_type"]) == (400, "invalid_request")
+            assert answer["error"].startswith(f"Invalid field '{key}': must be '"), (
+                "the key as given"
             )
 
 
-async def test_post_worktrees_sessions_plans_when_no_mode_is_given(ask: Ask, worktree: Any) -> None:
+async def test_post_worktrees_sessions_defaults_to_plan_mode(ask: Ask, worktree: Any) -> None:
     status, made = await ask("POST", f"/api/worktrees/{worktree['id']}/sessions", {})
     assert (status, made["execution_mode"]) == (201, "plan")
     assert set(made) >= {"id", "worktree_id", "name", "created_at", "model", "backend"}
@@ -102,25 +102,23 @@ async def test_get_worktrees_sessions(ask: Ask, session: Any) -> None:
     assert await ask("GET", path) == (200, {"sessions": [session]})
 
 
-async def test_get_sessions_comes_with_the_messages(
+async def test_get_sessions_includes_the_messages(
     ask: Ask, chat: Chat, session: Any, path: str
 ) -> None:
-    await says(ask, chat, session, "/demo say hello", until="idle")
+    await send_message(ask, chat, session, "/demo say hello", until="idle")
     status, found = await ask("GET", path)
     assert (status, found["id"]) == (200, session["id"])
     assert [message["role"] for message in found["messages"]] == ["user", "assistant"]
 
 
-async def test_patch_sessions_changes_what_is_given(ask: Ask, path: str) -> None:
+async def test_patch_sessions_changes_the_given_fields(ask: Ask, path: str) -> None:
     status, session = await ask("PATCH", path, {"name": "New", "execution_mode": "build"})
     assert (status, session["name"], session["execution_mode"]) == (200, "New", "build")
-    status, told = await ask("PATCH", path, {"execution_mode": "hurry"})
-    assert (status, told["error_type"]) == (400, "invalid_request")
+    status, answer = await ask("PATCH", path, {"execution_mode": "hurry"})
+    assert (status, answer["error_type"]) == (400, "invalid_request")
 
 
-async def test_400_for_a_field_that_is_not_taken_with_the_nearest_that_is(
-    ask: Ask, path: str
-) -> None:
+async def test_400_for_an_unknown_field_suggests_the_nearest_one(ask: Ask, path: str) -> None:
     status, body = await ask("PATCH", path, {"executionMod": "build"})
     assert status == 400
     assert body["error"].startswith("Unknown field: executionMod. Did you mean execution_mode?")
@@ -128,14 +126,14 @@ async def test_400_for_a_field_that_is_not_taken_with_the_nearest_that_is(
     assert (status, body["error_type"]) == (409, "conflict")
 
 
-async def test_post_messages_tells_its_id_and_status(ask: Ask, path: str) -> None:
+async def test_post_messages_returns_id_and_status(ask: Ask, path: str) -> None:
     for expected in ("processing", "sent"):
         status, sent = await ask("POST", f"{path}/messages", {"message": "/demo wait 60"})
         assert (status, set(sent)) == (200, {"message_id", "status"})
         assert sent["status"] == expected
 
 
-async def test_post_messages_takes_files_and_images(
+async def test_post_messages_accepts_files_and_images(
     ask: Ask, chat: Chat, session: Any, path: str, tmp_path: Path
 ) -> None:
     for name in ("notes.txt", "drawing.png"):
@@ -144,12 +142,12 @@ async def test_post_messages_takes_files_and_images(
     status, _ = await ask("POST", f"{path}/messages", {"message": "/demo say seen", **given})
     assert status == 200
     await chat.until(session, "idle")
-    await says(ask, chat, session, "/demo recall", until="idle")
+    await send_message(ask, chat, session, "/demo recall", until="idle")
     recalled = await chat.last_text(session)
-    assert all(f"@{paths[0]}" in recalled for paths in given.values()), "they reach the agent"
+    assert all(f"@{paths[0]}" in recalled for paths in given.values()), "the agent received them"
 
 
-async def test_post_messages_takes_paths_in_the_worktree(
+async def test_post_messages_accepts_paths_in_the_worktree(
     ask: Ask, chat: Chat, session: Any, worktree: Any, path: str
 ) -> None:
     (Path(worktree["path"]) / "src").mkdir()
@@ -157,7 +155,7 @@ async def test_post_messages_takes_paths_in_the_worktree(
     body = {"message": "/demo say seen", "files": ["src/notes.txt"]}
     assert (await ask("POST", f"{path}/messages", body))[0] == 200
     await chat.until(session, "idle")
-    await says(ask, chat, session, "/demo recall", until="idle")
+    await send_message(ask, chat, session, "/demo recall", until="idle")
     assert f"@{worktree['path']}/src/notes.txt" in await chat.last_text(session)
 
 
@@ -176,9 +174,9 @@ async def test_post_messages_takes_paths_in_the_worktree(
     ],
 )
 async def test_400_for_post_messages_without_a_message(ask: Ask, path: str, body: Any) -> None:
-    status, told = await ask("POST", f"{path}/messages", body)
-    assert (status, set(told)) == (400, {"error", "error_type"})
-    assert told["error_type"] == "invalid_request"
+    status, answer = await ask("POST", f"{path}/messages", body)
+    assert (status, set(answer)) == (400, {"error", "error_type"})
+    assert answer["error_type"] == "invalid_request"
 
 
 async def test_get_messages_pages_a_hundred_by_default(
@@ -187,7 +185,7 @@ async def test_get_messages_pages_a_hundred_by_default(
     for number in range(51):
         await ask("POST", f"{path}/messages", {"message": f"/demo run echo {number}"})
     while (await ask("GET", path))[1]["message_count"] < 102:
-        await chat.heard()
+        await chat.receive()
     await chat.until(session, "idle")
 
     async def page(query: str) -> list[str]:
@@ -203,8 +201,8 @@ async def test_get_messages_pages_a_hundred_by_default(
     assert (await ask("GET", f"{path}/messages?limit=many"))[0] == 400
 
 
-async def test_post_stop_gives_the_session(ask: Ask, chat: Chat, session: Any, path: str) -> None:
-    await says(ask, chat, session, "/demo wait 60", until="running")
+async def test_post_stop_returns_the_session(ask: Ask, chat: Chat, session: Any, path: str) -> None:
+    await send_message(ask, chat, session, "/demo wait 60", until="running")
     status, stopped = await ask("POST", f"{path}/stop")
     assert (status, stopped["id"]) == (200, session["id"])
     await chat.until(session, "idle")
@@ -214,10 +212,10 @@ async def test_post_stop_gives_the_session(ask: Ask, chat: Chat, session: Any, p
 async def test_post_approve_executes_the_plan(
     ask: Ask, chat: Chat, session: Any, path: str, mode: str
 ) -> None:
-    await says(ask, chat, session, "/demo plan say done", until="waiting")
+    await send_message(ask, chat, session, "/demo plan say done", until="waiting")
     for wrong in ({"mode": "plan"}, {"mode": 1}, {}):
-        status, told = await ask("POST", f"{path}/approve", wrong)
-        assert (status, told["error_type"]) == (400, "invalid_request")
+        status, answer = await ask("POST", f"{path}/approve", wrong)
+        assert (status, answer["error_type"]) == (400, "invalid_request")
     status, approved = await ask("POST", f"{path}/approve", {"mode": mode})
     assert (status, approved["execution_mode"]) == (200, mode)
     await chat.until(session, "idle")
@@ -227,7 +225,7 @@ async def test_post_approve_executes_the_plan(
 async def test_post_answer_answers_the_pending_question(
     ask: Ask, chat: Chat, session: Any, path: str
 ) -> None:
-    await says(ask, chat, session, "/demo ask Which? | A | B", until="waiting")
+    await send_message(ask, chat, session, "/demo ask Which? | A | B", until="waiting")
     assert (await ask("POST", f"{path}/answer", {}))[0] == 400
     status, answered = await ask("POST", f"{path}/answer", {"answer": "A"})
     assert (status, answered["id"]) == (200, session["id"])
@@ -235,11 +233,11 @@ async def test_post_answer_answers_the_pending_question(
     assert await chat.last_text(session) == "You answered: A"
 
 
-async def test_get_output_reads_on_in_a_long_result_of_a_tool(
+async def test_get_output_pages_through_a_long_tool_result(
     ask: Ask, chat: Chat, session: Any, path: str
 ) -> None:
     await ask("PATCH", path, {"execution_mode": "build"})
-    await says(ask, chat, session, "/demo run seq 10000", until="idle")
+    await send_message(ask, chat, session, "/demo run seq 10000", until="idle")
     _, page = await ask("GET", f"{path}/messages")
     (use,) = (b for m in page["messages"] for b in m["content"] if b["type"] == "tool_use")
     asked = f"{path}/output?toolUseId={use['id']}&limit=1000"
@@ -259,7 +257,7 @@ async def test_post_archive(ask: Ask, path: str) -> None:
 @pytest.mark.parametrize(
     ("method", "end"), [("POST", "/stop"), ("POST", "/archive"), ("DELETE", "")]
 )
-async def test_where_the_request_is_none_a_body_is_not_read(
+async def test_endpoints_without_fields_ignore_the_body(
     served: Serving, http: aiohttp.ClientSession, path: str, method: str, end: str, body: bytes
 ) -> None:
     headers = bearer(served)
@@ -274,35 +272,35 @@ async def test_delete_sessions_deletes_it_permanently(ask: Ask, session: Any, pa
 
 @pytest.mark.parametrize(("method", "path", "body"), PATHS[1:])
 async def test_404_names_what_is_missing(ask: Ask, method: str, path: str, body: Any) -> None:
-    status, told = await ask(method, path, body)
+    status, answer = await ask(method, path, body)
     kind = "Session" if "/sessions/" in path else "Worktree"
     named = {"session_id": "no"} if kind == "Session" else {}
     expected = {"error": f"{kind} not found: no", "error_type": "not_found", **named}
-    assert (status, told) == (404, expected)
+    assert (status, answer) == (404, expected)
 
 
-async def test_400_for_a_body_that_is_no_json_object(
+async def test_400_for_a_body_that_is_not_a_json_object(
     served: Serving, http: aiohttp.ClientSession, path: str
 ) -> None:
     for body in ("no json", "[]", '"text"', "{"):
         async with http.post(f"{path}/messages", data=body, headers=bearer(served)) as response:
-            told = await response.json()
-            assert (response.status, told["error_type"]) == (400, "invalid_request")
+            answer = await response.json()
+            assert (response.status, answer["error_type"]) == (400, "invalid_request")
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="Linux alone limits a process so")
-async def test_500_when_the_disk_takes_nothing_and_nothing_has_happened(
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs prlimit, which only Linux has")
+async def test_500_when_the_disk_is_full_and_nothing_is_changed(
     served: Serving, ask: Ask, session: Any, path: str
 ) -> None:
-    # No file of the program may grow, as on a disk that is full.
+    # No file of the program can grow, as if the disk were full.
     limits = resource.prlimit(served.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(served.pid, resource.RLIMIT_FSIZE, (0, limits[1]))
     try:
-        status, told = await ask("PATCH", path, {"name": "New"})
+        status, answer = await ask("PATCH", path, {"name": "New"})
     finally:
         resource.prlimit(served.pid, resource.RLIMIT_FSIZE, limits)
-    assert (status, set(told)) == (500, {"error", "error_type"})
-    assert "Traceback" not in told["error"]
+    assert (status, set(answer)) == (500, {"error", "error_type"})
+    assert "Traceback" not in answer["error"]
     assert (await ask("GET", path))[1]["name"] == session["name"]
 
 
@@ -313,9 +311,9 @@ async def test_401_without_the_token(
 ) -> None:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with http.request(method, path, json=body, headers=headers) as response:
-        told = await response.json()
-        assert (response.status, set(told)) == (401, {"error", "error_type"})
-        assert told["error_type"] == "authentication_error"
+        answer = await response.json()
+        assert (response.status, set(answer)) == (401, {"error", "error_type"})
+        assert answer["error_type"] == "authentication_error"
 
 
 async def test_get_api_auth_checks_a_token(served: Serving, http: aiohttp.ClientSession) -> None:
@@ -324,12 +322,12 @@ async def test_get_api_auth_checks_a_token(served: Serving, http: aiohttp.Client
         async with http.get("/api/auth", **request) as response:
             assert (response.status, await response.json()) == (200, good)
     async with http.get("/api/auth", params={"token": "wrong"}) as response:
-        told = await response.json()
-        assert (response.status, set(told)) == (401, {"ok", "error", "error_type"})
-        assert (told["ok"], told["error_type"]) == (False, "authentication_error")
+        answer = await response.json()
+        assert (response.status, set(answer)) == (401, {"ok", "error", "error_type"})
+        assert (answer["ok"], answer["error_type"]) == (False, "authentication_error")
 
 
-async def test_get_api_init_has_what_a_client_begins_with(
+async def test_get_api_init_has_the_initial_state_of_a_client(
     served: Serving, ask: Ask, project: Any, worktree: Any, session: Any
 ) -> None:
     status, found = await ask("GET", "/api/init")
@@ -344,7 +342,7 @@ async def test_get_api_init_has_what_a_client_begins_with(
     assert served.token not in str(found)
 
 
-async def test_get_pages_are_the_static_frontend_for_everybody(
+async def test_get_pages_serves_the_static_frontend_without_a_token(
     http: aiohttp.ClientSession,
 ) -> None:
     pages = []
@@ -355,11 +353,11 @@ async def test_get_pages_are_the_static_frontend_for_everybody(
     assert pages[0] == pages[1]
 
 
-async def test_a_method_that_an_address_does_not_take_is_told_as_every_error(ask: Ask) -> None:
-    for method, address in (("PUT", NOBODY), ("POST", "/"), ("DELETE", "/api/init")):
-        status, told = await ask(method, address)
-        assert (status, set(told)) == (405, {"error", "error_type"})
-        assert told["error_type"] == "invalid_request"
+async def test_405_for_a_method_that_a_path_does_not_support(ask: Ask) -> None:
+    for method, address in (("PUT", UNKNOWN_SESSION), ("POST", "/"), ("DELETE", "/api/init")):
+        status, answer = await ask(method, address)
+        assert (status, set(answer)) == (405, {"error", "error_type"})
+        assert answer["error_type"] == "invalid_request"
 
 
 async def test_get_ws_upgrades_with_the_token(socket: Socket) -> None:
@@ -372,7 +370,7 @@ async def test_cors_allows_any_origin_method_and_header(http: aiohttp.ClientSess
         "Access-Control-Request-Method": "DELETE",
         "Access-Control-Request-Headers": "authorization, x-mine",
     }
-    async with http.options(NOBODY, headers=asked) as response:
+    async with http.options(UNKNOWN_SESSION, headers=asked) as response:
         assert response.status == 204
         assert response.headers["Access-Control-Allow-Origin"] == "*"
         assert response.headers["Access-Control-Allow-Methods"] == "DELETE"

@@ -1,4 +1,4 @@
-"""The page without JavaScript as `curl` alone meets it: a session's life by links and forms."""
+"""The page without JavaScript with `curl`: the life of a session by links and forms."""
 
 import re
 import shutil
@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import program_in
+from tests.contract.conftest import make_program
 from tests.patience import PATIENCE
 from tests.program import Program, Serving, until
-from tests.server.lite.strict_html import Read
+from tests.server.lite.strict_html import StrictPage
 
-MOST = 15_000
-"""Bytes of a page."""
+MAX_PAGE_BYTES = 15_000
+"""Maximum size of a page."""
 
 
 @pytest.fixture(scope="module", name="program")
-def one_program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return program_in(tmp_path_factory.mktemp("lite"))
+def program_fixture(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return make_program(tmp_path_factory.mktemp("lite"))
 
 
 @pytest.fixture(scope="module", name="served")
-def one_served(program: Program) -> Iterator[Serving]:
+def served_fixture(program: Program) -> Iterator[Serving]:
     with program.serving("--demo") as served:
         yield served
 
@@ -32,26 +32,26 @@ def one_served(program: Program) -> Iterator[Serving]:
 @pytest.fixture(scope="module")
 def worktree(program: Program, served: Serving) -> Path:
     """The path of a worktree in a new project."""
-    return Path(str(program.ready_worktree(program.made_repository())["path"]))
+    return Path(str(program.create_ready_worktree(program.make_repository())["path"]))
 
 
 @dataclass
 class Curl:
-    """`curl` with a jar for its cookies."""
+    """`curl` with a cookie jar."""
 
     served: Serving
     jar: Path
     options: tuple[str, ...] = ()
 
-    def __call__(self, path: str, *more: str) -> Read:
-        """The page at a path, after all that leads on; it must be there, right and small."""
+    def __call__(self, path: str, *more: str) -> StrictPage:
+        """Get the page at a path, following redirects; it must exist and be small, valid HTML."""
         status, page = self.answer(path, *more)
         assert status == 200, (status, path, page.text)
-        assert len(page.source) < MOST
+        assert len(page.source) < MAX_PAGE_BYTES
         return page
 
-    def answer(self, path: str, *more: str) -> tuple[int, Read]:
-        """The status and the page."""
+    def answer(self, path: str, *more: str) -> tuple[int, StrictPage]:
+        """Get the status and the page."""
         jar = str(self.jar)
         ran = subprocess.run(
             ["curl", "--silent", "--show-error", "--location", "--cookie", jar,
@@ -60,24 +60,24 @@ class Curl:
             capture_output=True, text=True, timeout=PATIENCE, check=True,
         )  # fmt: skip
         body, _, status = ran.stdout.rpartition("\n")
-        return int(status), Read(body)
+        return int(status), StrictPage(body)
 
-    def submit(self, page: Read, name: str, /, **changed: str) -> Read:
-        """What a form of the page leads to, with these fields filled in or buttons pressed."""
+    def submit(self, page: StrictPage, name: str, /, **changed: str) -> StrictPage:
+        """Submit a form with these fields or buttons; returns the resulting page."""
         form = page.form(name)
         fields = {**form.fields, **changed}
         sent = [part for key in fields for part in ("--data-urlencode", f"{key}={fields[key]}")]
         return self(form.action, *sent)
 
-    def until(self, path: str, words: str) -> Read:
-        """The page once it has these words, by asking again as a person would."""
-        pages: list[Read] = []
+    def until(self, path: str, words: str) -> StrictPage:
+        """Reload the page until it contains these words."""
+        pages: list[StrictPage] = []
 
-        def came() -> bool:
+        def has_words() -> bool:
             pages.append(self(path))
             return words in pages[-1].text
 
-        until(came, f"{path} has {words!r}")
+        until(has_words, f"{path} has {words!r}")
         return pages[-1]
 
 
@@ -96,8 +96,8 @@ def signed_in(curl: Curl, served: Serving) -> Curl:
     return curl
 
 
-def begun(curl: Curl, message: str, mode: str) -> tuple[str, Read]:
-    """A session that began with this message, by the links that lead there."""
+def create_session(curl: Curl, message: str, mode: str) -> tuple[str, StrictPage]:
+    """Create a session with this message; returns its path and page."""
     page = curl(curl("/lite").links()["Worktrees"])
     name = next(name for name, to in page.links().items() if to.startswith("/lite/worktrees/"))
     page = curl(page.links()[name])
@@ -105,13 +105,13 @@ def begun(curl: Curl, message: str, mode: str) -> tuple[str, Read]:
     return page.form("messages").action.removesuffix("/messages"), page
 
 
-def test_the_whole_life_of_a_plan(signed_in: Curl, worktree: Path) -> None:
+def test_a_plan_is_approved_and_carried_out(signed_in: Curl, worktree: Path) -> None:
     curl = signed_in
-    path, _ = begun(curl, "/demo plan Look around; Write it down", "plan")
+    path, _ = create_session(curl, "/demo plan Look around; Write it down", "plan")
     page = curl.until(path, "Approve this plan?")
     assert "has a plan" in curl("/lite").text
-    sure = curl.submit(page, "approve", mode="yolo")
-    assert "Approve in yolo mode? It will not ask again" in sure.text
+    confirmation = curl.submit(page, "approve", mode="yolo")
+    assert "Approve in yolo mode? It will not ask again" in confirmation.text
     curl.submit(page, "approve", mode="build")
     page = curl.until(path, "approved → build")
     page = curl.until(path, "idle")
@@ -125,7 +125,7 @@ def test_the_whole_life_of_a_plan(signed_in: Curl, worktree: Path) -> None:
 
 def test_a_question_and_a_permission_are_answered(signed_in: Curl, worktree: Path) -> None:
     curl = signed_in
-    path, _ = begun(curl, "/demo ask Tea or coffee? | Tea | Coffee", "build")
+    path, _ = create_session(curl, "/demo ask Tea or coffee? | Tea | Coffee", "build")
     page = curl.until(path, "The agent asks")
     page = curl.submit(page, "answer", q0="1")
     page = curl.until(path, "→ Coffee")
@@ -142,23 +142,23 @@ def test_a_question_and_a_permission_are_answered(signed_in: Curl, worktree: Pat
 @pytest.mark.usefixtures("worktree")
 def test_a_run_is_stopped_and_its_queue_cleared(signed_in: Curl) -> None:
     curl = signed_in
-    path, _ = begun(curl, "/demo wait 1000", "build")
+    path, _ = create_session(curl, "/demo wait 1000", "build")
     page = curl.until(path, "running")
     page = curl.submit(page, "messages", message="afterwards")
     assert "waiting: afterwards" in page.text
     (button,) = page.form("queue").buttons
     page = curl.submit(page, "queue", message_id=button[1])
     assert "waiting:" not in page.text
-    renewed = curl(page.links()["Refresh every 5 seconds"])
-    assert re.search(r'http-equiv="refresh" content="5;url=/lite/sessions/', renewed.source)
-    curl.submit(renewed, "stop")
+    refreshing = curl(page.links()["Refresh every 5 seconds"])
+    assert re.search(r'http-equiv="refresh" content="5;url=/lite/sessions/', refreshing.source)
+    curl.submit(refreshing, "stop")
     assert not curl.until(path, "idle").has_form("stop")
 
 
 @pytest.mark.usefixtures("worktree")
 def test_long_answers_are_read_in_small_pages(signed_in: Curl) -> None:
     curl = signed_in
-    path, _ = begun(curl, "/demo markdown 60", "build")
+    path, _ = create_session(curl, "/demo markdown 60", "build")
     page = curl.until(path, "idle")
     pages = 1
     while "Earlier" in page.links():
@@ -168,10 +168,10 @@ def test_long_answers_are_read_in_small_pages(signed_in: Curl) -> None:
 
 
 @pytest.mark.usefixtures("worktree")
-def test_the_token_in_a_header_is_all_that_a_script_needs(
+def test_a_script_needs_only_the_token_in_a_header(
     curl: Curl, served: Serving, signed_in: Curl
 ) -> None:
-    path, _ = begun(signed_in, "/demo say hello", "build")
+    path, _ = create_session(signed_in, "/demo say hello", "build")
     script = Curl(
         served, curl.jar.with_name("none"), ("-H", f"Authorization: Bearer {served.token}")
     )
@@ -179,7 +179,7 @@ def test_the_token_in_a_header_is_all_that_a_script_needs(
     script.until(path, "sent by a script")
 
 
-def test_signing_out_shuts_the_door(signed_in: Curl) -> None:
+def test_signing_out_ends_access(signed_in: Curl) -> None:
     form = signed_in("/lite").form("sign-out")
     value = f"form_value={form.fields['form_value']}"
     status, page = signed_in.answer(form.action, "-d", value)

@@ -1,13 +1,11 @@
-"""Section 2.5 of the interface, key by key: default, what is allowed, what is refused."""
+"""Section 2.5 of the interface: the default, allowed and refused values of every key."""
 
 from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, refusal
+from tests.contract.conftest import Call, expect_error
 from tests.server.conftest import Socket
-
-"""Each test changes a key of its own, and puts nothing back."""
 
 BOOLEAN = ([True, False], ["yes", 1, None])
 MODELS = ([f"model_{n}" for n in range(1, 6)], ["model_6", None])
@@ -87,7 +85,7 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "known_mcp_servers": ([], TEXTS),
     "chrome_enabled": (True, BOOLEAN),
     "http_server_enabled": (False, BOOLEAN),
-    # These move or open the server; `test_server_settings` changes them.
+    # Other values of these move or open the server; see `test_server_settings`.
     "http_server_port": (3456, ([3456], [65536, -1, "3456"])),
     "http_server_auto_start": (False, BOOLEAN),
     "http_server_localhost_only": (True, ([True], BOOLEAN[1])),
@@ -111,15 +109,13 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
 
 @pytest.mark.few(20)
 @pytest.mark.parametrize("key", KEYS)
-async def test_a_key_has_its_default_and_takes_what_is_allowed_and_nothing_else(
-    call: Call, key: str
-) -> None:
+async def test_a_key_has_its_default_and_accepts_only_allowed_values(call: Call, key: str) -> None:
     default, (allowed, refused) = KEYS[key]
     assert (await call("get_preferences"))[key] == default
     for value in allowed:
         assert (await call("update_preferences", changes={key: value}))[key] == value
     for value in refused:
-        assert key in await refusal(call, "update_preferences", changes={key: value})
+        assert key in await expect_error(call, "update_preferences", changes={key: value})
     assert (await call("get_preferences"))[key] == allowed[-1]
 
 
@@ -142,21 +138,23 @@ async def test_every_prompt_has_a_text_a_model_a_provider_and_a_backend(
     }
 
 
-async def test_changes_are_made_all_or_none_and_the_error_says_what_may_be(call: Call) -> None:
+async def test_changes_are_atomic_and_the_error_lists_allowed_values(call: Call) -> None:
     before = await call("get_preferences")
-    told = await refusal(call, "update_preferences", changes={"theme": "dark", "zoom_level": 500})
-    assert "zoom_level" in told
-    assert "from 50 to 200" in told
+    error = await expect_error(
+        call, "update_preferences", changes={"theme": "dark", "zoom_level": 500}
+    )
+    assert "zoom_level" in error
+    assert "from 50 to 200" in error
     assert await call("get_preferences") == before
-    told = await refusal(call, "update_preferences", changes={"theme": "blue"})
-    assert "system, light, dark" in told
+    error = await expect_error(call, "update_preferences", changes={"theme": "blue"})
+    assert "system, light, dark" in error
 
 
 async def test_a_change_reaches_every_client(call: Call, listener: Socket) -> None:
     changes = {"keybindings": {"new_session": "ctrl+t"}}
     after = await call("update_preferences", changes=changes)
-    told = (await listener.event("preferences:updated"))["payload"]
-    assert told == {"changes": {"keybindings": after["keybindings"]}}
+    payload = (await listener.event("preferences:updated"))["payload"]
+    assert payload == {"changes": {"keybindings": after["keybindings"]}}
 
 
 async def test_tracker_api_key_and_custom_cli_profiles_are_written_and_never_read(

@@ -12,38 +12,38 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.contract.conftest import bearer, connected
+from tests.contract.conftest import bearer, open_socket
 from tests.patience import PATIENCE
-from tests.ports import own_port
-from tests.program import Program, Serving, is_a_sentence
+from tests.ports import find_free_port
+from tests.program import Program, Serving, is_error_sentence
 from tests.server.conftest import Socket
 
-own_program = pytest.mark.own_program  # The settings of the server are what most of these change.
+own_program = pytest.mark.own_program  # Most of these change the settings of the server.
 
 
 @asynccontextmanager
-async def client_at(port: int) -> AsyncIterator[aiohttp.ClientSession]:
-    """An HTTP client of what answers at this port."""
+async def open_http_client(port: int) -> AsyncIterator[aiohttp.ClientSession]:
+    """An HTTP client for this port."""
     timeout = aiohttp.ClientTimeout(total=PATIENCE)
     async with aiohttp.ClientSession(f"http://127.0.0.1:{port}", timeout=timeout) as made:
         yield made
 
 
-def address(program: Program) -> dict[str, Any]:
-    """What the program left for others of this user: where it answers, its token, its process."""
+def read_server_file(program: Program) -> dict[str, Any]:
+    """The program's server.json: its port, token and process id."""
     return dict(json.loads((program.data / "server.json").read_text()))
 
 
-def edit(program: Program, **changes: Any) -> None:
-    """Change the preferences file, as an editor does."""
+def edit_preferences(program: Program, **changes: Any) -> None:
+    """Change the preferences file as an editor does, by replacing it."""
     path = program.config / "preferences.json"
     written = path.with_suffix(".new")
     written.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     written.replace(path)
 
 
-async def told(socket: Socket) -> dict[str, Any]:
-    """What the server says of itself after its settings changed."""
+async def wait_for_server_task(socket: Socket) -> dict[str, Any]:
+    """Wait until changed settings are applied; returns the payload of the event."""
     while True:
         payload: dict[str, Any] = (await socket.event("task:completed"))["payload"]
         if payload["task"] == "http_server":
@@ -58,8 +58,8 @@ def is_open_at(port: int, host: str = "127.0.0.1") -> bool:
     return True
 
 
-def own_address() -> str | None:
-    """This machine's address in a network that is not its loopback."""
+def find_network_address() -> str | None:
+    """This machine's address in a network other than the loopback, if any."""
     with sockets.socket(sockets.AF_INET, sockets.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -72,7 +72,7 @@ def own_address() -> str | None:
 async def test_a_changed_port_moves_the_server_and_loses_nothing(
     program: Program, served: Serving, socket: Socket, by: str
 ) -> None:
-    repository = program.made_repository()
+    repository = program.make_repository()
     project = await socket.call("add_project", path=str(repository))
     worktree = await socket.call("create_worktree", projectId=project["id"])
     await socket.event("worktree:created")
@@ -81,33 +81,33 @@ async def test_a_changed_port_moves_the_server_and_loses_nothing(
     await socket.call("send_chat_message", sessionId=session["id"], message=asked)
     await socket.event("tool-use")
 
-    port = own_port()
+    port = find_free_port()
     if by == "a client":
         changed = await socket.call("update_preferences", changes={"http_server_port": port})
         assert changed["http_server_port"] == port
     else:
-        edit(program, http_server_port=port)
-    moved = await told(socket)
+        edit_preferences(program, http_server_port=port)
+    moved = await wait_for_server_task(socket)
     assert (moved["ok"], str(port) in moved["detail"]) == (True, True)
     status = await socket.call("get_http_server_status")
     assert (status["running"], status["port"]) == (True, port)
     assert status["base_url"] == f"http://127.0.0.1:{port}"
     assert not is_open_at(served.port)
-    found = address(program)
+    found = read_server_file(program)
     assert (found["port"], found["pid"]) == (port, served.pid)
     assert program.call("get_http_server_status")["port"] == port
 
-    # Who was connected still is, hears what goes on, and the run was never touched.
-    async with client_at(port) as http:
-        newcomer = await connected(http, served.token)
+    # The first client is still connected and gets events; the run goes on.
+    async with open_http_client(port) as http:
+        new_client = await open_socket(http, served.token)
         (Path(worktree["path"]) / "go").touch()
-        for client in (socket, newcomer):
+        for client in (socket, new_client):
             completed = await client.event("message-completed")
             assert completed["data"]["session_id"] == session["id"]
 
 
 @own_program
-async def test_a_port_in_use_is_told_and_the_server_stays_where_it_is(
+async def test_a_port_in_use_is_reported_and_the_server_keeps_its_port(
     served: Serving, socket: Socket
 ) -> None:
     with sockets.socket() as other:
@@ -115,7 +115,7 @@ async def test_a_port_in_use_is_told_and_the_server_stays_where_it_is(
         other.listen()
         taken = other.getsockname()[1]
         await socket.call("update_preferences", changes={"http_server_port": taken})
-        failed = await told(socket)
+        failed = await wait_for_server_task(socket)
     assert failed["ok"] is False
     assert f"Port {taken} is in use" in failed["detail"]
     assert served.base_url in failed["detail"]
@@ -124,15 +124,15 @@ async def test_a_port_in_use_is_told_and_the_server_stays_where_it_is(
 
 
 @own_program
-async def test_a_network_is_let_in_and_out_again(
+async def test_localhost_only_can_be_turned_off_and_on_again(
     served: Serving, http: aiohttp.ClientSession, socket: Socket
 ) -> None:
-    host = own_address()
+    host = find_network_address()
     if host is None:
-        pytest.skip("this machine has no address but its loopback's")
+        pytest.skip("this machine has only a loopback address")
     assert not is_open_at(served.port, host)
     await socket.call("update_preferences", changes={"http_server_localhost_only": False})
-    assert (await told(socket))["ok"] is True
+    assert (await wait_for_server_task(socket))["ok"] is True
     status = await socket.call("get_http_server_status")
     assert (status["port"], status["localhost_only"]) == (served.port, False)
     async with aiohttp.ClientSession(f"http://{host}:{served.port}") as outside:
@@ -140,34 +140,36 @@ async def test_a_network_is_let_in_and_out_again(
             assert response.status == 401
         async with outside.get("/api/init", headers=bearer(served)) as response:
             assert response.status == 200
-        foreign = await connected(outside, served.token)
+        foreign = await open_socket(outside, served.token)
         await socket.call("update_preferences", changes={"http_server_localhost_only": True})
-        assert await asyncio.gather(foreign.closed(), socket.closed()) == [1008, 1008]
+        assert await asyncio.gather(foreign.wait_closed(), socket.wait_closed()) == [1008, 1008]
     assert not is_open_at(served.port, host)
-    again = await connected(http, served.token)
+    again = await open_socket(http, served.token)
     assert (await again.call("get_http_server_status"))["localhost_only"] is True
 
 
 @own_program
-async def test_without_a_token_the_network_is_never_let_in(served: Serving, socket: Socket) -> None:
+async def test_without_a_token_localhost_only_cannot_be_turned_off(
+    served: Serving, socket: Socket
+) -> None:
     await socket.call("update_preferences", changes={"http_server_token_required": False})
-    assert (await told(socket))["ok"] is True
+    assert (await wait_for_server_task(socket))["ok"] is True
     await socket.call("update_preferences", changes={"http_server_localhost_only": False})
-    failed = await told(socket)
+    failed = await wait_for_server_task(socket)
     assert failed["ok"] is False
     assert "--unsafe-no-token" in failed["detail"]
     status = await socket.call("get_http_server_status")
     assert (status["localhost_only"], status["token_required"]) == (True, False)
     both = {"http_server_localhost_only": True, "http_server_token_required": True}
     await socket.call("update_preferences", changes=both)
-    assert await socket.closed() == 1008
+    assert await socket.wait_closed() == 1008
 
 
-async def test_the_token_is_required_or_not_at_once(
+async def test_a_change_of_token_required_applies_at_once(
     program: Program, served: Serving, http: aiohttp.ClientSession, socket: Socket
 ) -> None:
-    edit(program, http_server_token_required=False)
-    assert (await told(socket))["ok"] is True
+    edit_preferences(program, http_server_token_required=False)
+    assert (await wait_for_server_task(socket))["ok"] is True
     async with http.get("/api/init") as response:
         assert response.status == 200
     async with http.get("/api/auth") as response:
@@ -178,8 +180,8 @@ async def test_the_token_is_required_or_not_at_once(
         assert response.headers["Access-Control-Allow-Origin"] == "*"
     without = Socket(await http.ws_connect("/ws"))
     assert await without.call("list_projects") == []
-    edit(program, http_server_token_required=True)
-    assert await without.closed() == 1008
+    edit_preferences(program, http_server_token_required=True)
+    assert await without.wait_closed() == 1008
     async with http.get("/api/init") as response:
         assert response.status == 401
     assert is_open_at(served.port)
@@ -188,7 +190,7 @@ async def test_the_token_is_required_or_not_at_once(
 @pytest.mark.parametrize(
     "by", ["regenerate_http_token", "a client", "the file", "taken out of the file"]
 )
-async def test_a_changed_token_closes_what_the_old_one_opened(
+async def test_a_changed_token_closes_connections_of_the_old_one(
     program: Program, served: Serving, http: aiohttp.ClientSession, socket: Socket, by: str
 ) -> None:
     wanted = {"http_server_token": "a-token-that-a-person-chose-0123456789"}
@@ -200,39 +202,41 @@ async def test_a_changed_token_closes_what_the_old_one_opened(
                 await socket.call("update_preferences", changes=wanted)
             )
         case "the file":
-            edit(program, **wanted)
+            edit_preferences(program, **wanted)
         case _:
-            edit(program, http_server_token=None)
-    assert await socket.closed() == 1008
+            edit_preferences(program, http_server_token=None)
+    assert await socket.wait_closed() == 1008
     async with http.get("/api/init", headers=bearer(served)) as response:
         assert response.status == 401
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-        await connected(http, served.token)
+        await open_socket(http, served.token)
     assert refused.value.status == 401
-    token = address(program)["token"]
+    token = read_server_file(program)["token"]
     assert len(token) >= 32
     assert token != served.token
     assert (token == wanted["http_server_token"]) == (by in ("a client", "the file"))
-    assert await (await connected(http, token)).call("list_projects") == []
+    assert await (await open_socket(http, token)).call("list_projects") == []
 
 
-async def test_another_preference_moves_and_closes_nothing(
+async def test_another_preference_does_not_affect_the_server(
     program: Program, served: Serving, socket: Socket
 ) -> None:
     before = await socket.call("get_http_server_status")
-    edit(program, theme="dark")
+    edit_preferences(program, theme="dark")
     await socket.event("preferences:updated")
     assert await socket.call("get_http_server_status") == before
-    assert address(program)["token"] == served.token
+    assert read_server_file(program)["token"] == served.token
 
 
-async def test_what_clients_may_not_do_to_the_server(served: Serving, socket: Socket) -> None:
+async def test_clients_cannot_stop_or_move_the_server(served: Serving, socket: Socket) -> None:
     for name in ("stop_http_server", "get_http_server_token"):
         await socket.send({"id": name, "command": name})
         refused = await socket.answer(name)
         assert refused["error_type"] == "forbidden"
         assert "Spinney's own terminal" in refused["error"]
-    await socket.send({"id": "a", "command": "start_http_server", "args": {"port": own_port()}})
+    await socket.send(
+        {"id": "a", "command": "start_http_server", "args": {"port": find_free_port()}}
+    )
     refused = await socket.answer("a")
     assert (refused["type"], refused["error_type"]) == ("error", "conflict")
     assert served.base_url in refused["error"]
@@ -241,7 +245,7 @@ async def test_what_clients_may_not_do_to_the_server(served: Serving, socket: So
     assert set(alike) >= {"running", "base_url", "port", "localhost_only", "token_required"}
 
 
-async def test_the_handshake_is_refused_as_http_that_any_page_can_read(served: Serving) -> None:
+async def test_a_refused_handshake_is_an_http_response_with_cors_headers(served: Serving) -> None:
     lines = [
         "GET /ws?token=wrong HTTP/1.1", f"Host: 127.0.0.1:{served.port}", "Upgrade: websocket",
         "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Origin: http://evil.test",
@@ -261,7 +265,9 @@ async def test_the_handshake_is_refused_as_http_that_any_page_can_read(served: S
     assert json.loads(body)["error_type"] == "authentication_error"
 
 
-async def test_auth_answers_in_its_two_shapes(served: Serving, http: aiohttp.ClientSession) -> None:
+async def test_auth_reports_valid_and_invalid_tokens(
+    served: Serving, http: aiohttp.ClientSession
+) -> None:
     for given in ({"headers": bearer(served)}, {"params": {"token": served.token}}):
         async with http.get("/api/auth", **given) as response:
             assert response.status == 200
@@ -275,7 +281,7 @@ async def test_auth_answers_in_its_two_shapes(served: Serving, http: aiohttp.Cli
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
-async def test_any_origin_method_and_header_is_welcome(
+async def test_any_origin_method_and_header_is_allowed(
     served: Serving, http: aiohttp.ClientSession, method: str
 ) -> None:
     asked = {
@@ -297,7 +303,7 @@ async def test_any_origin_method_and_header_is_welcome(
             assert response.status < 500
 
 
-def test_a_token_is_made_and_kept_for_its_owner_alone(program: Program) -> None:
+def test_a_token_is_generated_and_stored_in_private_files(program: Program) -> None:
     with program.serving("--demo") as first:
         assert len(first.token) >= 43
     with program.serving("--demo") as second:
@@ -310,20 +316,20 @@ def test_a_token_is_made_and_kept_for_its_owner_alone(program: Program) -> None:
         assert first.token not in log
 
 
-def test_an_open_door_on_all_interfaces_is_refused_at_start(program: Program) -> None:
+def test_all_interfaces_without_a_token_are_refused_at_start(program: Program) -> None:
     refused = program.run("serve", "--port", "0", "--all-interfaces", "--no-token")
-    assert is_a_sentence(refused)
+    assert is_error_sentence(refused)
     assert "--unsafe-no-token" in refused.stderr
 
 
-def test_it_serves_where_the_preferences_say(program: Program) -> None:
-    port = own_port()
+def test_the_server_uses_port_and_token_of_the_preferences(program: Program) -> None:
+    port = find_free_port()
     program.config.mkdir(mode=0o700)
-    said = {"http_server_port": port, "http_server_token": "kept-as-it-is-0123456789"}
-    (program.config / "preferences.json").write_text(json.dumps(said))
-    with program.started("serve", "--demo", "--json") as process:
+    preferences = {"http_server_port": port, "http_server_token": "kept-as-it-is-0123456789"}
+    (program.config / "preferences.json").write_text(json.dumps(preferences))
+    with program.start("serve", "--demo", "--json") as process:
         assert process.stdout is not None
         announced = json.loads(process.stdout.readline())
-        assert (announced["port"], announced["token"]) == (port, said["http_server_token"])
+        assert (announced["port"], announced["token"]) == (port, preferences["http_server_token"])
         assert announced["pid"] == process.pid
         os.kill(process.pid, 0)

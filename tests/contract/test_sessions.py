@@ -1,11 +1,11 @@
-"""Sections 2.3, 2.4 and 3 of the interface, and the session commands that it leaves open."""
+"""Sections 2.3, 2.4 and 3 of the interface, and session commands beyond it."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, Chat, RefusedError, payload_of, refusal
+from tests.contract.conftest import Call, Chat, RefusedError, expect_error, receive_payload
 from tests.server.conftest import Socket
 
 USAGE_FIELDS = {
@@ -13,7 +13,7 @@ USAGE_FIELDS = {
 }  # fmt: skip
 
 
-async def test_create_session_takes_what_is_given(call: Call, worktree: Any) -> None:
+async def test_create_session_accepts_every_setting(call: Call, worktree: Any) -> None:
     wanted = {
         "name": "Mine", "execution_mode": "yolo", "model": "model_3", "thinking_level": "off",
         "backend": "backend_a",
@@ -23,7 +23,7 @@ async def test_create_session_takes_what_is_given(call: Call, worktree: Any) -> 
 
 
 @pytest.mark.parametrize("options", [()], ids=["without the demo agent"])
-async def test_the_layers_of_a_setting_session_project_preference_default(
+async def test_session_settings_override_project_settings_and_preferences(
     call: Call, worktree: Any, project: Any
 ) -> None:
     async def backend(**given: Any) -> str:
@@ -38,7 +38,7 @@ async def test_the_layers_of_a_setting_session_project_preference_default(
     assert await backend(backend="backend_a") == "backend_a"
 
 
-async def test_list_sessions_leaves_archived_ones_out(call: Call, session: Any) -> None:
+async def test_list_sessions_omits_archived_ones(call: Call, session: Any) -> None:
     listed = {"worktreeId": session["worktree_id"]}
     for command in ("list_sessions", "get_sessions"):
         assert await call(command, **listed) == [session]
@@ -61,8 +61,8 @@ async def test_delete_session_deletes_its_messages(call: Call, session: Any, cha
     await chat.say(session, "/demo say shuttle")
     assert await call("search_messages", query="shuttle") != []
     assert await call("delete_session", sessionId=session["id"]) is None
-    told = await refusal(call, "get_messages", sessionId=session["id"])
-    assert told == f"Session not found: {session['id']}"
+    error = await expect_error(call, "get_messages", sessionId=session["id"])
+    assert error == f"Session not found: {session['id']}"
     assert await call("search_messages", query="shuttle") == []
 
 
@@ -85,7 +85,7 @@ async def test_send_chat_message_answers_at_once(call: Call, session: Any, chat:
     assert [m["id"] for m in whole["messages"]] == [asked["id"], answered["id"]]
 
 
-async def test_a_message_that_is_sent_again_under_its_id_is_taken_once(
+async def test_a_message_sent_twice_with_the_same_id_is_accepted_once(
     call: Call, session: Any, worktree: Any, chat: Chat
 ) -> None:
     given = {"sessionId": session["id"], "messageId": "0B9F4B9E-6C1D-4E0A-9C57-3F8B8D8A1C11"}
@@ -100,11 +100,13 @@ async def test_a_message_that_is_sent_again_under_its_id_is_taken_once(
     assert queued["content"][0]["text"] == "/demo say once"
     other = await call("create_session", worktreeId=worktree["id"])
     elsewhere = {**given, "sessionId": other["id"]}
-    told = await refusal(call, "send_chat_message", message="x", **elsewhere)
-    assert told == "Invalid field 'messageId': another message has it"
+    error = await expect_error(call, "send_chat_message", message="x", **elsewhere)
+    assert error == "Invalid field 'messageId': another message has it"
     assert (await call("get_messages", sessionId=other["id"]))["messages"] == []
-    told = await refusal(call, "send_chat_message", message="x", **{**given, "messageId": "mine"})
-    assert told.startswith("Invalid field 'messageId': ")
+    error = await expect_error(
+        call, "send_chat_message", message="x", **{**given, "messageId": "mine"}
+    )
+    assert error.startswith("Invalid field 'messageId': ")
 
 
 async def test_get_messages_pages_from_the_newest(call: Call, session: Any, chat: Chat) -> None:
@@ -116,7 +118,7 @@ async def test_get_messages_pages_from_the_newest(call: Call, session: Any, chat
     assert page["total"] == 4
 
 
-async def test_a_message_behind_a_run_is_sent_and_can_be_taken_back(
+async def test_a_message_sent_during_a_run_is_queued_and_can_be_removed(
     call: Call, session: Any, chat: Chat
 ) -> None:
     await chat.say(session, "/demo wait 60", until="running")
@@ -130,7 +132,7 @@ async def test_a_message_behind_a_run_is_sent_and_can_be_taken_back(
 
 
 @pytest.mark.parametrize("command", ["stop_generation", "cancel_chat_message"])
-async def test_stop_generation_keeps_what_had_arrived(
+async def test_stop_generation_keeps_the_partial_answer(
     call: Call, session: Any, chat: Chat, command: str, listener: Socket
 ) -> None:
     assert (await call(command, sessionId=session["id"]))["status"] == "idle"
@@ -154,15 +156,15 @@ async def test_approve_plan_carries_it_out_in_that_mode(
     assert approved["execution_mode"] == mode
     await chat.until(session, "idle")
     assert Path(worktree["path"], "made.txt").read_text() == "yes\n"
-    told = await refusal(call, "approve_plan", sessionId=session["id"], mode="plan")
-    assert told == "Invalid field 'mode': must be 'build' or 'yolo'"
+    error = await expect_error(call, "approve_plan", sessionId=session["id"], mode="plan")
+    assert error == "Invalid field 'mode': must be 'build' or 'yolo'"
 
 
 async def test_answer_question_answers_the_pending_one(
     call: Call, session: Any, chat: Chat, listener: Socket
 ) -> None:
     await chat.say(session, "/demo ask Which? | A | B", until="waiting")
-    while (asked := await payload_of(listener, "session-waiting"))["waiting_for"] is None:
+    while (asked := await receive_payload(listener, "session-waiting"))["waiting_for"] is None:
         pass
     assert set(asked) == {"session_id", "waiting_for", "request"}
     assert (asked["session_id"], asked["waiting_for"]) == (session["id"], "question")
@@ -184,7 +186,7 @@ async def test_answer_permission_decides_what_runs(
     assert Path(worktree["path"], "made.txt").exists() is ran
 
 
-async def test_get_tool_output_reads_on_where_the_conversation_shows_the_ends(
+async def test_get_tool_output_returns_the_whole_output_in_pieces(
     call: Call, worktree: Any, chat: Chat, listener: Socket
 ) -> None:
     session = await call("create_session", worktreeId=worktree["id"], executionMode="build")
@@ -202,7 +204,7 @@ async def test_get_tool_output_reads_on_where_the_conversation_shows_the_ends(
     assert (piece["next_offset"], piece["size"]) == (30, len(whole["content"].encode()))
 
 
-async def test_get_raw_log_reads_what_the_program_was_sent_and_said(
+async def test_get_raw_log_returns_the_traffic_of_the_program(
     call: Call, session: Any, chat: Chat
 ) -> None:
     about = {"sessionId": session["id"]}
@@ -223,13 +225,13 @@ async def test_get_raw_log_reads_what_the_program_was_sent_and_said(
         await call("get_raw_log", limit=10**9, **about)
 
 
-async def test_search_messages_finds_what_was_said(call: Call, session: Any, chat: Chat) -> None:
+async def test_search_messages_finds_words(call: Call, session: Any, chat: Chat) -> None:
     await chat.say(session, "/demo say the shuttle of the loom")
     hits = await call("search_messages", query="shuttle")
     assert {hit["session"]["id"] for hit in hits} == {session["id"]}
 
 
-async def test_reorder_sessions_is_the_order_wanted(call: Call, worktree: Any) -> None:
+async def test_reorder_sessions_sets_the_order(call: Call, worktree: Any) -> None:
     about = {"worktreeId": worktree["id"]}
     made = [(await call("create_session", **about))["id"] for _ in range(3)]
     wanted = [made[2], made[0], made[1]]

@@ -1,4 +1,4 @@
-"""Sections 3, 6 and 7 of the interface, whatever two clients do to one workspace at once."""
+"""Sections 3, 6 and 7 of the interface: two clients that change one workspace concurrently."""
 
 import asyncio
 import shutil
@@ -22,7 +22,7 @@ from model.state import State, put
 from server.app import Server
 from tests.fakes import FakeBackend, echo, plan
 from tests.model.client.test_remote import QUICK, Mirror
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.server.conftest import TOKEN, base_url
 
 REPOSITORIES = 2
@@ -34,7 +34,7 @@ PREFERENCES = [
 ]
 
 Step = tuple[str, int, int]
-"""What to do, and two numbers that choose what it is done to."""
+"""An action, and two numbers that select its resources."""
 
 STEPS = st.tuples(
     st.sampled_from(
@@ -53,16 +53,16 @@ STEPS = st.tuples(
 ROUNDS = st.lists(st.tuples(STEPS, STEPS), min_size=4, max_size=24)
 
 
-def command_of(state: State, folder: Path, step: Step) -> tuple[str, dict[str, Any]]:
-    """The command of a step; ids are of things that may be gone when it arrives."""
+def make_command(state: State, folder: Path, step: Step) -> tuple[str, dict[str, Any]]:
+    """The command of a step; its ids may be gone when it arrives."""
     kind, first, second = step
     ids = {
-        "project": nth([p.id for p in state.projects.values() if not p.is_folder], first),
-        "folder": nth([p.id for p in state.projects.values() if p.is_folder], first),
-        "parent": nth([None, *(p.id for p in state.projects.values() if p.is_folder)], second),
-        "item": nth([*state.projects], first),
-        "worktree": nth([*state.worktrees], first),
-        "session": nth([*state.sessions], first),
+        "project": pick([p.id for p in state.projects.values() if not p.is_folder], first),
+        "folder": pick([p.id for p in state.projects.values() if p.is_folder], first),
+        "parent": pick([None, *(p.id for p in state.projects.values() if p.is_folder)], second),
+        "item": pick([*state.projects], first),
+        "worktree": pick([*state.worktrees], first),
+        "session": pick([*state.sessions], first),
     }
     name = f"name {second % 3}"
     match kind:
@@ -108,13 +108,13 @@ def command_of(state: State, folder: Path, step: Step) -> tuple[str, dict[str, A
     return "update_preferences", {"changes": PREFERENCES[first % len(PREFERENCES)]}
 
 
-def nth(values: Sequence[str | None], number: int) -> str | None:
-    """One of these; a stranger where there are none."""
+def pick(values: Sequence[str | None], number: int) -> str | None:
+    """One of the values; an unknown id if there are none."""
     return values[number % len(values)] if values else "nobody"
 
 
-def check(state: State) -> None:
-    """Everything lies somewhere, nothing lies in itself or too deep, no two have one name."""
+def check_invariants(state: State) -> None:
+    """Check that every parent exists, nesting is limited, and names and paths are unique."""
     for item in state.projects.values():
         above, parent_id = 0, item.parent_id
         while parent_id is not None:
@@ -122,10 +122,10 @@ def check(state: State) -> None:
             parent_id, above = state.projects[parent_id].parent_id, above + 1
             assert above <= MAX_DEPTH, "a cycle, or too deep"
         assert above + item.is_folder <= MAX_DEPTH
-    unique([(p.parent_id, p.name) for p in state.projects.values() if p.is_folder])
-    unique([p.path for p in state.projects.values() if not p.is_folder])
-    unique([(w.project_id, w.name) for w in state.worktrees.values()])
-    unique([w.path for w in state.worktrees.values()])
+    assert_unique([(p.parent_id, p.name) for p in state.projects.values() if p.is_folder])
+    assert_unique([p.path for p in state.projects.values() if not p.is_folder])
+    assert_unique([(w.project_id, w.name) for w in state.worktrees.values()])
+    assert_unique([w.path for w in state.worktrees.values()])
     for worktree in state.worktrees.values():
         assert not state.projects[worktree.project_id].is_folder
     assert {s.worktree_id for s in state.sessions.values()} <= state.worktrees.keys()
@@ -133,12 +133,12 @@ def check(state: State) -> None:
     assert {m.session_id for m in state.streaming.values()} <= state.sessions.keys()
 
 
-def unique(values: list[Any]) -> None:
+def assert_unique(values: list[Any]) -> None:
     assert len(set(values)) == len(values), values
 
 
 def without_git_status(state: State) -> State:
-    """What a restart must leave as it is; what git says is asked anew at every start."""
+    """The state without cached git status, which every start queries again."""
     for worktree in state.worktrees.values():
         cached = dict.fromkeys(name for name in type(worktree).model_fields if "cached_" in name)
         plain = worktree.model_copy(update=cached)
@@ -147,8 +147,8 @@ def without_git_status(state: State) -> State:
 
 
 @dataclass
-class Place:
-    """One Spinney on its directories, for as long as it runs."""
+class RunningWorkspace:
+    """A running workspace and its server."""
 
     workspace: Workspace
     server: Server
@@ -160,7 +160,7 @@ class Place:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[tuple[RemoteClient, Mirror]]:
-        """A client and the picture that it builds from events."""
+        """A client and the state that it builds from events."""
         client = RemoteClient(base_url(self.server), TOKEN, back_off=QUICK)
         mirror = Mirror(client)
         try:
@@ -169,77 +169,81 @@ class Place:
             await mirror.close()
             await client.close()
 
-    async def come_to_rest(self, client: RemoteClient, mirror: Mirror) -> None:
-        """Stop what waits for a person, and wait for what ends by itself."""
+    async def wait_until_idle(self, client: RemoteClient, mirror: Mirror) -> None:
+        """Stop runs that wait for the user, and wait for the others to end."""
 
-        def at_work(status: str) -> list[str]:
+        def sessions_with(status: str) -> list[str]:
             return [s.id for s in self.state.sessions.values() if s.status == status]
 
-        await mirror.until(lambda: not at_work("running"))
-        while waiting := at_work("waiting"):
+        await mirror.until(lambda: not sessions_with("running"))
+        while waiting := sessions_with("waiting"):
             for session_id in waiting:
                 await client.call_raw("stop_generation", {"sessionId": session_id})
-            await mirror.until(lambda: not at_work("running"))
+            await mirror.until(lambda: not sessions_with("running"))
         await mirror.until(
             lambda: {w.status for w in self.state.worktrees.values()} <= {"ready", "missing"}
         )
 
 
 @asynccontextmanager
-async def running(directories: Directories) -> AsyncIterator[Place]:
+async def run_workspace(directories: Directories) -> AsyncIterator[RunningWorkspace]:
     backend = FakeBackend()
     workspace = Workspace(directories, {backend.name: backend}, Catalog())
-    async with AsyncExitStack() as ending:
+    async with AsyncExitStack() as stack:
         await workspace.start()
-        ending.push_async_callback(workspace.stop)
+        stack.push_async_callback(workspace.stop)
         preferences = workspace.store.state.preferences
         await workspace.change_preferences(apply_changes(preferences, {"http_server_token": TOKEN}))
         server = Server(workspace)
         await server.start(0, localhost_only=True, token_required=True)
-        ending.push_async_callback(server.stop)
-        yield Place(workspace, server, backend)
+        stack.push_async_callback(server.stop)
+        yield RunningWorkspace(workspace, server, backend)
 
 
-async def told_or_done(call: Awaitable[Any]) -> None:
-    """A command is carried out, or refused with a sentence; never is it a fault of Spinney's."""
+async def run_or_be_refused(call: Awaitable[Any]) -> None:
+    """Wait for a command; it may be refused, but not with an internal error or timeout."""
     try:
         await call
     except SpinneyError as error:
         assert error.error_type not in ("internal_error", "timeout"), error.message
 
 
-async def conversations(client: RemoteClient, state: State) -> dict[str, Any]:
+async def read_conversations(client: RemoteClient, state: State) -> dict[str, Any]:
     return {
         session_id: await client.call_raw("get_messages", {"sessionId": session_id})
         for session_id in state.sessions
     }
 
 
-async def live_through(rounds: list[tuple[Step, Step]], folder: Path) -> None:
+async def play_rounds(rounds: list[tuple[Step, Step]], folder: Path) -> None:
     directories = Directories(folder / "config", folder / "data", folder / "home")
     directories.create()
-    async with running(directories) as place, place.client() as one, place.client() as other:
+    async with (
+        run_workspace(directories) as running,
+        running.client() as one,
+        running.client() as other,
+    ):
         for number, steps in enumerate(rounds):
-            place.backend.script = plan if number % 3 == 2 else echo
-            commands = [command_of(place.state, folder, step) for step in steps]
+            running.backend.script = plan if number % 3 == 2 else echo
+            commands = [make_command(running.state, folder, step) for step in steps]
             clients = (one[0], other[0])
             await asyncio.gather(
                 *(
-                    told_or_done(client.call_raw(name, args))
+                    run_or_be_refused(client.call_raw(name, args))
                     for client, (name, args) in zip(clients, commands, strict=True)
                 )
             )
-            check(place.state)
-        await place.come_to_rest(*one)
-        check(place.state)
+            check_invariants(running.state)
+        await running.wait_until_idle(*one)
+        check_invariants(running.state)
         for _, mirror in (one, other):
-            await mirror.until_like(place.workspace)
-        before = without_git_status(place.state)
-        said = await conversations(one[0], before)
-    async with running(directories) as again, again.client() as (client, mirror):
+            await mirror.until_equal(running.workspace)
+        before = without_git_status(running.state)
+        messages = await read_conversations(one[0], before)
+    async with run_workspace(directories) as again, again.client() as (client, mirror):
         assert without_git_status(again.state) == before
-        await mirror.until_like(again.workspace)
-        assert await conversations(client, before) == said
+        await mirror.until_equal(again.workspace)
+        assert await read_conversations(client, before) == messages
 
 
 @settings(
@@ -248,10 +252,10 @@ async def live_through(rounds: list[tuple[Step, Step]], folder: Path) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rounds=ROUNDS)
-def test_two_clients_keep_one_tree_and_a_restart_changes_nothing(
+def test_two_clients_stay_consistent_and_a_restart_changes_nothing(
     rounds: list[tuple[Step, Step]], own_home: Path, tmp_path_factory: Any, repository: Repository
 ) -> None:
     folder = tmp_path_factory.mktemp("life")
     for number in range(REPOSITORIES):
         shutil.copytree(repository.root, folder / f"repository-{number}")
-    asyncio.run(live_through(rounds, folder))
+    asyncio.run(play_rounds(rounds, folder))

@@ -1,63 +1,63 @@
-"""Section 9 and the rules of 2.5: what older and newer clients and files say is understood."""
+"""Section 9 and the rules of 2.5: older and newer clients and files are understood."""
 
 import json
 from typing import Any
 
-from tests.contract.conftest import RefusedError, remote_call
+from tests.contract.conftest import RefusedError, make_remote_call
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 
-def stored(program: Program) -> dict[str, Any]:
+def read_preferences(program: Program) -> dict[str, Any]:
     return dict(json.loads((program.config / "preferences.json").read_text()))
 
 
-def store(program: Program, text: str) -> None:
+def write_preferences(program: Program, text: str) -> None:
     program.config.mkdir(mode=0o700, exist_ok=True)
     (program.config / "preferences.json").write_text(text)
 
 
-def test_a_missing_preferences_file_is_made_with_the_defaults(program: Program) -> None:
+def test_a_missing_preferences_file_is_created_with_the_defaults(program: Program) -> None:
     with program.serving("--demo"):
         shown = program.call("get_preferences")
     assert (shown["theme"], shown["git_poll_interval"]) == ("system", 60)
-    assert stored(program)["theme"] == "system"
+    assert read_preferences(program)["theme"] == "system"
     (program.config / "preferences.json").unlink()
     with program.serving("--demo"):
-        assert stored(program)["zoom_level"] == 90
+        assert read_preferences(program)["zoom_level"] == 90
 
 
 def test_keys_of_a_newer_version_are_kept(program: Program) -> None:
-    store(program, json.dumps({"theme": "dark", "from_the_future": {"a": [1, None]}}))
+    write_preferences(program, json.dumps({"theme": "dark", "from_the_future": {"a": [1, None]}}))
     with program.serving("--demo"):
         program.call("update_preferences", json.dumps({"changes": {"zoom_level": 110}}))
         assert program.call("get_preferences")["theme"] == "dark"
-    kept = stored(program)
+    kept = read_preferences(program)
     assert kept["from_the_future"] == {"a": [1, None]}
     assert (kept["theme"], kept["zoom_level"]) == ("dark", 110)
 
 
-def test_a_bad_value_costs_that_value_only_and_is_told(program: Program) -> None:
-    store(program, json.dumps({"theme": "dark", "zoom_level": 5000}))
+def test_only_an_invalid_value_is_reset_and_a_problem_is_reported(program: Program) -> None:
+    write_preferences(program, json.dumps({"theme": "dark", "zoom_level": 5000}))
     with program.serving("--demo"):
         shown = program.call("get_preferences")
         assert (shown["theme"], shown["zoom_level"]) == ("dark", 90)
         assert "zoom_level" in str(program.call("get_problems"))
 
 
-def test_a_broken_file_is_put_aside_and_never_lost(program: Program) -> None:
-    store(program, '{"theme": "dark"')
+def test_a_broken_file_is_kept_under_another_name(program: Program) -> None:
+    write_preferences(program, '{"theme": "dark"')
     with program.serving("--demo"):
         assert program.call("get_preferences")["theme"] == "system"
-    aside = [p for p in program.config.iterdir() if p.name != "preferences.json"]
-    assert '{"theme": "dark"' in [path.read_text() for path in aside]
+    copies = [p for p in program.config.iterdir() if p.name != "preferences.json"]
+    assert '{"theme": "dark"' in [path.read_text() for path in copies]
 
 
-async def test_commands_have_their_other_names_and_arguments_both_spellings(
+async def test_command_aliases_and_both_spellings_of_arguments_are_accepted(
     program: Program, served: Serving, socket: Socket
 ) -> None:
-    call = remote_call(socket)
-    project = await call("add_project", path=str(program.made_repository()))
+    call = make_remote_call(socket)
+    project = await call("add_project", path=str(program.make_repository()))
     worktree = await call("open_base_worktree", project_id=project["id"])
     session = await call("create_session", worktree_id=worktree["id"], execution_mode="yolo")
     assert session["execution_mode"] == "yolo"
@@ -68,10 +68,10 @@ async def test_commands_have_their_other_names_and_arguments_both_spellings(
         assert (await call(name, sessionId=session["id"]))["id"] == session["id"]
 
 
-async def test_null_is_absent_and_what_is_unknown_is_ignored(
+async def test_null_is_absent_and_unknown_arguments_are_ignored(
     program: Program, served: Serving, socket: Socket
 ) -> None:
-    call = remote_call(socket)
+    call = make_remote_call(socket)
     args = {"name": "a", "parentId": None, "fromTheFuture": {"a": 1}}
     await socket.send({"id": "f", "command": "create_folder", "args": args})
     reply = await socket.answer("f")
@@ -83,8 +83,8 @@ async def test_null_is_absent_and_what_is_unknown_is_ignored(
     await socket.send({"id": "b", "command": "list_worktrees", "args": {"projectID": "x"}})
     assert "Missing field" in (await socket.answer("b"))["error"]
     await socket.send({"id": "c", "command": "create_folder", "args": {"name": "c", "parentid": 1}})
-    told = ["create_folder takes no 'parentid'. Did you mean parentId?"]
-    assert (await socket.answer("c"))["warnings"] == told
+    warnings = ["create_folder takes no 'parentid'. Did you mean parentId?"]
+    assert (await socket.answer("c"))["warnings"] == warnings
     try:
         await call("rename_folder", folderId=folder["id"], name=None)
     except RefusedError as refused:

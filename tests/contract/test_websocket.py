@@ -1,36 +1,34 @@
-"""Sections 4.2 and 4.3 of the interface: frames of a client, and what each is answered with."""
+"""Sections 4.2 and 4.3 of the interface: frames of a client and their replies."""
 
 from typing import Any
 
 import aiohttp
 import pytest
 
-from tests.contract.conftest import Call, Side, connected, data_of, served_side
+from tests.contract.conftest import Call, Target, make_served_target, open_socket, receive_data
 from tests.program import Serving
 from tests.server.conftest import Socket
 
 
 @pytest.fixture
-def side(served: Serving, socket: Socket) -> Side:
-    """These rows are of the WebSocket alone."""
-    return served_side(served, socket)
+def target(served: Serving, socket: Socket) -> Target:
+    """Only the served program."""
+    return make_served_target(served, socket)
 
 
 async def test_a_success_is_a_response_with_the_id_of_its_request(socket: Socket) -> None:
     await socket.send({"id": "mine", "command": "get_http_server_status"})
-    told = await socket.answer("mine")
-    assert set(told) == {"type", "id", "data"}
-    assert (told["type"], told["data"]["running"]) == ("response", True)
+    reply = await socket.answer("mine")
+    assert set(reply) == {"type", "id", "data"}
+    assert (reply["type"], reply["data"]["running"]) == ("response", True)
 
 
-async def test_args_are_taken_in_camel_case_and_in_snake_case(call: Call, session: Any) -> None:
+async def test_args_may_use_camel_case_or_snake_case(call: Call, session: Any) -> None:
     assert (await call("get_session", sessionId=session["id"]))["id"] == session["id"]
     assert (await call("get_session", session_id=session["id"]))["id"] == session["id"]
 
 
-async def test_an_argument_that_nobody_knows_is_ignored_and_told(
-    socket: Socket, session: Any
-) -> None:
+async def test_an_unknown_argument_is_ignored_with_a_warning(socket: Socket, session: Any) -> None:
     args = {"sessionId": session["id"], "sessionID": 1}
     await socket.send({"id": "a", "command": "get_session", "args": args})
     reply = await socket.answer("a")
@@ -38,15 +36,17 @@ async def test_an_argument_that_nobody_knows_is_ignored_and_told(
     assert reply["warnings"] == ["get_session takes no 'sessionID'. Did you mean sessionId?"]
 
 
-async def test_requests_in_flight_are_told_apart_by_their_ids(socket: Socket, session: Any) -> None:
+async def test_requests_in_flight_are_distinguished_by_their_ids(
+    socket: Socket, session: Any
+) -> None:
     ids = [f"flight-{number}" for number in range(20)]
     for request_id in ids:
         args = {"sessionId": request_id}
         await socket.send({"id": request_id, "command": "get_session", "args": args})
     for request_id in ids:
         seen = [frame for frame in socket.frames if frame.get("id") == request_id]
-        told = seen[0] if seen else await socket.answer(request_id)
-        assert told["error"] == f"Session not found: {request_id}"
+        reply = seen[0] if seen else await socket.answer(request_id)
+        assert reply["error"] == f"Session not found: {request_id}"
 
 
 @pytest.mark.parametrize(
@@ -68,45 +68,45 @@ async def test_a_failure_is_an_error_with_the_id_of_its_request(
     socket: Socket, frame: Any, error: str
 ) -> None:
     await socket.send(frame)
-    told = await socket.answer("1")
-    assert set(told) >= {"type", "id", "error", "error_type"}
-    assert told["error"].startswith(error)
+    reply = await socket.answer("1")
+    assert set(reply) >= {"type", "id", "error", "error_type"}
+    assert reply["error"].startswith(error)
 
 
 @pytest.mark.parametrize("frame", ["no json", "[]", "1", '"text"', "null", "{", '{"id": NaN'])
-async def test_a_frame_that_is_no_object_is_told_and_the_connection_stays(
+async def test_a_frame_that_is_not_an_object_is_an_error_and_the_connection_stays(
     socket: Socket, frame: str
 ) -> None:
     await socket.send(frame)
-    told = await socket.answer(None)
-    assert told["type"] == "error"
-    assert told["error"].startswith("Invalid request: ")
+    reply = await socket.answer(None)
+    assert reply["type"] == "error"
+    assert reply["error"].startswith("Invalid request: ")
     assert isinstance(await socket.call("list_projects"), list)
 
 
 async def test_send_message_starts_a_run(socket: Socket, session: Any, worktree: Any) -> None:
     given = {"session_id": session["id"], "message": "/demo say hello", "files": []}
     await socket.send({"type": "send_message", **given})
-    assert (await data_of(socket, "message-started"))["session_id"] == session["id"]
-    assert (await data_of(socket, "content-delta"))["content"].strip() == "hello"
-    await data_of(socket, "message-completed")
+    assert (await receive_data(socket, "message-started"))["session_id"] == session["id"]
+    assert (await receive_data(socket, "content-delta"))["content"].strip() == "hello"
+    await receive_data(socket, "message-completed")
     await socket.send({"type": "send_message", "id": "with one", **given})
     assert set((await socket.answer("with one"))["data"]) == {"message_id", "status"}
-    await data_of(socket, "message-completed")
+    await receive_data(socket, "message-completed")
 
 
-async def test_send_message_that_fails_is_told_without_an_id_too(
+async def test_send_message_that_fails_is_an_error_without_an_id_too(
     socket: Socket, session: Any
 ) -> None:
     await socket.send({"type": "send_message", "session_id": "no", "message": "hello"})
-    told = await socket.answer(None)
-    assert (told["type"], told["error"]) == ("error", "Session not found: no")
+    reply = await socket.answer(None)
+    assert (reply["type"], reply["error"]) == ("error", "Session not found: no")
     given = {"session_id": session["id"], "message": "a", "files": ["/missing/file"]}
     await socket.send({"type": "send_message", "id": "1", **given})
     assert "/missing/file" in (await socket.answer("1"))["error"]
 
 
-async def test_subscribe_and_unsubscribe_change_no_event_twice(
+async def test_subscribe_and_unsubscribe_never_duplicate_events(
     socket: Socket, session: Any, listener: Socket
 ) -> None:
     about = {"session_id": session["id"]}
@@ -115,10 +115,10 @@ async def test_subscribe_and_unsubscribe_change_no_event_twice(
         assert (await socket.answer(f"{kind}-{number}"))["type"] == "response"
         before = len(socket.frames)
         await socket.send({"type": "send_message", "message": "/demo say hello", **about})
-        await data_of(socket, "message-completed")
-        heard = [frame.get("event") for frame in socket.frames[before:]]
-        assert heard.count("message-started") == 1
-        assert heard.count("message-completed") == 1
+        await receive_data(socket, "message-completed")
+        received = [frame.get("event") for frame in socket.frames[before:]]
+        assert received.count("message-started") == 1
+        assert received.count("message-completed") == 1
 
 
 async def test_a_client_that_reconnects_must_subscribe_again(
@@ -128,9 +128,9 @@ async def test_a_client_that_reconnects_must_subscribe_again(
     await socket.send({"type": "subscribe", "id": "1", **about})
     await socket.answer("1")
     await socket.socket.close()
-    again = await connected(http, served.token)
+    again = await open_socket(http, served.token)
     await again.send({"type": "send_message", "message": "/demo say hello", **about})
-    assert (await data_of(again, "message-completed"))["session_id"] == session["id"]
+    assert (await receive_data(again, "message-completed"))["session_id"] == session["id"]
 
 
 async def test_401_before_the_upgrade(http: aiohttp.ClientSession) -> None:

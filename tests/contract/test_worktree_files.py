@@ -4,30 +4,30 @@ from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, refusal
-from tests.contract.place import Place
-from tests.model.git.made_repository import Repository
+from tests.contract.conftest import Call, expect_error
+from tests.contract.project_client import ProjectClient
+from tests.model.git.repository import Repository
 from tests.server.conftest import Socket
 
 
 @pytest.fixture
-def place(call: Call, listener: Socket, project: Any, with_remote: Repository) -> Place:
-    return Place(call, listener, project["id"], with_remote)
+def client(call: Call, listener: Socket, project: Any, with_remote: Repository) -> ProjectClient:
+    return ProjectClient(call, listener, project["id"], with_remote)
 
 
-async def test_it_gives_the_best_paths_within_the_worktree(place: Place) -> None:
-    made = await place.create()
-    place.write(made, "src/deep/parser.py")
-    place.write(made, "notes.txt")
-    answer = await place.call("list_worktree_files", worktreeId=made["id"], query="prs")
+async def test_the_best_matching_paths_are_listed(client: ProjectClient) -> None:
+    made = await client.create()
+    client.write(made, "src/deep/parser.py")
+    client.write(made, "notes.txt")
+    answer = await client.call("list_worktree_files", worktreeId=made["id"], query="prs")
     assert answer == {"files": ["src/deep/parser.py"]}
-    answer = await place.call("list_worktree_files", worktreeId=made["id"], limit=2)
+    answer = await client.call("list_worktree_files", worktreeId=made["id"], limit=2)
     assert len(answer["files"]) == 2
 
 
-async def test_it_refuses_what_makes_no_sense(place: Place) -> None:
-    told = await refusal(place.call, "list_worktree_files", worktreeId="nowhere")
-    assert told == "Worktree not found: nowhere"
-    made = await place.create()
-    told = await refusal(place.call, "list_worktree_files", worktreeId=made["id"], limit=0)
-    assert told == "Invalid field 'limit': must be from 1 to 1000"
+async def test_an_unknown_worktree_and_an_invalid_limit_are_refused(client: ProjectClient) -> None:
+    error = await expect_error(client.call, "list_worktree_files", worktreeId="nowhere")
+    assert error == "Worktree not found: nowhere"
+    made = await client.create()
+    error = await expect_error(client.call, "list_worktree_files", worktreeId=made["id"], limit=0)
+    assert error == "Invalid field 'limit': must be from 1 to 1000"

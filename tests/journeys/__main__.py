@@ -13,35 +13,33 @@ from tests.journeys.runs import replay, run
 from tests.patience import PATIENCE
 
 parser = argparse.ArgumentParser(prog="python -m tests.journeys", description=__doc__)
-parser.add_argument("face", nargs="?", choices=["terminal", "page"], default="terminal")
-parser.add_argument("--minutes", type=float, default=float("inf"), help="absent: until stopped")
+parser.add_argument("interface", nargs="?", choices=["terminal", "page"], default="terminal")
+parser.add_argument("--minutes", type=float, default=float("inf"), help="default: until stopped")
+parser.add_argument("--seed", type=int, help="seed of the first journey; each next one adds 1")
+parser.add_argument("--steps", type=int, default=40, help="most steps of a journey")
 parser.add_argument(
-    "--seed", type=int, help="of the first journey; a new one for each that follows"
+    "--patience", type=float, default=PATIENCE, help="seconds to wait for anything to be drawn"
 )
-parser.add_argument("--steps", type=int, default=40, help="the longest journey")
+parser.add_argument("--replay", type=Path, metavar="FILE", help="replay the steps in this file")
 parser.add_argument(
-    "--patience", type=float, default=PATIENCE, help="seconds that anything may take to be drawn"
-)
-parser.add_argument("--replay", type=Path, metavar="FILE", help="walk the steps of this file")
-parser.add_argument(
-    "--source", type=Path, metavar="DIR", help="walk the checkout there, which has a .venv"
+    "--source", type=Path, metavar="DIR", help="test the checkout in DIR, which must have a .venv"
 )
 options = parser.parse_args()
 
 if options.source is not None:
     os.environ["JOURNEY_SOURCE"] = str(options.source)
-# Ended from outside, it still ends what it has started.
+# On SIGTERM, the processes that were started are stopped as well.
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 if options.replay is not None:
-    replay(options.face, json.loads(options.replay.read_text()), options.patience)
+    replay(options.interface, json.loads(options.replay.read_text()), options.patience)
     sys.exit(0)
 seed = random.randrange(10**6) if options.seed is None else options.seed
 end = time.monotonic() + 60 * options.minutes
-found = 0
+failures = 0
 try:
     while time.monotonic() < end:
-        found += not run(options.face, seed, steps=options.steps, patience=options.patience)
+        failures += not run(options.interface, seed, steps=options.steps, patience=options.patience)
         seed += 1
 except KeyboardInterrupt:
     print(f"stopped in the journey of seed {seed}", file=sys.stderr)
-sys.exit(1 if found else 0)
+sys.exit(1 if failures else 0)

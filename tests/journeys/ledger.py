@@ -1,7 +1,7 @@
-"""What the driven clients typed and decided, held against what a Spinney made of it.
+"""Records what the clients typed and decided, and compares it with the server's conversations.
 
-Every text that is typed carries a mark of its own (`k17k`), and so does what the demo agent makes
-of it. So each can be found again, on a screen or in a conversation, and told from all others.
+Each typed text contains a unique mark (`k17k`), which the demo agent repeats in its output. So each
+text can be found on a screen or in a conversation.
 """
 
 import re
@@ -11,36 +11,36 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from tests.journeys.served import Client
+from tests.journeys.client import Client
 
 MARK = re.compile(r"k\d+k")
 _DRAWN = re.compile(r"[\s\u2500-\u259f]+")
-"""Blanks and lines, which a screen puts between the characters of a text."""
+"""Whitespace and box-drawing characters, which a screen adds between the characters of a text."""
 COUNTED = (
     "session-created", "session-archived", "session-deleted",
     "worktree:creating", "worktree:archived", "worktree:deleted", "project:removed",
 )  # fmt: skip
-"""Events of which each is asked for by a person, by one key press or one call."""
+"""Events that occur only on request: one for each key press or command."""
 MODE_CHANGED, STOPPED = "session-updated: mode", "message-completed: stopped"
-"""What is not an event of its own, and is asked for likewise."""
+"""Names for changes that have no event of their own and occur only on request."""
 KINDS = {
     "approved": "plan", "answered": "question", "allowed": "permission", "denied": "permission",
 }  # fmt: skip
-"""Which kind of request an outcome decides, by its first word."""
+"""The kind of request for the first word of each outcome."""
 _REPEATED = re.compile(r"^You asked: .*$|\AThe plan is approved\. (?s:.*)", re.MULTILINE)
-"""Where the agent that asked is gone, Spinney repeats the question before the answer to it, and
-the plan that is approved."""
+"""Text that Spinney adds to a message when the agent has exited meanwhile: the question before the
+answer to it, and the approved plan."""
 
 
-class FoundError(AssertionError):
-    """Something that must hold did not; `steps` lead there."""
+class InvariantError(AssertionError):
+    """An invariant does not hold after these `steps`."""
 
     steps: list[tuple[str, dict[str, Any]]]
 
 
 @dataclass
 class Conversation:
-    """A session as the second client reads it."""
+    """A session with its messages, as read by the second client."""
 
     session: dict[str, Any]
     messages: list[dict[str, Any]]
@@ -62,20 +62,20 @@ class Conversation:
 
     @property
     def request(self) -> dict[str, Any] | None:
-        """What it waits for, if it does."""
+        """The request that the session is waiting for, if any."""
         request: dict[str, Any] | None = self.session["request"]
         return request if self.status == "waiting" else None
 
     @property
-    def needs_somebody(self) -> bool:
-        """Whether the terminal counts it among those that need somebody."""
+    def needs_user(self) -> bool:
+        """Whether the terminal counts it among the sessions that need the user."""
         return self.status in ("waiting", "failed") or (
             self.status == "idle" and bool(self.session["unread"])
         )
 
     @property
     def is_long(self) -> bool:
-        """Whether it rests and is more than a screen."""
+        """Whether it is idle and longer than a screen."""
         return self.status == "idle" and not self.queued and len(self.messages) > 8
 
     @property
@@ -84,12 +84,12 @@ class Conversation:
 
     @property
     def marks(self) -> set[str]:
-        """All that stand in it."""
+        """All marks in the conversation."""
         return set(MARK.findall(" ".join(strings([self.messages, self.queued]))))
 
     @property
-    def tail(self) -> str:
-        """The last word that is drawn as text: it stands at the end of the conversation."""
+    def last_word(self) -> str:
+        """The last word that is drawn as text, at the end of the conversation."""
         for message in reversed(self.messages):
             for block in reversed(message["content"]):
                 if block["type"] in ("text", "plan") and (
@@ -98,128 +98,128 @@ class Conversation:
                     return str(words[-1])
         return ""
 
-    def decided(self) -> Iterator[tuple[str, str]]:
-        """The requests that were decided, by the message in which they were made, and how."""
+    def find_decisions(self) -> Iterator[tuple[str, str]]:
+        """Yield the message id and outcome of each request that was decided."""
         for message in self.messages:
             for block in message["content"]:
-                outcome = _outcome(block)
+                outcome = _read_outcome(block)
                 if outcome:
                     yield message["id"], outcome
 
 
 @dataclass
 class World:
-    """All conversations at one moment, by their sessions' ids."""
+    """All conversations at one moment, by session id."""
 
     conversations: dict[str, Conversation]
 
     @classmethod
     def read(cls, client: Client) -> "World":
-        found = {}
+        conversations = {}
         for project in client.call("list_projects"):
-            wanted = {"projectId": project["id"], "includeArchived": True}
-            for worktree in client.call("list_worktrees", **wanted):
-                wanted = {"worktreeId": worktree["id"], "includeArchived": True}
-                for session in client.call("list_sessions", **wanted):
-                    named = {"sessionId": session["id"]}
-                    # In this order: one that leaves the queue meanwhile is read twice.
-                    queued = client.call("list_queued_messages", **named)
-                    messages = client.call("get_messages", **named, limit=500)["messages"]
-                    said = {message["id"] for message in messages}
-                    queued = [message for message in queued if message["id"] not in said]
-                    found[session["id"]] = Conversation(session, messages, queued)
-        return cls(found)
+            arguments = {"projectId": project["id"], "includeArchived": True}
+            for worktree in client.call("list_worktrees", **arguments):
+                arguments = {"worktreeId": worktree["id"], "includeArchived": True}
+                for session in client.call("list_sessions", **arguments):
+                    session_id = session["id"]
+                    # In this order: a message that leaves the queue meanwhile is not missed.
+                    queued = client.call("list_queued_messages", sessionId=session_id)
+                    page = client.call("get_messages", sessionId=session_id, limit=500)
+                    messages = page["messages"]
+                    sent = {message["id"] for message in messages}
+                    queued = [message for message in queued if message["id"] not in sent]
+                    conversations[session_id] = Conversation(session, messages, queued)
+        return cls(conversations)
 
-    def named(self, name: str) -> Conversation | None:
-        """The session of this name, which no other has."""
-        named = (made for made in self.conversations.values() if made.name == name)
-        return next(named, None)
+    def find_by_name(self, name: str) -> Conversation | None:
+        """The session with this name; names are unique here."""
+        return next((each for each in self.conversations.values() if each.name == name), None)
 
-    def at(self, number: int) -> Conversation:
-        """One of all, counted in the order in which they were made."""
-        made = list(self.conversations.values())
-        made.sort(key=lambda conversation: conversation.session["created_at"])
-        return made[number % len(made)]
+    def nth(self, number: int) -> Conversation:
+        """The session with this number by age, modulo their count."""
+        by_age = list(self.conversations.values())
+        by_age.sort(key=lambda conversation: conversation.session["created_at"])
+        return by_age[number % len(by_age)]
 
     @property
-    def open(self) -> list[Conversation]:
-        """Those that are not archived."""
-        return [made for made in self.conversations.values() if not made.is_archived]
+    def open_sessions(self) -> list[Conversation]:
+        """The conversations that are not archived."""
+        return [each for each in self.conversations.values() if not each.is_archived]
 
     @property
     def texts(self) -> Iterator[str]:
-        """All that was said or is to be said."""
+        """All texts in messages and queues."""
         for conversation in self.conversations.values():
             yield from strings([conversation.messages, conversation.queued])
 
 
 @dataclass
 class Ledger:
-    """The account of one journey."""
+    """What was typed, sent, decided and requested in one journey."""
 
     typed: dict[str, str] = field(default_factory=dict)
-    """Texts by their marks."""
-    homes: dict[str, set[str]] = field(default_factory=dict)
-    """The sessions in which each may be drawn."""
-    sends: Counter[str] = field(default_factory=Counter)
-    """How often each may have become a message."""
-    acts: dict[str, set[str]] = field(default_factory=dict)
-    """What a person chose deliberately, by the message of the request."""
-    words: dict[str, list[str]] = field(default_factory=dict)
-    """What was sent to each session: an answer in words, where it waited."""
-    wanted: Counter[str] = field(default_factory=Counter)
-    """How often each kind of event was asked for; see `COUNTED`."""
-    happened: Counter[str] = field(default_factory=Counter)
-    """How often each of them came."""
+    """The typed texts by mark."""
+    allowed_sessions: dict[str, set[str]] = field(default_factory=dict)
+    """The sessions in which each mark may be drawn."""
+    send_counts: Counter[str] = field(default_factory=Counter)
+    """How many messages may contain each mark."""
+    decisions: dict[str, set[str]] = field(default_factory=dict)
+    """The outcomes that were chosen, by the message of the request."""
+    sent_texts: dict[str, list[str]] = field(default_factory=dict)
+    """The texts sent to each session; each may answer a request."""
+    expected: Counter[str] = field(default_factory=Counter)
+    """How many events of each kind were requested; see `COUNTED`."""
+    received: Counter[str] = field(default_factory=Counter)
+    """How many of them were received."""
     requests: set[tuple[str, str]] = field(default_factory=set)
-    """All requests that were made of a person: the message of each, and its kind."""
+    """The message id and kind of every request to the user."""
     accepted: set[str] = field(default_factory=set)
-    """The ids of messages that were acknowledged."""
+    """The ids of messages that the server acknowledged."""
     counted: tuple[str, ...] = COUNTED
-    """What may happen no more often than it was asked for."""
+    """The kinds of events that may not occur more often than requested."""
     _modes: dict[str, str] = field(default_factory=dict)
     """The last mode of each session."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def mark(self) -> str:
-        """A mark that no other text has."""
+    def new_mark(self) -> str:
+        """Return an unused mark."""
         return f"k{next(self._numbers)}k"
 
-    def type(self, text: str, *session_ids: str) -> None:
-        """A text with a mark is typed where it may come to these sessions."""
+    def record_typed(self, text: str, *session_ids: str) -> None:
+        """Record a typed text, and the sessions in which it may be drawn."""
         for mark in MARK.findall(text):
             self.typed[mark] = text
-            self.homes.setdefault(mark, set()).update(session_ids)
+            self.allowed_sessions.setdefault(mark, set()).update(session_ids)
 
-    def send(self, text: str, session_id: str) -> None:
-        """One key press sends this to a session."""
-        self.sends.update(set(MARK.findall(text)))
-        self.words.setdefault(session_id, []).append(text)
+    def record_sent(self, text: str, session_id: str) -> None:
+        """Record that a text is sent to a session once."""
+        self.send_counts.update(set(MARK.findall(text)))
+        self.sent_texts.setdefault(session_id, []).append(text)
 
-    def take_back(self, text: str) -> None:
-        """What was sent is not said yet, and is taken back."""
-        self.sends.subtract(set(MARK.findall(text)))
+    def record_removed(self, text: str) -> None:
+        """Record that a queued message is removed before the agent received it."""
+        self.send_counts.subtract(set(MARK.findall(text)))
 
-    def act(self, message_id: str, *outcomes: str) -> None:
-        """A person chooses one of these outcomes for the request that was made in a message."""
-        self.acts.setdefault(message_id, set()).update(outcomes)
+    def record_decision(self, message_id: str, *outcomes: str) -> None:
+        """Record that one of these outcomes is chosen for the request in a message."""
+        self.decisions.setdefault(message_id, set()).update(outcomes)
         if any(outcome.startswith("approved") for outcome in outcomes):
-            self.want(MODE_CHANGED)
+            self.expect(MODE_CHANGED)
 
-    def want(self, event: str) -> None:
-        """One key press, or one call, asks for this event."""
-        self.wanted[event] += 1
+    def expect(self, event: str) -> None:
+        """Expect one more event of this kind."""
+        self.expected[event] += 1
 
-    def lost(self, places: Iterable[str]) -> list[str]:
-        """The typed texts that stand in none of these."""
-        kept = "\n".join(_bare(place) for place in places)
-        return [text for text in self.typed.values() if _bare(text) not in kept]
+    def find_lost(self, texts: Iterable[str]) -> list[str]:
+        """Return the typed texts that none of these strings contains."""
+        present = "\n".join(_strip_drawing(text) for text in texts)
+        return [text for text in self.typed.values() if _strip_drawing(text) not in present]
 
-    def observe(self, events: Iterable[dict[str, Any]]) -> None:
-        """Note what was asked and what was acknowledged."""
+    def record_events(self, events: Iterable[dict[str, Any]]) -> None:
+        """Record requests, acknowledged messages and counted events."""
         for frame in events:
             body = frame.get("payload") or frame.get("data") or {}
-            self.happened[frame["event"]] += 1
+            self.received[frame["event"]] += 1
             match frame["event"]:
                 case "session-waiting" if body["request"] is not None:
                     self.requests.add((body["request"]["message_id"], body["request"]["kind"]))
@@ -228,60 +228,60 @@ class Ledger:
                 case "session-updated" if "execution_mode" in body["updates"]:
                     mode = body["updates"]["execution_mode"]
                     if self._modes.get(body["session_id"], mode) != mode:
-                        self.happened[MODE_CHANGED] += 1
+                        self.received[MODE_CHANGED] += 1
                     self._modes[body["session_id"]] = mode
                 case "message-completed" if body["stop_reason"] == "stopped":
-                    self.happened[STOPPED] += 1
+                    self.received[STOPPED] += 1
                 case "message-queued":
                     self.accepted.add(body["message"]["id"])
                 case "message-removed":
                     self.accepted.discard(body["message_id"])
 
-    def forgive(self, events: Iterable[dict[str, Any]]) -> None:
-        """Expect nothing that was taken back while the world was read."""
+    def ignore_removed(self, events: Iterable[dict[str, Any]]) -> None:
+        """Stop expecting messages that were removed while the conversations were being read."""
         for frame in events:
             if frame["event"] == "message-removed":
                 self.accepted.discard((frame.get("payload") or frame["data"])["message_id"])
 
-    def complaints(self, world: World) -> Iterator[str]:
-        """What nobody asked for: decisions, messages that were sent twice or are gone."""
+    def find_violations(self, world: World) -> Iterator[str]:
+        """Yield decisions and events that were not requested, and duplicate or lost messages."""
         sent: Counter[str] = Counter()
         known = set()
         for session_id, conversation in world.conversations.items():
-            said = {_lines_of(words) for words in self.words.get(session_id, ())}
-            for message_id, outcome in conversation.decided():
-                meant = self.acts.get(message_id, set())
-                in_words = outcome == "denied" or _lines_of(outcome.partition(" ")[2]) in said
+            said = {_split_lines(words) for words in self.sent_texts.get(session_id, ())}
+            for message_id, outcome in conversation.find_decisions():
+                chosen = self.decisions.get(message_id, set())
+                is_in_words = outcome == "denied" or _split_lines(outcome.partition(" ")[2]) in said
                 is_asked = (message_id, KINDS[outcome.partition(" ")[0]]) in self.requests
-                if is_asked and outcome not in meant and not (said and in_words):
-                    yield f"“{outcome}” was decided by nobody in {conversation.name}"
+                if is_asked and outcome not in chosen and not (said and is_in_words):
+                    yield f"“{outcome}” was not requested in {conversation.name}"
             for message in [*conversation.messages, *conversation.queued]:
                 known.add(message["id"])
                 if message["role"] == "user":
                     words = "\n".join(block.get("text", "") for block in message["content"])
                     sent.update(set(MARK.findall(_REPEATED.sub("", words))))
         for mark, times in sent.items():
-            if times > self.sends[mark]:
-                yield f"{mark} was sent {times} times, and should have been {self.sends[mark]}"
+            if times > self.send_counts[mark]:
+                yield f"{mark} was sent {times} times, expected {self.send_counts[mark]}"
         for message_id in self.accepted - known:
-            yield f"the message {message_id} was accepted and is gone"
+            yield f"message {message_id} was accepted and is missing"
         for event in self.counted:
-            if self.happened[event] > self.wanted[event]:
-                times, wanted = self.happened[event], self.wanted[event]
-                yield f"{event} came {times} times, and was asked for {wanted} times"
+            if self.received[event] > self.expected[event]:
+                times, wanted = self.received[event], self.expected[event]
+                yield f"{event} was received {times} times and requested {wanted} times"
 
 
-def _bare(text: str) -> str:
+def _strip_drawing(text: str) -> str:
     return _DRAWN.sub("", text)
 
 
-def _lines_of(text: str) -> frozenset[str]:
-    """In any order: a hand that goes back to the box writes on behind the line that it touched."""
-    return frozenset(map(_bare, text.split("\n")))
+def _split_lines(text: str) -> frozenset[str]:
+    """The lines in any order, since typing may continue behind any line that was clicked."""
+    return frozenset(map(_strip_drawing, text.split("\n")))
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text in a value of JSON."""
+    """Every string in a JSON value."""
     match value:
         case str():
             yield value
@@ -292,7 +292,7 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(list(value.values()))
 
 
-def _outcome(block: dict[str, Any]) -> str:
+def _read_outcome(block: dict[str, Any]) -> str:
     match block:
         case {"type": "plan", "approved": str(mode)}:
             return f"approved {mode}"

@@ -1,36 +1,36 @@
-"""The state machine that walks the page: which step comes next, and with what."""
+"""The state machine that chooses the steps of a journey on the page."""
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from tests.journeys.ledger import FoundError
+from tests.journeys.ledger import InvariantError
+from tests.journeys.page_harness import SCREENS
 from tests.journeys.page_journey import PageJourney
-from tests.journeys.page_place import SCREENS
-from tests.journeys.speech import DIRECTIVES, OPENINGS
+from tests.journeys.prompts import DIRECTIVES, OPENINGS
 from tests.patience import PATIENCE
 
 NUMBERS = st.integers(0, 5)
 
 
 class PageMachine(RuleBasedStateMachine):
-    """Any step at any time; those for which a session waits come more often where one does."""
+    """Takes any possible step, more often a reaction while a session waits for one."""
 
     journey: PageJourney | None = None
     patience = PATIENCE
     screen = ""
-    found: FoundError | None = None
-    """What the first journey of a run found. Hypothesis would walk it again, to no end."""
+    failure: InvariantError | None = None
+    """The failure of the first journey; raised again where hypothesis tries to repeat it."""
 
     def perform(self, name: str, **values: object) -> None:
-        if self.found is not None:
-            raise self.found
+        if self.failure is not None:
+            raise self.failure
         try:
             if self.journey is None:
                 self.journey = PageJourney(self.patience)
-                self.journey.perform("sit_down", screen=self.screen)
+                self.journey.perform("open_page", screen=self.screen)
             self.journey.perform(name, **values)
-        except FoundError as error:
-            type(self).found = error
+        except InvariantError as error:
+            type(self).failure = error
             raise
 
     def teardown(self) -> None:
@@ -43,16 +43,16 @@ class PageMachine(RuleBasedStateMachine):
 
     @property
     def waits(self) -> bool:
-        here = self.journey.shown if self.journey is not None else None
-        return here is not None and here.request is not None
+        current = self.journey.shown if self.journey is not None else None
+        return current is not None and current.request is not None
 
     @property
     def has_tabs(self) -> bool:
-        return self.journey is not None and len(self.journey.at.tabs) > 1
+        return self.journey is not None and len(self.journey.harness.tabs) > 1
 
     @property
     def is_offline(self) -> bool:
-        return self.journey is not None and not self.journey.at.is_online
+        return self.journey is not None and not self.journey.harness.is_online
 
     @initialize(screen=st.sampled_from(sorted(SCREENS)))
     def choose_screen(self, screen: str) -> None:
@@ -60,7 +60,7 @@ class PageMachine(RuleBasedStateMachine):
 
     @rule()
     def a_rest(self) -> None:
-        """Nothing; first by name, as hypothesis tries the first rule alone before all others."""
+        """Do nothing. This rule must sort first: hypothesis tries the first rule alone."""
 
     @rule(number=NUMBERS)
     def open_by_tree(self, number: int) -> None:
@@ -91,8 +91,8 @@ class PageMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.is_open)
     @rule(step=st.sampled_from((-1, 1)))
-    def travel(self, step: int) -> None:
-        self.perform("travel", step=step)
+    def traverse_history(self, step: int) -> None:
+        self.perform("traverse_history", step=step)
 
     @precondition(lambda self: self.is_open)
     @rule(kind=st.sampled_from(sorted(DIRECTIVES)), burst=st.booleans())
@@ -147,18 +147,18 @@ class PageMachine(RuleBasedStateMachine):
         self.perform("decide", number=number, in_list=True)
 
     @precondition(lambda self: self.is_open)
-    @rule(is_loaded_anew=st.booleans())
-    def run(self, is_loaded_anew: bool) -> None:
-        self.perform("run", is_loaded_anew=is_loaded_anew)
+    @rule(is_reloaded=st.booleans())
+    def run_command(self, is_reloaded: bool) -> None:
+        self.perform("run_command", is_reloaded=is_reloaded)
 
     @precondition(lambda self: self.is_open)
     @rule()
     def clear(self) -> None:
         self.perform("clear")
 
-    @rule(end=st.sampled_from(("well", "failed", "anyway")))
-    def begin_in_setup(self, end: str) -> None:
-        self.perform("begin_in_setup", end=end)
+    @rule(outcome=st.sampled_from(("success", "failure", "anyway")))
+    def begin_in_setup(self, outcome: str) -> None:
+        self.perform("begin_in_setup", outcome=outcome)
 
     @precondition(lambda self: self.is_open)
     @rule()
@@ -229,6 +229,6 @@ class PageMachine(RuleBasedStateMachine):
     def come_back_soon(self) -> None:
         self.perform("come_back")
 
-    @rule(do=st.sampled_from(("send", "stop", "decide", "archive", "rename")), number=NUMBERS)
-    def elsewhere(self, do: str, number: int) -> None:
-        self.perform("elsewhere", do=do, number=number)
+    @rule(action=st.sampled_from(("send", "stop", "decide", "archive", "rename")), number=NUMBERS)
+    def elsewhere(self, action: str, number: int) -> None:
+        self.perform("elsewhere", action=action, number=number)

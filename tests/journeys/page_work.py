@@ -1,94 +1,106 @@
-"""A person who has an agent work: a command that runs, a fresh start, a setup that comes first."""
+"""Steps on the page that start work: a command, `/clear`, a worktree with a setup script."""
 
 from typing import Any, Final
 
-from tests.journeys.elsewhere import MOST
 from tests.journeys.page_writing import WritingSteps
-from tests.journeys.setup import hold, let_go
-from tests.journeys.speech import DIRECTIVES, OVER, RUN, begun
+from tests.journeys.prompts import DIRECTIVES, LAST_OUTPUT, RUN_COMMAND, first_output
+from tests.journeys.second_client import MAX_SESSIONS
+from tests.journeys.setup import block_setup, finish_setup
 
-WAITS: Final = "Waiting for setup"
-FAILED: Final = "Setup failed"
-"""What is said of a message that waits for the setup of its worktree."""
+SETUP_RUNNING: Final = "Waiting for setup"
+SETUP_FAILED: Final = "Setup failed"
+"""Texts about a message that waits for the setup of its worktree."""
 
 
 class WorkSteps(WritingSteps):
-    """Steps that begin some work and look at what comes of it."""
+    """Steps that start some work and check its result."""
 
-    def run(self, is_loaded_anew: bool) -> None:
-        """Have a command run, and read what it prints: while it runs, and afterwards."""
-        here = self.shown
-        if here is None or not self._is_free() or here.session["execution_mode"] == "plan":
+    def run_command(self, is_reloaded: bool) -> None:
+        """Have the agent run a command, and check the output while it runs and afterwards."""
+        current = self.shown
+        if current is None or not self._is_free() or current.session["execution_mode"] == "plan":
             return
-        mark = self.at.ledger.mark()
-        go = self.at.program.place / mark
-        if not self._type(RUN.format(mark=mark, go=go), burst=True):
+        mark = self.harness.ledger.new_mark()
+        go = self.harness.program.place / mark
+        if not self._type(RUN_COMMAND.format(mark=mark, go=go), burst=True):
             return
         self._submit()
-        prints = lambda seen: begun(mark) in "".join(seen.live)  # noqa: E731
-        self.at.wait_for(prints, "what the command prints")
-        if is_loaded_anew:
-            self.at.page.reload()
-            self.at.wait_for(prints, "what the command has printed before")
+        has_output = lambda view: first_output(mark) in "".join(view.live)  # noqa: E731
+        self.harness.wait_for(has_output, "the output of the command")
+        if is_reloaded:
+            self.harness.page.reload()
+            self.harness.wait_for(has_output, "the earlier output of the command")
         go.touch()
-        status = lambda: self.at.world.conversations[here.id].status  # noqa: E731
-        self.at.settle(lambda: "it runs on" if status() == "running" else "")
-        self._press(self.at.page.locator(".message").last.locator("details.tool > summary").last)
-        printed = begun(mark) + "\n" + OVER
-        self.at.wait_for(lambda seen: printed in "".join(seen.results), "what it has printed")
+        status = lambda: self.harness.world.conversations[current.id].status  # noqa: E731
+        self.harness.settle(lambda: "it is still running" if status() == "running" else "")
+        self._press(
+            self.harness.page.locator(".message").last.locator("details.tool > summary").last
+        )
+        printed = first_output(mark) + "\n" + LAST_OUTPUT
+        self.harness.wait_for(lambda view: printed in "".join(view.results), "the complete output")
 
     def clear(self) -> None:
-        """Begin afresh by `/clear`: the session that was open stays as it is."""
-        here = self.shown
-        before = set(self.at.world.conversations)
-        if here is None or not self._is_free() or len(before) >= MOST:
+        """Start a new session by `/clear`; the open session does not change."""
+        current = self.shown
+        before = set(self.harness.world.conversations)
+        if current is None or not self._is_free() or len(before) >= MAX_SESSIONS:
             return
-        self.at.ledger.want("session-created")
+        self.harness.ledger.expect("session-created")
         if not self._type("/clear", burst=True):
             return
-        self._press(self.at.page.locator(".composer button.primary"))
-        made = lambda: set(self.at.world.conversations) - before  # noqa: E731
-        self.at.settle(lambda: "" if made() else "no session was made")
-        (fresh,) = made()
-        self.at.client.call("update_session", sessionId=fresh, name=self.at.second.name())
-        self.at.wait_for_session(fresh)
-        self.at.settle(lambda: self._complain_of_fresh(fresh, here.session))
+        self._press(self.harness.page.locator(".composer button.primary"))
+        find_new = lambda: set(self.harness.world.conversations) - before  # noqa: E731
+        self.harness.settle(lambda: "" if find_new() else "no session was created")
+        (new_id,) = find_new()
+        self.harness.client.call(
+            "update_session", sessionId=new_id, name=self.harness.second.new_name()
+        )
+        self.harness.wait_for_session(new_id)
+        self.harness.settle(lambda: self._check_fresh_session(new_id, current.session))
 
-    def _complain_of_fresh(self, fresh: str, old: dict[str, Any]) -> str:
-        made, kept = (self.at.world.conversations[each] for each in (fresh, old["id"]))
-        if made.messages or made.session["execution_mode"] != old["execution_mode"]:
-            return f"it is no fresh session in the mode {old['execution_mode']}: {made}"
+    def _check_fresh_session(self, new_id: str, old: dict[str, Any]) -> str:
+        new, kept = (self.harness.world.conversations[each] for each in (new_id, old["id"]))
+        if new.messages or new.session["execution_mode"] != old["execution_mode"]:
+            return f"it is not an empty session in the mode {old['execution_mode']}: {new}"
         is_kept = not kept.is_archived and kept.session["message_count"] >= old["message_count"]
-        return "" if is_kept and not self.at.look().box else f"{kept.name} is not as it was"
+        return (
+            ""
+            if is_kept and not self.harness.read_view().box
+            else f"{kept.name} has changed, or the message box is not empty"
+        )
 
-    def begin_in_setup(self, end: str) -> None:
-        """Begin in a worktree whose setup runs: it ends well, or not, or is not waited for."""
-        if not self.at.is_online or len(self.at.world.conversations) >= MOST:
+    def begin_in_setup(self, outcome: str) -> None:
+        """Send a message in a worktree whose setup is running, and end or bypass the setup."""
+        if not self.harness.is_online or len(self.harness.world.conversations) >= MAX_SESSIONS:
             return
-        hold(self.at.program)
-        fresh = self.at.second.begin(self.at.client, self.at.world)
-        self.at.page.goto(f"/#/session/{fresh}")
-        self.at.wait_for_session(fresh)
-        if not self._type(DIRECTIVES["say"].format(mark=self.at.ledger.mark()), burst=True):
+        block_setup(self.harness.program)
+        new_id = self.harness.second.create_worktree_session(
+            self.harness.client, self.harness.world
+        )
+        self.harness.page.goto(f"/#/session/{new_id}")
+        self.harness.wait_for_session(new_id)
+        if not self._type(
+            DIRECTIVES["say"].format(mark=self.harness.ledger.new_mark()), burst=True
+        ):
             return
         self._submit()
-        self._wait_in_queue(WAITS)
-        if end != "anyway":
-            let_go(self.at.program, well=end == "well")
-        if end == "failed":
-            self._wait_in_queue(FAILED)
-        if end != "well":
-            self._press(self.at.page.get_by_role("button", name="Send anyway"))
-        said = lambda: self.at.world.conversations[fresh].messages  # noqa: E731
-        self.at.settle(lambda: "" if said() else "the message waits on")
-        let_go(self.at.program)
+        self._wait_in_queue(SETUP_RUNNING)
+        if outcome != "anyway":
+            finish_setup(self.harness.program, succeeds=outcome == "success")
+        if outcome == "failure":
+            self._wait_in_queue(SETUP_FAILED)
+        if outcome != "success":
+            self._press(self.harness.page.get_by_role("button", name="Send anyway"))
+        messages = lambda: self.harness.world.conversations[new_id].messages  # noqa: E731
+        self.harness.settle(lambda: "" if messages() else "the message is still waiting")
+        finish_setup(self.harness.program)
 
     def _wait_in_queue(self, words: str) -> None:
-        self.at.wait_for(lambda seen: words in "".join(seen.queue), f"“{words}”")
+        self.harness.wait_for(lambda view: words in "".join(view.queue), f"“{words}”")
 
     def _is_free(self) -> bool:
-        """Whether the open session rests, and nothing stands in its box."""
-        here = self.shown
-        if here is None or not self.at.is_online or not self._can_write() or here.queued:
+        """Whether the open session is idle and its message box is empty."""
+        current = self.shown
+        if current is None or not self.harness.is_online or not self._can_write() or current.queued:
             return False
-        return here.status == "idle" and not self._box.input_value()
+        return current.status == "idle" and not self._box.input_value()

@@ -1,116 +1,116 @@
-"""A person at the message box of a page: what is written, sent, and taken back while it waits."""
+"""Steps on the page with the message box: type, send, take queued messages back."""
 
 from typing import Final
 
 from playwright.sync_api import Locator
 
-from tests.journeys.ledger import Conversation, FoundError
-from tests.journeys.page_hands import press, press_if_there
-from tests.journeys.page_place import PagePlace
-from tests.journeys.page_waiting import take
-from tests.journeys.speech import DIRECTIVES
+from tests.journeys.ledger import Conversation, InvariantError
+from tests.journeys.page_harness import PageHarness
+from tests.journeys.page_input import press, press_if_present
+from tests.journeys.page_queue import take_from_queue
+from tests.journeys.prompts import DIRECTIVES
 from tests.patience import PATIENCE
 
-PRESS: Final = 15
-"""Milliseconds between the keys of somebody who types."""
+KEY_INTERVAL: Final = 15
+"""Milliseconds between the keys when typing."""
 
 
 class WritingSteps:
-    """Steps about the message box of the open session."""
+    """Steps with the message box of the open session."""
 
-    place: PagePlace | None = None
-    """Made by the first step, which says before which screen somebody sits."""
+    _harness: PageHarness | None = None
+    """Created by the first step, `open_page`, which chooses the screen."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
 
     @property
-    def at(self) -> PagePlace:
-        """Where the journey goes."""
-        assert self.place is not None, "the first step is `sit_down`"
-        return self.place
+    def harness(self) -> PageHarness:
+        """The harness, once the page is open."""
+        assert self._harness is not None, "the first step is `open_page`"
+        return self._harness
 
     @property
     def shown(self) -> Conversation | None:
-        """The session that is open."""
-        return self.at.shown if self.place is not None else None
+        """The open session."""
+        return self.harness.shown if self._harness is not None else None
 
     def send(self, kind: str, burst: bool) -> None:
-        """Give the demo agent something to do."""
-        if self._type(DIRECTIVES[kind].format(mark=self.at.ledger.mark()), burst):
+        """Send a directive to the demo agent."""
+        if self._type(DIRECTIVES[kind].format(mark=self.harness.ledger.new_mark()), burst):
             self._submit()
 
     def write(self, words: str, burst: bool) -> None:
-        """Write a sentence, and send nothing."""
-        self._type(f"{words} {self.at.ledger.mark()}", burst)
+        """Type a sentence without sending it."""
+        self._type(f"{words} {self.harness.ledger.new_mark()}", burst)
 
     def submit(self) -> None:
-        """Send what stands in the box."""
+        """Send the text in the box."""
         if self._can_write() and self._box.input_value().strip():
             self._submit()
 
     @property
     def _box(self) -> Locator:
-        return self.at.page.locator(".composer textarea")
+        return self.harness.page.locator(".composer textarea")
 
     def _can_write(self) -> bool:
-        here = self.shown
-        return here is not None and not here.is_archived
+        current = self.shown
+        return current is not None and not current.is_archived
 
     def _type(self, text: str, burst: bool) -> bool:
-        """Put the keys into the message box and write at its end, on a line of its own."""
+        """Type a new line at the end of the message box. Return whether that is possible."""
         if not self._can_write():
             return False
         self._press(self._box)
-        keyboard = self.at.page.keyboard
+        keyboard = self.harness.page.keyboard
         keyboard.press("Control+End")
-        self.at.ledger.type(text)
+        self.harness.ledger.record_typed(text)
         lines = ["", *text.split("\n")] if self._box.input_value() else text.split("\n")
         if burst:
             keyboard.insert_text("\n".join(lines))
         else:
-            for at, line in enumerate(lines):
-                if at:
+            for index, line in enumerate(lines):
+                if index:
                     keyboard.press("Shift+Enter")
-                keyboard.type(line, delay=PRESS)
+                keyboard.type(line, delay=KEY_INTERVAL)
         if "".join(text.split()) not in "".join(self._box.input_value().split()):
-            raise FoundError(f"typed beside the box: {text}")
+            raise InvariantError(f"typed and not in the box: {text}")
         return True
 
     def _submit(self) -> None:
-        here = self.shown
+        current = self.shown
         text = self._box.input_value().strip()
-        assert here is not None
-        self.at.ledger.send(text, here.id)
-        if self.at.screen.touch:
-            self._press(self.at.page.locator(".composer button.primary"))
+        assert current is not None
+        self.harness.ledger.record_sent(text, current.id)
+        if self.harness.screen.touch:
+            self._press(self.harness.page.locator(".composer button.primary"))
         else:
             self._box.press("Enter")
-        self.at.is_scrolled = False
+        self.harness.is_scrolled = False
         wanted = "".join(text.split())
 
-        def complain() -> str:
-            seen = self.at.look()
-            places = [*self.at.world.texts, *seen.texts]
-            is_kept = any(wanted in "".join(place.split()) for place in places)
-            return "" if is_kept and not seen.box else f"typed and not sent: {text}"
+        def find_problem() -> str:
+            view = self.harness.read_view()
+            texts = [*self.harness.world.texts, *view.texts]
+            is_kept = any(wanted in "".join(each.split()) for each in texts)
+            return "" if is_kept and not view.box else f"typed and not sent: {text}"
 
-        self.at.settle(complain)
+        self.harness.settle(find_problem)
 
     def edit_waiting(self, number: int) -> None:
-        """Take a message that waits back into the box."""
-        if (here := self.shown) is not None and not here.is_archived:
-            take(self.at, here, number, "Edit")
+        """Take a queued message back into the box."""
+        if (current := self.shown) is not None and not current.is_archived:
+            take_from_queue(self.harness, current, number, "Edit")
 
     def remove_waiting(self, number: int) -> None:
-        """Delete a message that waits."""
-        if (here := self.shown) is not None and not here.is_archived:
-            take(self.at, here, number, "Remove")
+        """Delete a queued message."""
+        if (current := self.shown) is not None and not current.is_archived:
+            take_from_queue(self.harness, current, number, "Remove")
 
-    # How it is done -----------------------------------------------------------------------------
+    # Implementation -----------------------------------------------------------------------------
 
     def _press(self, control: Locator) -> None:
-        press(self.at, control)
+        press(self.harness, control)
 
-    def _press_if_there(self, control: Locator, *, wait: bool = False) -> bool:
-        return press_if_there(self.at, control, wait=wait)
+    def _press_if_present(self, control: Locator, *, wait: bool = False) -> bool:
+        return press_if_present(self.harness, control, wait=wait)

@@ -1,4 +1,4 @@
-"""Walks of the state machines: one seed is one journey, and what it found can be walked again."""
+"""Runs the state machines: a journey for each seed, and replays of journeys that failed."""
 
 import importlib
 import json
@@ -21,7 +21,7 @@ _JOURNEYS = {"terminal": "TerminalJourney", "page": "PageJourney"}
 
 def _settings(steps: int) -> settings:
     return settings(
-        # The first example of hypothesis is always the smallest: a journey of no step.
+        # Hypothesis's first example is always the smallest one: a journey without steps.
         max_examples=2,
         stateful_step_count=steps,
         phases=[Phase.generate],
@@ -33,48 +33,55 @@ def _settings(steps: int) -> settings:
     )
 
 
-def walk(face: str, seed: int, steps: int, patience: float = PATIENCE) -> list[tuple[str, float]]:
-    """The journey of this seed; what was slow in it. Raises what it finds."""
-    module = importlib.import_module(f"tests.journeys.{face}_machine")
+def walk(
+    interface: str, seed: int, steps: int, patience: float = PATIENCE
+) -> list[tuple[str, float]]:
+    """Run the journey of this seed and return the sessions that opened slowly.
+
+    Raises `InvariantError` if an invariant does not hold.
+    """
+    module = importlib.import_module(f"tests.journeys.{interface}_machine")
     machine: Any = type(
-        "Machine", (getattr(module, _MACHINES[face]),), {"found": None, "patience": patience}
+        "Machine", (getattr(module, _MACHINES[interface]),), {"failure": None, "patience": patience}
     )
     try:
         run_state_machine_as_test(seeded(seed)(machine), settings=_settings(steps))
     except Exception as error:
-        # Programs that run by themselves are flaky to hypothesis: a session may wait at one time
-        # and not at another.
-        if machine.found is None and not isinstance(error, Flaky):
+        # Hypothesis calls a run flaky if it differs the second time. Here it may: agents work in
+        # the background, so a session may be waiting in one run and not in the other.
+        if machine.failure is None and not isinstance(error, Flaky):
             raise
-    if machine.found is not None:
-        raise machine.found
+    if machine.failure is not None:
+        raise machine.failure
     return getattr(machine, "slow", [])
 
 
-def run(face: str, seed: int, *, steps: int, patience: float) -> bool:
-    """Walk and tell; whether nothing was found."""
+def run(interface: str, seed: int, *, steps: int, patience: float) -> bool:
+    """Run a journey and print its result. Return whether all invariants held."""
     began = time.monotonic()
     try:
-        slow = walk(face, seed, steps, patience)
+        slow = walk(interface, seed, steps, patience)
     except AssertionError as error:
-        path = Path(tempfile.gettempdir()) / f"journey-{face}-{seed}.json"
+        path = Path(tempfile.gettempdir()) / f"journey-{interface}-{seed}.json"
         path.write_text(json.dumps(getattr(error, "steps", [])))
-        print(f"seed {seed} found:\n{error}", file=sys.stderr)
-        print(f"walk it again: python -m tests.journeys {face} --replay {path}", file=sys.stderr)
+        print(f"seed {seed} failed:\n{error}", file=sys.stderr)
+        print(f"replay it: python -m tests.journeys {interface} --replay {path}", file=sys.stderr)
         return False
-    print(f"seed {seed}: nothing found in {time.monotonic() - began:.0f} s", flush=True)
+    print(f"seed {seed}: passed in {time.monotonic() - began:.0f} s", flush=True)
     if slow:
         name, took = max(slow, key=lambda opened: opened[1])
-        print(f"    {len(slow)} sessions were opened slowly; {name} took {took:.1f} s", flush=True)
+        print(f"    {len(slow)} sessions opened slowly; {name} took {took:.1f} s", flush=True)
     return True
 
 
-def replay(face: str, steps: list[tuple[str, dict[str, Any]]], patience: float = PATIENCE) -> None:
-    """Walk the steps that a journey took. Raises what it finds."""
-    module = importlib.import_module(f"tests.journeys.{face}_journey")
-    made = getattr(module, _JOURNEYS[face])(patience)
+def replay(
+    interface: str, steps: list[tuple[str, dict[str, Any]]], patience: float = PATIENCE
+) -> None:
+    """Repeat the recorded steps of a journey. Raises `InvariantError` like `walk`."""
+    module = importlib.import_module(f"tests.journeys.{interface}_journey")
+    journey = getattr(module, _JOURNEYS[interface])(patience)
     try:
         for name, values in steps:
-            made.perform(name, **values)
+            journey.perform(name, **values)
     finally:
-        made.close()
+        journey.close()

@@ -1,4 +1,4 @@
-"""What a person reads on the terminal's main screen, taken from its drawn rows."""
+"""Parses the drawn rows of the terminal's main screen."""
 
 import re
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ _CURSOR = re.compile(r"│ *❯ +(?:\w +)?(\S.*)")
 _QUEUED = re.compile(r"(?:^|│) ?\d+ .* (?:edit  remove|enter edit  del remove)\b")
 _RULE = re.compile("─{20,}")
 EXPECTED_BOXES = frozenset({"Projects", "Plan", "Permission", "Question"})
-"""Titles of what stands on the main screen; any other box lies over it."""
-TREE_FROM = 100
-"""Columns from which the tree of projects stands beside the conversation."""
-TREE = 34
-"""Columns that it takes."""
-FIRST_ROW = 3
-"""The row of the screen, from 1, in which the tree begins."""
+"""Titles of boxes on the main screen; a box with another title is an overlay."""
+TREE_MIN_COLUMNS = 100
+"""Width of the screen from which on the project tree is shown beside the conversation."""
+TREE_COLUMNS = 34
+"""Width of the tree."""
+TREE_FIRST_ROW = 3
+"""First row of the tree on the screen, counted from 1."""
 
 
 @dataclass(frozen=True)
 class View:
-    """The drawn rows, read."""
+    """The main screen, parsed from its rows."""
 
     rows: list[str]
 
     @property
     def session(self) -> str:
-        """The name at the end of the path in the first row; empty where no session is open."""
+        """The session's name in the path in the first row; empty if no session is open."""
         return self._path[2] if len(self._path) > 2 else ""
 
     @property
     def project(self) -> str:
-        """The name at the beginning of that path."""
+        """The project's name in that path."""
         return self._path[0]
 
     @property
@@ -42,8 +42,8 @@ class View:
         return [name.strip() for name in path.split(" ▸ ")]
 
     @property
-    def over(self) -> list[str]:
-        """Titles of boxes that lie over the main screen."""
+    def overlays(self) -> list[str]:
+        """Titles of boxes over the main screen."""
         titles = [title.strip() for row in self.rows for title in _TITLE.findall(row)]
         return [title for title in titles if title not in EXPECTED_BOXES]
 
@@ -52,69 +52,71 @@ class View:
         return any("Search for commands" in row for row in self.rows)
 
     @property
-    def is_canvas(self) -> bool:
+    def shows_canvas(self) -> bool:
         """Whether all sessions are shown on one screen."""
         return self.rows[0].startswith(" Canvas ")
 
     @property
     def conversation(self) -> str:
-        """What stands right of the tree and below the tabs; without the names in toasts."""
-        left = TREE if len(self.rows[0]) >= TREE_FROM else 0
+        """The text right of the tree and below the tabs, without the quoted names in toasts."""
+        left = TREE_COLUMNS if len(self.rows[0]) >= TREE_MIN_COLUMNS else 0
         return _TOAST.sub("", "\n".join(row[left:] for row in self.rows[3:-1]))
 
     @property
     def marks(self) -> set[str]:
-        """The marks in the conversation, its queue, its request and its box."""
+        """The marks in the conversation, the queue, the request and the message box."""
         return set(MARK.findall(self.conversation))
 
     @property
-    def chosen(self) -> str:
-        """The choice that the cursor of a request is on, without the key that may stand there."""
-        found = _CURSOR.findall("\n".join(self.rows))
-        return found[-1] if found else ""
+    def selected_choice(self) -> str:
+        """The choice under the cursor of a request, without its shortcut key."""
+        choices = _CURSOR.findall("\n".join(self.rows))
+        return choices[-1] if choices else ""
 
     @property
-    def box(self) -> tuple[int, int] | None:
-        """Where the message box begins, as column and row from 1."""
-        left = TREE if len(self.rows[0]) >= TREE_FROM else 0
-        rules = [at for at, row in enumerate(self.rows) if _RULE.fullmatch(row[left:].strip(" │"))]
+    def box_position(self) -> tuple[int, int] | None:
+        """Column and row, from 1, of the first character in the message box."""
+        left = TREE_COLUMNS if len(self.rows[0]) >= TREE_MIN_COLUMNS else 0
+        rules = [
+            index for index, row in enumerate(self.rows) if _RULE.fullmatch(row[left:].strip(" │"))
+        ]
         return (left + 4, rules[-1] + 2) if rules else None
 
     @property
-    def written(self) -> set[str]:
-        """The marks of what stands in the message box."""
-        place = self.box
-        return set(MARK.findall("\n".join(self.rows[place[1] - 1 :]))) if place else set()
+    def box_marks(self) -> set[str]:
+        """The marks in the message box."""
+        position = self.box_position
+        return set(MARK.findall("\n".join(self.rows[position[1] - 1 :]))) if position else set()
 
     @property
     def queue(self) -> str:
-        """The messages that wait, a row for each."""
+        """The rows of the queued messages."""
         return "\n".join(row for row in self.rows if _QUEUED.search(row))
 
     @property
-    def marked_in_queue(self) -> str:
-        """The row of the queue that keys are about; empty if none is."""
+    def selected_queue_row(self) -> str:
+        """The selected row of the queue; empty if none is selected."""
         return next((row for row in self.queue.splitlines() if "enter edit" in row), "")
 
-    def word_in_queue(self, mark: str, word: str) -> tuple[int, int] | None:
-        """Where to click on a word behind the waiting message with this mark."""
+    def find_queue_action(self, mark: str, word: str) -> tuple[int, int] | None:
+        """Column and row of a word such as `edit` in the queue's row with this mark."""
         for number, row in enumerate(self.rows, 1):
             if mark in row and _QUEUED.search(row):
                 return row.rindex(word) + 1, number
         return None
 
     @property
-    def holes(self) -> list[str]:
-        """Rows in which something was drawn over the frame."""
-        if len(self.rows[0]) < TREE_FROM or self.over:
+    def broken_rows(self) -> list[str]:
+        """Rows in which the frame is overdrawn."""
+        if len(self.rows[0]) < TREE_MIN_COLUMNS or self.overlays:
             return []
         return [row for row in self.rows[1:-1] if row[0] not in "╭│╰" or row[-1] not in "╮│╯"]
 
-    def row_of(self, name: str) -> int | None:
-        """The row, from 1, in which the tree shows a session; none where the tree is not drawn."""
-        if len(self.rows[0]) < TREE_FROM:
+    def find_tree_row(self, name: str) -> int | None:
+        """The row, from 1, in which the tree shows a session; `None` if it does not."""
+        if len(self.rows[0]) < TREE_MIN_COLUMNS:
             return None
         for number, row in list(enumerate(self.rows, 1))[1:]:
-            if name in row[:TREE].split():
+            if name in row[:TREE_COLUMNS].split():
                 return number
         return None

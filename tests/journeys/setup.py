@@ -1,4 +1,4 @@
-"""A repository whose setup script lasts as long as a journey wants it to."""
+"""A setup script that runs until the test ends it, with success or failure."""
 
 import json
 from typing import Final
@@ -7,25 +7,25 @@ from tests.program import Program
 
 _RUNS: Final = "setup-runs"
 _FAILS: Final = "setup-fails"
-"""Files by which the script is told how long it lasts, and how it ends."""
+"""Files that control the script: it runs while the first exists, and fails if the second does."""
 
 
-def configuration(program: Program) -> str:
-    """What the repository's file says of it."""
+def make_configuration(program: Program) -> str:
+    """The content of a `spinney.json` with that script."""
     runs, fails = program.place / _RUNS, program.place / _FAILS
     script = f"while test -e {runs}; do sleep 0.05; done; test ! -e {fails}"
     return json.dumps({"scripts": {"setup": script}})
 
 
-def hold(program: Program) -> None:
-    """Let the setup of the next worktree go on."""
+def block_setup(program: Program) -> None:
+    """Make the setup of the next worktree run until `finish_setup` is called."""
     (program.place / _RUNS).touch()
 
 
-def let_go(program: Program, *, well: bool = True) -> None:
-    """Let it end."""
+def finish_setup(program: Program, *, succeeds: bool = True) -> None:
+    """End the running setup script."""
     fails = program.place / _FAILS
-    if well:
+    if succeeds:
         fails.unlink(missing_ok=True)
     else:
         fails.touch()

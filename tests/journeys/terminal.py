@@ -1,4 +1,4 @@
-"""Spinney on a terminal that is drawn: a pseudo-terminal with an emulator at its far end."""
+"""Spinney in a pseudo-terminal whose output is drawn by a terminal emulator."""
 
 import fcntl
 import os
@@ -18,12 +18,12 @@ from tests.program import Program
 
 
 class Terminal:
-    """The program on a terminal: keys go in, `rows` is what a person sees."""
+    """The program in a terminal: `write` sends keys, `rows` is the drawn screen."""
 
     def __init__(self, program: Program, *arguments: str, columns: int, rows: int) -> None:
         self.columns, self.lines = columns, rows
         self.raw = bytearray()
-        """The newest output, for a report of a failure."""
+        """The newest output, for failure reports."""
         self.drawn = Condition()
         """Notified after each piece of output."""
         self._screen = Screen(columns, rows)
@@ -45,7 +45,7 @@ class Terminal:
 
     @property
     def rows(self) -> list[str]:
-        """What is on the screen, a string for each row."""
+        """The rows of the screen."""
         with self.drawn:
             return list(self._screen.display)
 
@@ -54,7 +54,7 @@ class Terminal:
         return self.process.poll() is None
 
     def write(self, keys: str) -> None:
-        """One write: a burst."""
+        """Send keys in a single write."""
         os.write(self._far, keys.encode())
 
     def resize(self, columns: int, rows: int) -> None:
@@ -65,7 +65,7 @@ class Terminal:
         os.kill(self.process.pid, signal.SIGWINCH)
 
     def wait(self, condition: Callable[[list[str]], object], seconds: float) -> bool:
-        """Whether the screen comes to satisfy this; asked after each piece of output."""
+        """Wait at most `seconds` until the rows satisfy the condition. Return whether they do."""
         end = time.monotonic() + seconds
         while not condition(self.rows):
             left = end - time.monotonic()

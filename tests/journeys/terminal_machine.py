@@ -1,4 +1,4 @@
-"""The state machine that walks the terminal: which step comes next, and with what."""
+"""The state machine that chooses the steps of a journey on the terminal."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -7,34 +7,34 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from tests.journeys.ledger import FoundError
-from tests.journeys.speech import DIRECTIVES, OPENINGS
+from tests.journeys.ledger import InvariantError
+from tests.journeys.prompts import DIRECTIVES, OPENINGS
 from tests.journeys.terminal_journey import TerminalJourney
 from tests.patience import PATIENCE
 
 NUMBERS = st.integers(0, 5)
 SENTENCES = st.lists(st.sampled_from(OPENINGS), min_size=1, max_size=3)
-SHORT = ("say", "think", "write", "ask", "permission", "plan")
-"""Kinds of messages that wait well."""
+QUEUED_KINDS = ("say", "think", "write", "ask", "permission", "plan")
+"""Kinds of messages to queue."""
 REACTIONS = ("talk", "talk", "talk", "stop", "decide", "leave")
-"""What somebody does about what the agent asks."""
-MODES = {"plan": "plan", "permission": "build"}
-"""The mode in which the agent asks for it; a question it asks in any."""
+"""Reactions to a request of the agent."""
+REQUEST_MODES = {"plan": "plan", "permission": "build"}
+"""The mode in which the agent makes this kind of request; questions are possible in any mode."""
 
 
 class When(Enum):
-    """What there must be for a step."""
+    """The precondition of a step."""
 
     ALWAYS = "nothing"
     OPEN = "an open session"
     QUEUED = "an open session with a queued message"
-    LONG = "an open session in which much was said, and none that was read whole"
-    WAITING = "an open session that waits for somebody"
+    LONG = "a long open session, if no conversation was read completely yet"
+    WAITING = "an open session that waits for the user"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the journey, or one of several, and what it takes."""
+    """A step of the journey or of this machine, with strategies for its arguments."""
 
     name: str
     when: When
@@ -44,31 +44,34 @@ class Step:
 
 STEPS = (
     Step("click_row", When.ALWAYS, 4, {"number": NUMBERS}),
-    Step("next_waiting", When.ALWAYS, 2, {"words": st.just("") | st.sampled_from(OPENINGS)}),
+    Step("open_next_waiting", When.ALWAYS, 2, {"words": st.just("") | st.sampled_from(OPENINGS)}),
     Step("restore", When.ALWAYS, 1, {}),
     Step("resize", When.ALWAYS, 1, {
         "columns": st.sampled_from((80, 120, 160)), "rows": st.sampled_from((24, 40)),
     }),
     Step("elsewhere", When.ALWAYS, 2, {
-        "do": st.sampled_from(("send", "stop", "decide", "archive", "rename")), "number": NUMBERS,
+        "action": st.sampled_from(("send", "stop", "decide", "archive", "rename")),
+        "number": NUMBERS,
     }),
     Step("elsewhere", When.QUEUED, 4, {
-        "do": st.sampled_from(("remove", "change")), "number": NUMBERS,
+        "action": st.sampled_from(("remove", "change")), "number": NUMBERS,
     }),
-    Step("begin_in_setup", When.ALWAYS, 1, {"end": st.sampled_from(("well", "failed", "stopped"))}),
-    Step("run", When.OPEN, 2, {}),
+    Step("begin_in_setup", When.ALWAYS, 1, {
+        "outcome": st.sampled_from(("success", "failure", "stopped")),
+    }),
+    Step("run_command", When.OPEN, 2, {}),
     Step("clear", When.OPEN, 1, {}),
-    Step("step_tab", When.OPEN, 2, {"step": st.sampled_from((-1, 1))}),
+    Step("switch_session", When.OPEN, 2, {"step": st.sampled_from((-1, 1))}),
     Step("search", When.OPEN, 1, {"number": NUMBERS}),
     Step("open_by_palette", When.OPEN, 1, {"number": NUMBERS}),
     Step("open_by_keys", When.OPEN, 1, {"number": NUMBERS}),
     Step("read_all", When.LONG, 4, {}),
     Step("take_back", When.QUEUED, 8, {"words": st.sampled_from(OPENINGS)}),
-    Step("change_queued", When.QUEUED, 8, {"number": NUMBERS, "by_keys": st.booleans()}),
+    Step("edit_queued", When.QUEUED, 8, {"number": NUMBERS, "by_keys": st.booleans()}),
     Step("remove_queued", When.QUEUED, 8, {"number": NUMBERS, "by_keys": st.booleans()}),
     Step("send_queued", When.QUEUED, 6, {}),
     Step("queue_up", When.OPEN, 3, {
-        "kinds": st.lists(st.sampled_from(SHORT), min_size=1, max_size=4),
+        "kinds": st.lists(st.sampled_from(QUEUED_KINDS), min_size=1, max_size=4),
     }),
     Step("send", When.OPEN, 3, {
         "kind": st.sampled_from(sorted(DIRECTIVES)), "burst": st.booleans(),
@@ -85,27 +88,29 @@ STEPS = (
     Step("scroll", When.OPEN, 1, {"pages": st.sampled_from((-3, -1, 1, 3))}),
     Step("new_session", When.OPEN, 1, {}),
     Step("archive", When.OPEN, 1, {}),
-    Step("restart", When.OPEN, 1, {"how": st.sampled_from(("kill", "quit", "leave"))}),
+    Step("restart", When.OPEN, 1, {"method": st.sampled_from(("kill", "quit", "leave"))}),
     Step("talk", When.WAITING, 12, {"sentences": SENTENCES, "burst": st.booleans()}),
     Step("decide", When.WAITING, 5, {"number": NUMBERS}),
     Step("stop", When.WAITING, 6, {}),
 )  # fmt: skip
-"""Where a session waits, most of them answer it, in words or otherwise: a decision that nobody
-meant is found only there."""
+"""The weights favor reactions to requests, where unintended decisions can occur."""
 
 
 class TerminalMachine(RuleBasedStateMachine):
-    """Any step that is possible. One rule chooses among them: of several, hypothesis leaves out
-    most for a whole journey, which then goes nowhere."""
+    """Takes any possible step.
+
+    A single rule chooses the step, because hypothesis disables most of several rules for a whole
+    example.
+    """
 
     journey: TerminalJourney | None = None
     has_read = False
-    """Whether a conversation was read to its start."""
+    """Whether a conversation was read up to its start."""
     patience = PATIENCE
     slow: "list[tuple[str, float]]" = []  # noqa: RUF012
-    """What was opened slowly, as the last journey has it."""
-    found: FoundError | None = None
-    """What the first journey of a run found. Hypothesis would walk it again, to no end."""
+    """The sessions that opened slowly in the last journey."""
+    failure: InvariantError | None = None
+    """The failure of the first journey; raised again where hypothesis tries to repeat it."""
 
     @rule(data=st.data())
     def take_a_step(self, data: st.DataObject) -> None:
@@ -142,20 +147,20 @@ class TerminalMachine(RuleBasedStateMachine):
         return self.shown is not None and self.shown.request is not None
 
     def perform(self, name: str, **values: object) -> None:
-        if self.found is not None:
-            raise self.found
+        if self.failure is not None:
+            raise self.failure
         if self.journey is None:
             self.journey = TerminalJourney(self.patience)
         try:
             self.journey.perform(name, **values)
-        except FoundError as error:
-            type(self).found = error
+        except InvariantError as error:
+            type(self).failure = error
             raise
 
     def ask(self, kind: str, burst: bool, reaction: str, sentences: list[str], number: int) -> None:
-        """Have the agent ask something, and react to it."""
-        if kind in MODES:
-            self.perform("choose_mode", mode=MODES[kind])
+        """Make the agent send a request, and react to it."""
+        if kind in REQUEST_MODES:
+            self.perform("choose_mode", mode=REQUEST_MODES[kind])
         self.perform("send", kind=kind, burst=burst)
         self.perform("watch")
         if not self.waits:
@@ -171,7 +176,7 @@ class TerminalMachine(RuleBasedStateMachine):
                 self.perform("decide", number=number)
 
     def talk(self, sentences: list[str], burst: bool) -> None:
-        """Look at what the agent asks, and answer in words as long as it asks."""
+        """Answer the agent's requests in words while it makes any."""
         for words in sentences:
             self.perform("watch")
             if not self.waits:
@@ -181,5 +186,5 @@ class TerminalMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if self.journey is not None:
-            type(self).slow = self.journey.place.slow
+            type(self).slow = self.journey.harness.slow
             self.journey.close()

@@ -1,159 +1,174 @@
-"""A person and the messages that wait behind a run: more of them, changed, removed, taken back."""
+"""Steps on the terminal with queued messages: add, edit, remove, take back."""
 
 import time
 from typing import Any, Final
 
-from tests.journeys.ledger import MARK, Conversation, FoundError
-from tests.journeys.speech import DIRECTIVES, LONG
-from tests.journeys.terminal_hand import DELETE, ENTER, TAB, UP, Hand
+from tests.journeys.ledger import MARK, Conversation, InvariantError
+from tests.journeys.prompts import DIRECTIVES, LONG
+from tests.journeys.terminal_input import DELETE, ENTER, TAB, UP, TerminalInput
 
-ROWS: Final = 4
-"""Waiting messages that are drawn."""
-REACH: Final = 2.0
-"""Seconds in which a key has led to the next pane, as a rule."""
+MAX_ROWS: Final = 4
+"""Number of queued messages that are drawn at most."""
+FOCUS_SECONDS: Final = 2.0
+"""Seconds to wait for a key to move the focus."""
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """What a message says."""
+    """The text of a message."""
     return "".join(block.get("text", "") for block in message["content"])
 
 
-class QueueSteps(Hand):
-    """Steps about the queue of the open session."""
+class QueueSteps(TerminalInput):
+    """Steps with the queue of the open session."""
 
     def queue_up(self, kinds: list[str]) -> None:
-        """Give the agent long work, and meanwhile more to do."""
-        here = self.shown
-        if here is None or here.request is not None or self.boxes.get(here.id):
+        """Send a message that takes long, and more messages behind it."""
+        current = self.shown
+        if current is None or current.request is not None or self.box_texts.get(current.id):
             return
         for text in (LONG, *(DIRECTIVES[kind] for kind in kinds)):
-            self.write_in(here, text.format(mark=self.place.ledger.mark()), True, ENTER)
-            self.await_sent(here)
+            self.type_into_box(
+                current, text.format(mark=self.harness.ledger.new_mark()), True, ENTER
+            )
+            self.await_sent(current)
 
     def take_back(self, words: str = "") -> None:
-        """Take the newest message back into the box, by the arrow up, and write on in one piece."""
-        here = self.shown
-        if here is None or not here.queued or here.request is not None or self.boxes.get(here.id):
+        """Take the newest queued message back by Up, and type `words` in the same write."""
+        current = self.shown
+        if (
+            current is None
+            or not current.queued
+            or current.request is not None
+            or self.box_texts.get(current.id)
+        ):
             return
-        wanted = here.queued[-1]
-        written = f"{words} {self.place.ledger.mark()}"
-        self._wait_for_rows(here)
-        self.place.ledger.type(written, here.id)
-        self.go_to_box()
+        message = current.queued[-1]
+        written = f"{words} {self.harness.ledger.new_mark()}"
+        self._wait_for_rows(current)
+        self.harness.ledger.record_typed(written, current.id)
+        self.focus_box()
         self.press(UP + written)
 
-        def complain() -> str:
-            if written not in self.place.drafts().get(here.id, ""):
-                return f"typed, and in no message box: {written}"
-            # What the agent asks meanwhile takes the arrow.
-            is_asked = self.place.world.conversations[here.id].request is not None
-            is_left = self._waits(here, wanted) and not is_asked
+        def find_problem() -> str:
+            if written not in self.harness.read_drafts().get(current.id, ""):
+                return f"typed and in no message box: {written}"
+            # If the agent asks something meanwhile, the request receives the key.
+            is_asked = self.harness.world.conversations[current.id].request is not None
+            is_left = self._is_queued(current, message) and not is_asked
             return "the queued message was not taken back" if is_left else ""
 
-        self.place.settle(complain)
-        if self._is_removed(here, wanted):
-            self._is_in_box(here, wanted)
-        else:  # It was sent before; what the key brought, if anything, was written earlier.
-            self.empty_box(here, written)
+        self.harness.settle(find_problem)
+        if self._is_removed(current, message):
+            self._await_in_box(current, message)
+        else:  # It was sent before; the key may have recalled an older text.
+            self.clear_box(current, written)
 
-    def change_queued(self, number: int, by_keys: bool) -> None:
-        """Take one of the messages back into the box."""
-        here = self.shown
-        if here is None or self.boxes.get(here.id):
+    def edit_queued(self, number: int, by_keys: bool) -> None:
+        """Take one of the queued messages back into the box."""
+        current = self.shown
+        if current is None or self.box_texts.get(current.id):
             return
-        if (wanted := self._take_out(here, number, by_keys, "edit")) is not None:
-            self._is_in_box(here, wanted)
+        if (message := self._take_from_queue(current, number, by_keys, "edit")) is not None:
+            self._await_in_box(current, message)
 
     def remove_queued(self, number: int, by_keys: bool) -> None:
-        """Remove one of the messages, which `↑` brings back."""
-        here = self.shown
-        wanted = self._take_out(here, number, by_keys, "remove") if here is not None else None
-        if here is not None and wanted is not None:
-            self.place.ledger.take_back(text_of(wanted))
-            self.place.ledger.type(text_of(wanted), here.id)
+        """Remove one of the queued messages; `↑` can recall its text."""
+        current = self.shown
+        message = (
+            self._take_from_queue(current, number, by_keys, "remove")
+            if current is not None
+            else None
+        )
+        if current is not None and message is not None:
+            self.harness.ledger.record_removed(text_of(message))
+            self.harness.ledger.record_typed(text_of(message), current.id)
 
     def send_queued(self) -> None:
-        """Send what waits after a stop, by enter on the empty box."""
-        here = self.shown
-        if here is None or not here.queued or self.boxes.get(here.id):
+        """Press Enter in the empty box to send what is still queued after a stop."""
+        current = self.shown
+        if current is None or not current.queued or self.box_texts.get(current.id):
             return
-        if here.status not in ("idle", "failed") or here.is_archived:
+        if current.status not in ("idle", "failed") or current.is_archived:
             return
-        says_so = lambda view: "nter sends" in "\n".join(view.rows)  # noqa: E731
-        self.place.wait_for(says_so, "the word that enter sends what is queued")
-        self.go_to_box()
+        is_offered = lambda view: "nter sends" in "\n".join(view.rows)  # noqa: E731
+        self.harness.wait_for(is_offered, "the hint that Enter sends the queue")
+        self.focus_box()
         self.press(ENTER)
-        first = here.queued[0]
-        self.place.settle(lambda: "what is queued is not sent" if self._waits(here, first) else "")
-
-    # How it is done -----------------------------------------------------------------------------
-
-    def _take_out(
-        self, here: Conversation, number: int, by_keys: bool, word: str
-    ) -> dict[str, Any] | None:
-        """The message that was taken out of the queue by this word, or by the key for it."""
-        if not here.queued or len(here.queued) > ROWS:
-            return None
-        # Behind a run they move up at any time: only the newest has nobody's row after that.
-        at = len(here.queued) - 1 if here.status == "running" else number % len(here.queued)
-        wanted = here.queued[at]
-        self._wait_for_rows(here)
-        mark = MARK.findall(text_of(wanted))[0]
-        if by_keys:
-            if not self._mark_row(mark):
-                return None
-            self.press(ENTER if word == "edit" else DELETE)
-        elif place := self.place.view.word_in_queue(mark, word):
-            self.click(*place)
-        self.place.settle(
-            lambda: f"{word} did nothing to {mark}" if self._waits(here, wanted) else ""
+        first = current.queued[0]
+        self.harness.settle(
+            lambda: "the queue is not sent" if self._is_queued(current, first) else ""
         )
-        self.go_to_box()
-        return wanted if self._is_removed(here, wanted) else None
 
-    def _mark_row(self, mark: str) -> bool:
-        """Go to the queue by tab, and to the row with this mark; whether it is there."""
-        self.go_to_box()
-        end = time.monotonic() + self.place.patience
-        while mark not in (row := self.place.view.marked_in_queue):
+    # Implementation -----------------------------------------------------------------------------
+
+    def _take_from_queue(
+        self, current: Conversation, number: int, by_keys: bool, action: str
+    ) -> dict[str, Any] | None:
+        """Remove a message from the queue by a click on this word or by its key, and return it."""
+        if not current.queued or len(current.queued) > MAX_ROWS:
+            return None
+        # While the agent runs, the queue may move up. Only the newest keeps a row of its own.
+        index = (
+            len(current.queued) - 1 if current.status == "running" else number % len(current.queued)
+        )
+        message = current.queued[index]
+        self._wait_for_rows(current)
+        mark = MARK.findall(text_of(message))[0]
+        if by_keys:
+            if not self._select_row(mark):
+                return None
+            self.press(ENTER if action == "edit" else DELETE)
+        elif position := self.harness.view.find_queue_action(mark, action):
+            self.click(*position)
+        self.harness.settle(
+            lambda: f"{action} did nothing to {mark}" if self._is_queued(current, message) else ""
+        )
+        self.focus_box()
+        return message if self._is_removed(current, message) else None
+
+    def _select_row(self, mark: str) -> bool:
+        """Select the row with this mark by Tab and Up. Return whether it is still there."""
+        self.focus_box()
+        end = time.monotonic() + self.harness.patience
+        while mark not in (row := self.harness.view.selected_queue_row):
             if time.monotonic() > end:
-                raise FoundError(f"no key leads to the row of {mark}")
-            if mark not in self.place.view.queue:  # It has begun meanwhile.
-                self.go_to_box()
+                raise InvariantError(f"cannot select the row of {mark}")
+            if mark not in self.harness.view.queue:  # The agent has begun with it meanwhile.
+                self.focus_box()
                 return False
-            hints = self.place.view.rows[-1]
+            hints = self.harness.view.rows[-1]
             self.press(UP if row else TAB)
-            self.place.comes(
-                lambda view: (view.marked_in_queue, view.rows[-1]) != (row, hints),  # noqa: B023
-                REACH,
+            self.harness.screen_shows(
+                lambda view: (view.selected_queue_row, view.rows[-1]) != (row, hints),  # noqa: B023
+                FOCUS_SECONDS,
             )
         return True
 
-    def _is_in_box(self, here: Conversation, message: dict[str, Any]) -> None:
-        """A message was taken back: wait until it stands in the box, as the disk has it."""
+    def _await_in_box(self, current: Conversation, message: dict[str, Any]) -> None:
+        """Wait until a message that was taken back is in the box, and saved."""
         text = text_of(message)
-        self.place.ledger.take_back(text)
-        self.place.ledger.type(text, here.id)
-        if self.find_draft(text) != here.id:
-            raise FoundError(f"taken back into another session: {text}")
-        self.boxes[here.id] = self.place.drafts()[here.id]
+        self.harness.ledger.record_removed(text)
+        self.harness.ledger.record_typed(text, current.id)
+        if self.find_draft(text) != current.id:
+            raise InvariantError(f"taken back into another session: {text}")
+        self.box_texts[current.id] = self.harness.read_drafts()[current.id]
 
-    def _wait_for_rows(self, here: Conversation) -> None:
-        """Wait until the messages are drawn that wait; of many, the first."""
+    def _wait_for_rows(self, current: Conversation) -> None:
+        """Wait until the first `MAX_ROWS` queued messages are drawn."""
 
-        def complain() -> str:
-            queued = self.place.world.conversations[here.id].queued[:ROWS]
+        def find_problem() -> str:
+            queued = self.harness.world.conversations[current.id].queued[:MAX_ROWS]
             marks = {MARK.findall(text_of(message))[0] for message in queued}
-            missing = marks - set(MARK.findall(self.place.view.queue))
-            return f"{sorted(missing)} wait, and are not in the queue on the screen" * bool(missing)
+            missing = marks - set(MARK.findall(self.harness.view.queue))
+            return f"{sorted(missing)} are queued and not drawn" * bool(missing)
 
-        self.place.settle(complain)
+        self.harness.settle(find_problem)
 
-    def _waits(self, here: Conversation, message: dict[str, Any]) -> bool:
-        queued = self.place.world.conversations[here.id].queued
+    def _is_queued(self, current: Conversation, message: dict[str, Any]) -> bool:
+        queued = self.harness.world.conversations[current.id].queued
         return any(other["id"] == message["id"] for other in queued)
 
-    def _is_removed(self, here: Conversation, message: dict[str, Any]) -> bool:
-        """Whether it is neither said nor waits."""
-        now = self.now(here)
-        return all(other["id"] != message["id"] for other in [*now.messages, *now.queued])
+    def _is_removed(self, current: Conversation, message: dict[str, Any]) -> bool:
+        """Whether a message is neither in the conversation nor in the queue."""
+        updated = self.reread(current)
+        return all(other["id"] != message["id"] for other in [*updated.messages, *updated.queued])

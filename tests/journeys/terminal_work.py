@@ -1,106 +1,123 @@
-"""A person who has an agent work: a command that runs, a fresh start, a setup that comes first."""
+"""Steps on the terminal that start work: a command, `/clear`, a worktree with a setup script."""
 
 import time
 from typing import Final
 
-from tests.journeys.elsewhere import MOST
 from tests.journeys.ledger import Conversation
-from tests.journeys.setup import hold, let_go
-from tests.journeys.speech import DIRECTIVES, OVER, RUN, begun
-from tests.journeys.terminal_hand import ENTER, ESCAPE, PALETTE, READING
+from tests.journeys.prompts import DIRECTIVES, LAST_OUTPUT, RUN_COMMAND, first_output
+from tests.journeys.second_client import MAX_SESSIONS
+from tests.journeys.setup import block_setup, finish_setup
+from tests.journeys.terminal_input import ENTER, ESCAPE, PALETTE, READING_SECONDS
 from tests.journeys.terminal_queue import QueueSteps
 
-WAITS: Final = "waiting for setup"
-FAILED: Final = "setup failed, enter sends anyway"
-"""What is said of a message that waits for the setup of its worktree."""
+SETUP_RUNNING: Final = "waiting for setup"
+SETUP_FAILED: Final = "setup failed, enter sends anyway"
+"""Texts about a message that waits for the setup of its worktree."""
 
 
 class WorkSteps(QueueSteps):
-    """Steps that begin some work and look at what comes of it."""
+    """Steps that start some work and check its result."""
 
-    def run(self) -> None:
-        """Have a command run, and read what it prints, while it runs."""
-        here = self.shown
-        if here is None or not self._is_free(here) or here.session["execution_mode"] == "plan":
+    def run_command(self) -> None:
+        """Have the agent run a command, and check the output while it runs and afterwards."""
+        current = self.shown
+        if (
+            current is None
+            or not self._is_free(current)
+            or current.session["execution_mode"] == "plan"
+        ):
             return
-        mark = self.place.ledger.mark()
-        go = self.place.program.place / mark
-        self.go_to_box()
-        self.write_in(here, RUN.format(mark=mark, go=go), True, ENTER)
-        self.await_sent(here)
-        prints = lambda view: begun(mark) in view.conversation  # noqa: E731
-        self.place.wait_for(prints, "what the command prints")
+        mark = self.harness.ledger.new_mark()
+        go = self.harness.program.place / mark
+        self.focus_box()
+        self.type_into_box(current, RUN_COMMAND.format(mark=mark, go=go), True, ENTER)
+        self.await_sent(current)
+        has_output = lambda view: first_output(mark) in view.conversation  # noqa: E731
+        self.harness.wait_for(has_output, "the output of the command")
         go.touch()
-        self.place.settle(lambda: "it runs on" if self._status(here) == "running" else "")
-        is_told = lambda view: not prints(view) or OVER in view.conversation  # noqa: E731
-        self.place.wait_for(is_told, "the end of what the command prints")
+        self.harness.settle(
+            lambda: "it is still running" if self._status(current) == "running" else ""
+        )
+        has_ended = lambda view: not has_output(view) or LAST_OUTPUT in view.conversation  # noqa: E731
+        self.harness.wait_for(has_ended, "the end of the output")
 
     def clear(self) -> None:
-        """Begin afresh by `/clear`: the session that was open stays as it is."""
-        here, before = self.shown, set(self.place.world.conversations)
-        if here is None or not self._is_free(here) or len(before) >= MOST:
+        """Start a new session by `/clear`; the open session does not change."""
+        current, before = self.shown, set(self.harness.world.conversations)
+        if current is None or not self._is_free(current) or len(before) >= MAX_SESSIONS:
             return
-        self.place.ledger.want("session-created")
-        self.go_to_box()
+        self.harness.ledger.expect("session-created")
+        self.focus_box()
         self.press("/clear" + ENTER)
-        name = self.name_what_is_new(before)
-        made = self.place.world.named(name)
-        kept = self.place.world.conversations[here.id]
-        assert made is not None and not made.messages
-        assert made.session["execution_mode"] == here.session["execution_mode"]
-        assert not kept.is_archived and len(kept.messages) >= len(here.messages)
+        name = self.rename_new_session(before)
+        new = self.harness.world.find_by_name(name)
+        kept = self.harness.world.conversations[current.id]
+        assert new is not None and not new.messages
+        assert new.session["execution_mode"] == current.session["execution_mode"]
+        assert not kept.is_archived and len(kept.messages) >= len(current.messages)
 
-    def name_what_is_new(self, before: set[str]) -> str:
-        """Wait for the session that a key has begun, and give it a name of its own."""
-        made = lambda: set(self.place.world.conversations) - before  # noqa: E731
-        self.place.settle(lambda: "" if made() else "no session was made")
-        name = self.place.second.name()
-        self.place.client.call("update_session", sessionId=made().pop(), name=name)
-        self.place.wait_for_session(name)
+    def rename_new_session(self, before: set[str]) -> str:
+        """Wait for the session that was just created, and return its new, unique name."""
+        find_new = lambda: set(self.harness.world.conversations) - before  # noqa: E731
+        self.harness.settle(lambda: "" if find_new() else "no session was created")
+        name = self.harness.second.new_name()
+        self.harness.client.call("update_session", sessionId=find_new().pop(), name=name)
+        self.harness.wait_for_session(name)
         return name
 
-    def begin_in_setup(self, end: str) -> None:
-        """Begin in a worktree whose setup runs: it ends well, or not, or is stopped."""
-        if len(self.place.world.conversations) >= MOST:
+    def begin_in_setup(self, outcome: str) -> None:
+        """Send a message in a worktree whose setup is running, and end or stop the setup."""
+        if len(self.harness.world.conversations) >= MAX_SESSIONS:
             return
-        hold(self.place.program)
-        fresh = self.place.second.begin(self.place.client, self.place.world)
-        self.place.read()
-        here = self.place.world.conversations[fresh]
-        self.open_by_name(here)
-        self.write_in(here, DIRECTIVES["say"].format(mark=self.place.ledger.mark()), True, ENTER)
-        self.await_sent(here)
-        self._wait_for(WAITS)
-        if end == "stopped":
+        block_setup(self.harness.program)
+        session_id = self.harness.second.create_worktree_session(
+            self.harness.client, self.harness.world
+        )
+        self.harness.refresh()
+        current = self.harness.world.conversations[session_id]
+        self.open_by_name(current)
+        self.type_into_box(
+            current, DIRECTIVES["say"].format(mark=self.harness.ledger.new_mark()), True, ENTER
+        )
+        self.await_sent(current)
+        self._wait_for(SETUP_RUNNING)
+        if outcome == "stopped":
             self.press(ESCAPE)
         else:
-            let_go(self.place.program, well=end == "well")
-        if end != "well":
-            self._wait_for(FAILED)
-            time.sleep(READING)
+            finish_setup(self.harness.program, succeeds=outcome == "success")
+        if outcome != "success":
+            self._wait_for(SETUP_FAILED)
+            time.sleep(READING_SECONDS)
             self.press(ENTER)
-        self.place.settle(lambda: "" if self._said(fresh) else "the message waits on")
-        let_go(self.place.program)
+        self.harness.settle(
+            lambda: "" if self._has_messages(session_id) else "the message is still waiting"
+        )
+        finish_setup(self.harness.program)
 
     def open_by_name(self, conversation: Conversation) -> None:
-        """Open a session by its name on the screen with all of them."""
+        """Open a session by its name on the canvas."""
         self.press(PALETTE)
-        self.place.wait_for(lambda view: view.has_palette, "the palette")
+        self.harness.wait_for(lambda view: view.has_palette, "the palette")
         self.press("All sessions (canvas)" + ENTER)
-        self.place.wait_for(lambda view: view.is_canvas, "all sessions")
+        self.harness.wait_for(lambda view: view.shows_canvas, "the canvas")
         self.press(conversation.name + ENTER)
-        self.place.wait_for_session(conversation.name)
+        self.harness.wait_for_session(conversation.name)
 
     def _wait_for(self, words: str) -> None:
-        self.place.wait_for(lambda view: words in "\n".join(view.rows), f"“{words}”")
+        self.harness.wait_for(lambda view: words in "\n".join(view.rows), f"“{words}”")
 
-    def _said(self, session_id: str) -> bool:
-        return bool(self.place.world.conversations[session_id].messages)
+    def _has_messages(self, session_id: str) -> bool:
+        return bool(self.harness.world.conversations[session_id].messages)
 
-    def _status(self, here: Conversation) -> str:
-        return self.place.world.conversations[here.id].status
+    def _status(self, current: Conversation) -> str:
+        return self.harness.world.conversations[current.id].status
 
-    def _is_free(self, here: Conversation) -> bool:
-        """Whether the open session rests, and nothing stands in its box."""
-        is_written = self.boxes.get(here.id) or self.place.drafts().get(here.id)
-        return here.status == "idle" and not here.queued and not here.is_archived and not is_written
+    def _is_free(self, current: Conversation) -> bool:
+        """Whether the session is idle and its message box is empty."""
+        is_written = self.box_texts.get(current.id) or self.harness.read_drafts().get(current.id)
+        return (
+            current.status == "idle"
+            and not current.queued
+            and not current.is_archived
+            and not is_written
+        )

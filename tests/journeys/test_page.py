@@ -1,4 +1,4 @@
-"""Journeys on the page that are walked each time, at random."""
+"""Random journeys on the page."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.journeys.runs import walk
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", [1004, 1010])
-def test_a_journey_finds_everything_as_it_must_be(seed: int) -> None:
+def test_random_journey_keeps_all_invariants(seed: int) -> None:
     walk("page", seed, steps=20)

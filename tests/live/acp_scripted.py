@@ -1,5 +1,5 @@
-"""An ACP agent that needs no provider: it follows the words of `scripted` itself. Written with the
-protocol's own package. It keeps its conversations in `$HOME/acp`.
+"""An ACP agent without a provider: it runs the commands of `scripted` itself. Built with the
+protocol's own package. It stores its conversations in `$HOME/acp`.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ MODES = schema.SessionModeState(
 
 
 class ScriptedAgent:
-    """One process; Spinney starts one for each session."""
+    """The agent; Spinney starts a process for each session."""
 
     def __init__(self) -> None:
         self._client: Any = None
         self._conversation = ""
         self._mode = "build"
         self._plan = ""
-        """The one that was proposed last and not carried out."""
+        """The last proposed plan that was not carried out yet."""
         self._cancelled = asyncio.Event()
         self._calls = 0
 
@@ -70,11 +70,11 @@ class ScriptedAgent:
     async def prompt(self, prompt: list[Any], **_: Any) -> schema.PromptResponse:
         self._cancelled.clear()
         texts = [part.text for part in prompt if part.type == "text"]
-        # What Spinney adds for the agent's guidance stands in parentheses.
+        # Instructions added by Spinney are in parentheses.
         text = next((text for text in reversed(texts) if not text.startswith("(")), "")
-        earlier = self._remembered(text)
+        earlier = self._remember(text)
         if self._plan and not re.match(r"\w+[:?]", text):
-            steps = scripted.revised(self._plan)
+            steps = scripted.revision_steps(self._plan)
         else:
             steps = scripted.steps(text, earlier)
         for step in steps:
@@ -86,8 +86,8 @@ class ScriptedAgent:
         reason = "cancelled" if self._cancelled.is_set() else "end_turn"
         return schema.PromptResponse(stop_reason=reason, usage=usage)
 
-    def _remembered(self, text: str) -> list[str]:
-        """What was said before; `text` is, too, from now on."""
+    def _remember(self, text: str) -> list[str]:
+        """Store `text` and return the earlier messages."""
         file = Path(os.environ["HOME"]) / "acp" / f"{self._conversation}.json"
         file.parent.mkdir(exist_ok=True)
         earlier: list[str] = json.loads(file.read_text()) if file.exists() else []
@@ -98,11 +98,11 @@ class ScriptedAgent:
         if step.status == 401:
             raise acp.RequestError.auth_required()
         if step.thinking:
-            await self._tell(say.update_agent_thought_text(step.thinking))
+            await self._update(say.update_agent_thought_text(step.thinking))
         for word in re.findall(r"\S+\s*", step.text):
             if self._cancelled.is_set():
                 return
-            await self._tell(say.update_agent_message_text(word))
+            await self._update(say.update_agent_message_text(word))
             await asyncio.sleep(step.pause)
         match step.act:
             case scripted.Write(path, content):
@@ -114,22 +114,24 @@ class ScriptedAgent:
 
     async def _write(self, path: str, content: str) -> None:
         where = Path.cwd() / path
-        call = self._named()
-        await self._tell(say.start_tool_call(call, "Write", kind="edit", status="pending"))
+        call = self._next_call_id()
+        await self._update(say.start_tool_call(call, "Write", kind="edit", status="pending"))
         diff = say.tool_diff_content(str(where), content)
-        if await self._may(say.update_tool_call(call, content=[diff], title=f"Write {path}")):
+        if await self._ask_permission(
+            say.update_tool_call(call, content=[diff], title=f"Write {path}")
+        ):
             where.write_text(content)
-            await self._tell(say.update_tool_call(call, status="completed"))
+            await self._update(say.update_tool_call(call, status="completed"))
         else:
-            await self._tell(say.update_tool_call(call, status="failed"))
+            await self._update(say.update_tool_call(call, status="failed"))
 
     async def _run(self, command: str) -> None:
-        call, given = self._named(), {"command": command}
-        await self._tell(
+        call, given = self._next_call_id(), {"command": command}
+        await self._update(
             say.start_tool_call(call, "bash", kind="execute", status="pending", raw_input=given)
         )
-        if not await self._may(say.update_tool_call(call, title=f"Run {command}")):
-            await self._tell(say.update_tool_call(call, status="failed"))
+        if not await self._ask_permission(say.update_tool_call(call, title=f"Run {command}")):
+            await self._update(say.update_tool_call(call, status="failed"))
             return
         process = await asyncio.create_subprocess_shell(
             command, stdout=asyncio.subprocess.PIPE, start_new_session=True
@@ -144,7 +146,7 @@ class ScriptedAgent:
         await done
         content = [say.tool_content(say.text_block(output.decode()))]
         status = "completed" if process.returncode == 0 else "failed"
-        await self._tell(say.update_tool_call(call, status=status, content=content))
+        await self._update(say.update_tool_call(call, status=status, content=content))
 
     async def _read(
         self, call: str, process: asyncio.subprocess.Process, output: bytearray
@@ -153,31 +155,31 @@ class ScriptedAgent:
         while piece := await process.stdout.read(4096):
             output += piece
             content = [say.tool_content(say.text_block(output.decode()))]
-            await self._tell(say.update_tool_call(call, status="in_progress", content=content))
+            await self._update(say.update_tool_call(call, status="in_progress", content=content))
         await process.wait()
 
     async def _propose(self, plan: str) -> None:
         content = [say.tool_content(say.text_block(plan))]
         call = say.update_tool_call(
-            self._named(), title="Ready", kind="switch_mode", content=content
+            self._next_call_id(), title="Ready", kind="switch_mode", content=content
         )
         self._plan = plan
-        if await self._may(call):
+        if await self._ask_permission(call):
             self._plan, self._mode = "", "build"
-            await self._tell(say.update_current_mode("build"))
-            for step in scripted.carried_out(plan):
+            await self._update(say.update_current_mode("build"))
+            for step in scripted.approval_steps(plan):
                 await self._follow(step)
 
-    async def _may(self, call: Any) -> bool:
+    async def _ask_permission(self, call: Any) -> bool:
         answer = await self._client.request_permission(
             session_id=self._conversation, tool_call=call, options=OPTIONS
         )
         return answer.outcome.outcome == "selected" and answer.outcome.option_id != "no"
 
-    async def _tell(self, update: Any) -> None:
+    async def _update(self, update: Any) -> None:
         await self._client.session_update(session_id=self._conversation, update=update)
 
-    def _named(self) -> str:
+    def _next_call_id(self) -> str:
         self._calls += 1
         return f"call-{self._calls}"
 

@@ -1,4 +1,4 @@
-"""The real Codex, cut off from the world: its provider is a stub on loopback."""
+"""The real Codex, isolated: its provider is a stub on loopback."""
 
 import asyncio
 import subprocess
@@ -11,24 +11,24 @@ import pytest
 
 from model.backends import base
 from model.backends.codex.backend import CodexBackend
-from tests.live.cut_off import codex_in, made_known
+from tests.live.isolation import isolate_codex, put_on_path
 from tests.live.responses_stub import ResponsesStub
-from tests.model.backends.agents import Conversation, Open, a_launch, only
+from tests.model.backends.agents import Conversation, Open, make_launch, only
 from tests.patience import PATIENCE
 
 LONG_ENOUGH = "sleep 0.5"
-"""Of a command that is over at once the program sometimes tells nothing (0.169)."""
+"""For commands that would end at once: the program sometimes does not report those (0.169)."""
 
 
 @pytest.fixture
 def codex_program(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The real `codex`, found by Spinney from now on."""
-    return made_known("codex", monkeypatch)
+    """The real `codex`, on PATH."""
+    return put_on_path("codex", monkeypatch)
 
 
 @pytest.fixture
 async def responses() -> AsyncIterator[ResponsesStub]:
-    """The scripted provider, running."""
+    """The running scripted provider."""
     stub = ResponsesStub()
     async with stub.running():
         yield stub
@@ -36,15 +36,15 @@ async def responses() -> AsyncIterator[ResponsesStub]:
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that is no temporary one to Codex: its sandbox lets everybody write in those."""
+    """A folder that Codex does not treat as temporary: its sandbox allows writes in those."""
     with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
         yield Path(place)
 
 
 @pytest.fixture
 def codex_environment(codex_program: Path, responses: ResponsesStub, place: Path) -> dict[str, str]:
-    """Variables with which `codex` knows nobody's account and talks to the stub alone."""
-    return codex_in(place / "home", responses.base_url)
+    """Environment with which `codex` has no account and connects only to the stub."""
+    return isolate_codex(place / "home", responses.base_url)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def worktree(place: Path) -> Path:
 
 @pytest.fixture
 async def codex_backend(codex_program: Path, place: Path) -> AsyncIterator[CodexBackend]:
-    """The backend; its programs end before the place where they write is removed."""
+    """The backend; its programs end before the folder in which they write is removed."""
     backend = CodexBackend()
     yield backend
     await backend.close()
@@ -75,12 +75,12 @@ async def codex_backend(codex_program: Path, place: Path) -> AsyncIterator[Codex
 async def open_codex(
     codex_backend: CodexBackend, codex_environment: dict[str, str], worktree: Path
 ) -> AsyncIterator[Open]:
-    """Opens a conversation with the real Codex; its session is closed at the end."""
+    """Opens a conversation with the real Codex, which is closed after the test."""
     opened: list[base.Agent] = []
 
     async def open_codex(**launch: Any) -> Conversation:
-        usual = {"model": "gpt-5.5", "thinking": "think", "environment": codex_environment}
-        agent = await codex_backend.open(a_launch(worktree, **{**usual, **launch}))
+        defaults = {"model": "gpt-5.5", "thinking": "think", "environment": codex_environment}
+        agent = await codex_backend.open(make_launch(worktree, **{**defaults, **launch}))
         opened.append(agent)
         return Conversation(agent)
 
@@ -89,9 +89,9 @@ async def open_codex(
 
 
 def token(conversation: Conversation) -> str:
-    return only(conversation.told, base.ConversationIdentified).resume_token
+    return only(conversation.events, base.ConversationIdentified).resume_token
 
 
 def contents(worktree: Path) -> list[str]:
-    """The names in the worktree, without git's own."""
+    """The names of the files in the worktree, except `.git`."""
     return sorted(path.name for path in worktree.iterdir() if path.name != ".git")

@@ -1,10 +1,10 @@
-"""A stand-in for a provider of OpenCode: the chat completions API on loopback, scripted by the text
-of the user's last message (see `scripted`). It also knows words for what not all programs have:
+"""A stub of an OpenCode provider: the chat completions API on loopback, scripted by the user's
+last message (see `scripted`). Commands beyond those of `scripted`:
 
-`todo: A | B` · `agent: WORDS` (a sub-agent that gets these words; `agent weaver:` that one) ·
-`ask twice: QUESTION | OTHER` · `both: COMMAND | COMMAND` · `read PATH`
+`todo: A | B` · `agent: PROMPT` (a sub-agent with this prompt; `agent weaver: PROMPT` for the agent
+named weaver) · `ask twice: QUESTION | OTHER` · `both: COMMAND | COMMAND` · `read PATH`
 
-Run alone: `python -m tests.live.completions_stub --port 0`.
+Standalone: `python -m tests.live.completions_stub --port 0`.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ PROVIDER = "stub"
 MODEL = "stub-1"
 
 READ, CACHED = 123, 3
-"""Tokens that every answer claims to have read, and how many of them from a cache."""
+"""Input tokens of every answer, and how many of them are from a cache."""
 
 WINDOW = 200_000
 
@@ -46,14 +46,14 @@ class Answer:
 
 @dataclass
 class CompletionsStub(Stub):
-    """The server and what was asked of it."""
+    """The server and the requests it received."""
 
     headers: dict[str, str] = field(default_factory=dict)
-    """What its errors tell besides."""
+    """Headers of error responses."""
     error: str = ""
-    """What its errors say; empty for their status."""
+    """The message of errors; empty for a default with the status."""
     page: str = ""
-    """HTML that is answered to everything, as by a network's sign-in page."""
+    """If set, HTML with which all requests are answered, as a captive portal does."""
 
     root = "/v1"
 
@@ -72,13 +72,13 @@ class CompletionsStub(Stub):
             return web.json_response(error, status=answer.status, headers=self.headers)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        with suppress(ConnectionError):  # a stopped turn hangs up
+        with suppress(ConnectionError):  # a stopped turn disconnects
             await _stream(response, answer, next(self.ids))
         return response
 
 
 def configuration(base_url: str) -> Json:
-    """Settings of OpenCode in which the stub is the only provider."""
+    """OpenCode settings with the stub as the only provider."""
     model = {
         "name": "Stub One",
         "attachment": True,
@@ -106,13 +106,13 @@ def configuration(base_url: str) -> Json:
 
 
 def answer_to(body: Json) -> Answer:
-    """The next message of the model, by the script that the user's last text is."""
+    """The next message of the model, according to the script in the user's last text."""
     messages = body["messages"]
     spoken = [
         (place, text)
         for place, message in enumerate(messages)
         if message["role"] == "user"
-        for text in _spoken(message)
+        for text in _user_texts(message)
     ]
     if not spoken:
         return Answer("Nothing to answer.")
@@ -128,9 +128,9 @@ def _script(text: str, earlier: list[str], results: list[str]) -> list[Answer]:
     plan = next((_plan_of(said) for said in reversed(earlier) if said.startswith("plan: ")), "")
     if text.startswith("The plan is approved"):
         changed = text.partition("\n\n")[2]
-        steps = scripted.carried_out(changed or plan)
+        steps = scripted.approval_steps(changed or plan)
     elif plan and earlier[-1].startswith("plan: ") and not _is_script(text):
-        steps = scripted.revised(plan)
+        steps = scripted.revision_steps(plan)
     elif own := _own(text, results):
         return own
     else:
@@ -139,7 +139,7 @@ def _script(text: str, earlier: list[str], results: list[str]) -> list[Answer]:
 
 
 def _own(text: str, results: list[str]) -> list[Answer]:
-    """The answers to the words that are known here alone."""
+    """The answers to the commands that only this stub has."""
     if text.startswith("read "):
         return [Answer(tool="read", input={"filePath": text[5:]}), Answer("done")]
     word, _, rest = text.partition(": ")
@@ -161,10 +161,9 @@ def _own(text: str, results: list[str]) -> list[Answer]:
                 {"question": p, "header": "Choice", "options": options, "multiple": True}
                 for p in parts
             ]
-            heard = " ".join(results)
             return [
                 Answer(tool="question", input={"questions": asked}),
-                Answer(f"I heard: {heard}"),
+                Answer(f"Results: {' '.join(results)}"),
             ]
     return []
 
@@ -199,8 +198,8 @@ def _plan_of(said: str) -> str:
     return said.removeprefix("plan: ")
 
 
-def _spoken(message: Json) -> list[str]:
-    """What the person wrote, without what the program adds to it."""
+def _user_texts(message: Json) -> list[str]:
+    """The user's own texts, without what the program adds."""
     content = message["content"]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
@@ -227,10 +226,10 @@ async def _stream(response: web.StreamResponse, answer: Answer, number: int) -> 
             await send({field_: word})
             await asyncio.sleep(answer.pause)
     if answer.tool:
-        told = json.dumps(answer.input)
+        arguments = json.dumps(answer.input)
         call = {"index": 0, "id": f"call_{number:04}", "type": "function"}
         await send({"tool_calls": [{**call, "function": {"name": answer.tool, "arguments": ""}}]})
-        for piece in (told[: len(told) // 2], told[len(told) // 2 :]):
+        for piece in (arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]):
             await send({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
     written = len(answer.text.split()) + 1
     usage = {

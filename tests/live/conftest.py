@@ -1,4 +1,4 @@
-"""The real agent programs, cut off from the world: their provider is a stub on loopback."""
+"""The real agent programs, isolated: their provider is a stub on loopback."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,25 +18,25 @@ from tests.live.codex_setup import (  # noqa: F401 - fixtures
     responses,
     worktree,
 )
-from tests.live.cut_off import claude_in, made_known
+from tests.live.isolation import isolate_claude, put_on_path
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (  # noqa: F401 - fixtures
     Conversation,
     Open,
-    a_launch,
-    patience,
+    long_timeouts,
+    make_launch,
 )
 
 
 @pytest.fixture
 def claude_program(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The real `claude`, found by Spinney from now on."""
-    return made_known("claude", monkeypatch)
+    """The real `claude`, on PATH."""
+    return put_on_path("claude", monkeypatch)
 
 
 @pytest.fixture
 async def provider() -> AsyncIterator[ProviderStub]:
-    """The scripted provider, running."""
+    """The running scripted provider."""
     stub = ProviderStub()
     async with stub.running():
         yield stub
@@ -46,10 +46,10 @@ async def provider() -> AsyncIterator[ProviderStub]:
 def claude_environment(
     claude_program: Path, provider: ProviderStub, tmp_path: Path
 ) -> dict[str, str]:
-    """Variables with which `claude` knows nobody's account and talks to the stub alone."""
+    """Environment with which `claude` has no account and connects only to the stub."""
     home = tmp_path / "home"
     home.mkdir()
-    return claude_in(home, provider.base_url)
+    return isolate_claude(home, provider.base_url)
 
 
 @pytest.fixture
@@ -62,12 +62,12 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def open_claude(claude_environment: dict[str, str], folder: Path) -> AsyncIterator[Open]:
-    """Opens a conversation with the real Claude Code; its program is closed at the end."""
+    """Opens a conversation with the real Claude Code, which is closed after the test."""
     opened: list[base.Agent] = []
 
     async def open_claude(**launch: Any) -> Conversation:
-        usual = {"model": "sonnet", "thinking": "think", "environment": claude_environment}
-        agent = await ClaudeBackend().open(a_launch(folder, **{**usual, **launch}))
+        defaults = {"model": "sonnet", "thinking": "think", "environment": claude_environment}
+        agent = await ClaudeBackend().open(make_launch(folder, **{**defaults, **launch}))
         opened.append(agent)
         return Conversation(agent)
 

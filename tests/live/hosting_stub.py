@@ -1,8 +1,8 @@
-"""A stand-in for GitHub: the part of its GraphQL and REST interface that `gh` 2.23 asks, on
-loopback, behind a proxy to which `github.com` leads, with a certificate that only a test trusts.
+"""A stub of GitHub: the part of its GraphQL and REST APIs that `gh` 2.23 uses, on loopback behind a
+proxy, with a self-signed certificate.
 
-`gh` is sent here by `HTTPS_PROXY` and `SSL_CERT_FILE`; the proxy leads every name to the stub, so
-nothing is looked up and nothing leaves the machine.
+`HTTPS_PROXY` and `SSL_CERT_FILE` direct `gh` here; the proxy connects every host name to the stub,
+so there are no DNS lookups and no traffic leaves the machine.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ _OPERATION = re.compile(r"\b(?:query|mutation) (\w+)")
 
 @dataclass(frozen=True)
 class Check:
-    """A check run (`conclusion`, none while it runs), or with `classic` a commit status."""
+    """A check run (`conclusion` is empty while it runs), or with `classic` a commit status."""
 
     conclusion: str = ""
     classic: str = ""
 
-    def told(self, number: int) -> Json:
+    def to_json(self, number: int) -> Json:
         if self.classic:
             context = {"context": f"ci/{number}", "state": self.classic, "targetUrl": ""}
             return {"__typename": "StatusContext", **context, "createdAt": "2026-01-01T00:00:00Z"}
@@ -50,12 +50,12 @@ class Check:
 
 @dataclass(frozen=True)
 class PullRequest:
-    """One that the service knows."""
+    """A pull request at the service."""
 
     number: int = 7
     head: str = "otter"
     owner: str = "ada"
-    """Of the repository that the head lies in: somebody else's is a fork."""
+    """Owner of the repository of the head; it is a fork if that is not the stub's owner."""
     base: str = "main"
     title: str = ""
     body: str = ""
@@ -63,13 +63,13 @@ class PullRequest:
     draft: bool = False
     decision: str = ""
     asked: Sequence[str] = ()
-    """Who was asked for a review."""
+    """Logins asked for a review; `organization/team` for a team."""
     reviewed: Sequence[str] = ()
-    """Who wrote one."""
+    """Logins that wrote a review."""
     checks: Sequence[Check] = ()
 
-    def told(self, repository: "HostingStub") -> Json:
-        """Every field that `gh` may want: it reads those that it asked for."""
+    def to_json(self, repository: "HostingStub") -> Json:
+        """All fields that `gh` uses; it reads those that it requested."""
         place = f"https://{repository.host}/{repository.owner}/{repository.name}"
         return {
             "id": f"PR_{self.number}",
@@ -105,44 +105,44 @@ def _review(login: str) -> Json:
 
 
 def _rollup(checks: Sequence[Check], after: int) -> Json:
-    """The checks of the last commit, a hundred at a time as the service gives them."""
+    """The checks of the last commit, in pages of a hundred as at the service."""
     if not checks:
         return {"nodes": [{"commit": {"statusCheckRollup": None}}]}
     page = checks[after : after + 100]
     more = {"hasNextPage": after + 100 < len(checks), "endCursor": str(after + 100)}
-    nodes = [check.told(after + place) for place, check in enumerate(page)]
+    nodes = [check.to_json(after + place) for place, check in enumerate(page)]
     contexts = {"nodes": nodes, "pageInfo": more}
     return {"nodes": [{"commit": {"statusCheckRollup": {"contexts": contexts}}}]}
 
 
 @dataclass
 class HostingStub:
-    """One repository of the service, what was asked about it, and what goes wrong there."""
+    """One repository of the service, the requests received, and the errors to answer with."""
 
     folder: Path
-    """Where the certificate and its key are made."""
+    """The folder for the certificate and its key."""
     host: str = "github.com"
     owner: str = "ada"
     name: str = "engine"
     forks: Sequence[str] = ()
-    """Who has a fork."""
+    """Logins that have a fork."""
     pull_requests: dict[int, PullRequest] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    """Names of the queries and mutations; of other requests method and path."""
+    """Names of the queries and mutations received; for other requests, method and path."""
     status: int = 200
-    """Another one is the answer to everything."""
+    """If not 200, all requests are answered with it."""
     message: str = ""
-    """What the service says with another status, or as the error of a query."""
+    """The message of error responses and of the errors of queries."""
     refused: str = ""
-    """A query, mutation or field: `message` answers what asks for it; the rest works."""
+    """A query, mutation or field; requests that contain it fail with `message`."""
     silent: bool = False
-    """Whether nothing is answered any more."""
+    """Whether requests are never answered."""
     proxy: str = ""
-    """Where the proxy listens, while it runs."""
+    """URL of the proxy while it runs."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(7))
 
-    def shows(self, *pull_requests: PullRequest) -> None:
-        """From now on these are all that there are."""
+    def set_pull_requests(self, *pull_requests: PullRequest) -> None:
+        """Replace all pull requests."""
         self.pull_requests = {known.number: known for known in pull_requests}
 
     @property
@@ -151,7 +151,7 @@ class HostingStub:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables with which `gh` talks to the stub alone, signed in."""
+        """Environment with which `gh` connects only to the stub and is signed in."""
         return {
             "HTTPS_PROXY": self.proxy,
             "SSL_CERT_FILE": str(self.certificate),
@@ -247,12 +247,12 @@ class HostingStub:
             draft=wanted["draft"],
         )
         self.pull_requests[made.number] = made
-        return made.told(self)
+        return made.to_json(self)
 
     def _by_number(self, number: int) -> Json:
         known = self.pull_requests.get(number)
         if known is not None:
-            return _data(repository={"pullRequest": known.told(self)})
+            return _data(repository={"pullRequest": known.to_json(self)})
         gone = f"Could not resolve to a PullRequest with the number of {number}."
         error = {"type": "NOT_FOUND", "path": ["repository", "pullRequest"], "message": gone}
         return {"data": {"repository": {"pullRequest": None}}, "errors": [error]}
@@ -260,14 +260,14 @@ class HostingStub:
     def _on_branch(self, head: Any, variables: Json) -> Json:
         wanted = variables.get("states") or variables.get("state") or ["OPEN", "CLOSED", "MERGED"]
         fitting = [known for known in self.pull_requests.values() if known.head == head]
-        nodes = [known.told(self) for known in reversed(fitting) if known.state in wanted]
+        nodes = [known.to_json(self) for known in reversed(fitting) if known.state in wanted]
         page = {"hasNextPage": False, "endCursor": ""}
         found = {"totalCount": len(nodes), "nodes": nodes, "pageInfo": page}
         return {"pullRequests": found, "defaultBranchRef": {"name": "main"}}
 
 
 def make_certificate(certificate: Path, key: Path) -> None:
-    """One for all of `HOSTS`, signed by itself."""
+    """Create a self-signed certificate for all `HOSTS`."""
     names = ",".join(f"DNS:{host}" for host in HOSTS)
     subprocess.run(
         [
@@ -281,7 +281,7 @@ def make_certificate(certificate: Path, key: Path) -> None:
 
 @asynccontextmanager
 async def _proxy_to(port: int) -> AsyncIterator[str]:
-    """A proxy that leads whatever `CONNECT` asks for to one port on loopback; its URL."""
+    """Run a proxy that connects all `CONNECT` requests to a port on loopback; yields its URL."""
     open_ends: set[asyncio.StreamWriter] = set()
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

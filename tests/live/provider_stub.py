@@ -1,8 +1,8 @@
-"""A stand-in for the provider of Claude Code: the Messages API on loopback, scripted by the text of
-the user's last message (see `scripted`). Run alone: `python -m tests.live.provider_stub --port 0`.
+"""A stub of Claude Code's provider: the Messages API on loopback, scripted by the user's last
+message (see `scripted`). Standalone: `python -m tests.live.provider_stub --port 0`.
 
-Beside the words for every program it knows `call: TOOL {INPUT}` (several: ` & ` between them),
-`ponder` (thinks slowly), `blob MB` (one word of so many megabytes), `hang` (never answers) and
+Commands beyond those of `scripted`: `call: TOOL {INPUT}` (several are separated by ` & `), `ponder`
+(thinks slowly), `blob MB` (one word of that many megabytes), `hang` (never answers) and
 `error STATUS TEXT`.
 """
 
@@ -21,7 +21,7 @@ from tests.live.scripted import Step
 from tests.live.stub import Json, Stub, run_alone
 
 USAGE = {"input_tokens": 100, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 3}
-"""What every answer claims to have read; it writes as many tokens as it has words."""
+"""Input tokens of every answer; its output tokens are its number of words plus one."""
 
 ERRORS = {
     400: "invalid_request_error",
@@ -32,7 +32,7 @@ ERRORS = {
 
 
 UNKNOWN_MODEL = "no-such"
-"""What the names of models begin with that the provider does not have."""
+"""Prefix of the names of models that do not exist."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Answer:
 
 @dataclass
 class ProviderStub(Stub):
-    """The server and what was asked of it."""
+    """The server and the requests it received."""
 
     pause: int = 1
-    """Seconds that it asks for at its rate limit."""
+    """The `retry-after` header of rate limit errors, in seconds."""
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -73,9 +73,9 @@ class ProviderStub(Stub):
             answer = Answer(f"model: {body['model']}", status=404)
         if answer.status != 200:
             kind = ERRORS.get(answer.status, "api_error")
-            told = {"type": kind, "message": answer.text or f"scripted {kind}"}
+            details = {"type": kind, "message": answer.text or f"scripted {kind}"}
             headers = {"retry-after": str(self.pause)} if answer.status == 429 else {}
-            error = {"type": "error", "error": told}
+            error = {"type": "error", "error": details}
             return web.json_response(error, status=answer.status, headers=headers)
         if answer.hangs:
             await asyncio.Event().wait()
@@ -85,18 +85,18 @@ class ProviderStub(Stub):
             return web.json_response(message)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        with suppress(ConnectionError):  # a stopped turn hangs up
+        with suppress(ConnectionError):  # a stopped turn disconnects
             await _stream(response, answer, message)
         return response
 
 
 def answer_to(body: Json) -> Answer:
-    """The next message of the model, by the script that the user's last text is."""
+    """The next message of the model, according to the script in the user's last text."""
     spoken = [
         (place, text)
         for place, message in enumerate(body["messages"])
         if message["role"] == "user"
-        for text in _spoken(message)
+        for text in _user_texts(message)
     ]
     if not spoken:
         return Answer("Nothing to answer.")
@@ -116,8 +116,8 @@ def _script(
     match command:
         case "call:":
             calls = (call.partition(" ") for call in rest.split(" & "))
-            tools = tuple((name, json.loads(told or "{}")) for name, _, told in calls)
-            return [Answer(calls=tools), Answer(f"I heard: {' '.join(results)}")]
+            tools = tuple((name, json.loads(arguments or "{}")) for name, _, arguments in calls)
+            return [Answer(calls=tools), Answer(f"Results: {' '.join(results)}")]
         case "ponder":
             return [Answer("Done.", thinking="hm " * 600, pause=0.1)]
         case "blob":
@@ -128,7 +128,7 @@ def _script(
             status, _, words = rest.partition(" ")
             return [Answer(words, status=int(status))]
     steps = scripted.steps(text, earlier, results)
-    refused = _refused(after)
+    refused = _was_refused(after)
     return [each for step in steps for each in _answers(step, directory, plan_file, refused)]
 
 
@@ -148,14 +148,14 @@ def _answers(step: Step, directory: str, plan_file: str, refused: bool) -> list[
             run = {"command": command, "description": "Run a command"}
             return [Answer(calls=(("Bash", run),))]
         case scripted.Propose(plan):
-            # As the program tells a model to: the plan goes into its file, then comes the tool.
+            # As the program instructs models to: write the plan to its file, then call the tool.
             file = {"file_path": plan_file, "content": plan}
             proposal = [
                 Answer(step.text, calls=(("Write", file),)),
                 Answer(calls=(("ExitPlanMode", {}),)),
             ]
-            # The program goes on in the same turn, whatever the person says to the plan.
-            following = scripted.revised(plan) if refused else scripted.carried_out(plan)
+            # The program continues in the same turn, whether the plan is approved or refused.
+            following = scripted.revision_steps(plan) if refused else scripted.approval_steps(plan)
             return [
                 *proposal,
                 *(a for next_ in following for a in _answers(next_, directory, plan_file, False)),
@@ -167,8 +167,8 @@ def _answers(step: Step, directory: str, plan_file: str, refused: bool) -> list[
             return [Answer(calls=(("AskUserQuestion", questions),))]
 
 
-def _spoken(message: Json) -> list[str]:
-    """What the person wrote, without what the program adds to it; it joins unanswered messages."""
+def _user_texts(message: Json) -> list[str]:
+    """The user's own texts, without what the program adds; it merges unanswered messages."""
     content = message["content"]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
@@ -189,7 +189,7 @@ def _tool_results(messages: list[Json]) -> list[str]:
     return results
 
 
-def _refused(messages: list[Json]) -> bool:
+def _was_refused(messages: list[Json]) -> bool:
     blocks = [b for m in messages if isinstance(m["content"], list) for b in m["content"]]
     return any(block.get("type") == "tool_result" and block.get("is_error") for block in blocks)
 
@@ -200,7 +200,7 @@ def _working_directory(body: Json) -> str:
 
 
 def _plan_file(body: Json) -> str:
-    """Where the program wants a plan to be written."""
+    """The file to which the program wants the plan to be written."""
     found = re.search(r"(/[^\s\"\\`]*/plans/[\w.-]+\.md)", json.dumps(body))
     return found[1] if found else "/nowhere.md"
 
@@ -211,8 +211,8 @@ def _message(answer: Answer, number: int, model: str) -> Json:
         content.append({"type": "thinking", "thinking": answer.thinking, "signature": "c3R1Yg=="})
     if answer.text:
         content.append({"type": "text", "text": answer.text})
-    for place, (name, told) in enumerate(answer.calls):
-        tool = {"id": f"toolu_{number:04}_{place}", "name": name, "input": told}
+    for place, (name, arguments) in enumerate(answer.calls):
+        tool = {"id": f"toolu_{number:04}_{place}", "name": name, "input": arguments}
         content.append({"type": "tool_use", **tool})
     return {
         "id": f"msg_{number:04}",
@@ -262,12 +262,12 @@ def _deltas(block: Mapping[str, Any]) -> list[Json]:
             return [{"type": "text_delta", "text": word} for word in words]
         case "thinking":
             words = re.findall(r"\S+\s*", block["thinking"])
-            told = [{"type": "thinking_delta", "thinking": word} for word in words]
-            return [*told, {"type": "signature_delta", "signature": block["signature"]}]
+            deltas = [{"type": "thinking_delta", "thinking": word} for word in words]
+            return [*deltas, {"type": "signature_delta", "signature": block["signature"]}]
         case _:
-            told = json.dumps(block["input"])
-            half = len(told) // 2
-            pieces = (told[:half], told[half:])
+            text = json.dumps(block["input"])
+            half = len(text) // 2
+            pieces = (text[:half], text[half:])
             return [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
 
 

@@ -1,5 +1,7 @@
-"""Records what the real Claude Code says against the scripted provider, for the tests that play it
-without the program: `python -m tests.live.record_claude`. Names, paths and long lists are neutral.
+"""Records conversations of the real Claude Code with the scripted provider, for tests that replay
+them without the program: `python -m tests.live.record_claude`.
+
+Names and paths are replaced by neutral ones, and long lists are left out.
 """
 
 import asyncio
@@ -15,9 +17,9 @@ import pytest
 
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
-from tests.live.cut_off import claude_in, made_known
+from tests.live.isolation import isolate_claude, put_on_path
 from tests.live.provider_stub import ProviderStub
-from tests.model.backends.agents import Conversation, a_launch
+from tests.model.backends.agents import Conversation, make_launch
 from tests.model.backends.claude_recordings import (
     CONVERSATION,
     FOLDER,
@@ -31,11 +33,11 @@ _LEFT_OUT = frozenset(
     {"tools", "slash_commands", "skills", "agents", "plugins", "memory_paths", "capabilities"}
     | {"messaging_socket_path", "user_message_uuids", "owed_rows"}
 )
-"""Long lists that nobody reads, and what tells of this machine."""
+"""Long lists that are not needed, and details of this machine."""
 
 
 class Recorder(AgentProcess):
-    """A running program that writes down what it hears and says."""
+    """A running program whose input and output are recorded."""
 
     recorded: list[Json]
 
@@ -51,16 +53,16 @@ class Recorder(AgentProcess):
 
 
 async def record(scenario: Scenario, base_url: str, home: Path) -> list[str]:
-    """The conversation's recording, line by line."""
+    """Record a conversation and return its lines."""
     worktree = home / "worktree"
     worktree.mkdir(parents=True)
     Recorder.recorded = []
-    launch = a_launch(
+    launch = make_launch(
         worktree,
         mode=scenario.mode,
         model=scenario.model,
         thinking="think",
-        environment=claude_in(home, base_url),
+        environment=isolate_claude(home, base_url),
     )
     with patch("model.backends.claude.backend.AgentProcess", Recorder):
         agent = await ClaudeBackend().open(launch)
@@ -68,11 +70,11 @@ async def record(scenario: Scenario, base_url: str, home: Path) -> list[str]:
             await scenario.perform(Conversation(agent))
         finally:
             await agent.close()
-    return _neutral(Recorder.recorded, home)
+    return _anonymize(Recorder.recorded, home)
 
 
-def _neutral(recorded: Sequence[Json], home: Path) -> list[str]:
-    kept = [_shortened(line) for line in recorded if not _is_setting(line)]
+def _anonymize(recorded: Sequence[Json], home: Path) -> list[str]:
+    kept = [_shorten(line) for line in recorded if not _is_setting(line)]
     text = "\n".join(json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in kept)
     (conversation,) = set(re.findall(r'"subtype":"init".*?"session_id":"([^"]+)"', text))
     text = text.replace(conversation, CONVERSATION).replace(str(home), HOME)
@@ -80,13 +82,15 @@ def _neutral(recorded: Sequence[Json], home: Path) -> list[str]:
 
 
 def _is_setting(line: Json) -> bool:
-    """The player answers settings by itself."""
-    heard, said = line.get("heard", {}), line.get("said", {})
-    asked = heard.get("type") == "control_request" and heard["request"]["subtype"] != "interrupt"
+    """Whether a line is about settings, which the player answers by itself."""
+    received, said = line.get("heard", {}), line.get("said", {})
+    asked = (
+        received.get("type") == "control_request" and received["request"]["subtype"] != "interrupt"
+    )
     return asked or said.get("type") == "control_response"
 
 
-def _shortened(line: Json) -> Json:
+def _shorten(line: Json) -> Json:
     said = line.get("said")
     if said is None:
         return line
@@ -97,7 +101,7 @@ async def main() -> None:
     stub = ProviderStub()
     FOLDER.mkdir(parents=True, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        made_known("claude", patch)
+        put_on_path("claude", patch)
         async with stub.running() as base_url:
             for name, scenario in SCENARIOS.items():
                 with tempfile.TemporaryDirectory() as home:

@@ -1,9 +1,9 @@
-"""Records the real Codex for the tests that play it again without it:
+"""Records the real Codex, for tests that replay it without the program:
 
     SPINNEY_RECORD_CODEX=1 make test TESTS=tests/live/record_codex.py
 
-Between Spinney and the program stands a copy of this file, called as `codex`, which writes down
-what passes. One JSON object a line: `dir` is `in` (to the program) or `out`, `msg` the line.
+A copy of this file, called `codex`, runs between Spinney and the program and records the messages.
+One JSON object per line: `dir` is `in` (to the program) or `out`, `msg` the message.
 """
 
 import json
@@ -30,23 +30,23 @@ _LEFT_OUT = {
     "skills/changed",
 }
 _LONGEST = 400
-"""Characters of a text; longer ones are instructions, which nobody needs here."""
+"""Maximum characters of a text; longer ones are instructions, which are not needed."""
 
 
-def kept(message: Any) -> Any:
-    """Without long texts and long lists."""
+def shorten(message: Any) -> Any:
+    """Shorten long texts and long lists."""
     match message:
         case dict():
-            return {key: kept(value) for key, value in message.items()}
+            return {key: shorten(value) for key, value in message.items()}
         case list():
-            return [kept(value) for value in message[:3]]
+            return [shorten(value) for value in message[:3]]
         case str() if len(message) > _LONGEST:
             return message[:40] + "…"
     return message
 
 
-def stand_between() -> None:
-    """Pass every line on, both ways, and write it down."""
+def relay() -> None:
+    """Pass on every line in both directions, and record it."""
     here = Path(__file__).parent
     real = (here / "real").read_text()
     lock = threading.Lock()
@@ -57,7 +57,7 @@ def stand_between() -> None:
                 message = json.loads(line)
                 if message.get("method") not in _LEFT_OUT:
                     with lock:
-                        entry = {"dir": direction, "msg": kept(message)}
+                        entry = {"dir": direction, "msg": shorten(message)}
                         file.write(json.dumps(entry, ensure_ascii=False) + "\n")
                         file.flush()
                 sink.write(line)
@@ -75,7 +75,7 @@ def stand_between() -> None:
 
 
 if __name__ == "__main__":
-    stand_between()
+    relay()
 else:
 
     @pytest.mark.skipif("SPINNEY_RECORD_CODEX" not in os.environ, reason="records only on request")
@@ -101,5 +101,5 @@ else:
         await play(conversation, scenario)
         await conversation.agent.close()
         RECORDINGS.mkdir(parents=True, exist_ok=True)
-        told = (tools / "recording.jsonl").read_text().replace(str(place), "/place")
-        (RECORDINGS / f"{name}.jsonl").write_text(told)
+        recording = (tools / "recording.jsonl").read_text().replace(str(place), "/place")
+        (RECORDINGS / f"{name}.jsonl").write_text(recording)

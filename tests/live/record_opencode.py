@@ -1,5 +1,5 @@
-"""Records what the real OpenCode tells its adapter, for the tests that play it again without the
-program: `python -m tests.live.record_opencode SCENARIO…`.
+"""Records the events that the real OpenCode sends its adapter, for tests that replay them without
+the program: `python -m tests.live.record_opencode SCENARIO…`.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.server import CALL_TIMEOUT, OpenCodeServer
 from model.backends.process import InvalidLine
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
-from tests.live.cut_off import made_known, opencode_in
-from tests.model.backends.agents import Conversation, a_launch
-from tests.model.backends.opencode_played import RECORDINGS, SCENARIOS, answering
+from tests.live.isolation import isolate_opencode, put_on_path
+from tests.model.backends.agents import Conversation, make_launch
+from tests.model.backends.opencode_played import RECORDINGS, SCENARIOS, respond_to_requests
 
 _KEPT_OUT = {"session.updated", "session.diff", "file.edited", "file.watcher.updated"}
-"""Events that the adapter does not look at, and that are long."""
+"""Long events that the adapter ignores."""
 
 
 class RecordingServer(OpenCodeServer):
-    """A server whose calls and events are written down."""
+    """A server whose calls and events are recorded."""
 
     lines: list[Any] = []  # noqa: RUF012 - one recording at a time
 
@@ -47,7 +47,7 @@ class RecordingServer(OpenCodeServer):
         timeout: float = CALL_TIMEOUT,
     ) -> Any:
         if method == "POST":
-            # Its events come before its answer.
+            # Recorded first, since its events arrive before its answer.
             self.lines.append({"call": f"{method} {path}"})
         return await super().call(method, path, directory, body, timeout)
 
@@ -55,16 +55,16 @@ class RecordingServer(OpenCodeServer):
 async def record(name: str, folder: Path, stub: CompletionsStub) -> None:
     worktree = folder / "worktree"
     worktree.mkdir(parents=True)
-    environment = opencode_in(folder, configuration(stub.base_url))
+    environment = isolate_opencode(folder, configuration(stub.base_url))
     mode, prompt = SCENARIOS[name]
-    launch = a_launch(worktree, mode=mode, model=f"{PROVIDER}/{MODEL}", environment=environment)
+    launch = make_launch(worktree, mode=mode, model=f"{PROVIDER}/{MODEL}", environment=environment)
     RecordingServer.lines = []
     backend = OpenCodeBackend(folder / "data")
     agent = await backend.open(launch)
     RecordingServer.lines = []
     conversation = Conversation(agent)
     await agent.send(base.Prompt(prompt))
-    await answering(conversation, name)
+    await respond_to_requests(conversation, name)
     lines = [json.dumps(line) for line in RecordingServer.lines]
     await agent.close()
     await backend.close()
@@ -77,7 +77,7 @@ async def main() -> None:
     RECORDINGS.mkdir(parents=True, exist_ok=True)
     stub = CompletionsStub()
     with pytest.MonkeyPatch.context() as patch:
-        made_known("opencode", patch)
+        put_on_path("opencode", patch)
         async with stub.running():
             for name in sys.argv[1:] or SCENARIOS:
                 folder = Path(tempfile.mkdtemp())

@@ -1,11 +1,12 @@
-"""A stand-in for the provider of Codex: the Responses API on loopback, scripted by the text of the
-user's last message (see `scripted`). It also knows words for what only Codex has:
+"""A stub of Codex's provider: the Responses API on loopback, scripted by the user's last message
+(see `scripted`). Commands beyond those of `scripted`:
 
-`sandboxed: COMMAND` (does not ask to leave the sandbox) · `todo: A | B` · `agent: WORDS` (a
-sub-agent that gets these words) · `mcp: SERVER TOOL JSON` (a tool of that server) ·
-`reason: TEXT` (thinks as open models do) · `tell CODE MESSAGE` (an error inside the stream)
+`sandboxed: COMMAND` (does not ask to leave the sandbox) · `todo: A | B` · `agent: PROMPT` (a
+sub-agent with this prompt) · `mcp: SERVER TOOL JSON` (calls a tool of that server) · `reason: TEXT`
+(reasons as open models do) · `cut: TEXT` (the connection ends after the text) · `fail CODE MESSAGE`
+(an error inside the stream)
 
-Run alone: `python -m tests.live.responses_stub --port 0`.
+Standalone: `python -m tests.live.responses_stub --port 0`.
 """
 
 import asyncio
@@ -24,33 +25,33 @@ from tests.live.stub import Json, Stub, run_alone
 
 READ = {"cached_tokens": 3, "cache_write_tokens": 20}
 READ_TOKENS = 123
-"""What every answer claims to have read in all; it writes as many tokens as it has words."""
+"""All input tokens of every answer; its output tokens are its number of words plus one."""
 
 APPROVAL = "Implement the plan."
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One response of the model: text, then perhaps the call of a tool."""
+    """One response of the model: text, optionally followed by a tool call."""
 
     text: str = ""
     thinking: str = ""
     call: Json = field(default_factory=dict)
-    """The tool's item without its ids."""
+    """The tool call's item without its ids."""
     pause: float = 0.0
     """Seconds between two words."""
     status: int = 200
     error: Json = field(default_factory=dict)
-    """What the stream ends with instead."""
+    """If set, the stream ends with this error."""
     is_open: bool = False
-    """Whether it tells the thoughts themselves, and not a summary of them."""
+    """Whether the reasoning itself is sent instead of a summary."""
     is_cut: bool = False
-    """Whether the connection ends in the midst of the text, and there is none afterwards."""
+    """Whether the connection ends after the text and retries fail."""
 
 
 @dataclass
 class ResponsesStub(Stub):
-    """The server and what was asked of it."""
+    """The server and the requests it received."""
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post("/v1/responses", self._responses)]
@@ -66,13 +67,13 @@ class ResponsesStub(Stub):
             return web.json_response({"error": error}, status=answer.status)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        with suppress(ConnectionError):  # a stopped turn hangs up
+        with suppress(ConnectionError):  # a stopped turn disconnects
             await _stream(response, answer, next(self.ids), body)
         return response
 
 
 def configuration(base_url: str) -> str:
-    """A `config.toml` with which Codex talks to the stub alone."""
+    """A `config.toml` with which Codex connects only to the stub."""
     return f"""
 model = "gpt-5.5"
 model_provider = "local"
@@ -97,7 +98,7 @@ trace_exporter = "none"
 
 
 def answer_to(body: Json) -> Answer:
-    """The next response of the model, by the script that the user's last text is."""
+    """The next response of the model, according to the script in the user's last text."""
     spoken = [
         (place, text)
         for place, item in enumerate(body["input"])
@@ -144,14 +145,14 @@ def _script(
             return [Answer("I thought about it.", rest, is_open=True)]
         case "cut:":
             return [Answer(rest, is_cut=True)]
-        case "tell":
+        case "fail":
             code, _, message = rest.partition(" ")
             return [Answer(error={"code": code, "message": message})]
     if text.startswith(APPROVAL):
         edited = text.partition("\n\n")[2]
-        steps_ = scripted.carried_out(edited or plan)
-    elif plan and word.rstrip(":") == word:  # no script: a comment on the plan
-        steps_ = scripted.revised(plan)
+        steps_ = scripted.approval_steps(edited or plan)
+    elif plan and word.rstrip(":") == word:  # not a command: a comment on the plan
+        steps_ = scripted.revision_steps(plan)
     else:
         steps_ = scripted.steps(text, earlier, results)
     asks = not _last_permissions(body).count("Approval policy is currently never")
@@ -159,7 +160,7 @@ def _script(
 
 
 def _answer(step: Step, asks: bool, body: Json) -> Answer:
-    """A step as a response that calls the program's tools; `asks` leaves the sandbox for it."""
+    """A step as a response that calls the program's tools; with `asks`, outside the sandbox."""
     call: Json = {}
     text = step.text
     match step.act:
@@ -190,7 +191,7 @@ def _command(command: str, *, escalate: bool) -> Json:
 
 
 def _patch(hunks: str, body: Json) -> Json:
-    """By the tool for patches; models that have none call it as a command."""
+    """A call of the patch tool; models without one get it as a shell command."""
     patch = f"*** Begin Patch\n{hunks}*** End Patch"
     if any(tool.get("name") == "apply_patch" for tool in body.get("tools", ())):
         return {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
@@ -207,7 +208,7 @@ def _result(item: Json) -> str:
 
 
 def _proposed(items: list[Json]) -> str:
-    """The plan that the model's last message proposed."""
+    """The plan proposed in the model's last message; empty if there is none."""
     own = [item for item in items if item.get("role") == "assistant"]
     text = "".join(_texts(own[-1])) if own else ""
     found = re.search(r"<proposed_plan>\n(.*)\n</proposed_plan>", text, re.DOTALL)

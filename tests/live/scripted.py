@@ -1,7 +1,7 @@
-"""What a stand-in for a provider lets its model do: the words that tests write as messages, read
-into steps that belong to no API. Each stub turns the steps into the tools of its own program.
+"""The commands that tests send to scripted models, parsed into steps independent of any API. Each
+stub translates the steps to the tools of its program.
 
-`say: TEXT` · `line: TEXT` (says its first line) · `think: TEXT` · `write PATH: TEXT` ·
+`say: TEXT` · `line: TEXT` (only its first line) · `think: TEXT` · `write PATH: TEXT` ·
 `edit PATH: OLD => NEW` · `bash: COMMAND` · `plan: TEXT` · `ask: QUESTION | A | B` · `remember?` ·
 `slow` · `error STATUS`
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Write:
-    """Make a file of the worktree hold this."""
+    """Write a file of the worktree."""
 
     path: str
     content: str
@@ -20,7 +20,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Edit:
-    """Replace a piece of a file."""
+    """Replace text in a file."""
 
     path: str
     old: str
@@ -43,7 +43,7 @@ class Propose:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask the person."""
+    """Ask the user a question."""
 
     question: str
     options: tuple[str, ...]
@@ -62,19 +62,19 @@ class Step:
     pause: float = 0.0
     """Seconds between two words."""
     status: int = 200
-    """Of HTTP; other than 200 the request fails with it."""
+    """HTTP status; the request fails with any other than 200."""
 
 
 DONE = Step("done")
 
 _CONTROLS = {ord("␛"): "\x1b", ord("␇"): "\x07"}
-"""What a message cannot hold, by the marks that it has for it: a model writes it all the same."""
+"""Control characters by the symbols that stand for them in messages, which cannot contain them."""
 
 
 def steps(text: str, earlier: Sequence[str] = (), results: Sequence[str] = ()) -> list[Step]:
-    """The messages by which the model follows `text`, one after each result of a tool.
+    """The model's messages in response to `text`; each but the first follows a tool result.
 
-    `earlier` is what the person said before, `results` what the tools of this turn told.
+    `earlier` has the user's previous messages, `results` the output of this turn's tools.
     """
     command, _, rest = text.partition(" ")
     match command.rstrip(":"):
@@ -97,8 +97,8 @@ def steps(text: str, earlier: Sequence[str] = (), results: Sequence[str] = ()) -
             return [Step("Here is a plan.", act=Propose(rest))]
         case "ask":
             question, *options = (part.strip() for part in rest.split("|"))
-            told = " ".join(results)
-            return [Step(act=Ask(question, tuple(options))), Step(f"I heard: {told}")]
+            reply = f"Results: {' '.join(results)}"
+            return [Step(act=Ask(question, tuple(options))), Step(reply)]
         case "remember?":
             return [Step("You said: " + "; ".join(earlier))]
         case "slow":
@@ -109,11 +109,11 @@ def steps(text: str, earlier: Sequence[str] = (), results: Sequence[str] = ()) -
             return [Step(f"You said: {text}")]
 
 
-def carried_out(plan: str) -> list[Step]:
-    """What follows the approval of a plan: it is written down as `planned.txt`."""
+def approval_steps(plan: str) -> list[Step]:
+    """The steps after a plan is approved: it is written to `planned.txt`."""
     return [Step(act=Write("planned.txt", f"{plan}\n")), DONE]
 
 
-def revised(plan: str) -> list[Step]:
-    """What follows a comment on a plan."""
+def revision_steps(plan: str) -> list[Step]:
+    """The steps after a comment on a plan."""
     return [Step("Here is a plan.", act=Propose(f"{plan}, revised"))]

@@ -1,4 +1,4 @@
-"""What the stand-ins for providers share: a server on loopback that remembers what it was asked."""
+"""Base class of the provider stubs: a server on loopback that records its requests."""
 
 import argparse
 import asyncio
@@ -15,22 +15,23 @@ Json = dict[str, Any]
 
 @dataclass
 class Stub:
-    """One provider. A subclass names its paths and answers them."""
+    """A provider; subclasses define its routes."""
 
     requests: list[Json] = field(default_factory=list)
     base_url: str = ""
-    """Where it answers, while it runs."""
+    """Its URL while it runs."""
     ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     root = ""
-    """What stands behind the host in `base_url`."""
+    """The path of `base_url`."""
 
     def routes(self) -> list[web.RouteDef]:
-        """The paths and who answers them."""
+        """The routes of the server."""
         raise NotImplementedError
 
     @asynccontextmanager
     async def running(self, port: int = 0) -> AsyncIterator[str]:
+        """Serve on loopback; yields the base URL."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.add_routes(self.routes())
         runner = web.AppRunner(app, shutdown_timeout=0.1)
@@ -46,7 +47,7 @@ class Stub:
 
 
 def run_alone(stub: Stub, description: str | None) -> None:
-    """Serve until killed, and print where."""
+    """Print the base URL and serve until killed."""
     arguments = argparse.ArgumentParser(description=description)
     arguments.add_argument("--port", type=int, default=0)
 

@@ -1,4 +1,4 @@
-"""What goes wrong with the real Claude Code, as a person reads it."""
+"""Errors of the real Claude Code, as they are shown to the user."""
 
 import asyncio
 from pathlib import Path
@@ -11,19 +11,19 @@ from model.base.errors import SpinneyError
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (
     Open,
-    a_launch,
+    make_launch,
     only,
     text,
 )
 from tests.patience import PATIENCE
 
 
-async def test_a_refused_key_is_told_at_once(
+async def test_a_refused_key_is_reported_at_once(
     open_claude: Open, claude_environment: dict[str, str]
 ) -> None:
     claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "10"
     conversation = await open_claude()
-    async with asyncio.timeout(PATIENCE):  # all the retries would take minutes
+    async with asyncio.timeout(PATIENCE):  # all retries would take minutes
         failed = only(await conversation.turn("error 401"), base.TurnFailed)
     assert failed.error_type == "authentication_error"
     assert "claude auth login" in failed.error
@@ -54,7 +54,7 @@ async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_a_long_pause_ends_the_turn_and_is_told(
+async def test_a_long_retry_delay_ends_the_turn_and_is_reported(
     open_claude: Open, claude_environment: dict[str, str], provider: ProviderStub
 ) -> None:
     claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "4"
@@ -66,28 +66,28 @@ async def test_a_long_pause_ends_the_turn_and_is_told(
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_a_conversation_that_is_too_long_is_shortened_first(open_claude: Open) -> None:
+async def test_a_conversation_that_is_too_long_is_compacted_first(open_claude: Open) -> None:
     conversation = await open_claude()
     await conversation.turn("say: something to shorten")
-    told = await conversation.turn("error 400 prompt is too long: 250000 tokens > 200000 maximum")
-    failed = only(told, base.TurnFailed)
+    events = await conversation.turn("error 400 prompt is too long: 250000 tokens > 200000 maximum")
+    failed = only(events, base.TurnFailed)
     assert failed.error_type == "invalid_request"
     assert "/compact" in failed.error
-    assert base.COMPACTION_NOTE in told
+    assert base.COMPACTION_NOTE in events
 
 
-async def test_no_network_is_told_with_the_retries(
+async def test_no_network_is_reported_with_the_retries(
     open_claude: Open, claude_environment: dict[str, str]
 ) -> None:
     claude_environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
-    told = await (await open_claude()).turn("say: hello")
-    assert [e.text[:16] for e in told if isinstance(e, base.Notice)] == ["Retrying (1 of 1"]
-    failed = only(told, base.TurnFailed)
+    events = await (await open_claude()).turn("say: hello")
+    assert [e.text[:16] for e in events if isinstance(e, base.Notice)] == ["Retrying (1 of 1"]
+    failed = only(events, base.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "unreachable" in failed.error
 
 
-async def test_a_program_that_is_not_signed_in_names_the_command(
+async def test_a_missing_sign_in_is_reported_with_the_command(
     open_claude: Open, claude_environment: dict[str, str], provider: ProviderStub
 ) -> None:
     del claude_environment["ANTHROPIC_API_KEY"]
@@ -97,10 +97,10 @@ async def test_a_program_that_is_not_signed_in_names_the_command(
     assert provider.requests == []
 
 
-async def test_a_folder_that_is_gone_is_named(
+async def test_a_missing_directory_is_named_in_the_error(
     folder: Path, claude_environment: dict[str, str]
 ) -> None:
-    gone = a_launch(folder / "gone", environment=claude_environment)
+    gone = make_launch(folder / "gone", environment=claude_environment)
     with pytest.raises(SpinneyError, match=r"directory is missing: .*worktree/gone\. Restore"):
         await ClaudeBackend().open(gone)
 
@@ -117,7 +117,7 @@ async def test_the_probe_finds_the_program_its_version_and_its_sign_in(
     assert probe.signed_in is True  # by the key in the environment
 
 
-async def test_the_probe_tells_that_nobody_is_signed_in(
+async def test_the_probe_reports_a_missing_sign_in(
     claude_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del claude_environment["ANTHROPIC_API_KEY"]

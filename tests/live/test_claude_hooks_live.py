@@ -1,4 +1,4 @@
-"""The own hooks of a person of the real Claude Code: told of in sessions, not run for texts."""
+"""The user's own Claude Code hooks: reported in sessions, not run for generated texts."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Hook = Callable[[str, str], None]
 
 @pytest.fixture
 def hook(claude_environment: dict[str, str]) -> Hook:
-    """Makes a shell command the person's hook at an event."""
+    """Sets a shell command as the user's hook for an event."""
     settings = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
     hooks: dict[str, object] = {}
 
@@ -27,26 +27,26 @@ def hook(claude_environment: dict[str, str]) -> Hook:
     return hook
 
 
-def notes(told: list[base.AgentEvent]) -> list[str]:
-    return [event.text for event in told if isinstance(event, base.ConversationNote)]
+def notes(events: list[base.AgentEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, base.ConversationNote)]
 
 
-async def test_a_message_that_a_hook_holds_back_is_told(
+async def test_a_message_blocked_by_a_hook_is_reported(
     open_claude: Open, hook: Hook, provider: ProviderStub
 ) -> None:
     hook("UserPromptSubmit", "grep -q password && { echo 'No passwords.' >&2; exit 2; }; exit 0")
     conversation = await open_claude()
-    told = await conversation.turn("say: my password")
-    assert notes(told) == [
+    events = await conversation.turn("say: my password")
+    assert notes(events) == [
         "One of your hooks blocked this message, so the agent did not receive it: No passwords."
     ]
-    assert only(told, base.TurnFinished)
+    assert only(events, base.TurnFinished)
     assert provider.requests == []
-    assert only(told, base.ConversationNote).each_time
+    assert only(events, base.ConversationNote).each_time
     assert text(await conversation.turn("say: hello")) == "hello"
 
 
-async def test_what_hooks_tell_the_agent_and_that_one_fails_is_told_once(
+async def test_hook_feedback_and_hook_failures_are_reported_once(
     open_claude: Open, hook: Hook, tmp_path: Path
 ) -> None:
     once = tmp_path / "once"
@@ -60,22 +60,24 @@ async def test_what_hooks_tell_the_agent_and_that_one_fails_is_told_once(
     assert notes(await conversation.turn("write b.txt: x")) == []
 
 
-async def test_a_hook_that_ends_the_run_is_told_as_json_says_it(
+async def test_a_hook_that_ends_the_run_is_reported_with_its_stop_reason(
     open_claude: Open, hook: Hook
 ) -> None:
     answer = json.dumps({"continue": False, "stopReason": "Enough for today"})
     hook("PostToolUse", f"echo '{answer}'")
     conversation = await open_claude()
-    told = await conversation.turn("write a.txt: x")
-    assert notes(told) == ["One of your hooks ended the run (PostToolUse:Write): Enough for today"]
+    events = await conversation.turn("write a.txt: x")
+    assert notes(events) == [
+        "One of your hooks ended the run (PostToolUse:Write): Enough for today"
+    ]
 
 
-async def test_hooks_leave_written_texts_alone(
+async def test_hooks_do_not_run_for_generated_texts(
     open_claude: Open, hook: Hook, tmp_path: Path
 ) -> None:
     for event in ("UserPromptSubmit", "Stop", "SessionStart"):
-        hook(event, f"echo {event} >> {tmp_path / 'heard'}")
+        hook(event, f"echo {event} >> {tmp_path / 'ran'}")
     conversation = await open_claude(text_only=True, system_prompt="You write.")
     assert text(await conversation.turn("say: a text")) == "a text"
     await conversation.agent.close()
-    assert not (tmp_path / "heard").exists()
+    assert not (tmp_path / "ran").exists()

@@ -1,4 +1,4 @@
-"""The real Claude Code in plan, build and yolo mode: what it may do, what becomes of a plan."""
+"""The real Claude Code in plan, build and yolo mode: permissions, and handling of plans."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ from tests.model.backends.agents import Open, only, text
 
 async def test_yolo_mode_runs_without_asking(open_claude: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
-    told = await (await open_claude(mode="yolo")).turn(f"bash: python3 -V && touch {outside}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    events = await (await open_claude(mode="yolo")).turn(f"bash: python3 -V && touch {outside}")
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
     assert outside.exists()
 
 
 async def test_plan_mode_changes_nothing(open_claude: Open, folder: Path) -> None:
-    told = await (await open_claude(mode="plan")).turn("write a.txt: hi")
-    assert only(told, base.ToolResult).is_error
+    events = await (await open_claude(mode="plan")).turn("write a.txt: hi")
+    assert only(events, base.ToolResult).is_error
     assert list(folder.iterdir()) == []
 
 
@@ -30,19 +30,17 @@ async def test_the_mode_changes_between_turns(open_claude: Open, folder: Path) -
     await agent.configure(base.Settings("build", "sonnet", "think"))
     assert not only(await conversation.turn("write a.txt: hi"), base.ToolResult).is_error
     await agent.configure(base.Settings("yolo", "sonnet", "think"))
-    told = await conversation.turn("bash: python3 -c 'print(6 * 7)'")
-    assert only(told, base.ToolResult).content == "42"
+    events = await conversation.turn("bash: python3 -c 'print(6 * 7)'")
+    assert only(events, base.ToolResult).content == "42"
     await agent.configure(base.Settings("plan", "sonnet", "think"))
     assert only(await conversation.turn("write b.txt: hi"), base.ToolResult).is_error
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
     assert not any(
-        isinstance(e, base.ModeChanged | base.PermissionRequested) for e in conversation.told
+        isinstance(e, base.ModeChanged | base.PermissionRequested) for e in conversation.events
     )
 
 
-async def test_a_mode_that_the_agent_changes_itself_is_told(
-    open_claude: Open, folder: Path
-) -> None:
+async def test_a_mode_change_by_the_agent_is_reported(open_claude: Open, folder: Path) -> None:
     conversation = await open_claude(mode="yolo")
     assert only(await conversation.turn("call: EnterPlanMode"), base.ModeChanged).mode == "plan"
     assert only(await conversation.turn("write a.txt: hi"), base.ToolResult).is_error
@@ -50,7 +48,7 @@ async def test_a_mode_that_the_agent_changes_itself_is_told(
 
 
 @pytest.mark.parametrize("profile", [{}, {"disableAllHooks": True}])
-async def test_plan_mode_uses_the_web_only_where_it_may(
+async def test_plan_mode_uses_the_web_only_if_allowed(
     open_claude: Open, profile: dict[str, bool]
 ) -> None:
     fetch = 'call: WebFetch {"url": "http://127.0.0.1:9/", "prompt": "Read it"}'
@@ -59,9 +57,9 @@ async def test_plan_mode_uses_the_web_only_where_it_may(
     assert "the web may not be used" in refused.content
     allowed = base.Settings("plan", "sonnet", "think", web_in_plan=True)
     await conversation.agent.configure(allowed)
-    told = await conversation.turn(fetch)
-    assert "the web may not be used" not in only(told, base.ToolResult).content
-    assert not any(isinstance(e, base.PermissionRequested) for e in conversation.told)
+    events = await conversation.turn(fetch)
+    assert "the web may not be used" not in only(events, base.ToolResult).content
+    assert not any(isinstance(e, base.PermissionRequested) for e in conversation.events)
 
 
 async def test_the_programs_own_file_for_the_plan_is_not_shown_as_an_edit(
@@ -74,14 +72,14 @@ async def test_the_programs_own_file_for_the_plan_is_not_shown_as_an_edit(
     assert file.read_text() == plan.text == "weave a scarf"
     await conversation.agent.stop()
     await conversation.rest()
-    assert not any(isinstance(e, base.ToolUse | base.ToolResult) for e in conversation.told)
+    assert not any(isinstance(e, base.ToolUse | base.ToolResult) for e in conversation.events)
 
 
 async def test_an_answer_in_plain_text_ends_the_turn_without_a_plan(open_claude: Open) -> None:
-    told = await (await open_claude(mode="plan")).turn("say: My plan: 1. Warp. 2. Weave.")
-    assert text(told) == "My plan: 1. Warp. 2. Weave."
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
-    assert not any(isinstance(e, base.PlanProposed) for e in told)
+    events = await (await open_claude(mode="plan")).turn("say: My plan: 1. Warp. 2. Weave.")
+    assert text(events) == "My plan: 1. Warp. 2. Weave."
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert not any(isinstance(e, base.PlanProposed) for e in events)
 
 
 async def test_an_approved_plan_is_carried_out_in_the_same_turn(
@@ -93,14 +91,14 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
     assert plan.text == "weave a scarf"
     assert list(folder.iterdir()) == []
     await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
-    told = await conversation.rest()
+    events = await conversation.rest()
     assert (folder / "planned.txt").read_text() == "weave a scarf\n"
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
     await conversation.turn("write later.txt: x")
-    assert (folder / "later.txt").exists()  # the mode stays
+    assert (folder / "later.txt").exists()  # build mode remains set
 
 
-async def test_a_plan_is_approved_with_other_settings_and_the_persons_edits(
+async def test_a_plan_is_approved_with_other_settings_and_the_users_edits(
     open_claude: Open, folder: Path, provider: ProviderStub
 ) -> None:
     conversation = await open_claude(mode="plan")
@@ -113,9 +111,9 @@ async def test_a_plan_is_approved_with_other_settings_and_the_persons_edits(
     assert "opus" in request["model"]
     assert "weave two scarves" in str(request["messages"])
     assert (folder / "planned.txt").exists()
-    told = await conversation.turn("bash: python3 -c 'print(6 * 7)'")  # yolo from now on
-    assert only(told, base.ToolResult).content == "42"
-    # 2.1.330 keeps the effort of a turn that is open.
+    events = await conversation.turn("bash: python3 -c 'print(6 * 7)'")  # yolo from now on
+    assert only(events, base.ToolResult).content == "42"
+    # 2.1.330 keeps the effort of the running turn.
     assert provider.requests[-1]["output_config"]["effort"] == "max"
 
 

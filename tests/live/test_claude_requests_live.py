@@ -1,4 +1,4 @@
-"""What the real Claude Code asks a person: questions, and whether it may use a tool."""
+"""Questions and permission requests of the real Claude Code."""
 
 import json
 import subprocess
@@ -14,10 +14,10 @@ from tests.model.backends.agents import (
 )
 
 SCRIPT = "python3 -c 'print(6 * 7)'"
-"""A command that the program never runs unasked in build mode."""
+"""A command that always needs permission in build mode."""
 
 
-async def test_several_questions_are_answered_by_options_and_in_free_words(
+async def test_several_questions_are_answered_with_options_and_free_text(
     open_claude: Open,
 ) -> None:
     options = [
@@ -47,9 +47,9 @@ async def test_several_questions_are_answered_by_options_and_in_free_words(
         "For whom?": "My grandmother",
     }
     await conversation.agent.answer(asked.request_id, answers)
-    heard = text(await conversation.rest())
-    assert all(answer in heard for answer in answers.values())
-    assert not any(isinstance(e, base.ToolUse) for e in conversation.told)
+    reply = text(await conversation.rest())
+    assert all(answer in reply for answer in answers.values())
+    assert not any(isinstance(e, base.ToolUse) for e in conversation.events)
 
 
 async def test_a_question_is_answered(open_claude: Open) -> None:
@@ -74,7 +74,7 @@ async def test_build_mode_asks_before_a_command_and_a_denial_holds(
     assert list(folder.iterdir()) == []
 
 
-async def test_the_agent_reads_why_it_may_not(open_claude: Open) -> None:
+async def test_the_reason_of_a_denial_reaches_the_agent(open_claude: Open) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt(f"bash: {SCRIPT}"))
     asked = await conversation.until(base.PermissionRequested)
@@ -84,7 +84,7 @@ async def test_the_agent_reads_why_it_may_not(open_claude: Open) -> None:
     assert "Python is not for this" in denied.content
 
 
-async def test_what_is_allowed_once_is_asked_again(open_claude: Open) -> None:
+async def test_a_command_allowed_once_is_asked_for_again(open_claude: Open) -> None:
     conversation = await open_claude()
     for _ in range(2):
         await conversation.agent.send(base.Prompt(f"bash: {SCRIPT}"))
@@ -102,16 +102,16 @@ async def test_a_sub_agent_asks_as_well(open_claude: Open, mode: str) -> None:
     asked = await conversation.until(base.PermissionRequested)
     assert asked.input["command"] == SCRIPT
     await conversation.agent.permit(asked.request_id, "allow")
-    told = await conversation.rest()
-    results = {e.tool_use_id: e.content for e in told if isinstance(e, base.ToolResult)}
+    events = await conversation.rest()
+    results = {e.tool_use_id: e.content for e in events if isinstance(e, base.ToolResult)}
     assert results[asked.tool_use_id or ""] == "42"
 
 
 async def test_a_sub_agent_changes_nothing_in_plan_mode(open_claude: Open, folder: Path) -> None:
     call = {"description": "Do", "prompt": "write a.txt: hi", "subagent_type": "general-purpose"}
-    told = await (await open_claude(mode="plan")).turn(f"call: Agent {json.dumps(call)}")
-    edit = next(e for e in told if isinstance(e, base.ToolUse) and e.name == "edit")
-    denied = next(e for e in told if isinstance(e, base.ToolResult) and e.tool_use_id == edit.id)
+    events = await (await open_claude(mode="plan")).turn(f"call: Agent {json.dumps(call)}")
+    edit = next(e for e in events if isinstance(e, base.ToolUse) and e.name == "edit")
+    denied = next(e for e in events if isinstance(e, base.ToolResult) and e.tool_use_id == edit.id)
     assert denied.is_error
     assert list(folder.iterdir()) == []
 

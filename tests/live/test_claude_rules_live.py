@@ -1,4 +1,4 @@
-"""What a person's own settings of Claude Code deny and allow, in the modes of a session."""
+"""Permission rules in the user's own Claude Code settings, in the modes of a session."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ RULES = {
 
 @pytest.fixture
 def own_rules(claude_environment: dict[str, str], folder: Path) -> None:
-    """The person's rules, in their own settings."""
+    """Writes the rules to the user's own settings."""
     settings = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
     settings.parent.mkdir(exist_ok=True)
     settings.write_text(json.dumps({"permissions": RULES}))
@@ -25,13 +25,13 @@ def own_rules(claude_environment: dict[str, str], folder: Path) -> None:
         (folder / name).write_text("words of a file")
 
 
-def asked(told: list[base.AgentEvent]) -> bool:
-    return any(isinstance(event, base.PermissionRequested) for event in told)
+def asks_permission(events: list[base.AgentEvent]) -> bool:
+    return any(isinstance(event, base.PermissionRequested) for event in events)
 
 
 @pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
-async def test_what_the_person_denies_is_denied_in_every_mode(
+async def test_what_the_user_denies_is_denied_in_every_mode(
     open_claude: Open, folder: Path, mode: str
 ) -> None:
     conversation = await open_claude(mode=mode)
@@ -43,20 +43,20 @@ async def test_what_the_person_denies_is_denied_in_every_mode(
         f"call: Read {reading}",
         "write secret/a.txt: hi",
     ):
-        told = await conversation.turn(words)
-        assert only(told, base.ToolResult).is_error, words
-        assert not asked(told), words
+        events = await conversation.turn(words)
+        assert only(events, base.ToolResult).is_error, words
+        assert not asks_permission(events), words
     assert sorted(entry.name for entry in folder.iterdir()) == ["a.key", "a.txt", "b.txt"]
     control = await conversation.turn("bash: cat b.txt")
     assert "words of a file" in only(control, base.ToolResult).content
 
 
 @pytest.mark.usefixtures("own_rules")
-async def test_what_the_person_allows_runs_unasked_in_build(
+async def test_what_the_user_allows_runs_without_asking_in_build_mode(
     open_claude: Open, folder: Path
 ) -> None:
     conversation = await open_claude()
-    assert not asked(await conversation.turn("bash: mkdir one"))
+    assert not asks_permission(await conversation.turn("bash: mkdir one"))
     assert (folder / "one").is_dir()
     await conversation.agent.send(base.Prompt("bash: mkdir two && touch /tmp/../tmp/three"))
     request = await conversation.until(base.PermissionRequested)
@@ -67,7 +67,7 @@ async def test_what_the_person_allows_runs_unasked_in_build(
 
 @pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
-async def test_what_the_person_wants_to_be_asked_for_is_asked_for_in_every_mode(
+async def test_ask_rules_of_the_user_apply_in_every_mode(
     open_claude: Open, folder: Path, mode: str
 ) -> None:
     conversation = await open_claude(mode=mode)
@@ -88,7 +88,7 @@ async def test_what_the_person_wants_to_be_asked_for_is_asked_for_in_every_mode(
         ('{"permissions": {"deny": ["Bash(rm *)"]},}', "malformed JSON)"),
     ],
 )
-async def test_settings_that_the_program_leaves_out_are_told(
+async def test_ignored_settings_are_reported(
     open_claude: Open, claude_environment: dict[str, str], broken: str, said: str
 ) -> None:
     settings = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"

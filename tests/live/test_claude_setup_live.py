@@ -1,4 +1,4 @@
-"""What the real Claude Code is started with: prompts, MCP servers, profiles, sub-agents, files."""
+"""How the real Claude Code is started: prompts, MCP servers, profiles, sub-agents, files."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from model.backends import base
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (
     Open,
-    at_work_in,
+    find_processes_in,
     only,
     text,
 )
@@ -19,7 +19,7 @@ import json, sys
 for line in sys.stdin:
     asked = json.loads(line)
     tool = {"name": "greet", "description": "Greet", "inputSchema": {"type": "object"}}
-    told = {
+    results = {
         "initialize": {
             "protocolVersion": asked.get("params", {}).get("protocolVersion"),
             "capabilities": {"tools": {}},
@@ -29,7 +29,7 @@ for line in sys.stdin:
         "tools/call": {"content": [{"type": "text", "text": "Hello from a server"}]},
     }
     if "id" in asked:
-        result = told.get(asked["method"], {})
+        result = results.get(asked["method"], {})
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
 
@@ -46,10 +46,10 @@ async def test_changed_settings_reach_the_provider(
     assert (folder / "a.txt").exists()
 
 
-async def test_the_effort_of_the_persons_own_settings_holds_where_nobody_chose_one(
+async def test_the_users_configured_effort_applies_if_none_was_chosen(
     open_claude: Open, provider: ProviderStub, claude_environment: dict[str, str]
 ) -> None:
-    def made() -> object:
+    def effort() -> object:
         return provider.requests[-1]["output_config"]["effort"]
 
     own = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
@@ -57,18 +57,18 @@ async def test_the_effort_of_the_persons_own_settings_holds_where_nobody_chose_o
     own.write_text(json.dumps({"effortLevel": "low"}))
     conversation = await open_claude(model="opus", effort="high", user_effort_limit="max")
     await conversation.turn("say: one")
-    assert made() == "low"
+    assert effort() == "low"
     chosen = base.Settings("build", "opus", "ultrathink", "high")
     await conversation.agent.configure(chosen)
     await conversation.turn("say: two")
-    assert made() == "high"
+    assert effort() == "high"
     own.write_text(json.dumps({"effortLevel": "xhigh"}))
     await conversation.agent.configure(replace(chosen, user_effort_limit="medium"))
     await conversation.turn("say: three")
-    assert made() == "medium", "a session that thinks less has less of it"
+    assert effort() == "medium", "the limit applies to the configured effort"
 
 
-async def test_mcp_servers_are_told_and_those_that_are_off_are_not_started(
+async def test_mcp_servers_are_listed_and_disabled_ones_are_not_started(
     open_claude: Open, folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "server.py").write_text(SERVER)
@@ -76,25 +76,25 @@ async def test_mcp_servers_are_told_and_those_that_are_off_are_not_started(
     servers = {"looms": server, "my threads": server}
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     both = await open_claude(mode="yolo")
-    told = await both.turn("call: mcp__looms__greet")
-    assert only(told, base.McpServersListed).names == ("looms", "my threads")
-    assert only(told, base.ToolResult).content == "Hello from a server"
+    events = await both.turn("call: mcp__looms__greet")
+    assert only(events, base.McpServersListed).names == ("looms", "my threads")
+    assert only(events, base.ToolResult).content == "Hello from a server"
     await both.agent.close()
     one = await open_claude(
         mode="yolo", disabled_mcp_servers=frozenset({"my threads", "claude.ai Mail"})
     )
-    told = await one.turn("call: mcp__my_threads__greet")
-    assert only(told, base.McpServersListed).names == ("looms",)
-    assert only(told, base.ToolResult).is_error
+    events = await one.turn("call: mcp__my_threads__greet")
+    assert only(events, base.McpServersListed).names == ("looms",)
+    assert only(events, base.ToolResult).is_error
 
 
-async def test_a_profile_holds_over_the_environment_and_stands_on_no_command_line(
+async def test_a_profile_overrides_the_environment_and_is_not_on_the_command_line(
     open_claude: Open, folder: Path, claude_environment: dict[str, str], provider: ProviderStub
 ) -> None:
     claude_environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
     address = {"ANTHROPIC_BASE_URL": provider.base_url, "LOOM_KEY": "secret-of-the-loom"}
     conversation = await open_claude(mode="yolo", profile={"env": address})
-    for pid in at_work_in(folder):
+    for pid in find_processes_in(folder):
         assert b"secret-of-the-loom" not in Path(f"/proc/{pid}/cmdline").read_bytes()
     assert only(await conversation.turn("bash: echo $LOOM_KEY"), base.ToolResult).content == (
         "secret-of-the-loom"
@@ -103,15 +103,15 @@ async def test_a_profile_holds_over_the_environment_and_stands_on_no_command_lin
     assert text(await conversation.turn("say: still there")) == "still there"
 
 
-async def test_no_more_sub_agents_work_at_a_time_than_may(open_claude: Open) -> None:
+async def test_the_number_of_concurrent_sub_agents_is_limited(open_claude: Open) -> None:
     call = 'Agent {"description": "Wait", "prompt": "bash: sleep 0.2"}'
-    told = await (await open_claude(mode="yolo", max_sub_agents=1)).turn(f"call: {call} & {call}")
-    outer = {e.id for e in told if isinstance(e, base.ToolUse) and e.name == "Agent"}
-    results = [e for e in told if isinstance(e, base.ToolResult) and e.tool_use_id in outer]
+    events = await (await open_claude(mode="yolo", max_sub_agents=1)).turn(f"call: {call} & {call}")
+    outer = {e.id for e in events if isinstance(e, base.ToolUse) and e.name == "Agent"}
+    results = [e for e in events if isinstance(e, base.ToolResult) and e.tool_use_id in outer]
     assert sorted(result.is_error for result in results) == [False, True]
 
 
-async def test_without_sub_agents_there_are_no_such_tools(
+async def test_without_sub_agents_their_tools_are_missing(
     open_claude: Open, provider: ProviderStub
 ) -> None:
     await (await open_claude(max_sub_agents=0)).turn("say: hello")
@@ -135,8 +135,8 @@ async def test_files_reach_the_provider_by_their_content(
     files = tuple(texts)
     await conversation.agent.send(base.Prompt("say: seen", files))
     await conversation.rest()
-    told = str(provider.requests[-1]["messages"])
-    assert [content for content in texts.values() if content not in told] == []
+    sent = str(provider.requests[-1]["messages"])
+    assert [content for content in texts.values() if content not in sent] == []
 
 
 async def test_a_picture_reaches_the_provider(
@@ -155,7 +155,7 @@ async def test_a_picture_reaches_the_provider(
     assert '"type": "image"' in str(provider.requests[-1]).replace("'", '"')
 
 
-async def test_for_a_text_only_there_are_no_tools_and_nothing_is_kept(
+async def test_text_only_has_no_tools_and_is_not_persisted(
     open_claude: Open, provider: ProviderStub, claude_environment: dict[str, str]
 ) -> None:
     conversation = await open_claude(mode="plan", system_prompt="You write.", text_only=True)

@@ -1,4 +1,4 @@
-"""What goes wrong at the real Codex's provider, and what is told of it."""
+"""Errors of the real Codex's provider, and how they are reported."""
 
 import asyncio
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.model.backends.agents import (
 from tests.patience import PATIENCE
 
 
-async def test_a_refused_key_is_told_at_once(open_codex: Open) -> None:
+async def test_a_refused_key_is_reported_at_once(open_codex: Open) -> None:
     conversation = await open_codex()
     async with asyncio.timeout(PATIENCE):
         failed = only(await conversation.turn("error 401"), base.TurnFailed)
@@ -33,9 +33,9 @@ async def test_a_refused_key_is_told_at_once(open_codex: Open) -> None:
         ("error 503", "backend_error", "Try again in a moment"),
         ("error 400", "invalid_request", "Change the message"),
         ("error 404", "invalid_request", "Choose another model"),
-        ("tell insufficient_quota x", "rate_limit_error", "Wait until it resets"),
-        ("tell context_length_exceeded x", "invalid_request", "too long for the model"),
-        ("tell server_is_overloaded x", "backend_error", "overloaded"),
+        ("fail insufficient_quota x", "rate_limit_error", "Wait until it resets"),
+        ("fail context_length_exceeded x", "invalid_request", "too long for the model"),
+        ("fail server_is_overloaded x", "backend_error", "overloaded"),
     ],
 )
 async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
@@ -48,7 +48,7 @@ async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_no_network_is_told(open_codex: Open, codex_environment: dict[str, str]) -> None:
+async def test_no_network_is_reported(open_codex: Open, codex_environment: dict[str, str]) -> None:
     settings = Path(codex_environment["CODEX_HOME"]) / "config.toml"
     settings.write_text(configuration("http://127.0.0.1:9"))
     failed = only(await (await open_codex()).turn("say: hello"), base.TurnFailed)
@@ -57,11 +57,11 @@ async def test_no_network_is_told(open_codex: Open, codex_environment: dict[str,
     assert "SSL_CERT_FILE" in failed.error
 
 
-async def test_what_was_said_before_the_network_was_lost_stays(open_codex: Open) -> None:
-    told = await (await open_codex()).turn("cut: warp and weft")
-    assert only(told, base.TurnFailed).error_type == "backend_error"
+async def test_text_received_before_the_connection_was_lost_stays(open_codex: Open) -> None:
+    events = await (await open_codex()).turn("cut: warp and weft")
+    assert only(events, base.TurnFailed).error_type == "backend_error"
     said: dict[str, str] = {}
-    for event in told:
+    for event in events:
         match event:
             case base.TextDelta(block, text):
                 said[block] = said.get(block, "") + text
@@ -70,7 +70,7 @@ async def test_what_was_said_before_the_network_was_lost_stays(open_codex: Open)
     assert list(said.values()) == ["warp and weft"]
 
 
-async def test_nobody_signed_in_is_told_when_a_session_begins(
+async def test_a_missing_sign_in_is_reported_when_a_session_begins(
     open_codex: Open, codex_environment: dict[str, str]
 ) -> None:
     (Path(codex_environment["CODEX_HOME"]) / "config.toml").unlink()
@@ -79,7 +79,7 @@ async def test_nobody_signed_in_is_told_when_a_session_begins(
     assert raised.value.error_type == "authentication_error"
 
 
-async def test_a_rate_limit_tells_when_it_ends(open_codex: Open) -> None:
-    words = "tell rate_limit_exceeded Rate limit reached. Please try again in 0.2s."
+async def test_a_rate_limit_reports_when_it_ends(open_codex: Open) -> None:
+    words = "fail rate_limit_exceeded Rate limit reached. Please try again in 0.2s."
     failed = only(await (await open_codex()).turn(words), base.TurnFailed)
     assert (failed.error_type, failed.retry_after) == ("rate_limit_error", 0.2)

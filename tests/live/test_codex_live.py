@@ -1,4 +1,4 @@
-"""What a turn of the real Codex tells, with its plans of steps and its sub-agents."""
+"""The events of turns of the real Codex, including its to-do lists and sub-agents."""
 
 import asyncio
 from pathlib import Path
@@ -8,18 +8,18 @@ from model.domain.resources import Usage
 from tests.live.codex_setup import LONG_ENOUGH, contents
 from tests.model.backends.agents import (
     Open,
-    at_work_in,
-    becomes,
+    find_processes_in,
     only,
     text,
+    wait_until,
 )
 
 
-async def test_text_and_thinking_stream_and_the_usage_is_told(open_codex: Open) -> None:
-    told = await (await open_codex()).turn("think: about looms and threads")
-    assert text(told, "thinking") == "about looms and threads"
-    assert text(told) == "I thought about it."
-    finished = only(told, base.TurnFinished)
+async def test_text_and_thinking_stream_and_the_usage_is_reported(open_codex: Open) -> None:
+    events = await (await open_codex()).turn("think: about looms and threads")
+    assert text(events, "thinking") == "about looms and threads"
+    assert text(events) == "I thought about it."
+    finished = only(events, base.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage == Usage(
         input_tokens=100,
@@ -31,13 +31,13 @@ async def test_text_and_thinking_stream_and_the_usage_is_told(open_codex: Open) 
     assert (finished.context_window or 0) >= 100_000
 
 
-async def test_the_thoughts_of_open_models_are_shown(open_codex: Open) -> None:
-    told = await (await open_codex()).turn("reason: about looms")
-    assert text(told, "thinking") == "about looms"
-    assert text(told) == "I thought about it."
+async def test_the_reasoning_of_open_models_is_shown(open_codex: Open) -> None:
+    events = await (await open_codex()).turn("reason: about looms")
+    assert text(events, "thinking") == "about looms"
+    assert text(events) == "I thought about it."
 
 
-async def test_each_turn_is_told_its_own_usage(open_codex: Open) -> None:
+async def test_each_turn_reports_its_own_usage(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.turn("say: one")
     second = only(await conversation.turn("write a.txt: two"), base.TurnFinished)
@@ -45,32 +45,32 @@ async def test_each_turn_is_told_its_own_usage(open_codex: Open) -> None:
     assert second.usage.output_tokens == 5
 
 
-async def test_a_write_happens_on_disk_and_is_told_as_an_edit(
+async def test_a_write_happens_on_disk_and_is_reported_as_an_edit(
     open_codex: Open, worktree: Path
 ) -> None:
-    told = await (await open_codex()).turn("write a.txt: hi")
+    events = await (await open_codex()).turn("write a.txt: hi")
     assert (worktree / "a.txt").read_text() == "hi\n"
-    edit = [event for event in told if isinstance(event, base.ToolUse)][-1]
+    edit = [event for event in events if isinstance(event, base.ToolUse)][-1]
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi\n"}
-    result = only(told, base.ToolResult)
+    result = only(events, base.ToolResult)
     assert (result.tool_use_id, result.is_error) == (edit.id, False)
-    assert text(told).endswith("done")
+    assert text(events).endswith("done")
 
 
-async def test_an_edit_tells_what_it_replaces(open_codex: Open, worktree: Path) -> None:
+async def test_an_edit_reports_what_it_replaces(open_codex: Open, worktree: Path) -> None:
     (worktree / "a.txt").write_text("one\ntwo\nthree\n")
-    told = await (await open_codex()).turn("edit a.txt: two => 2")
+    events = await (await open_codex()).turn("edit a.txt: two => 2")
     assert (worktree / "a.txt").read_text() == "one\n2\nthree\n"
-    edits = [e.input for e in told if isinstance(e, base.ToolUse)]
+    edits = [e.input for e in events if isinstance(e, base.ToolUse)]
     assert edits[-1]["file_path"] == "a.txt"
     assert "two\n" in edits[-1]["old_content"]
     assert "2\n" in edits[-1]["new_content"]
 
 
 async def test_a_to_do_list_is_shown_as_it_changes(open_codex: Open) -> None:
-    told = await (await open_codex()).turn("todo: spin | weave")
-    first, last = (event for event in told if isinstance(event, base.ToolUse))
+    events = await (await open_codex()).turn("todo: spin | weave")
+    first, last = (event for event in events if isinstance(event, base.ToolUse))
     assert first.name == "TodoWrite"
     assert first.input["todos"] == [
         {"content": "spin", "status": "in_progress"},
@@ -79,20 +79,20 @@ async def test_a_to_do_list_is_shown_as_it_changes(open_codex: Open) -> None:
     assert {todo["status"] for todo in last.input["todos"]} == {"completed"}
 
 
-async def test_what_a_sub_agent_does_is_shown_under_the_tool_that_started_it(
+async def test_a_sub_agents_tools_are_shown_under_the_tool_that_started_it(
     open_codex: Open, worktree: Path
 ) -> None:
     words = f"sandboxed: {LONG_ENOUGH}; touch woven"
     conversation = await open_codex(model="gpt-5.2")
-    told = await conversation.turn(f"agent: {words}")
+    events = await conversation.turn(f"agent: {words}")
     assert contents(worktree) == ["woven"]
-    agent, command = (event for event in told if isinstance(event, base.ToolUse))
+    agent, command = (event for event in events if isinstance(event, base.ToolUse))
     assert (agent.name, agent.input["prompt"]) == ("agent", words)
     assert (command.name, command.parent_tool_use_id) == ("bash", agent.id)
-    results = {e.tool_use_id: e.content for e in told if isinstance(e, base.ToolResult)}
+    results = {e.tool_use_id: e.content for e in events if isinstance(e, base.ToolResult)}
     assert results[agent.id] == "done"
-    assert text(told) == "done"
-    assert only(told, base.TurnFinished).usage.input_tokens > 300
+    assert text(events) == "done"
+    assert only(events, base.TurnFinished).usage.input_tokens > 300
 
 
 async def test_a_sub_agent_asks_too(open_codex: Open, worktree: Path) -> None:
@@ -108,20 +108,20 @@ async def test_a_sub_agent_asks_too(open_codex: Open, worktree: Path) -> None:
 async def test_a_stop_ends_sub_agents_too(open_codex: Open, worktree: Path) -> None:
     conversation = await open_codex(model="gpt-5.2", mode="yolo")
     await conversation.agent.send(base.Prompt("agent: bash: touch ready; sleep 60"))
-    await becomes((worktree / "ready").exists)
+    await wait_until((worktree / "ready").exists)
     await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    told = conversation.told
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
-    used = {event.id for event in told if isinstance(event, base.ToolUse)}
-    failed = {e.tool_use_id for e in told if isinstance(e, base.ToolResult) and e.is_error}
-    assert used == failed  # the sub-agent, and its command where that was told before the stop
-    await becomes(lambda: not at_work_in(worktree))
+    events = conversation.events
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    used = {event.id for event in events if isinstance(event, base.ToolUse)}
+    failed = {e.tool_use_id for e in events if isinstance(e, base.ToolResult) and e.is_error}
+    assert used == failed  # the sub-agent, and its command if that was reported before the stop
+    await wait_until(lambda: not find_processes_in(worktree))
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
-async def test_the_conversation_is_shortened_on_request(open_codex: Open) -> None:
+async def test_the_conversation_is_compacted_on_request(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.turn("say: one")
-    told = await conversation.turn("/compact")
-    assert base.COMPACTION_NOTE in told
+    events = await conversation.turn("/compact")
+    assert base.COMPACTION_NOTE in events
     assert text(await conversation.turn("say: two")) == "two"

@@ -1,4 +1,4 @@
-"""What the modes of a session allow the real Codex, and what it asks of the person."""
+"""What the modes of a session allow the real Codex, and its requests to the user."""
 
 import asyncio
 import subprocess
@@ -13,9 +13,9 @@ from tests.live.responses_stub import ResponsesStub
 from tests.live.test_claude_setup_live import SERVER
 from tests.model.backends.agents import (
     Open,
-    becomes,
     only,
     text,
+    wait_until,
 )
 
 
@@ -28,8 +28,8 @@ async def test_build_mode_asks_before_a_command_leaves_the_sandbox_and_a_denial_
     assert (asked.tool_name, asked.input) == ("bash", {"command": "touch a"})
     assert asked.description == "Run a command"
     await conversation.agent.permit(asked.request_id, "deny", "Not before lunch")
-    told = await conversation.rest()
-    assert only(told, base.ToolResult).is_error
+    events = await conversation.rest()
+    assert only(events, base.ToolResult).is_error
     assert contents(worktree) == []
     assert "Not before lunch" in str(responses.requests[-1]["input"])
 
@@ -48,24 +48,24 @@ async def test_a_patch_outside_of_the_worktree_is_asked_for_as_an_edit(
     assert outside.read_text() == "hi\n"
 
 
-async def test_the_sandbox_of_build_mode_writes_in_the_worktree_alone(
+async def test_the_sandbox_of_build_mode_writes_only_in_the_worktree(
     open_codex: Open, worktree: Path, place: Path
 ) -> None:
     outside = place / "notes.txt"
     conversation = await open_codex()
-    told = await conversation.turn(f"sandboxed: touch inside; touch {outside}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    events = await conversation.turn(f"sandboxed: touch inside; touch {outside}")
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
     assert contents(worktree) == ["inside"]
     assert not outside.exists()
 
 
-async def test_a_commit_works_in_a_linked_worktree_and_its_hooks_stay_out_of_reach(
+async def test_a_linked_worktree_allows_commits_but_no_writes_to_hooks(
     open_codex: Open, worktree: Path, place: Path
 ) -> None:
     conversation = await open_codex()
-    told = await conversation.turn("sandboxed: touch a && git add a && git commit -q -m 'Add a'")
+    events = await conversation.turn("sandboxed: touch a && git add a && git commit -q -m 'Add a'")
     log = ["git", "-C", str(worktree), "log", "--format=%s", "-1"]
-    assert subprocess.check_output(log, text=True, timeout=30) == "Add a\n", told
+    assert subprocess.check_output(log, text=True, timeout=30) == "Add a\n", events
     hook = place / "repository" / ".git" / "hooks" / "pre-push"
     await conversation.turn(f"sandboxed: echo evil > {hook}")
     assert not hook.exists()
@@ -73,8 +73,8 @@ async def test_a_commit_works_in_a_linked_worktree_and_its_hooks_stay_out_of_rea
 
 async def test_yolo_mode_runs_without_asking(open_codex: Open, place: Path) -> None:
     outside = place / "notes.txt"
-    told = await (await open_codex(mode="yolo")).turn(f"bash: touch {outside}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    events = await (await open_codex(mode="yolo")).turn(f"bash: touch {outside}")
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
     assert outside.exists()
 
 
@@ -85,9 +85,7 @@ async def test_plan_mode_changes_nothing(open_codex: Open, worktree: Path) -> No
     assert contents(worktree) == []
 
 
-async def test_a_switched_mode_holds_from_the_next_turn_on(
-    open_codex: Open, worktree: Path
-) -> None:
+async def test_a_mode_change_applies_from_the_next_turn(open_codex: Open, worktree: Path) -> None:
     conversation = await open_codex(mode="plan")
     await conversation.turn("write a.txt: hi")
     await conversation.agent.configure(base.Settings("yolo", "gpt-5.5"))
@@ -97,13 +95,13 @@ async def test_a_switched_mode_holds_from_the_next_turn_on(
     assert contents(worktree) == ["b.txt"]
 
 
-async def test_a_mode_that_is_switched_in_mid_turn_is_said_to_hold_from_the_next_on(
+async def test_a_mode_change_during_a_turn_is_reported_to_apply_from_the_next_turn(
     open_codex: Open, worktree: Path
 ) -> None:
     conversation = await open_codex(mode="yolo")
     command = "touch ready; while [ ! -e go ]; do sleep 0.1; done"
     await conversation.agent.send(base.Prompt(f"bash: {command}"))
-    await becomes((worktree / "ready").exists)
+    await wait_until((worktree / "ready").exists)
     await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
     assert (await conversation.until(base.TurnModeReported)).mode == "yolo"
     (worktree / "go").touch()
@@ -112,7 +110,7 @@ async def test_a_mode_that_is_switched_in_mid_turn_is_said_to_hold_from_the_next
     assert not (worktree / "late.txt").exists()
 
 
-async def test_a_tool_of_a_server_is_asked_for_with_what_it_is_given(
+async def test_an_mcp_tool_is_asked_for_with_its_arguments(
     open_codex: Open, codex_environment: dict[str, str], place: Path
 ) -> None:
     (place / "server.py").write_text(SERVER)
@@ -122,12 +120,12 @@ async def test_a_tool_of_a_server_is_asked_for_with_what_it_is_given(
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt('mcp: loom greet {"name": "Ada"}'))
     asked = await conversation.until(base.PermissionRequested)
-    used = only(conversation.told, base.ToolUse)
+    used = only(conversation.events, base.ToolUse)
     assert (asked.tool_name, asked.input) == ("mcp__loom__greet", {"name": "Ada"})
     assert (used.name, used.id) == ("mcp__loom__greet", asked.tool_use_id)
     await conversation.agent.permit(asked.request_id, "allow")
-    told = await conversation.rest()
-    assert only(told, base.ToolResult).content == "Hello from a server"
+    events = await conversation.rest()
+    assert only(events, base.ToolResult).content == "Hello from a server"
 
 
 async def test_an_approved_plan_is_carried_out_in_the_same_turn(
@@ -137,22 +135,22 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     plan = await conversation.until(base.PlanProposed)
     assert plan.text == "weave a scarf"
-    assert text(conversation.told).strip() == "Here is a plan."
+    assert text(conversation.events).strip() == "Here is a plan."
     assert contents(worktree) == []
     approved = base.Settings("build", "gpt-5.4", "ultrathink", "high")
     await conversation.agent.approve(plan.request_id, approved, None)
-    told = await conversation.rest()
+    events = await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave a scarf\n"
-    finished = only(told, base.TurnFinished)
+    finished = only(events, base.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage.input_tokens == 300  # of the plan and of what followed
     request = responses.requests[-1]
     assert (request["model"], request["reasoning"]["effort"]) == ("gpt-5.4", "high")
     await conversation.turn("write later.txt: x")
-    assert (worktree / "later.txt").exists()  # the mode stays
+    assert (worktree / "later.txt").exists()  # build mode remains set
 
 
-async def test_a_plan_is_carried_out_as_edited_into_yolo(open_codex: Open, worktree: Path) -> None:
+async def test_an_edited_plan_is_carried_out_in_yolo_mode(open_codex: Open, worktree: Path) -> None:
     conversation = await open_codex(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     plan = await conversation.until(base.PlanProposed)
@@ -160,8 +158,8 @@ async def test_a_plan_is_carried_out_as_edited_into_yolo(open_codex: Open, workt
     await conversation.agent.approve(plan.request_id, settings, "weave two scarves")
     await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave two scarves\n"
-    told = await conversation.turn("bash: touch b.txt")
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    events = await conversation.turn("bash: touch b.txt")
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
     assert (worktree / "b.txt").exists()
 
 
@@ -177,13 +175,13 @@ async def test_a_discussed_plan_is_revised(open_codex: Open, worktree: Path) -> 
     assert contents(worktree) == []
 
 
-async def test_a_proposed_plan_can_be_stopped(open_codex: Open) -> None:
+async def test_a_stop_withdraws_a_proposed_plan(open_codex: Open) -> None:
     conversation = await open_codex(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     plan = await conversation.until(base.PlanProposed)
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.RequestWithdrawn).request_id == plan.request_id
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.RequestWithdrawn).request_id == plan.request_id
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
@@ -202,7 +200,7 @@ async def test_a_question_is_dismissed_by_a_stop(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("ask: Tea or coffee? | Tea | Coffee"))
     asked = await conversation.until(base.QuestionAsked)
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.RequestWithdrawn).request_id == asked.request_id
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.RequestWithdrawn).request_id == asked.request_id
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"

@@ -1,4 +1,4 @@
-"""The life of the program that sessions of the real Codex share, and of what it runs."""
+"""The life cycle of the program that sessions of the real Codex share, and of its commands."""
 
 import asyncio
 import os
@@ -14,19 +14,19 @@ from model.base.errors import SpinneyError
 from tests.live.codex_setup import LONG_ENOUGH, contents, token
 from tests.model.backends.agents import (
     Open,
-    at_work_in,
-    becomes,
     children,
-    lives,
+    find_processes_in,
+    is_running,
     only,
     text,
+    wait_until,
 )
 from tests.patience import PATIENCE
 
 
-def the_programs() -> set[int]:
-    """The pids of the shared programs that we have started and that live."""
-    return {pid for pid in children() if lives(pid) and b"app-server" in command_line(pid)}
+def find_programs() -> set[int]:
+    """The pids of the running shared programs that this process started."""
+    return {pid for pid in children() if is_running(pid) and b"app-server" in command_line(pid)}
 
 
 def command_line(pid: int) -> bytes:
@@ -41,34 +41,34 @@ async def test_stop_in_mid_stream_keeps_the_program_usable(open_codex: Open) -> 
     await conversation.agent.send(base.Prompt("slow"))
     await conversation.until(base.TextDelta)
     async with asyncio.timeout(PATIENCE):  # the whole answer takes a minute
-        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+        _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
-async def test_stop_at_once_stops_too(open_codex: Open) -> None:
+async def test_an_immediate_stop_stops_the_turn(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("slow"))
     async with asyncio.timeout(PATIENCE):  # the whole answer takes a minute
-        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+        _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
 @pytest.mark.parametrize("words", ["sandboxed:", "bash:"])
-async def test_stop_ends_the_command_that_runs_with_its_children(
+async def test_stop_ends_the_running_command_and_its_children(
     open_codex: Open, worktree: Path, words: str
 ) -> None:
     conversation = await open_codex(mode="yolo" if words == "bash:" else "build")
     command = "env -i setsid sleep 60 & touch ready; wait"
     await conversation.agent.send(base.Prompt(f"{words} {command}"))
     await conversation.until(base.ToolUse)
-    await becomes((worktree / "ready").exists)
-    assert at_work_in(worktree)
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
-    assert only(told, base.ToolResult).is_error
-    await becomes(lambda: not at_work_in(worktree))
+    await wait_until((worktree / "ready").exists)
+    assert find_processes_in(worktree)
+    _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, base.ToolResult).is_error
+    await wait_until(lambda: not find_processes_in(worktree))
     assert contents(worktree) == ["ready"]
     assert text(await conversation.turn("say: still here")) == "still here"
 
@@ -77,15 +77,15 @@ async def test_closing_in_mid_command_leaves_nothing(open_codex: Open, worktree:
     conversation = await open_codex(mode="yolo")
     other = await open_codex()
     await conversation.agent.send(base.Prompt("bash: setsid sleep 60 & touch ready; wait"))
-    await becomes((worktree / "ready").exists)
+    await wait_until((worktree / "ready").exists)
     async with asyncio.timeout(PATIENCE):
         await conversation.agent.close()
-    await becomes(lambda: not at_work_in(worktree))
+    await wait_until(lambda: not find_processes_in(worktree))
     assert text(await other.turn("say: still here")) == "still here"
 
 
 @pytest.mark.parametrize("last", ["say: the colour is blue", "/compact"])
-async def test_a_new_program_knows_the_earlier_turns_and_counts_none_of_them(
+async def test_a_new_process_knows_the_earlier_turns_and_does_not_count_them(
     open_codex: Open, codex_backend: CodexBackend, last: str
 ) -> None:
     before = await open_codex()
@@ -94,13 +94,13 @@ async def test_a_new_program_knows_the_earlier_turns_and_counts_none_of_them(
     await before.agent.close()
     await codex_backend.close()
     after = await open_codex(resume_token=token(before))
-    told = await after.turn("remember?")
-    assert "the colour is blue" in text(told)
+    events = await after.turn("remember?")
+    assert "the colour is blue" in text(events)
     assert token(after) == token(before)
-    assert only(told, base.TurnFinished).usage.input_tokens == 100
+    assert only(events, base.TurnFinished).usage.input_tokens == 100
 
 
-async def test_a_killed_program_fails_the_turns_and_the_next_one_goes_on(
+async def test_a_killed_program_fails_all_turns_and_a_new_one_resumes_them(
     open_codex: Open, worktree: Path
 ) -> None:
     conversation, other = await open_codex(), await open_codex()
@@ -108,13 +108,13 @@ async def test_a_killed_program_fails_the_turns_and_the_next_one_goes_on(
     await conversation.agent.send(base.Prompt("slow"))
     await other.agent.send(base.Prompt("slow"))
     await asyncio.gather(conversation.until(base.TextDelta), other.until(base.TextDelta))
-    (program,) = the_programs()
+    (program,) = find_programs()
     os.kill(program, signal.SIGKILL)
     for each in (conversation, other):
         failed = only(await each.rest(), base.TurnFailed)
         assert failed.error_type == "backend_error"
         assert failed.error.startswith("Codex was killed (SIGKILL). Send a message")
-        assert "Last output" not in failed.error  # what it warned of when it began
+        assert "Last output" not in failed.error  # its warnings at start
         await each.end()
         await each.agent.close()
     again = await open_codex(resume_token=token(conversation))
@@ -122,12 +122,12 @@ async def test_a_killed_program_fails_the_turns_and_the_next_one_goes_on(
     assert token(again) == token(conversation)
 
 
-async def test_an_unknown_conversation_begins_afresh(open_codex: Open) -> None:
+async def test_an_unknown_conversation_starts_a_new_one(open_codex: Open) -> None:
     unknown = "00000000-0000-4000-8000-000000000000"
     conversation = await open_codex(resume_token=unknown)
-    told = await conversation.turn("say: hello")
-    assert text(told) == "hello"
-    assert "started a new one" in only(told, base.Notice).text
+    events = await conversation.turn("say: hello")
+    assert text(events) == "hello"
+    assert "started a new one" in only(events, base.Notice).text
     assert token(conversation) != unknown
 
 
@@ -135,25 +135,25 @@ async def test_sessions_share_one_program_that_ends_with_the_backend(
     open_codex: Open, codex_backend: CodexBackend
 ) -> None:
     first, second = await open_codex(), await open_codex()
-    told = await asyncio.gather(first.turn("say: one"), second.turn("say: two"))
-    assert [text(each) for each in told] == ["one", "two"]
-    assert len(the_programs()) == 1
+    turns = await asyncio.gather(first.turn("say: one"), second.turn("say: two"))
+    assert [text(each) for each in turns] == ["one", "two"]
+    assert len(find_programs()) == 1
     await asyncio.gather(first.agent.close(), second.agent.close())
     await codex_backend.close()
-    assert the_programs() == set()
+    assert find_programs() == set()
 
 
-async def test_another_environment_is_another_program(
+async def test_another_environment_starts_another_program(
     open_codex: Open, codex_environment: dict[str, str], worktree: Path
 ) -> None:
     of_worktree = {**codex_environment, "SPINNEY_BRANCH": "work"}
     first = await open_codex(mode="yolo", environment=of_worktree)
-    told = await first.turn(f'bash: {LONG_ENOUGH}; echo "$SPINNEY_BRANCH $OPENAI_API_KEY."')
-    assert only(told, base.ToolResult).content == "work ."  # the branch, and no key
+    events = await first.turn(f'bash: {LONG_ENOUGH}; echo "$SPINNEY_BRANCH $OPENAI_API_KEY."')
+    assert only(events, base.ToolResult).content == "work ."  # the branch, and no key
     await open_codex(environment={**of_worktree, "SPINNEY_BRANCH": "other"})
-    assert len(the_programs()) == 1
+    assert len(find_programs()) == 1
     await open_codex(environment={**of_worktree, "COLOUR": "blue"})
-    assert len(the_programs()) == 2
+    assert len(find_programs()) == 2
 
 
 async def test_a_closed_session_is_opened_again_in_the_same_program(open_codex: Open) -> None:
@@ -162,18 +162,16 @@ async def test_a_closed_session_is_opened_again_in_the_same_program(open_codex: 
     await before.agent.close()
     after = await open_codex(resume_token=token(before), system_prompt="Speak of looms.")
     assert "the colour is blue" in text(await after.turn("remember?"))
-    assert len(the_programs()) == 1
+    assert len(find_programs()) == 1
 
 
-async def test_a_program_that_nobody_uses_ends(
-    open_codex: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_idle_program_ends(open_codex: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "IDLE_LIMIT", 0.1)
     conversation = await open_codex()
     await conversation.turn("say: one")
-    assert len(the_programs()) == 1
+    assert len(find_programs()) == 1
     await conversation.agent.close()
-    await becomes(lambda: not the_programs())
+    await wait_until(lambda: not find_programs())
     again = await open_codex(resume_token=token(conversation))
     assert "say: one" in text(await again.turn("remember?"))
 
@@ -200,7 +198,7 @@ async def test_the_probe_finds_the_program_its_version_and_its_sign_in(
         ("model = 3\n", "expected a string"),
     ],
 )
-async def test_settings_that_it_cannot_use_are_no_missing_sign_in(
+async def test_unusable_settings_are_not_reported_as_a_missing_sign_in(
     open_codex: Open,
     codex_backend: CodexBackend,
     codex_environment: dict[str, str],
@@ -220,5 +218,5 @@ async def test_settings_that_it_cannot_use_are_no_missing_sign_in(
         await open_codex()
     assert said in refused.value.message
     settings.write_text(whole)
-    again = await open_codex()  # at once, and not when the first program has ended by itself
-    assert text(await again.turn("say: mended")) == "mended"
+    again = await open_codex()  # at once, not only after the first program ended by itself
+    assert text(await again.turn("say: repaired")) == "repaired"

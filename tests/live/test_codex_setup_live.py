@@ -1,4 +1,4 @@
-"""What a session sets for the real Codex, and what is handed to it."""
+"""Session settings, files and MCP servers passed to the real Codex."""
 
 from pathlib import Path
 
@@ -32,13 +32,13 @@ async def test_changed_settings_reach_the_provider(
     assert responses.requests[-1]["reasoning"]["effort"] == "xhigh"
     settings = base.Settings("build", "gpt-6-sol", "off", "max")
     await conversation.agent.configure(settings)
-    told = await conversation.turn("think: hard")
+    events = await conversation.turn("think: hard")
     second = responses.requests[-1]
     assert (second["model"], second["reasoning"]["effort"]) == ("gpt-6-sol", "max")
-    assert text(told, "thinking") == ""
+    assert text(events, "thinking") == ""
 
 
-async def test_the_web_is_off_in_plan_mode_where_the_person_wants_that(
+async def test_the_web_can_be_disabled_in_plan_mode(
     open_codex: Open, responses: ResponsesStub
 ) -> None:
     def searches() -> bool:
@@ -48,13 +48,13 @@ async def test_the_web_is_off_in_plan_mode_where_the_person_wants_that(
     await conversation.turn("say: one")
     assert not searches()
     await conversation.agent.configure(base.Settings("build", "gpt-5.5", web_in_plan=False))
-    told = await conversation.turn("remember?")
+    events = await conversation.turn("remember?")
     assert searches()
-    assert "say: one" in text(told)
-    assert only(told, base.TurnFinished).usage.input_tokens == 100
+    assert "say: one" in text(events)
+    assert only(events, base.TurnFinished).usage.input_tokens == 100
 
 
-async def test_for_a_text_only_there_are_no_tools_and_nothing_is_remembered(
+async def test_text_only_has_no_tools_and_is_not_persisted(
     open_codex: Open, responses: ResponsesStub, codex_environment: dict[str, str]
 ) -> None:
     conversation = await open_codex(mode="plan", system_prompt="You write.", text_only=True)
@@ -76,21 +76,19 @@ async def test_files_and_pictures_reach_the_provider(
     prompt = base.Prompt("say: seen", files=(worktree / "a.py",), images=(picture,))
     await conversation.agent.send(prompt)
     await conversation.rest()
-    told = str(responses.requests[-1]["input"])
-    assert "say: seen\\n@a.py" in told
-    assert "input_image" in told
+    sent = str(responses.requests[-1]["input"])
+    assert "say: seen\\n@a.py" in sent
+    assert "input_image" in sent
 
 
-async def test_no_sub_agents_where_none_are_wanted(
-    open_codex: Open, responses: ResponsesStub
-) -> None:
+async def test_sub_agents_can_be_disabled(open_codex: Open, responses: ResponsesStub) -> None:
     await (await open_codex(model="gpt-5.2", max_sub_agents=0)).turn("say: one")
     assert "spawn_agent" not in str(responses.requests[-1].get("tools"))
     await (await open_codex(model="gpt-5.2", max_sub_agents=2)).turn("say: one")
     assert "spawn_agent" in str(responses.requests[-1]["tools"])
 
 
-async def test_the_servers_of_the_person_are_told_and_can_be_off(
+async def test_the_users_mcp_servers_are_listed_and_can_be_disabled(
     open_codex: Open, codex_environment: dict[str, str], place: Path
 ) -> None:
     settings = Path(codex_environment["CODEX_HOME"]) / "config.toml"
@@ -102,12 +100,12 @@ async def test_the_servers_of_the_person_are_told_and_can_be_off(
     settings.write_text(settings.read_text() + servers)
     conversation = await open_codex(disabled_mcp_servers=frozenset({"wheel"}))
     await conversation.turn("say: one")
-    assert only(conversation.told, base.McpServersListed).names == ("spindle", "wheel")
+    assert only(conversation.events, base.McpServersListed).names == ("spindle", "wheel")
     assert (place / "spindle").exists()
     assert not (place / "wheel").exists()
 
 
-async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
+async def test_what_codex_ignores_is_reported_once_with_the_fix(
     open_codex: Open, codex_environment: dict[str, str], worktree: Path, place: Path
 ) -> None:
     (worktree / ".codex").mkdir()
@@ -119,14 +117,14 @@ async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
         + "[mcp_servers.broken]\ncommand = '/bin/false'\n"
         + f"[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\n{hook}"
     )
-    told = await (await open_codex()).turn("say: one")
-    notes = sorted(event.text for event in told if isinstance(event, base.ConversationNote))
+    events = await (await open_codex()).turn("say: one")
+    notes = sorted(event.text for event in events if isinstance(event, base.ConversationNote))
     hooks, project, server = notes
     assert f"the settings and hooks in {worktree}/.codex: you have not trusted" in project
     assert server.startswith("The MCP server broken did not start")
     assert "Codex ignores one of your hooks (userPromptSubmit)" in hooks
     assert "`/hooks`" in hooks
     assert not (place / "hooked").exists()
-    told = await (await open_codex()).turn("say: two")
-    (again,) = (event.text for event in told if isinstance(event, base.ConversationNote))
+    events = await (await open_codex()).turn("say: two")
+    (again,) = (event.text for event in events if isinstance(event, base.ConversationNote))
     assert again.startswith("The MCP server broken did not start")

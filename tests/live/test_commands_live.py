@@ -1,4 +1,4 @@
-"""The real programs' own commands: which they say that they take, and that they carry them out."""
+"""The real programs' own commands: listing and running them."""
 
 import asyncio
 import json
@@ -12,13 +12,13 @@ from model.backends.codex.backend import CodexBackend
 from model.domain.resources import AgentCommand
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub
-from tests.model.backends.agents import Open, by_name, known, only, text
+from tests.model.backends.agents import Open, by_name, only, text, wait_for_commands
 from tests.patience import PATIENCE
 
 SKILL = "---\nname: {0}\ndescription: {1}\n---\nWind the yarn.\n"
 
 
-def written(path: Path, content: str) -> None:
+def write_file(path: Path, content: str) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(content)
 
@@ -27,45 +27,47 @@ def written(path: Path, content: str) -> None:
 
 
 @pytest.fixture
-def woven(folder: Path, claude_environment: dict[str, str]) -> Path:
-    """A project with a command of its own and a skill, and a person with a command."""
+def project_with_commands(folder: Path, claude_environment: dict[str, str]) -> Path:
+    """A project with a command and a skill, and a user with a command."""
     head = "---\ndescription: Weave a cloth\nargument-hint: [yarn] [colour]\n---\n"
-    written(folder / ".claude/commands/weave.md", f"{head}say: woven $ARGUMENTS\n")
-    written(folder / ".claude/skills/wind/SKILL.md", SKILL.format("wind", "Wind yarn"))
+    write_file(folder / ".claude/commands/weave.md", f"{head}say: woven $ARGUMENTS\n")
+    write_file(folder / ".claude/skills/wind/SKILL.md", SKILL.format("wind", "Wind yarn"))
     home = Path(claude_environment["CLAUDE_CONFIG_DIR"])
-    written(home / "commands/area/mine.md", "say: mine\n")
+    write_file(home / "commands/area/mine.md", "say: mine\n")
     return folder
 
 
-async def test_claude_code_tells_its_commands_before_the_first_turn(
-    open_claude: Open, woven: Path
+async def test_claude_code_lists_its_commands_before_the_first_turn(
+    open_claude: Open, project_with_commands: Path
 ) -> None:
-    told = await known(await open_claude())
-    assert told["weave"].description.startswith("Weave a cloth")
-    assert told["weave"].argument_hint == "[yarn] [colour]"
-    assert {"area:mine", "wind", "compact", "context", "init"} <= set(told)
-    assert told["compact"].description
+    commands = await wait_for_commands(await open_claude())
+    assert commands["weave"].description.startswith("Weave a cloth")
+    assert commands["weave"].argument_hint == "[yarn] [colour]"
+    assert {"area:mine", "wind", "compact", "context", "init"} <= set(commands)
+    assert commands["compact"].description
 
 
-async def test_claude_codes_commands_in_files_are_seen_before_it_runs(
-    woven: Path, claude_environment: dict[str, str], open_claude: Open
+async def test_claude_codes_commands_in_files_are_found_without_running_it(
+    project_with_commands: Path, claude_environment: dict[str, str], open_claude: Open
 ) -> None:
-    seen = by_name(await ClaudeBackend().list_commands(woven, claude_environment))
+    seen = by_name(await ClaudeBackend().list_commands(project_with_commands, claude_environment))
     assert seen["weave"].argument_hint == "[yarn] [colour]"
     assert set(seen) == {"weave", "wind", "area:mine"}
-    assert set(seen) <= set(await known(await open_claude()))
+    assert set(seen) <= set(await wait_for_commands(await open_claude()))
 
 
-async def test_claude_code_carries_its_commands_out(open_claude: Open, woven: Path) -> None:
+async def test_claude_code_runs_its_commands(
+    open_claude: Open, project_with_commands: Path
+) -> None:
     conversation = await open_claude()
     assert text(await conversation.turn("/weave wool red")) == "woven wool red"
     assert text(await conversation.turn("/area:mine")) == "mine"
-    answer = only(await conversation.turn("/context"), base.TextFinal)  # which never streams
+    answer = only(await conversation.turn("/context"), base.TextFinal)  # which is not streamed
     assert "Context Usage" in answer.text
     assert "Wind the yarn." in text(await conversation.turn("/wind"))
 
 
-async def test_claude_code_takes_a_command_that_it_does_not_know_for_text(
+async def test_claude_code_treats_an_unknown_command_as_text(
     open_claude: Open, provider: ProviderStub
 ) -> None:
     conversation = await open_claude()
@@ -77,35 +79,35 @@ async def test_claude_code_takes_a_command_that_it_does_not_know_for_text(
 
 
 @pytest.fixture
-def skilled(worktree: Path, codex_environment: dict[str, str]) -> Path:
-    """A project with skills in both of their folders, and a person with one and a prompt."""
-    written(worktree / ".codex/skills/wind/SKILL.md", SKILL.format("wind", "Wind yarn"))
-    written(worktree / ".agents/skills/spin/SKILL.md", SKILL.format("spin", "Spin yarn"))
+def project_with_skills(worktree: Path, codex_environment: dict[str, str]) -> Path:
+    """A project with skills in both folders for them, and a user with a skill and a prompt."""
+    write_file(worktree / ".codex/skills/wind/SKILL.md", SKILL.format("wind", "Wind yarn"))
+    write_file(worktree / ".agents/skills/spin/SKILL.md", SKILL.format("spin", "Spin yarn"))
     home = Path(codex_environment["CODEX_HOME"])
-    written(home / "skills/mine/SKILL.md", SKILL.format("mine", "My own"))
-    written(home / "prompts/weave.md", "say: woven\n")
+    write_file(home / "skills/mine/SKILL.md", SKILL.format("mine", "My own"))
+    write_file(home / "prompts/weave.md", "say: woven\n")
     return worktree
 
 
-async def test_codex_tells_its_skills_and_knows_no_folder_of_prompts(
-    open_codex: Open, skilled: Path
+async def test_codex_lists_its_skills_and_no_prompts(
+    open_codex: Open, project_with_skills: Path
 ) -> None:
-    told = await known(await open_codex())
-    assert told["wind"] == AgentCommand(name="wind", description="Wind yarn")
-    assert {"compact", "spin", "mine"} <= set(told)
-    assert "weave" not in told
+    commands = await wait_for_commands(await open_codex())
+    assert commands["wind"] == AgentCommand(name="wind", description="Wind yarn")
+    assert {"compact", "spin", "mine"} <= set(commands)
+    assert "weave" not in commands
 
 
-async def test_codexs_skills_are_seen_before_it_runs(
-    open_codex: Open, skilled: Path, codex_environment: dict[str, str]
+async def test_codexs_skills_are_found_without_running_it(
+    open_codex: Open, project_with_skills: Path, codex_environment: dict[str, str]
 ) -> None:
-    seen = by_name(await CodexBackend().list_commands(skilled, codex_environment))
+    seen = by_name(await CodexBackend().list_commands(project_with_skills, codex_environment))
     assert set(seen) == {"compact", "review", "init", "status", "wind", "spin", "mine"}
-    assert seen.items() <= (await known(await open_codex())).items()
+    assert seen.items() <= (await wait_for_commands(await open_codex())).items()
 
 
 async def test_codex_reads_the_skill_that_a_message_begins_with(
-    open_codex: Open, skilled: Path, responses: ResponsesStub
+    open_codex: Open, project_with_skills: Path, responses: ResponsesStub
 ) -> None:
     conversation = await open_codex()
     assert text(await conversation.turn("/wind it tight")) == "You said: $wind it tight"
@@ -114,10 +116,10 @@ async def test_codex_reads_the_skill_that_a_message_begins_with(
     assert "Wind the yarn." in given
 
 
-async def test_codex_takes_a_command_that_it_does_not_know_for_text(open_codex: Open) -> None:
+async def test_codex_treats_an_unknown_command_as_text(open_codex: Open) -> None:
     conversation = await open_codex()
-    told = await conversation.turn("/etc/hosts is what?")
-    assert text(told) == "You said: /etc/hosts is what?"
+    events = await conversation.turn("/etc/hosts is what?")
+    assert text(events) == "You said: /etc/hosts is what?"
 
 
 async def test_codex_reviews_in_the_mode_of_the_session_and_can_be_stopped(
@@ -133,13 +135,13 @@ async def test_codex_reviews_in_the_mode_of_the_session_and_can_be_stopped(
     await conversation.agent.send(base.Prompt("/review slow"))
     await conversation.until(base.Notice)
     async with asyncio.timeout(PATIENCE):  # the whole review takes a minute
-        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+        _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
-async def test_no_word_of_codexs_screen_goes_to_the_model(
-    open_codex: Open, skilled: Path, responses: ResponsesStub
+async def test_commands_of_codexs_screen_are_not_sent_to_the_model(
+    open_codex: Open, project_with_skills: Path, responses: ResponsesStub
 ) -> None:
     conversation = await open_codex()
     for words, answer in (

@@ -1,6 +1,6 @@
-"""The real `gh` behind Spinney's pull requests; the hosting service is a stub on loopback.
+"""Pull requests with the real `gh`; the hosting service is a stub on loopback.
 
-With SPINNEY_RECORD_GH=1 its answers become the recording that tests without `gh` use.
+With SPINNEY_RECORD_GH=1 its answers are written to the recording that tests without `gh` use.
 """
 
 # ruff: noqa: F811 - fixtures are imported, and named again where they are used
@@ -28,13 +28,13 @@ from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL
 from tests.live.hosting_stub import TOKEN, Check, HostingStub, PullRequest
-from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their names
+from tests.model.git.conftest import (  # noqa: F401 - fixtures
     make_repository,
     own_home,
     repository,
     with_remote,
 )
-from tests.model.git.place import Place
+from tests.model.git.git_project import GitProject
 from tests.model.hosting.conftest import place, place_there, worktree  # noqa: F401 - as above
 
 Answer = dict[str, Any]
@@ -46,13 +46,13 @@ async def service(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[HostingStub]:
-    """The stub, running, and an environment in which `gh` reaches nothing else."""
+    """The running stub, in an environment in which `gh` connects only to it."""
     for program in ("gh", "openssl"):
         if shutil.which(program) is None:
             pytest.skip(f"needs {program}")
     version = subprocess.run(["gh", "--version"], capture_output=True, text=True, timeout=30)
     if not version.stdout.startswith("gh version 2.23."):
-        pytest.skip(f"the stub knows what gh 2.23 asks, and this is {version.stdout[:30]!r}")
+        pytest.skip(f"the stub supports gh 2.23, and this is {version.stdout[:30]!r}")
     for name in list(os.environ):
         if name.startswith(("GH_", "GITHUB_")) or name.upper().endswith("_PROXY"):
             monkeypatch.delenv(name)
@@ -66,35 +66,35 @@ async def service(
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Answer]]:
-    """What `gh` was asked, and what it said."""
-    heard: list[Answer] = []
+def recorded_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Answer]]:
+    """The calls of `gh` with their arguments and results."""
+    answers: list[Answer] = []
     run = gh._run
 
-    async def listening(
+    async def record(
         program: str, cwd: Path, args: tuple[str, ...], given: str
     ) -> tuple[str, str, int]:
         out, err, code = await run(program, cwd, args, given)
-        heard.append({"args": list(args), "out": out, "err": err, "code": code})
+        answers.append({"args": list(args), "out": out, "err": err, "code": code})
         return out, err, code
 
-    monkeypatch.setattr(gh, "_run", listening)
-    yield heard
+    monkeypatch.setattr(gh, "_run", record)
+    yield answers
 
 
-async def opened(place: Place, made: Worktree, **given: Any) -> Worktree:
+async def open_and_check(place: GitProject, made: Worktree, **given: Any) -> Worktree:
     answer = await open_pull_request(place.workspace, made.id, **given)
     known = place.now(made)
     assert (known.pr_number, known.pr_url) == (answer.pr_number, answer.pr_url)
     return known
 
 
-async def test_the_branch_is_pushed_and_then_proposed(
-    place_there: Place,
+async def test_the_branch_is_pushed_and_a_pull_request_opened(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
 ) -> None:
-    known = await opened(place_there, worktree)
+    known = await open_and_check(place_there, worktree)
     assert (known.pr_number, known.pr_url) == (7, URL)
     proposed = service.pull_requests[7]
     assert (proposed.head, proposed.base, proposed.draft) == ("otter", "main", False)
@@ -104,40 +104,40 @@ async def test_the_branch_is_pushed_and_then_proposed(
     assert place_there.repository.git("ls-remote", bare, "refs/heads/otter").startswith(head)
 
 
-async def test_a_given_title_and_body_arrive_as_they_are(
-    place_there: Place,
+async def test_a_given_title_and_body_are_passed_unchanged(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
     eventually: Eventually,
 ) -> None:
     text = "- one\n\n`two` “three” 😀\n--draft\n"
-    await opened(place_there, worktree, title="--web 'otters'", body=text, draft=True)
+    await open_and_check(place_there, worktree, title="--web 'otters'", body=text, draft=True)
     proposed = service.pull_requests[7]
     assert (proposed.title, proposed.body, proposed.draft) == ("--web 'otters'", text, True)
     await eventually(lambda: place_there.now(worktree).cached_pr_status == "draft")
 
 
 async def test_an_empty_body_stays_empty(
-    place_there: Place,
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
 ) -> None:
-    await opened(place_there, worktree, title="Otters", body="")
+    await open_and_check(place_there, worktree, title="Otters", body="")
     assert service.pull_requests[7].body == ""
 
 
-async def test_one_that_is_open_already_is_remembered_and_none_is_made(
-    place_there: Place,
+async def test_an_open_pull_request_is_saved_instead_of_creating_one(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
 ) -> None:
-    service.shows(PullRequest(number=4, title="By hand"))
-    assert (await opened(place_there, worktree)).pr_number == 4
+    service.set_pull_requests(PullRequest(number=4, title="By hand"))
+    assert (await open_and_check(place_there, worktree)).pr_number == 4
     assert list(service.pull_requests) == [4]
 
 
-async def test_a_branch_of_a_fork_is_proposed_to_where_it_was_forked_from(
-    place_there: Place,
+async def test_the_pull_request_of_a_fork_is_opened_in_its_parent(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
 ) -> None:
@@ -145,13 +145,13 @@ async def test_a_branch_of_a_fork_is_proposed_to_where_it_was_forked_from(
     git = place_there.repository.git
     git("config", "remote.origin.url", "https://github.com/bob/engine.git")
     git("remote", "add", "upstream", "https://github.com/ada/engine.git")
-    known = await opened(place_there, worktree)
+    known = await open_and_check(place_there, worktree)
     assert known.pr_url == URL
     assert service.pull_requests[7].owner == "bob"
 
 
-async def test_nothing_to_propose_is_told(
-    place_there: Place,
+async def test_a_branch_without_commits_is_an_error(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
 ) -> None:
@@ -161,8 +161,8 @@ async def test_nothing_to_propose_is_told(
         await open_pull_request(place_there.workspace, worktree.id)
 
 
-async def test_an_account_that_may_not_propose_is_told(
-    place_there: Place,
+async def test_an_account_without_permission_is_an_error(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
 ) -> None:
@@ -173,8 +173,8 @@ async def test_an_account_that_may_not_propose_is_told(
     assert place_there.now(worktree).pr_number is None
 
 
-async def test_a_repository_with_no_remote_at_the_service_is_told(
-    place: Place,
+async def test_a_repository_without_a_github_remote_is_an_error(
+    place: GitProject,
     worktree: Worktree,
     service: HostingStub,
 ) -> None:
@@ -183,7 +183,7 @@ async def test_a_repository_with_no_remote_at_the_service_is_told(
     assert service.asked == []
 
 
-async def test_a_service_that_never_answers_is_given_up(
+async def test_a_service_that_never_answers_times_out(
     service: HostingStub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.silent = True
@@ -192,34 +192,34 @@ async def test_a_service_that_never_answers_is_given_up(
         await fetch_pull_request_state(tmp_path, URL)
 
 
-async def test_every_state_of_a_pull_request_has_its_word(
+async def test_every_state_of_a_pull_request_is_recognized(
     service: HostingStub, tmp_path: Path
 ) -> None:
     for name, case in STATES.items():
-        service.shows(case.shown)
+        service.set_pull_requests(case.shown)
         found = await fetch_pull_request_state(tmp_path, URL)
         assert (found.status, found.checks) == (case.status, case.checks), name
 
 
-async def test_a_token_that_may_not_read_checks_tells_the_rest(
+async def test_a_token_without_access_to_checks_still_reports_the_status(
     service: HostingStub, tmp_path: Path
 ) -> None:
-    service.shows(PullRequest(draft=True, checks=[PASSED]))
+    service.set_pull_requests(PullRequest(draft=True, checks=[PASSED]))
     service.refused = "statusCheckRollup"
     service.message = "Resource not accessible by personal access token"
     assert await fetch_pull_request_state(tmp_path, URL) == PullRequestState("draft", None)
 
 
 @pytest.mark.parametrize("name", TROUBLES)
-async def test_every_trouble_has_its_sentence(
+async def test_every_failure_has_its_message(
     service: HostingStub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    error = await trouble(name, service, tmp_path, monkeypatch)
+    error = await fetch_error(name, service, tmp_path, monkeypatch)
     assert error.message.startswith(TROUBLES[name].sentence)
     assert error.error_type == TROUBLES[name].kind
 
 
-async def trouble(
+async def fetch_error(
     name: str, service: HostingStub, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> SpinneyError:
     with monkeypatch.context() as patch:
@@ -233,27 +233,27 @@ async def trouble(
 
 
 async def test_a_worktree_follows_its_pull_request_until_it_is_merged(
-    place_there: Place,
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
     eventually: Eventually,
 ) -> None:
-    known = await opened(place_there, worktree)
+    known = await open_and_check(place_there, worktree)
     await eventually(lambda: place_there.now(worktree).cached_pr_status == "open")
-    service.shows(PullRequest(asked=["bob"], checks=[Check()]))
+    service.set_pull_requests(PullRequest(asked=["bob"], checks=[Check()]))
     assert known.pr_number is not None
     await save_worktree_pr(place_there.workspace, worktree.id, known.pr_number, URL)
     await eventually(lambda: place_there.now(worktree).cached_check_status == "pending")
     assert place_there.now(worktree).cached_pr_status == "review"
-    service.shows(PullRequest(state="MERGED"))
+    service.set_pull_requests(PullRequest(state="MERGED"))
     place_there.workspace.poller.refresh_hosting(worktree.id)
     await eventually(lambda: place_there.now(worktree).archived_at is not None)
     assert place_there.now(worktree).cached_pr_status == "merged"
     assert Path(worktree.path).is_dir()
 
 
-async def test_one_that_an_agent_opened_is_found_after_its_turn(
-    place_there: Place,
+async def test_a_pull_request_opened_by_an_agent_is_found_after_its_turn(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
     backend: FakeBackend,
@@ -261,7 +261,7 @@ async def test_one_that_an_agent_opened_is_found_after_its_turn(
 ) -> None:
     tree = place_there.in_worktree(worktree)
     tree.git("push", "--quiet", "--set-upstream", "origin", "otter")
-    service.shows(
+    service.set_pull_requests(
         PullRequest(number=3, state="MERGED"),
         PullRequest(number=8, checks=[PASSED]),
         PullRequest(number=9, owner="somebody"),
@@ -274,24 +274,24 @@ async def test_one_that_an_agent_opened_is_found_after_its_turn(
     assert known.pr_url == "https://github.com/ada/engine/pull/8"
 
 
-async def test_a_worktree_made_from_a_pull_request_gets_its_address_and_state(
-    place_there: Place, service: HostingStub, eventually: Eventually
+async def test_a_worktree_created_from_a_pull_request_gets_its_url_and_status(
+    place_there: GitProject, service: HostingStub, eventually: Eventually
 ) -> None:
     git = place_there.repository.git
     bare = git("config", "remote.origin.pushurl")
     git("push", "--quiet", bare, "main:refs/pull/7/head")
-    # What is fetched comes from the bare repository, what gh is told leads to the service.
+    # git fetches from the bare repository; gh uses the URL of the service.
     git("config", f"url.{bare}.insteadOf", "https://github.com/ada/engine.git")
     git("remote", "add", "upstream", "https://github.com/ada/engine")
-    service.shows(PullRequest(draft=True))
+    service.set_pull_requests(PullRequest(draft=True))
     request = PullRequestContext(number=7, title="Otters", headRefName="otters", baseRefName="main")
     made = await create_worktree(place_there.workspace, place_there.project.id, pr_context=request)
     await eventually(lambda: place_there.now(made).cached_pr_status == "draft")
     assert (place_there.now(made).pr_number, place_there.now(made).pr_url) == (7, URL)
 
 
-async def test_an_installation_that_gh_is_signed_in_to_counts(
-    place_there: Place,
+async def test_a_github_enterprise_host_that_gh_is_signed_in_to_is_supported(
+    place_there: GitProject,
     worktree: Worktree,
     service: HostingStub,
     monkeypatch: pytest.MonkeyPatch,
@@ -309,28 +309,28 @@ async def test_an_installation_that_gh_is_signed_in_to_counts(
     place_there.repository.git("config", "remote.origin.url", url)
     (remote,) = await get_github_remotes(place_there.workspace, str(root))
     assert (remote.owner, remote.repo, remote.url) == ("ada", "engine", url)
-    known = await opened(place_there, worktree)
+    known = await open_and_check(place_there, worktree)
     assert known.pr_url == "https://git.corp.example/ada/engine/pull/7"
 
 
-async def test_the_recording_has_what_gh_says(
+async def test_the_recording_matches_what_gh_answers(
     service: HostingStub,
-    answers: list[Answer],
+    recorded_answers: list[Answer],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recorded: dict[str, Answer] = {}
     for name, case in STATES.items():
-        service.shows(case.shown)
+        service.set_pull_requests(case.shown)
         await fetch_pull_request_state(tmp_path, URL)
-        recorded[name] = answers.pop()
-    service.shows()
+        recorded[name] = recorded_answers.pop()
+    service.set_pull_requests()
     for name in TROUBLES:
-        await trouble(name, service, tmp_path, monkeypatch)
-        recorded[name] = answers.pop()
+        await fetch_error(name, service, tmp_path, monkeypatch)
+        recorded[name] = recorded_answers.pop()
     if os.environ.get("SPINNEY_RECORD_GH") == "1":
         RECORDING.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n")
     kept = json.loads(RECORDING.read_text())
     assert {name: answer["args"] for name, answer in kept.items()} == {
         name: answer["args"] for name, answer in recorded.items()
-    }, "record anew: SPINNEY_RECORD_GH=1 pytest tests/live/test_gh_live.py"
+    }, "record again: SPINNEY_RECORD_GH=1 pytest tests/live/test_gh_live.py"

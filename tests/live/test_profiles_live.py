@@ -1,4 +1,4 @@
-"""Provider profiles with the real programs: where texts and sessions go, and where not."""
+"""Provider profiles with the real programs: all requests go to the profile's provider."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -20,10 +20,10 @@ from model.commands.sessions import create_session, send_chat_message
 from model.domain.resources import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
-from tests.conftest import worktree as worktree  # a project's, and not the agents' bare folder
+from tests.conftest import worktree as worktree  # a project's, not the agents' folder
 from tests.live import completions_stub
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
-from tests.live.cut_off import claude_in, codex_in, made_known, opencode_in
+from tests.live.isolation import isolate_claude, isolate_codex, isolate_opencode, put_on_path
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub, configuration
 from tests.live.stub import Stub
@@ -33,7 +33,7 @@ SAYS = "line: <message>Let otters swim</message>"
 
 @dataclass(frozen=True)
 class Kind:
-    """An agent, and how it is told of a provider: in its environment, and in a profile."""
+    """An agent, and how its provider is set: in its environment and in a profile."""
 
     program: str
     name: str
@@ -41,7 +41,7 @@ class Kind:
     backend: Callable[[Path], Backend]
     environment: Callable[[Path, str], dict[str, str]]
     settings: Callable[[str], str]
-    """The content of a profile's file for the provider there."""
+    """The content of a profile's file for the provider at a URL."""
     suffix: str = ".json"
     model: str | None = None
 
@@ -52,15 +52,15 @@ def _of_claude(base_url: str) -> str:
 
 KINDS = {
     "claude": Kind(
-        "claude", "backend_a", ProviderStub, lambda _: ClaudeBackend(), claude_in, _of_claude
+        "claude", "backend_a", ProviderStub, lambda _: ClaudeBackend(), isolate_claude, _of_claude
     ),
     "codex": Kind(
-        "codex", "backend_b", ResponsesStub, lambda _: CodexBackend(), codex_in, configuration,
+        "codex", "backend_b", ResponsesStub, lambda _: CodexBackend(), isolate_codex, configuration,
         ".toml",
     ),
     "opencode": Kind(
         "opencode", "backend_c", CompletionsStub, OpenCodeBackend,
-        lambda home, url: opencode_in(home, completions_stub.configuration(url)),
+        lambda home, url: isolate_opencode(home, completions_stub.configuration(url)),
         lambda url: json.dumps(completions_stub.configuration(url)), model=f"{PROVIDER}/{MODEL}",
     ),
 }  # fmt: skip
@@ -74,14 +74,14 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.fixture
 async def plain(kind: Kind) -> AsyncIterator[Stub]:
-    """Answers where the person's own account is."""
+    """The provider of the user's own account."""
     async with (stub := kind.stub()).running():
         yield stub
 
 
 @pytest.fixture
 async def gateway(kind: Kind) -> AsyncIterator[Stub]:
-    """Answers where the profile points to."""
+    """The provider of the profile."""
     async with (stub := kind.stub()).running():
         yield stub
 
@@ -90,7 +90,7 @@ async def gateway(kind: Kind) -> AsyncIterator[Stub]:
 async def workspace(
     kind: Kind, plain: Stub, directories: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Workspace]:
-    made_known(kind.program, monkeypatch)
+    put_on_path(kind.program, monkeypatch)
     with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as home:
         for name, value in kind.environment(Path(home), plain.base_url).items():
             monkeypatch.setenv(name, value)
@@ -102,7 +102,7 @@ async def workspace(
 
 
 @pytest.mark.timeout(300)
-async def test_neither_a_difference_nor_a_session_goes_past_the_profile(
+async def test_texts_and_sessions_use_only_the_profiles_provider(
     kind: Kind,
     workspace: Workspace,
     worktree: Worktree,

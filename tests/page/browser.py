@@ -1,4 +1,4 @@
-"""A page in Chromium as a person has it: its screen, its place, and what may not happen in it."""
+"""Chromium for tests: screens, browser contexts, and the errors of their pages."""
 
 import os
 import shutil
@@ -14,19 +14,19 @@ from tests.patience import PATIENCE
 
 @dataclass(frozen=True)
 class Screen:
-    """What a person looks at."""
+    """The screen and color scheme of a device."""
 
     width: int
     height: int
     touch: bool = False
     scheme: str = "dark"
-    """Which of the themes the device asks for: dark or light."""
+    """The color scheme that the device prefers: dark or light."""
 
 
 DESKTOP = Screen(1280, 800)
 PHONE = Screen(390, 844, touch=True)
 
-PLACES = (
+VIEWS = (
     "needs",
     "session",
     "worktree",
@@ -49,49 +49,53 @@ document.addEventListener("securitypolicyviolation", (event) =>
 
 
 @dataclass
-class Faults:
-    """What went wrong in a page where nothing may: errors, violations, calls to strangers."""
+class PageErrors:
+    """Console errors, uncaught exceptions, policy violations and requests to other hosts."""
 
     allowed: list[str] = field(default_factory=list)
-    """Parts of messages that this test expects, as those of a connection that it cuts."""
-    found: list[str] = field(default_factory=list)
+    """Parts of messages that the test expects, such as those of a connection that it cuts."""
+    messages: list[str] = field(default_factory=list)
 
     def watch(self, context: BrowserContext, host: str) -> None:
-        """Note the faults of every page of this context, which may talk to `host` alone."""
+        """Record the errors of all pages of this context, which may only connect to `host`."""
 
-        def said(message: ConsoleMessage) -> None:
+        def on_console(message: ConsoleMessage) -> None:
             if message.type in ("error", "assert"):
-                self.found.append(f"console: {message.text} {message.location}")
+                self.messages.append(f"console: {message.text} {message.location}")
 
-        def asked(request: Request) -> None:
+        def on_request(request: Request) -> None:
             address = urlsplit(request.url)
             if address.scheme in ("http", "https", "ws", "wss") and address.netloc != host:
-                self.found.append(f"asked a stranger: {request.url}")
+                self.messages.append(f"request to another host: {request.url}")
 
-        context.on("console", said)
-        context.on("weberror", lambda error: self.found.append(f"error: {error.error}"))
-        context.on("request", asked)
+        context.on("console", on_console)
+        context.on("weberror", lambda error: self.messages.append(f"error: {error.error}"))
+        context.on("request", on_request)
 
     def allow(self, *parts: str) -> None:
-        """Expect messages with these parts."""
+        """Expect messages that contain one of these parts."""
         self.allowed.extend(parts)
 
     @property
     def unexpected(self) -> list[str]:
-        return [told for told in self.found if not any(part in told for part in self.allowed)]
+        return [
+            message
+            for message in self.messages
+            if not any(part in message for part in self.allowed)
+        ]
 
 
-def launching(home: str, *, notifies: bool = False) -> dict[str, Any]:
-    """What Playwright starts the system's Chromium with, which keeps nothing outside `home`.
+def launch_options(home: str, *, notifies: bool = False) -> dict[str, Any]:
+    """Playwright's options for the system's Chromium, which writes only below `home`.
 
-    Of Debian's two packages the one without windows needs a third less time; only the other
-    `notifies`: it can ask a person whether a page may.
+    Debian's chromium-headless-shell takes a third less time than chromium, but has no notification
+    permission: `notifies` selects the latter.
     """
-    without_windows = None if notifies else shutil.which("chromium-headless-shell")
-    path = without_windows or shutil.which("chromium")
+    headless_shell = None if notifies else shutil.which("chromium-headless-shell")
+    path = headless_shell or shutil.which("chromium")
     if path is None:
-        pytest.skip("needs chromium on the PATH, as Debian's package of this name brings it")
-    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []  # root has no sandbox to give
+        pytest.skip("needs chromium on the PATH, for example from Debian's package chromium")
+    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []  # the sandbox does not work as root
     return {
         "executable_path": path,
         "env": {"PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8"},
@@ -99,12 +103,12 @@ def launching(home: str, *, notifies: bool = False) -> dict[str, Any]:
     }
 
 
-async def launched(playwright: Playwright, home: str, *, notifies: bool = False) -> Browser:
-    """Chromium for tests."""
-    return await playwright.chromium.launch(**launching(home, notifies=notifies))
+async def launch_browser(playwright: Playwright, home: str, *, notifies: bool = False) -> Browser:
+    """Launch Chromium for tests."""
+    return await playwright.chromium.launch(**launch_options(home, notifies=notifies))
 
 
-async def made_context(
+async def create_context(
     browser: Browser,
     screen: Screen,
     base_url: str,
@@ -112,7 +116,7 @@ async def made_context(
     has_worker: bool = True,
     has_motion: bool = True,
 ) -> BrowserContext:
-    """A browser profile for this screen.
+    """Create a browser profile for this screen.
 
     Without `has_motion` the page shows no animations, each of which Chromium paints sixty times a
     second without a graphics processor.
@@ -131,12 +135,15 @@ async def made_context(
     return context
 
 
-async def signed_in(page: Page, token: str, place: str = "") -> None:
-    """Open the page as the terminal's QR code does, at a place such as `/session/ID`."""
+async def sign_in(page: Page, token: str, place: str = "") -> None:
+    """Open the page with a token, as the terminal's QR code does, at a view like `/session/ID`."""
     await page.goto(f"/#token={token}&go={place}")
-    await ready(page)
+    await wait_until_ready(page)
 
 
-async def ready(page: Page) -> None:
-    """Wait until it has the state. (`wait_for_function` fails: the policy forbids `eval`.)"""
+async def wait_until_ready(page: Page) -> None:
+    """Wait until the page has its state.
+
+    `wait_for_function` cannot be used: the content security policy forbids `eval`.
+    """
     await page.wait_for_selector("body[data-ready]", state="attached")

@@ -1,7 +1,7 @@
-"""The page as people meet it: `spinney serve --demo`, a real browser, the demo agent.
+"""Fixtures for tests of the page: `spinney serve --demo`, a real browser, the demo agent.
 
-All of these tests share one event loop in a process, because they share its browser. An async
-fixture beside them must be made with `@pytest_asyncio.fixture(loop_scope="session")`.
+All of these tests share one event loop in a process, because they share its browser. Their async
+fixtures must be declared with `@pytest_asyncio.fixture(loop_scope="session")`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -14,23 +14,23 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from tests.contract.conftest import payload_of, program_in
+from tests.contract.conftest import make_program, receive_payload
 from tests.page.browser import (
     DESKTOP,
     PHONE,
-    Faults,
+    PageErrors,
     Screen,
-    launched,
-    made_context,
-    signed_in,
+    create_context,
+    launch_browser,
+    sign_in,
 )
-from tests.page.line import Line, line_to
-from tests.page.person import Hands, Keys, Pointer
-from tests.page.stage import Stage, staged
+from tests.page.in_process import InProcessServer, serve_in_process
+from tests.page.proxy import Proxy, run_proxy
+from tests.page.user_input import Keyboard, Pointer, UserInput
 from tests.patience import PATIENCE
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
-from tests.shared_program import SharedProgram, shared, wants_its_own
+from tests.shared_program import SharedProgram, needs_own_program, share_program
 
 OpenPage = Callable[..., Awaitable[Page]]
 
@@ -40,39 +40,39 @@ expect.set_options(timeout=PATIENCE * 1000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of this folder in the loop of the browser."""
-    in_its_loop = pytest.mark.asyncio(loop_scope="session")
+    """Run the tests of this folder in the event loop of the browser."""
+    in_session_loop = pytest.mark.asyncio(loop_scope="session")
     for item in items:
         if HERE in item.path.parents and pytest_asyncio.is_async_test(item):
-            item.add_marker(in_its_loop, append=False)
+            item.add_marker(in_session_loop, append=False)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
-    """One Chromium for all; what pages keep is apart in their contexts."""
+    """One Chromium for all tests; their browser contexts are isolated."""
     async with async_playwright() as playwright:
-        made = await launched(playwright, str(tmp_path_factory.mktemp("chromium")))
-        yield made
-        await made.close()
+        launched = await launch_browser(playwright, str(tmp_path_factory.mktemp("chromium")))
+        yield launched
+        await launched.close()
 
 
-# What is served -----------------------------------------------------------------------------------
+# Servers ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
     """This test's own Spinney, not started."""
-    return program_in(tmp_path)
+    return make_program(tmp_path)
 
 
 @pytest.fixture
-def served(request: pytest.FixtureRequest) -> Iterator[Serving]:
-    """A `spinney serve --demo` without projects: the module's, or this test's own if it wants one.
+def server(request: pytest.FixtureRequest) -> Iterator[Serving]:
+    """A `spinney serve --demo` without projects: the module's, or this test's own if it needs one.
 
-    A module may say `served = stage` instead: the server in this process.
+    A module can override it with `in_process_server`.
     """
-    if not wants_its_own(request):
-        yield request.getfixturevalue("shared_program").emptied()
+    if not needs_own_program(request):
+        yield request.getfixturevalue("shared_program").reset()
         return
     program: Program = request.getfixturevalue("program")
     with program.serving("--demo") as serving:
@@ -81,83 +81,91 @@ def served(request: pytest.FixtureRequest) -> Iterator[Serving]:
 
 @pytest.fixture(scope="module")
 def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProgram]:
-    """The program that the tests of a module share."""
-    with shared(program_in(tmp_path_factory.mktemp("served")), "--demo") as made:
-        yield made
+    """The program shared by the tests of a module."""
+    with share_program(make_program(tmp_path_factory.mktemp("served")), "--demo") as shared:
+        yield shared
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
-    """For modules whose `served` is this: the server in this process, with agents on strings."""
-    place = program_in(tmp_path / "stage")
+async def in_process_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[InProcessServer]:
+    """A server in this process whose agents the test controls.
+
+    For modules whose fixture `server` returns it.
+    """
+    program = make_program(tmp_path / "place")
     for name in ("HOME", "GIT_CONFIG_NOSYSTEM"):
-        monkeypatch.setenv(name, place.environ[name])
-    async with staged(place.place) as made:
-        yield made
+        monkeypatch.setenv(name, program.environ[name])
+    async with serve_in_process(program.place) as server:
+        yield server
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def other(served: Serving) -> AsyncIterator[Socket]:
-    """Another client of the same Spinney: `await other.call("list_projects")`, `other.event(…)`."""
-    async with aiohttp.ClientSession(served.base_url) as http:
-        upgrade = http.ws_connect("/ws", params={"token": served.token}, max_msg_size=0)
+async def client(server: Serving) -> AsyncIterator[Socket]:
+    """A WebSocket client of the server: `await client.call("list_projects")`, `client.event(…)`."""
+    async with aiohttp.ClientSession(server.base_url) as http:
+        upgrade = http.ws_connect("/ws", params={"token": server.token}, max_msg_size=0)
         yield Socket(await upgrade)
 
 
-# What stands in it --------------------------------------------------------------------------------
+# Projects, worktrees, sessions --------------------------------------------------------------------
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with one commit of two files."""
-    place = program_in(tmp_path / "repositories")
-    root = place.place / "orchard"
+    program = make_program(tmp_path / "repositories")
+    root = program.place / "orchard"
     root.mkdir()
     (root / "orchard.py").write_text("def count(trees):\n    return len(trees)\n")
     (root / "README.md").write_text("# Orchard\n\nCounts apples.\n")
-    return place.made_repository("orchard")
+    return program.make_repository("orchard")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def project(other: Socket, repository: Path) -> Any:
-    """A project of this test alone."""
-    return await other.call("add_project", path=str(repository))
+async def project(client: Socket, repository: Path) -> Any:
+    """A project of `repository`."""
+    return await client.call("add_project", path=str(repository))
 
 
-async def made_worktree(other: Socket, **asked: Any) -> Any:
-    """A worktree, made as `create_worktree` is asked for, once it is ready."""
-    made = await other.call("create_worktree", **asked)
-    while (created := await payload_of(other, "worktree:created"))["worktree"]["id"] != made["id"]:
-        pass
-    return created["worktree"]
+async def create_worktree(client: Socket, **arguments: Any) -> Any:
+    """Call `create_worktree` with these arguments; return the worktree when it is ready."""
+    pending = await client.call("create_worktree", **arguments)
+    while True:
+        created = (await receive_payload(client, "worktree:created"))["worktree"]
+        if created["id"] == pending["id"]:
+            return created
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def worktree(other: Socket, project: Any) -> Any:
+async def worktree(client: Socket, project: Any) -> Any:
     """A worktree that is ready."""
-    return await made_worktree(other, projectId=project["id"])
+    return await create_worktree(client, projectId=project["id"])
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def session(other: Socket, worktree: Any) -> Any:
-    """A session of the demo agent in plan mode; its words: `/demo help`."""
-    return await other.call("create_session", worktreeId=worktree["id"], name="Fix the parser")
+async def session(client: Socket, worktree: Any) -> Any:
+    """A session of the demo agent in plan mode; `/demo help` lists the agent's commands."""
+    return await client.call("create_session", worktreeId=worktree["id"], name="Fix the parser")
 
 
-# The page -----------------------------------------------------------------------------------------
+# Pages --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def faults() -> Iterator[Faults]:
-    """What may not happen in this test's pages; `faults.allow("…")` expects a message."""
-    watched = Faults()
-    yield watched
-    assert not watched.unexpected, "\n".join(watched.unexpected)
+def page_errors() -> Iterator[PageErrors]:
+    """Fails the test if its pages have errors other than those in `page_errors.allow("…")`."""
+    errors = PageErrors()
+    yield errors
+    assert not errors.unexpected, "\n".join(errors.unexpected)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_page(browser: Browser, served: Serving, faults: Faults) -> AsyncIterator[OpenPage]:
-    """Opens signed-in pages, each in a browser profile of its own.
+async def open_page(
+    browser: Browser, server: Serving, page_errors: PageErrors
+) -> AsyncIterator[OpenPage]:
+    """A function that opens signed-in pages, each in a browser profile of its own.
 
     `await open_page("/session/ID", screen=PHONE)`; `base_url` if a proxy is between the page and
     Spinney; `has_worker=True` for tests of the service worker, which loads every file of the page.
@@ -167,14 +175,14 @@ async def open_page(browser: Browser, served: Serving, faults: Faults) -> AsyncI
     async def open_one(
         place: str = "", *, screen: Screen = DESKTOP, base_url: str = "", has_worker: bool = False
     ) -> Page:
-        base_url = base_url or served.base_url
-        context = await made_context(
+        base_url = base_url or server.base_url
+        context = await create_context(
             browser, screen, base_url, has_worker=has_worker, has_motion=False
         )
         contexts.append(context)
-        faults.watch(context, urlsplit(base_url).netloc)
+        page_errors.watch(context, urlsplit(base_url).netloc)
         page = await context.new_page()
-        await signed_in(page, served.token, place)
+        await sign_in(page, server.token, place)
         return page
 
     yield open_one
@@ -189,20 +197,20 @@ async def open_page(browser: Browser, served: Serving, faults: Faults) -> AsyncI
     ]
 )
 def screen(request: pytest.FixtureRequest) -> Screen:
-    """Both kinds of screen: by mouse at a desk, by touch in one hand."""
-    found: Screen = request.param
-    return found
+    """A desktop screen with a mouse, and a phone with touch."""
+    screen: Screen = request.param
+    return screen
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(open_page: OpenPage) -> Page:
-    """A page at a desk, where it starts."""
+    """The start page on a desktop."""
     return await open_page()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def phone(open_page: OpenPage) -> Page:
-    """A page on a phone, where it starts."""
+    """The start page on a phone."""
     return await open_page(screen=PHONE)
 
 
@@ -214,15 +222,15 @@ async def phone(open_page: OpenPage) -> Page:
     ],
     loop_scope="session",
 )
-async def hands(request: pytest.FixtureRequest, open_page: OpenPage) -> Hands:
-    """Somebody at a page just started: by mouse at a desk, by touch on a phone, by keys."""
+async def user(request: pytest.FixtureRequest, open_page: OpenPage) -> UserInput:
+    """Input to the start page: by mouse, by touch on a phone, by keyboard."""
     page = await open_page(screen=PHONE if request.param == "touch" else DESKTOP)
-    return Keys(page) if request.param == "keys" else Pointer(page, request.param == "touch")
+    return Keyboard(page) if request.param == "keys" else Pointer(page, request.param == "touch")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def line(served: Serving, faults: Faults) -> AsyncIterator[Line]:
-    """What stands between pages and Spinney. That it breaks is told in the console."""
-    faults.allow("WebSocket connection to", "net::ERR_")
-    async with line_to(served.base_url) as made:
-        yield made
+async def proxy(server: Serving, page_errors: PageErrors) -> AsyncIterator[Proxy]:
+    """A proxy between pages and the server; the errors of broken connections are allowed."""
+    page_errors.allow("WebSocket connection to", "net::ERR_")
+    async with run_proxy(server.base_url) as running:
+        yield running

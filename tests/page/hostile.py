@@ -1,7 +1,7 @@
-"""Texts that would run script, load something or leave their place, were they ever read as HTML.
+"""Texts that would run scripts, load resources or break the layout if they were parsed as HTML.
 
-Each calls `ran()`, which the pages of the tests report as a fault, or asks a host that is not
-there to be asked.
+Each calls `ran()`, which the tests' pages report as an error, or requests a host that does not
+exist.
 """
 
 SCRIPTS = (
@@ -269,7 +269,7 @@ HIDING = (
     "read me\U000e0072\U000e006d",
     "over\rwritten \u2028 line \xad\u3164",
 )
-"""Texts of which something would not be seen."""
+"""Texts with parts that would be invisible."""
 
 NAMES = (
     "<svg-onload=ran()>",
@@ -283,4 +283,4 @@ NAMES = (
     "{{ran()}}",
     "&lt;script&gt;ran()",
 )
-"""What branches and files may be called."""
+"""Names that branches and files can have."""

@@ -1,4 +1,4 @@
-"""Who looks elsewhere hears of a session that needs them or has ended: once for all tabs."""
+"""Sounds and notifications of sessions that need the user or have finished, once for all tabs."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
-from tests.page.browser import launched, signed_in
+from tests.page.browser import launch_browser, sign_in
 from tests.page.conftest import OpenPage
 from tests.program import Serving
 from tests.server.conftest import Socket
@@ -20,28 +20,31 @@ HTMLMediaElement.prototype.play = function () {
   return window.refuses ? Promise.reject(refused) : Promise.resolve();
 };
 """
-"""Notes what the page plays. Headless Chromium never holds a sound back, so that is acted."""
+"""Records the sounds that the page plays.
+
+Headless Chromium never blocks a sound; `window.refuses` simulates that.
+"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
-    """One that may be allowed to notify."""
+    """A Chromium that has the permission for notifications."""
     async with async_playwright() as playwright:
         home = str(tmp_path_factory.mktemp("chromium"))
-        made = await launched(playwright, home, notifies=True)
-        yield made
-        await made.close()
+        launched = await launch_browser(playwright, home, notifies=True)
+        yield launched
+        await launched.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def sounds(other: Socket) -> None:
-    """Both sounds are wanted."""
-    wanted = {"waiting_sound": "ding", "review_sound": "pop"}
-    await other.call("update_preferences", changes=wanted)
+async def sounds(client: Socket) -> None:
+    """Turns both sounds on."""
+    changes = {"waiting_sound": "ding", "review_sound": "pop"}
+    await client.call("update_preferences", changes=changes)
 
 
-async def heard(page: Page) -> Any:
-    """What it has played, once the two locks are had or refused that it asks for before it does."""
+async def read_played_sounds(page: Page) -> Any:
+    """The sounds that the page has played, read after its pending requests for the two locks."""
     return await page.evaluate(
         """async () => {
           for (let lock = 0; lock < 2; lock++) await navigator.locks.request("after", () => {});
@@ -50,115 +53,119 @@ async def heard(page: Page) -> Any:
     )
 
 
-async def opened(context: BrowserContext, served: Serving, place: str = "") -> Page:
+async def open_tab(context: BrowserContext, server: Serving, place: str = "") -> Page:
     page = await context.new_page()
     await page.add_init_script(PLAYED)
-    await signed_in(page, served.token, place)
+    await sign_in(page, server.token, place)
     await expect(page.locator("#link")).to_have_attribute("data-state", "open")
     return page
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def listening(open_page: OpenPage, served: Serving, sounds: None) -> Page:
-    """A page that shows no session, and not who needs somebody."""
+async def archive_page(open_page: OpenPage, server: Serving, sounds: None) -> Page:
+    """The archive: a page that shows neither a session nor the list of waiting ones."""
     context = (await open_page(has_worker=True)).context
     await context.pages[0].close()
-    return await opened(context, served, "/archive")
+    return await open_tab(context, server, "/archive")
 
 
-async def test_a_request_sounds_and_its_word_leads_to_it(
-    listening: Page, other: Socket, session: Any
+async def test_a_request_plays_a_sound_and_its_toast_opens_the_session(
+    archive_page: Page, client: Socket, session: Any
 ) -> None:
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
-    toast = listening.locator(".toast")
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
+    toast = archive_page.locator(".toast")
     await expect(toast).to_contain_text("'Fix the parser' has a question")
-    assert await heard(listening) == ["ding.wav"]
+    assert await read_played_sounds(archive_page) == ["ding.wav"]
     await toast.get_by_role("button", name="Show").click()
-    await expect(listening.locator("#title")).to_have_text("Fix the parser")
+    await expect(archive_page.locator("#title")).to_have_text("Fix the parser")
 
 
-async def test_an_end_sounds_but_not_one_that_a_person_made(
-    listening: Page, other: Socket, session: Any, worktree: Any
+async def test_a_finished_turn_plays_a_sound_but_a_stopped_one_does_not(
+    archive_page: Page, client: Socket, session: Any, worktree: Any
 ) -> None:
-    second = await other.call("create_session", worktreeId=worktree["id"], name="Another")
-    await other.call("send_chat_message", sessionId=second["id"], message="/demo wait 600")
-    await expect(listening.locator("#tree .mark[data-mark=running]")).to_have_count(1)
-    await other.call("stop_generation", sessionId=second["id"])
-    await expect(listening.locator("#tree .mark[data-mark=running]")).to_have_count(0)
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo say done")
-    await expect(listening.locator(".toast")).to_have_text(["'Fix the parser' has finishedShow✕"])
-    assert await heard(listening) == ["pop.wav"]
+    second = await client.call("create_session", worktreeId=worktree["id"], name="Another")
+    await client.call("send_chat_message", sessionId=second["id"], message="/demo wait 600")
+    await expect(archive_page.locator("#tree .mark[data-mark=running]")).to_have_count(1)
+    await client.call("stop_generation", sessionId=second["id"])
+    await expect(archive_page.locator("#tree .mark[data-mark=running]")).to_have_count(0)
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo say done")
+    await expect(archive_page.locator(".toast")).to_have_text(
+        ["'Fix the parser' has finishedShow✕"]
+    )
+    assert await read_played_sounds(archive_page) == ["pop.wav"]
 
 
-async def test_what_one_sees_is_silent(
-    open_page: OpenPage, served: Serving, other: Socket, session: Any, sounds: None
+async def test_a_visible_session_plays_no_sound(
+    open_page: OpenPage, server: Serving, client: Socket, session: Any, sounds: None
 ) -> None:
     context = (await open_page(has_worker=True)).context
-    page = await opened(context, served, f"/session/{session['id']}")
+    page = await open_tab(context, server, f"/session/{session['id']}")
     await page.bring_to_front()
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
     await expect(page.get_by_role("button", name="Answer")).to_be_visible()
     await expect(page.locator(".toast")).to_have_count(0)
-    assert await heard(page) == []
+    assert await read_played_sounds(page) == []
 
 
-async def test_of_two_tabs_one_sounds(
-    listening: Page, served: Serving, other: Socket, session: Any
+async def test_only_one_of_two_tabs_plays_a_sound(
+    archive_page: Page, server: Serving, client: Socket, session: Any
 ) -> None:
-    second = await opened(listening.context, served, "/archive")
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
-    await expect(listening.locator(".toast")).to_have_count(1)
+    second = await open_tab(archive_page.context, server, "/archive")
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
+    await expect(archive_page.locator(".toast")).to_have_count(1)
     await expect(second.locator(".toast")).to_have_count(1)
-    assert sorted(await heard(listening) + await heard(second)) == ["ding.wav"]
+    assert sorted(await read_played_sounds(archive_page) + await read_played_sounds(second)) == [
+        "ding.wav"
+    ]
 
 
-async def test_without_a_sound_in_the_preferences_there_is_a_word_alone(
-    listening: Page, other: Socket, session: Any
+async def test_without_a_sound_in_the_preferences_only_a_toast_is_shown(
+    archive_page: Page, client: Socket, session: Any
 ) -> None:
-    await other.call("update_preferences", changes={"waiting_sound": "none"})
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
-    await expect(listening.locator(".toast")).to_have_count(1)
-    assert await heard(listening) == []
+    await client.call("update_preferences", changes={"waiting_sound": "none"})
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
+    await expect(archive_page.locator(".toast")).to_have_count(1)
+    assert await read_played_sounds(archive_page) == []
 
 
-async def test_a_sound_that_the_browser_holds_back_is_asked_for_once(
-    listening: Page, other: Socket, session: Any
+async def test_a_sound_that_the_browser_blocks_can_be_allowed(
+    archive_page: Page, client: Socket, session: Any
 ) -> None:
-    await listening.evaluate("window.refuses = true")
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
-    allow = listening.get_by_role("button", name="Allow sounds")
+    await archive_page.evaluate("window.refuses = true")
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
+    allow = archive_page.get_by_role("button", name="Allow sounds")
     await expect(allow).to_be_visible()
-    await listening.evaluate("window.refuses = false")
+    await archive_page.evaluate("window.refuses = false")
     await allow.click()
-    assert await heard(listening) == ["ding.wav", "ding.wav"]
+    assert await read_played_sounds(archive_page) == ["ding.wav", "ding.wav"]
 
 
 @pytest.mark.parametrize("name", ["ding", "chime", "pop", "choochoo"])
-async def test_a_sound_is_tried_beside_its_preference(
-    open_page: OpenPage, other: Socket, name: str
+async def test_a_sound_can_be_played_beside_its_preference(
+    open_page: OpenPage, client: Socket, name: str
 ) -> None:
-    await other.call("update_preferences", changes={"waiting_sound": name})
+    await client.call("update_preferences", changes={"waiting_sound": name})
     page = await open_page("/preferences", has_worker=True)
-    async with page.expect_response(lambda answer: f"/sounds/{name}.wav" in answer.url) as asked:
+    async with page.expect_response(lambda response: f"/sounds/{name}.wav" in response.url) as info:
         await page.get_by_role("button", name="Play Waiting sound").click()
-    answer = await asked.value
-    assert (answer.ok, answer.headers["content-type"]) == (True, "audio/wav")
+    response = await info.value
+    assert (response.ok, response.headers["content-type"]) == (True, "audio/wav")
 
 
-async def test_a_hidden_tab_is_marked_in_its_title_and_the_device_notifies(
-    listening: Page, other: Socket, session: Any
+async def test_a_hidden_tab_marks_its_title_and_shows_a_notification(
+    archive_page: Page, client: Socket, session: Any
 ) -> None:
-    await listening.context.grant_permissions(["notifications"])
-    await listening.evaluate("navigator.serviceWorker.ready.then(() => undefined)")
-    await listening.evaluate(
+    await archive_page.context.grant_permissions(["notifications"])
+    await archive_page.evaluate("navigator.serviceWorker.ready.then(() => undefined)")
+    await archive_page.evaluate(
         """() => {
           Object.defineProperty(document, "hidden", { get: () => true, configurable: true });
           document.hasFocus = () => false;
         }"""
     )
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo say done")
-    await expect(listening).to_have_title("✓ Archive · Spinney")
-    told = await listening.evaluate(
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo say done")
+    await expect(archive_page).to_have_title("✓ Archive · Spinney")
+    notification = await archive_page.evaluate(
         """async () => {
           const worker = await navigator.serviceWorker.ready;
           for (;;) {
@@ -168,11 +175,11 @@ async def test_a_hidden_tab_is_marked_in_its_title_and_the_device_notifies(
           }
         }"""
     )
-    assert told == ["Fix the parser", "has finished", f"#/session/{session['id']}"]
-    await expect(listening.locator(".toast")).to_have_count(0)
+    assert notification == ["Fix the parser", "has finished", f"#/session/{session['id']}"]
+    await expect(archive_page.locator(".toast")).to_have_count(0)
 
 
-async def test_the_device_is_asked_on_a_press_only(open_page: OpenPage) -> None:
+async def test_notifications_are_turned_on_only_by_a_click(open_page: OpenPage) -> None:
     page = await open_page("/preferences", has_worker=True)
     box = page.get_by_label("Notify me when a session needs me")
     await expect(box).to_be_enabled()

@@ -1,4 +1,4 @@
-"""All sessions on one screen: by need, filtered, several at once."""
+"""All sessions in one view: waiting ones first, filtered, several selected."""
 
 import asyncio
 import json
@@ -9,16 +9,16 @@ from playwright.async_api import Locator, Page, WebSocketRoute, expect
 
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
-from tests.page.person import Pointer
+from tests.page.user_input import Pointer
 from tests.server.conftest import Socket
 
 NAMES = ("apple", "pear", "plum")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def sessions(other: Socket, worktree: Any) -> list[Any]:
+async def sessions(client: Socket, worktree: Any) -> list[Any]:
     return [
-        await other.call("create_session", worktreeId=worktree["id"], name=name) for name in NAMES
+        await client.call("create_session", worktreeId=worktree["id"], name=name) for name in NAMES
     ]
 
 
@@ -37,16 +37,16 @@ async def press(page: Page, screen: Screen, control: Locator) -> None:
     await Pointer(page, touch=screen.touch).press(control)
 
 
-async def mark(page: Page, screen: Screen, *names: str) -> None:
+async def select(page: Page, screen: Screen, *names: str) -> None:
     for name in names:
         await press(page, screen, page.get_by_role("checkbox", name=f"Select {name}"))
 
 
-async def test_those_that_need_a_person_stand_first_and_say_what_for(
-    canvas: Page, other: Socket, sessions: list[Any], screen: Screen
+async def test_waiting_sessions_come_first_and_show_their_question(
+    canvas: Page, client: Socket, sessions: list[Any], screen: Screen
 ) -> None:
-    asked = {"sessionId": sessions[0]["id"], "message": "/demo ask Red or green? | Red | Green"}
-    await other.call("send_chat_message", **asked)
+    message = "/demo ask Red or green? | Red | Green"
+    await client.call("send_chat_message", sessionId=sessions[0]["id"], message=message)
     first = cells(canvas).first
     await expect(first).to_contain_text("apple")
     await expect(first).to_contain_text("Red or green?")
@@ -56,65 +56,65 @@ async def test_those_that_need_a_person_stand_first_and_say_what_for(
     await expect(cells(canvas).filter(has_text="apple")).to_contain_text("You answered: Green")
 
 
-async def test_an_answer_that_is_begun_stays_while_its_session_is_drawn_anew(
-    canvas: Page, other: Socket, sessions: list[Any], screen: Screen
+async def test_a_selected_answer_survives_a_redraw_of_its_session(
+    canvas: Page, client: Socket, sessions: list[Any], screen: Screen
 ) -> None:
     given = {"sessionId": sessions[0]["id"]}
-    await other.call("send_chat_message", message="/demo ask Red or green? | Red | Green", **given)
+    await client.call("send_chat_message", message="/demo ask Red or green? | Red | Green", **given)
     cell = cells(canvas).filter(has_text="apple")
     await press(canvas, screen, cell.locator("summary"))
     green = cell.get_by_role("button", name="Green", exact=True)
     await press(canvas, screen, green)
-    await other.call("update_session", name="apple tree", **given)
+    await client.call("update_session", name="apple tree", **given)
     await expect(cell).to_contain_text("apple tree")
     await expect(green).to_have_attribute("aria-pressed", "true")
     await press(canvas, screen, cell.get_by_role("button", name="Answer", exact=True))
     await expect(cell).to_contain_text("You answered: Green")
 
 
-async def test_what_is_said_while_the_last_words_are_asked_for_is_shown(
-    open_page: OpenPage, other: Socket, sessions: list[Any]
+async def test_a_message_that_arrives_during_get_messages_is_shown(
+    open_page: OpenPage, client: Socket, sessions: list[Any]
 ) -> None:
-    held: list[str | bytes] = []
-    is_held = asyncio.Event()
+    delayed: list[str | bytes] = []
+    is_delayed = asyncio.Event()
 
-    def late(route: WebSocketRoute) -> None:
-        """The page hears what was said last only when more was said."""
+    def delay_messages(route: WebSocketRoute) -> None:
+        """Deliver the first response to get_messages only after the next message-completed."""
         server = route.connect_to_server()
-        asking: list[str] = []
+        request_ids: list[str] = []
 
-        def ask(frame: str | bytes) -> None:
-            if json.loads(frame).get("command") == "get_messages" and not is_held.is_set():
-                asking.append(json.loads(frame)["id"])
+        def forward_to_server(frame: str | bytes) -> None:
+            if json.loads(frame).get("command") == "get_messages" and not is_delayed.is_set():
+                request_ids.append(json.loads(frame)["id"])
             server.send(frame)
 
-        def tell(frame: str | bytes) -> None:
-            if json.loads(frame).get("id") in asking:
-                held.append(frame)
-                is_held.set()
-                asking.clear()
+        def forward_to_page(frame: str | bytes) -> None:
+            if json.loads(frame).get("id") in request_ids:
+                delayed.append(frame)
+                is_delayed.set()
+                request_ids.clear()
                 return
             route.send(frame)
-            if held and json.loads(frame).get("event") == "message-completed":
-                route.send(held.pop())
+            if delayed and json.loads(frame).get("event") == "message-completed":
+                route.send(delayed.pop())
 
-        route.on_message(ask)
-        server.on_message(tell)
+        route.on_message(forward_to_server)
+        server.on_message(forward_to_page)
 
     page = await open_page()
-    await page.route_web_socket("**/ws?*", late)
+    await page.route_web_socket("**/ws?*", delay_messages)
     await page.reload()
     await page.goto("/#/canvas")
     given = {"sessionId": sessions[0]["id"]}
-    await other.call("send_chat_message", message="/demo ask Red or green? | Red | Green", **given)
-    await is_held.wait()
-    await other.event("session-waiting")
-    await other.call("answer_question", answer="Green", **given)
+    await client.call("send_chat_message", message="/demo ask Red or green? | Red | Green", **given)
+    await is_delayed.wait()
+    await client.event("session-waiting")
+    await client.call("answer_question", answer="Green", **given)
     await expect(cells(page).filter(has_text="apple")).to_contain_text("You answered: Green")
 
 
-async def test_it_is_filtered_and_shown_as_a_list_or_a_grid(
-    canvas: Page, other: Socket, screen: Screen
+async def test_sessions_are_filtered_and_shown_as_a_list_or_a_grid(
+    canvas: Page, client: Socket, screen: Screen
 ) -> None:
     box = canvas.get_by_role("searchbox", name="Filter sessions")
     await box.fill("plum")
@@ -124,18 +124,18 @@ async def test_it_is_filtered_and_shown_as_a_list_or_a_grid(
     await box.fill("")
     await press(canvas, screen, canvas.get_by_role("button", name="As a grid"))
     await expect(canvas.locator(".cells.grid")).to_be_visible()
-    assert (await other.call("get_preferences"))["canvas_layout"] == "grid"
+    assert (await client.call("get_preferences"))["canvas_layout"] == "grid"
     await press(canvas, screen, canvas.get_by_role("button", name="As a list"))
     await expect(canvas.locator(".cells.grid")).to_have_count(0)
 
 
-async def test_several_are_written_to_stopped_and_archived_at_once(
-    canvas: Page, other: Socket, sessions: list[Any], screen: Screen
+async def test_several_sessions_are_messaged_stopped_and_archived_at_once(
+    canvas: Page, client: Socket, sessions: list[Any], screen: Screen
 ) -> None:
     def button(name: str) -> Locator:
         return canvas.get_by_role("button", name=name, exact=True)
 
-    await mark(canvas, screen, "apple", "plum")
+    await select(canvas, screen, "apple", "plum")
     await expect(canvas.get_by_text("2 selected")).to_be_visible()
     await press(canvas, screen, button("Message…"))
     await canvas.get_by_role("textbox", name="Message to 2 sessions").fill(
@@ -150,5 +150,5 @@ async def test_several_are_written_to_stopped_and_archived_at_once(
     await press(canvas, screen, canvas.get_by_role("dialog").get_by_role("button", name="Archive"))
     await expect(cells(canvas)).to_have_count(1)
     await expect(cells(canvas)).to_contain_text("pear")
-    left = await other.call("list_sessions", worktreeId=sessions[0]["worktree_id"])
+    left = await client.call("list_sessions", worktreeId=sessions[0]["worktree_id"])
     assert [session["name"] for session in left] == ["pear"]

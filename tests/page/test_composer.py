@@ -1,4 +1,4 @@
-"""The message box: drafts, completion, the settings under it, the queue, and what it refuses."""
+"""The message box: drafts, completion, session settings, images, and rejected messages."""
 
 import re
 from pathlib import Path
@@ -8,170 +8,180 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import FilePayload, Page, expect
 
-from tests.page.browser import PHONE, Faults, Screen, signed_in
+from tests.page.browser import PHONE, PageErrors, Screen, sign_in
 from tests.page.conftest import OpenPage
-from tests.page.person import Conversation, Pointer
+from tests.page.user_input import Pointer, SessionPage
 from tests.program import Serving
 from tests.server.conftest import Socket
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def at(open_page: OpenPage, session: Any, screen: Screen) -> Conversation:
-    """Somebody at the session, by mouse and by touch."""
+async def session_page(open_page: OpenPage, session: Any, screen: Screen) -> SessionPage:
+    """The session's page, operated by mouse or by touch."""
     page = await open_page(f"/session/{session['id']}", screen=screen)
-    return Conversation(Pointer(page, touch=screen.touch))
+    return SessionPage(Pointer(page, touch=screen.touch))
 
 
-async def texts(other: Socket, session: Any) -> list[str]:
-    """What people said in the session, or have waiting there."""
-    page = await other.call("get_messages", sessionId=session["id"])
-    waiting = await other.call("list_queued_messages", sessionId=session["id"])
-    said = [m for m in page["messages"] if m["role"] == "user"] + waiting
-    return [m["content"][0]["text"] for m in said]
+async def read_user_texts(client: Socket, session: Any) -> list[str]:
+    """The texts of the session's user messages, sent or queued."""
+    page = await client.call("get_messages", sessionId=session["id"])
+    queued = await client.call("list_queued_messages", sessionId=session["id"])
+    messages = [m for m in page["messages"] if m["role"] == "user"] + queued
+    return [m["content"][0]["text"] for m in messages]
 
 
-async def test_what_was_written_is_there_after_a_reload_in_its_session_alone(
-    at: Conversation, other: Socket, session: Any
+async def test_a_draft_survives_a_reload_in_its_own_session_only(
+    session_page: SessionPage, client: Socket, session: Any
 ) -> None:
-    elsewhere = await other.call("create_session", worktreeId=session["worktree_id"])
-    await at.box.fill("half a thought")
-    await at.page.goto(f"/#/session/{elsewhere['id']}")
-    await expect(at.page.locator("#title")).to_have_text(elsewhere["name"])
-    await expect(at.box).to_have_value("")
-    await at.page.goto(f"/#/session/{session['id']}")
-    await expect(at.box).to_have_value("half a thought")
-    await at.page.reload()
-    await expect(at.box).to_have_value("half a thought")
+    elsewhere = await client.call("create_session", worktreeId=session["worktree_id"])
+    await session_page.message_box.fill("half a thought")
+    await session_page.page.goto(f"/#/session/{elsewhere['id']}")
+    await expect(session_page.page.locator("#title")).to_have_text(elsewhere["name"])
+    await expect(session_page.message_box).to_have_value("")
+    await session_page.page.goto(f"/#/session/{session['id']}")
+    await expect(session_page.message_box).to_have_value("half a thought")
+    await session_page.page.reload()
+    await expect(session_page.message_box).to_have_value("half a thought")
 
 
-async def test_what_is_written_in_one_tab_stays_while_another_leaves_the_session(
-    at: Conversation, served: Serving, session: Any
+async def test_a_draft_survives_when_another_tab_leaves_the_session(
+    session_page: SessionPage, server: Serving, session: Any
 ) -> None:
-    tab = await at.page.context.new_page()
-    await signed_in(tab, served.token, f"/session/{session['id']}")
-    other_tab = Conversation(Pointer(tab))
-    await expect(other_tab.box).to_have_value("")
-    await at.box.fill("half a thought")
-    await at.page.goto("/#/help")
+    tab = await session_page.page.context.new_page()
+    await sign_in(tab, server.token, f"/session/{session['id']}")
+    other_tab = SessionPage(Pointer(tab))
+    await expect(other_tab.message_box).to_have_value("")
+    await session_page.message_box.fill("half a thought")
+    await session_page.page.goto("/#/help")
     await tab.goto("/#/help")
-    await at.page.goto(f"/#/session/{session['id']}")
-    await expect(at.box).to_have_value("half a thought")
+    await session_page.page.goto(f"/#/session/{session['id']}")
+    await expect(session_page.message_box).to_have_value("half a thought")
     await tab.goto(f"/#/session/{session['id']}")
-    await at.box.fill("half a thought, longer")
-    await expect(other_tab.box).to_have_value("half a thought, longer")
-    await at.box.fill("/demo say sent")
-    await at.press("Send")
+    await session_page.message_box.fill("half a thought, longer")
+    await expect(other_tab.message_box).to_have_value("half a thought, longer")
+    await session_page.message_box.fill("/demo say sent")
+    await session_page.press("Send")
     await expect(other_tab.answers.last).to_contain_text("sent")
-    await expect(other_tab.box).to_have_value("")
+    await expect(other_tab.message_box).to_have_value("")
 
 
-async def test_a_second_press_sends_nothing(at: Conversation, other: Socket, session: Any) -> None:
-    await at.box.fill("/demo say once")
-    await at.page.evaluate(
+async def test_a_second_submit_sends_nothing(
+    session_page: SessionPage, client: Socket, session: Any
+) -> None:
+    await session_page.message_box.fill("/demo say once")
+    await session_page.page.evaluate(
         "() => { const form = document.querySelector('.composer');"
         " form.requestSubmit(); form.requestSubmit(); form.requestSubmit(); }"
     )
-    await expect(at.answers.last).to_contain_text("once")
-    await at.idle()
-    assert await texts(other, session) == ["/demo say once"]
+    await expect(session_page.answers.last).to_contain_text("once")
+    await session_page.wait_until_idle()
+    assert await read_user_texts(client, session) == ["/demo say once"]
 
 
-async def test_a_file_is_completed(at: Conversation) -> None:
-    await at.box.press_sequentially("read @orch")
-    choice = at.page.get_by_role("option", name="@orchard.py")
+async def test_a_file_is_completed(session_page: SessionPage) -> None:
+    await session_page.message_box.press_sequentially("read @orch")
+    choice = session_page.page.get_by_role("option", name="@orchard.py")
     await expect(choice).to_be_visible()
-    await at.hands.press(choice)
-    await expect(at.box).to_have_value("read @orchard.py ")
-    await expect(at.box).to_be_focused()
+    await session_page.user.press(choice)
+    await expect(session_page.message_box).to_have_value("read @orchard.py ")
+    await expect(session_page.message_box).to_be_focused()
     await expect(choice).to_have_count(0)
 
 
-async def test_commands_are_completed_by_keys(at: Conversation) -> None:
-    await at.box.press_sequentially("/")
-    options = at.page.locator(".completion li")
+async def test_commands_are_completed_with_the_keyboard(session_page: SessionPage) -> None:
+    await session_page.message_box.press_sequentially("/")
+    options = session_page.page.locator(".completion li")
     await expect(options.filter(has_text="/rename")).to_be_visible()
     await expect(options.filter(has_text="/demo")).to_be_visible()
-    await at.box.press_sequentially("re")
-    await at.box.press("ArrowDown")
-    await at.box.press("ArrowUp")
-    await at.box.press("Enter")
-    await expect(at.box).to_have_value("/rename ")
-    await at.box.fill("")
-    await at.box.press_sequentially("/he")
+    await session_page.message_box.press_sequentially("re")
+    await session_page.message_box.press("ArrowDown")
+    await session_page.message_box.press("ArrowUp")
+    await session_page.message_box.press("Enter")
+    await expect(session_page.message_box).to_have_value("/rename ")
+    await session_page.message_box.fill("")
+    await session_page.message_box.press_sequentially("/he")
     await expect(options.first).to_be_visible()
-    await at.box.press("Escape")
+    await session_page.message_box.press("Escape")
     await expect(options.first).to_be_hidden()
-    await expect(at.box).to_have_value("/he")
+    await expect(session_page.message_box).to_have_value("/he")
 
 
-async def test_a_command_of_spinney_is_done_and_not_sent(
-    at: Conversation, other: Socket, session: Any
+async def test_a_spinney_command_is_executed_and_not_sent(
+    session_page: SessionPage, client: Socket, session: Any
 ) -> None:
-    await at.box.fill("/mode")
-    await at.press("Send")
-    await expect(at.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value("build")
-    await at.box.fill("/mode yolo")
-    await at.press("Send")
-    await expect(at.page.get_by_role("alert")).to_contain_text("takes no arguments")
-    await expect(at.box).to_have_value("/mode yolo")
-    assert await texts(other, session) == []
-    await at.box.fill("/clear")
-    await at.press("Send")
-    await expect(at.page).not_to_have_url(re.compile(session["id"]))
-    await expect(at.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value("build")
+    await session_page.message_box.fill("/mode")
+    await session_page.press("Send")
+    await expect(session_page.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
+        "build"
+    )
+    await session_page.message_box.fill("/mode yolo")
+    await session_page.press("Send")
+    await expect(session_page.page.get_by_role("alert")).to_contain_text("takes no arguments")
+    await expect(session_page.message_box).to_have_value("/mode yolo")
+    assert await read_user_texts(client, session) == []
+    await session_page.message_box.fill("/clear")
+    await session_page.press("Send")
+    await expect(session_page.page).not_to_have_url(re.compile(session["id"]))
+    await expect(session_page.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
+        "build"
+    )
 
 
-async def test_model_thinking_and_agent_are_chosen_under_the_box(
-    at: Conversation, other: Socket, session: Any
+async def test_model_thinking_and_agent_are_chosen_below_the_message_box(
+    session_page: SessionPage, client: Socket, session: Any
 ) -> None:
     def box(name: str) -> Any:
-        return at.page.get_by_role("combobox", name=name, exact=True)
+        return session_page.page.get_by_role("combobox", name=name, exact=True)
 
-    rest = at.button("Agent, model, thinking")  # folded away on a phone
-    if isinstance(at.hands, Pointer) and at.hands.touch:
-        await at.hands.press(rest)
+    rest = session_page.button("Agent, model, thinking")  # collapsed on a phone
+    if isinstance(session_page.user, Pointer) and session_page.user.touch:
+        await session_page.user.press(rest)
     await expect(box("Thinking")).to_be_visible()
-    await at.hands.choose(box("Thinking"), "off")
+    await session_page.user.choose(box("Thinking"), "off")
     await expect(box("Agent")).to_be_enabled()
-    # Whoever goes to the list of models has the program asked for it, where there is one.
-    models = await other.call("list_models", backend="backend_a")
+    # Opening the list of models asks an installed program for its models.
+    models = await client.call("list_models", backend="backend_a")
     offered = [model["name"] for model in models if model["is_offered"]]
-    await at.hands.choose(box("Agent"), "backend_a")
+    await session_page.user.choose(box("Agent"), "backend_a")
     await expect(box("Model").locator("option")).to_have_count(len(offered) + len(["Other…"]))
-    await at.hands.choose(box("Model"), offered[1])
+    await session_page.user.choose(box("Model"), offered[1])
     await expect(box("Model")).to_have_value(offered[1])
-    await at.hands.choose(box("Agent"), "demo")
+    await session_page.user.choose(box("Agent"), "demo")
     await expect(box("Agent")).to_have_value("demo")
-    await at.say("/demo say hello")
-    await expect(at.answers.last).to_contain_text("hello")
-    await at.idle()
+    await session_page.send("/demo say hello")
+    await expect(session_page.answers.last).to_contain_text("hello")
+    await session_page.wait_until_idle()
     await box("Agent").select_option("backend_a")
-    dialog = at.page.get_by_role("dialog", name="Change the agent?")
+    dialog = session_page.page.get_by_role("dialog", name="Change the agent?")
     await expect(dialog).to_contain_text("summary")
     await dialog.get_by_role("button", name="Cancel").click()
     await expect(box("Agent")).to_have_value("demo")
-    now = await other.call("get_session", sessionId=session["id"])
+    now = await client.call("get_session", sessionId=session["id"])
     assert (now["thinking_level"], now["backend"]) == ("off", "demo")
 
 
-async def test_an_image_goes_along_by_its_path(
-    at: Conversation, other: Socket, session: Any, worktree: Any
+async def test_an_image_is_attached_by_its_path(
+    session_page: SessionPage, client: Socket, session: Any, worktree: Any
 ) -> None:
     (Path(worktree["path"]) / "plot.png").write_bytes(b"\x89PNG")
-    await at.press("Add an image")
-    await at.press("By path on the machine that runs Spinney")
-    box = at.page.get_by_role("textbox", name="Path of the image")
+    await session_page.press("Add an image")
+    await session_page.press("By path on the machine that runs Spinney")
+    box = session_page.page.get_by_role("textbox", name="Path of the image")
     await box.fill("notes.txt")
-    await at.press("Add")
-    await expect(at.page.get_by_role("dialog")).to_contain_text("Mention other files with @.")
+    await session_page.press("Add")
+    await expect(session_page.page.get_by_role("dialog")).to_contain_text(
+        "Mention other files with @."
+    )
     await box.fill("plot.png")
-    await at.press("Add")
-    await expect(at.page.get_by_role("list", name="Images")).to_contain_text("plot.png")
-    await at.page.reload()
-    await expect(at.page.get_by_role("list", name="Images")).to_contain_text("plot.png")
-    await at.say("/demo say seen")
-    await expect(at.page.locator('.message[data-role="user"]')).to_contain_text("plot.png")
-    await expect(at.page.get_by_role("list", name="Images")).to_have_count(0)
+    await session_page.press("Add")
+    await expect(session_page.page.get_by_role("list", name="Images")).to_contain_text("plot.png")
+    await session_page.page.reload()
+    await expect(session_page.page.get_by_role("list", name="Images")).to_contain_text("plot.png")
+    await session_page.send("/demo say seen")
+    await expect(session_page.page.locator('.message[data-role="user"]')).to_contain_text(
+        "plot.png"
+    )
+    await expect(session_page.page.get_by_role("list", name="Images")).to_have_count(0)
 
 
 PASTE = """(box, [name, type, bytes]) => {
@@ -182,49 +192,51 @@ PASTE = """(box, [name, type, bytes]) => {
 }"""
 
 
-async def test_a_picture_of_this_device_goes_along(
-    at: Conversation, other: Socket, session: Any, faults: Faults
+async def test_an_image_is_attached_from_this_device(
+    session_page: SessionPage, client: Socket, session: Any, page_errors: PageErrors
 ) -> None:
-    faults.allow("400")
+    page_errors.allow("400")
     png = b"\x89PNG\r\n\x1a\npixels"
-    attached = at.page.get_by_role("list", name="Images").get_by_role("listitem")
-    await at.press("Add an image")
-    async with at.page.expect_file_chooser() as chosen:
-        await at.press("From this device")
+    attached = session_page.page.get_by_role("list", name="Images").get_by_role("listitem")
+    await session_page.press("Add an image")
+    async with session_page.page.expect_file_chooser() as chosen:
+        await session_page.press("From this device")
     picture = {"name": "shot.png", "mimeType": "image/png", "buffer": png}
     await (await chosen.value).set_files([FilePayload(**picture)])
     await expect(attached).to_have_count(1)
-    await at.box.evaluate(PASTE, ["pasted.png", "image/png", list(png)])
+    await session_page.message_box.evaluate(PASTE, ["pasted.png", "image/png", list(png)])
     await expect(attached).to_have_count(2)
-    await at.box.evaluate(PASTE, ["page.svg", "image/svg+xml", list(b"<svg/>")])
-    told = at.page.get_by_role("alert").filter(has_text="Could not add 'page.svg'.")
-    await expect(told).to_contain_text("Use PNG, JPEG, GIF or WebP.")
-    await at.say("/demo say seen")
-    await expect(at.answers.last).to_contain_text("seen")
-    await at.idle()
-    page = await other.call("get_messages", sessionId=session["id"])
+    await session_page.message_box.evaluate(PASTE, ["page.svg", "image/svg+xml", list(b"<svg/>")])
+    error = session_page.page.get_by_role("alert").filter(has_text="Could not add 'page.svg'.")
+    await expect(error).to_contain_text("Use PNG, JPEG, GIF or WebP.")
+    await session_page.send("/demo say seen")
+    await expect(session_page.answers.last).to_contain_text("seen")
+    await session_page.wait_until_idle()
+    page = await client.call("get_messages", sessionId=session["id"])
     sent = [b["path"] for b in page["messages"][0]["content"] if b["type"] == "image"]
     assert [Path(path).read_bytes() for path in sent] == [png, png]
 
 
 @pytest.mark.longer
-async def test_what_is_refused_comes_back_into_the_box(
-    at: Conversation, other: Socket, session: Any
+async def test_a_rejected_message_returns_to_the_message_box(
+    session_page: SessionPage, client: Socket, session: Any
 ) -> None:
-    await other.call("archive_session", sessionId=session["id"])
-    await expect(at.page.get_by_text("This session is archived.")).to_be_visible()
-    await at.box.fill("/demo say too late")
-    await at.press("Send")
-    await expect(at.page.get_by_role("alert")).to_contain_text("archived")
-    await expect(at.box).to_have_value("/demo say too late")
-    await at.press("Restore")
-    await at.say("/demo say too late")
-    await expect(at.answers.last).to_contain_text("too late")
+    await client.call("archive_session", sessionId=session["id"])
+    await expect(session_page.page.get_by_text("This session is archived.")).to_be_visible()
+    await session_page.message_box.fill("/demo say too late")
+    await session_page.press("Send")
+    await expect(session_page.page.get_by_role("alert")).to_contain_text("archived")
+    await expect(session_page.message_box).to_have_value("/demo say too late")
+    await session_page.press("Restore")
+    await session_page.send("/demo say too late")
+    await expect(session_page.answers.last).to_contain_text("too late")
 
 
-async def test_a_long_paste_is_sent_whole(at: Conversation, other: Socket, session: Any) -> None:
+async def test_a_long_paste_is_sent_whole(
+    session_page: SessionPage, client: Socket, session: Any
+) -> None:
     long = "\n".join(f"line {number} of a long paste" for number in range(20_000))
-    await at.box.evaluate(
+    await session_page.message_box.evaluate(
         """(box, text) => {
           const clipboardData = new DataTransfer();
           clipboardData.setData("text/plain", text);
@@ -233,30 +245,30 @@ async def test_a_long_paste_is_sent_whole(at: Conversation, other: Socket, sessi
         }""",
         long,
     )
-    await at.press("Send")
-    await expect(at.answers).to_have_count(1)
-    assert await texts(other, session) == [long]
+    await session_page.press("Send")
+    await expect(session_page.answers).to_have_count(1)
+    assert await read_user_texts(client, session) == [long]
 
 
-async def test_nothing_is_pushed_out_of_a_narrow_screen(open_page: OpenPage, session: Any) -> None:
+async def test_the_message_box_fits_every_screen_width(open_page: OpenPage, session: Any) -> None:
     for width in (320, 390, 800, 2560):
         screen = Screen(width, 700, touch=width < 500)
         page = await open_page(f"/session/{session['id']}", screen=screen)
         await page.get_by_role("textbox", name="Message", exact=True).fill("x\n" * 40)
-        assert await widest(page) <= width
+        assert await measure_width(page) <= width
         assert await page.get_by_role("button", name="Send").evaluate(
             "(e) => e.getBoundingClientRect().right <= innerWidth"
         )
 
 
-async def widest(page: Page) -> int:
+async def measure_width(page: Page) -> int:
     return int(await page.evaluate("document.documentElement.scrollWidth"))
 
 
-async def test_enter_of_a_completion_on_a_phone_takes_it(open_page: OpenPage, session: Any) -> None:
+async def test_enter_accepts_a_completion_on_a_phone(open_page: OpenPage, session: Any) -> None:
     page = await open_page(f"/session/{session['id']}", screen=PHONE)
-    at = Conversation(Pointer(page, touch=True))
-    await at.box.press_sequentially("see @READ")
+    session_page = SessionPage(Pointer(page, touch=True))
+    await session_page.message_box.press_sequentially("see @READ")
     await expect(page.get_by_role("option", name="@README.md")).to_be_visible()
-    await at.box.press("Enter")
-    await expect(at.box).to_have_value("see @README.md ")
+    await session_page.message_box.press("Enter")
+    await expect(session_page.message_box).to_have_value("see @README.md ")

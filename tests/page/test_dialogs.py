@@ -1,4 +1,4 @@
-"""Dialogs: what deletes is never one enter away, and what was typed stays until it was taken."""
+"""Dialogs: enter never deletes, and typed text stays until it is accepted."""
 
 from pathlib import Path
 from typing import Any
@@ -8,36 +8,38 @@ from playwright.async_api import Locator, Page, expect
 from tests.server.conftest import Socket
 
 
-async def confirmed(page: Page, opens: Locator) -> Locator:
-    """The dialog that this button opens: it has the focus on Cancel, which leaves everything."""
-    await opens.click()
+async def check_cancel_and_reopen(page: Page, button: Locator) -> Locator:
+    """Assert that enter cancels the dialog which `button` opens; reopen and return it."""
+    await button.click()
     dialog = page.get_by_role("dialog")
     cancel = dialog.get_by_role("button", name="Cancel")
     await expect(cancel).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(dialog).to_have_count(0)
-    await opens.click()
+    await button.click()
     return dialog
 
 
 async def test_enter_in_a_deleting_dialog_deletes_nothing(
-    page: Page, other: Socket, session: Any, worktree: Any
+    page: Page, client: Socket, session: Any, worktree: Any
 ) -> None:
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo say hello")
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo say hello")
     (Path(worktree["path"]) / "lost.txt").write_text("nobody else has this\n")
     button = page.get_by_role("button", exact=True, name="Remove")
     await page.goto(f"/#/worktree/{worktree['id']}")
-    dialog = await confirmed(page, button)
+    dialog = await check_cancel_and_reopen(page, button)
     await expect(dialog).to_contain_text("Will be lost: 1 uncommitted file (lost.txt)")
     await expect(dialog).to_contain_text("1 session with all messages")
     await dialog.get_by_role("button", name="Cancel").click()
     await page.goto(f"/#/project/{worktree['project_id']}")
-    dialog = await confirmed(page, page.get_by_role("button", name="Remove from Spinney"))
+    dialog = await check_cancel_and_reopen(
+        page, page.get_by_role("button", name="Remove from Spinney")
+    )
     await dialog.get_by_role("button", name="Cancel").click()
-    await other.call("archive_session", sessionId=session["id"])
+    await client.call("archive_session", sessionId=session["id"])
     await page.goto("/#/archive")
     row = page.locator(".archived").filter(has_text=session["name"])
-    dialog = await confirmed(page, row.get_by_role("button", name="Delete"))
+    dialog = await check_cancel_and_reopen(page, row.get_by_role("button", name="Delete"))
     await expect(dialog).to_contain_text("Its 2 messages cannot be restored.")
     await dialog.get_by_role("button", name="Delete permanently").click()
     await expect(row).to_have_count(0)
@@ -48,12 +50,12 @@ async def test_enter_in_a_deleting_dialog_deletes_nothing(
     assert not Path(worktree["path"]).exists()
 
 
-async def test_removing_follows_the_preference_and_stops_what_works(
-    page: Page, other: Socket, session: Any, worktree: Any
+async def test_removing_follows_the_preference_and_stops_running_sessions(
+    page: Page, client: Socket, session: Any, worktree: Any
 ) -> None:
-    await other.call("update_preferences", changes={"removal_behavior": "archive"})
+    await client.call("update_preferences", changes={"removal_behavior": "archive"})
     endless = "/demo stream 1000000 50"
-    await other.call("send_chat_message", sessionId=session["id"], message=endless)
+    await client.call("send_chat_message", sessionId=session["id"], message=endless)
     await page.goto(f"/#/worktree/{worktree['id']}")
     await expect(page.locator('main [data-mark="running"]')).to_be_visible()
     await page.get_by_role("button", exact=True, name="Remove").click()
@@ -61,14 +63,14 @@ async def test_removing_follows_the_preference_and_stops_what_works(
     await expect(dialog).to_contain_text("The worktree will be archived.")
     await expect(dialog).to_contain_text(f"Will be stopped first: {session['name']}")
     await dialog.get_by_role("button", name="Archive").click()
-    told = page.get_by_role("status").filter(has_text="Its files are kept.")
-    await told.get_by_role("button", name="Undo").click()
+    toast = page.get_by_role("status").filter(has_text="Its files are kept.")
+    await toast.get_by_role("button", name="Undo").click()
     await expect(page.locator(f'#tree a[href$="{worktree["id"]}"]')).to_be_visible()
     assert Path(worktree["path"]).exists()
-    await other.call("update_preferences", changes={"removal_behavior": "delete"})
+    await client.call("update_preferences", changes={"removal_behavior": "delete"})
 
 
-async def test_what_is_refused_stays_in_its_dialog(
+async def test_a_rejected_value_stays_in_its_dialog(
     page: Page, repository: Path, tmp_path: Path
 ) -> None:
     await page.goto("/#/help")
@@ -88,65 +90,65 @@ async def test_what_is_refused_stays_in_its_dialog(
 
 
 async def test_a_project_has_settings_of_its_own(
-    page: Page, other: Socket, project: Any, tmp_path: Path
+    page: Page, client: Socket, project: Any, tmp_path: Path
 ) -> None:
     await page.goto(f"/#/project/{project['id']}")
     dialog = page.get_by_role("dialog", name=f"Settings of {project['name']}")
     agent = dialog.get_by_role("combobox", name="Agent")
     directory = dialog.get_by_role("textbox", name="Worktree directory")
     instructions = dialog.get_by_role("textbox", name="Instructions for all agents")
-    files, usual = (
+    files, default = (
         dialog.get_by_label("files"),
         dialog.get_by_label("Default (from preferences)").last,
     )
-    await other.call("update_preferences", changes={"known_mcp_servers": ["files", "web"]})
+    await client.call("update_preferences", changes={"known_mcp_servers": ["files", "web"]})
 
-    async def opened() -> None:
+    async def open_settings() -> None:
         await page.get_by_role("button", name="Settings", exact=True).click()
         await expect(dialog).to_be_visible()
 
-    async def kept() -> dict[str, Any]:
+    async def save() -> dict[str, Any]:
         await dialog.get_by_role("button", name="Save").click()
         await expect(dialog).to_have_count(0)
-        named = ["default_backend", "worktrees_dir", "custom_system_prompt", "enabled_mcp_servers"]
-        (now,) = await other.call("list_projects")
-        return {name: now[name] for name in named}
+        names = ["default_backend", "worktrees_dir", "custom_system_prompt", "enabled_mcp_servers"]
+        (now,) = await client.call("list_projects")
+        return {name: now[name] for name in names}
 
     try:
-        await opened()
+        await open_settings()
         await expect(directory).to_have_attribute("placeholder", "In ~/spinney")
         await agent.select_option("Codex")
         await directory.fill("nowhere/at/all")
         await instructions.fill("Count twice.")
         await files.check()
-        await expect(usual).not_to_be_checked()
+        await expect(default).not_to_be_checked()
         await dialog.get_by_role("button", name="Save").click()
         await expect(dialog.get_by_role("alert")).to_contain_text("must be an absolute path")
         await directory.fill(str(tmp_path / "trees"))
-        # What somebody else has changed meanwhile stays.
+        # Changes by another client since the dialog opened are kept.
         theirs = {"customSystemPrompt": "", "defaultProvider": "theirs"}
-        await other.call("update_project_settings", projectId=project["id"], **theirs)
-        assert await kept() == {
+        await client.call("update_project_settings", projectId=project["id"], **theirs)
+        assert await save() == {
             "default_backend": "backend_b",
             "worktrees_dir": str(tmp_path / "trees"),
             "custom_system_prompt": "Count twice.",
             "enabled_mcp_servers": ["files"],
         }
-        assert (await other.call("list_projects"))[0]["default_provider"] == "theirs"
+        assert (await client.call("list_projects"))[0]["default_provider"] == "theirs"
 
-        await opened()
+        await open_settings()
         await expect(agent).to_have_value("backend_b")
         await agent.select_option("Default (from preferences)")
         await directory.fill("")
         await instructions.fill("")
-        await usual.check()
+        await default.check()
         await expect(files).not_to_be_checked()
-        assert set((await kept()).values()) == {None}
+        assert set((await save()).values()) == {None}
     finally:
-        await other.call("update_preferences", changes={"known_mcp_servers": []})
+        await client.call("update_preferences", changes={"known_mcp_servers": []})
 
 
-async def test_escape_closes_the_palette_at_once_whatever_is_written_there(page: Page) -> None:
+async def test_escape_closes_the_palette_even_with_text_in_it(page: Page) -> None:
     await page.keyboard.press("Control+k")
     palette = page.get_by_role("dialog", name="All commands")
     await palette.get_by_role("combobox").press_sequentially("pref")
@@ -155,9 +157,9 @@ async def test_escape_closes_the_palette_at_once_whatever_is_written_there(page:
     await expect(palette).to_have_count(0)
 
 
-async def test_one_of_a_thing_is_called_one(page: Page, other: Socket, session: Any) -> None:
-    await other.call("send_chat_message", sessionId=session["id"], message="/demo say nothing")
-    await other.call("create_session", worktreeId=session["worktree_id"], name="quincunxes")
-    await other.call("send_chat_message", sessionId=session["id"], message="one quincunx")
+async def test_a_count_of_one_is_singular(page: Page, client: Socket, session: Any) -> None:
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo say nothing")
+    await client.call("create_session", worktreeId=session["worktree_id"], name="quincunxes")
+    await client.call("send_chat_message", sessionId=session["id"], message="one quincunx")
     await page.goto("/#/search?q=quincunx")
     await expect(page.locator("main .hint[role=status]")).to_have_text("1 message")

@@ -1,4 +1,4 @@
-"""What somebody holds down or writes in stays theirs, though the page is drawn anew meanwhile."""
+"""Pressed buttons and focused text boxes survive updates of the page."""
 
 from pathlib import Path
 from typing import Any
@@ -10,19 +10,19 @@ from tests.server.conftest import Socket
 
 
 async def hold_down(page: Page, control: Locator) -> None:
-    """Press the button of the mouse on it, and do not let go."""
+    """Press the mouse button on the control without releasing it."""
     await control.hover()
     await page.mouse.down()
 
 
-async def test_a_press_counts_though_news_comes_while_it_is_held_down(
-    open_page: OpenPage, other: Socket, project: Any, worktree: Any, session: Any
+async def test_a_click_works_if_the_page_updates_while_the_button_is_down(
+    open_page: OpenPage, client: Socket, project: Any, worktree: Any, session: Any
 ) -> None:
     page = await open_page(f"/worktree/{worktree['id']}")
     main = page.get_by_role("main")
     await hold_down(page, main.get_by_role("button", name="Archive", exact=True))
     (Path(worktree["path"]) / "news.txt").write_text("one\n")
-    await other.call("fetch_worktrees_status", projectId=project["id"])
+    await client.call("fetch_worktrees_status", projectId=project["id"])
     await expect(main.locator("ins").first).to_be_visible()
     await page.mouse.up()
     await expect(page.locator("#tree").get_by_role("link", name=worktree["name"])).to_have_count(0)
@@ -30,26 +30,26 @@ async def test_a_press_counts_though_news_comes_while_it_is_held_down(
     await page.goto("/#/archive")
     row = main.locator(".archived").filter(has_text=worktree["name"])
     await hold_down(page, row.get_by_role("button", name="Restore"))
-    another = await other.call("create_worktree", projectId=project["id"], customName="another")
+    another = await client.call("create_worktree", projectId=project["id"], customName="another")
     await expect(page.locator("#tree").get_by_role("link", name=another["name"])).to_be_visible()
     await page.mouse.up()
     await expect(row).to_have_count(0)
 
 
-async def test_an_answer_is_written_on_though_what_stood_above_it_is_decided(
-    open_page: OpenPage, other: Socket, worktree: Any, session: Any
+async def test_an_answer_keeps_focus_when_the_request_above_it_is_answered(
+    open_page: OpenPage, client: Socket, worktree: Any, session: Any
 ) -> None:
-    second = await other.call("create_session", worktreeId=worktree["id"], name="Second")
+    second = await client.call("create_session", worktreeId=worktree["id"], name="Second")
     for each in (session, second):
         words = "/demo ask Tea or coffee? | Tea | Coffee"
-        await other.call("send_chat_message", sessionId=each["id"], message=words)
+        await client.call("send_chat_message", sessionId=each["id"], message=words)
     page = await open_page("/needs")
     cards = page.locator(".waiting-item")
     await expect(cards).to_have_count(2)
     box = cards.last.get_by_role("textbox")
     await box.fill("Wat")
     first = session if "Second" in await cards.last.inner_text() else second
-    await other.call("answer_question", sessionId=first["id"], answer="Tea")
+    await client.call("answer_question", sessionId=first["id"], answer="Tea")
     await expect(cards).to_have_count(1)
     await page.keyboard.type("er")
     await expect(cards.get_by_role("textbox")).to_have_value("Water")

@@ -1,4 +1,4 @@
-"""The page by keys: the terminal's where a browser allows, the palette, and the help of both."""
+"""Key bindings of the page: those of the terminal that browsers allow, the palette, the help."""
 
 import asyncio
 from typing import Any
@@ -9,28 +9,28 @@ from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
 
-async def about_to_write(open_page: OpenPage, session: Any, **how: Any) -> Locator:
-    """The message box of the session in a new page, which has the keys."""
-    page = await open_page(f"/session/{session['id']}", **how)
+async def open_message_box(open_page: OpenPage, session: Any, **options: Any) -> Locator:
+    """Open the session in a new page and return its focused message box."""
+    page = await open_page(f"/session/{session['id']}", **options)
     box = page.get_by_role("textbox", name="Message", exact=True)
     await expect(box).to_be_focused()
     return box
 
 
-async def test_keys_lead_from_place_to_place(open_page: OpenPage, session: Any) -> None:
+async def test_keys_switch_between_views(open_page: OpenPage, session: Any) -> None:
     page = await open_page(f"/session/{session['id']}")
     title = page.locator("#title")
-    for key, words in (
+    for key, text in (
         ("Control+o", "All sessions"),
         ("F1", "Help"),
         ("F8", "Archive"),
         ("Control+Shift+F", "Search"),
     ):
         await page.keyboard.press(key)
-        await expect(title).to_have_text(words)
+        await expect(title).to_have_text(text)
 
 
-async def test_the_palette_finds_commands_and_places(
+async def test_the_palette_finds_commands_and_sessions(
     open_page: OpenPage, session: Any, project: Any
 ) -> None:
     page = await open_page()
@@ -50,45 +50,45 @@ async def test_the_palette_finds_commands_and_places(
     await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-async def test_what_is_typed_while_the_palette_still_loads_is_typed_into_it(
+async def test_text_typed_while_the_palette_loads_goes_into_it(
     open_page: OpenPage, session: Any
 ) -> None:
-    box = await about_to_write(open_page, session)
+    box = await open_message_box(open_page, session)
     page = box.page
-    loads = asyncio.Event()
+    may_load = asyncio.Event()
 
-    async def late(route: Route) -> None:
-        await loads.wait()
+    async def delay(route: Route) -> None:
+        await may_load.wait()
         await route.continue_()
 
-    await page.route("**/views/palette.js", late)
+    await page.route("**/views/palette.js", delay)
     await page.keyboard.press("Control+k")
     await page.keyboard.type("rename the sess")
     await page.keyboard.press("Enter")
-    loads.set()
+    may_load.set()
     await expect(page.get_by_role("textbox", name="Rename the session")).to_be_focused()
     await expect(box).to_have_value("")
 
 
-async def test_keys_of_ones_own_hold_here_too_and_stand_in_the_help(
-    open_page: OpenPage, other: Socket
+async def test_custom_key_bindings_work_and_are_listed_in_the_help(
+    open_page: OpenPage, client: Socket
 ) -> None:
-    await other.call("update_preferences", changes={"keybindings": {"canvas": "ctrl+y,ctrl+t"}})
+    await client.call("update_preferences", changes={"keybindings": {"canvas": "ctrl+y,ctrl+t"}})
     page = await open_page("/help")
     keys = page.locator("dl.keys")
     await expect(keys).to_contain_text("ctrl+y")
-    await expect(keys).not_to_contain_text("ctrl+t")  # the browser's
+    await expect(keys).not_to_contain_text("ctrl+t")  # reserved by the browser
     await page.keyboard.press("Control+o")
     await expect(page.locator("#title")).to_have_text("Help")
     await page.keyboard.press("Control+y")
     await expect(page.locator("#title")).to_have_text("All sessions")
-    await other.call("update_preferences", changes={"keybindings": {}})
+    await client.call("update_preferences", changes={"keybindings": {}})
 
 
-async def test_a_question_mark_is_help_but_where_one_writes(
+async def test_a_question_mark_opens_the_help_except_in_a_text_box(
     open_page: OpenPage, session: Any
 ) -> None:
-    box = await about_to_write(open_page, session)
+    box = await open_message_box(open_page, session)
     page = box.page
     await page.keyboard.type("why?")
     await expect(box).to_have_value("why?")
@@ -108,10 +108,10 @@ async def test_escape_stops_the_run(page: Page, session: Any) -> None:
     await expect(stop).to_be_hidden()
 
 
-async def test_sessions_beside_each_other_are_stepped_through(
-    open_page: OpenPage, other: Socket, session: Any
+async def test_keys_step_through_the_sessions_of_a_worktree(
+    open_page: OpenPage, client: Socket, session: Any
 ) -> None:
-    await other.call("create_session", worktreeId=session["worktree_id"], name="beside")
+    await client.call("create_session", worktreeId=session["worktree_id"], name="beside")
     page = await open_page(f"/session/{session['id']}")
     await page.keyboard.press("Alt+PageDown")
     await expect(page.locator("#title")).to_have_text("beside")
@@ -119,12 +119,12 @@ async def test_sessions_beside_each_other_are_stepped_through(
     await expect(page.locator("#title")).to_have_text(session["name"])
 
 
-async def test_the_keys_stay_where_they_are_while_a_place_is_drawn_anew(
-    page: Page, other: Socket, session: Any, worktree: Any
+async def test_the_focus_stays_when_a_view_is_redrawn(
+    page: Page, client: Socket, session: Any, worktree: Any
 ) -> None:
-    room = page.locator("#content")
-    archive = room.get_by_role("button", name="Archive")
-    link = room.get_by_role("link", name=session["name"])
+    content = page.locator("#content")
+    archive = content.get_by_role("button", name="Archive")
+    link = content.get_by_role("link", name=session["name"])
     for place, focused in (
         (f"worktree/{worktree['id']}", archive),
         (f"worktree/{worktree['id']}", link),
@@ -132,6 +132,6 @@ async def test_the_keys_stay_where_they_are_while_a_place_is_drawn_anew(
     ):
         await page.goto(f"/#/{place}")
         await focused.focus()
-        made = await other.call("create_session", worktreeId=worktree["id"])
-        await expect(room.locator(f'a[href$="{made["id"]}"]')).to_be_visible()
+        created = await client.call("create_session", worktreeId=worktree["id"])
+        await expect(content.locator(f'a[href$="{created["id"]}"]')).to_be_visible()
         await expect(focused).to_be_focused()

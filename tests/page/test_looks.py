@@ -1,4 +1,4 @@
-"""The page looks as the preferences say: at once, and from the first paint after a reload."""
+"""The page follows the appearance preferences at once, and from the first frame of a reload."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.page.browser import ready
+from tests.page.browser import wait_until_ready
 from tests.page.conftest import OpenPage
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
@@ -15,7 +15,7 @@ from themes import loader
 FONT = b"wOF2" + b"\0" * 60
 
 PROBE = """
-window.atFirst = new Promise((resolve) => requestAnimationFrame(() => {
+window.firstFrame = new Promise((resolve) => requestAnimationFrame(() => {
   const style = getComputedStyle(document.documentElement);
   resolve({
     theme: document.documentElement.dataset.theme ?? "",
@@ -25,10 +25,10 @@ window.atFirst = new Promise((resolve) => requestAnimationFrame(() => {
   });
 }));
 """
-"""What the page looks like in the first frame that is painted."""
+"""Records the styles of the first painted frame."""
 
 
-async def shown(page: Page, name: str) -> str:
+async def read_css_variable(page: Page, name: str) -> str:
     return str(
         await page.evaluate(
             "name => getComputedStyle(document.documentElement).getPropertyValue(name)", name
@@ -36,85 +36,85 @@ async def shown(page: Page, name: str) -> str:
     )
 
 
-async def test_a_change_shows_at_once_in_every_page(open_page: OpenPage, other: Socket) -> None:
+async def test_a_change_shows_at_once_in_every_page(open_page: OpenPage, client: Socket) -> None:
     page = await open_page()
-    wanted = {
+    changes = {
         "theme": "light", "syntax_theme_light": "one-light", "zoom_level": 150,
         "ui_font_size": 20, "chat_font_size": 12, "ui_font": "lato", "chat_font": "fira-code",
     }  # fmt: skip
-    await other.call("update_preferences", changes=wanted)
+    await client.call("update_preferences", changes=changes)
     root = page.locator("html")
     await expect(root).to_have_attribute("data-theme", "light")
     await expect(root).to_have_css("font-size", "30px")
     await expect(root).to_have_css("color-scheme", "light")
     await expect(page.locator("body")).to_have_css("font-family", "lato, system-ui, sans-serif")
-    assert await shown(page, "--chat-size") == "18px"
-    assert (await shown(page, "--chat-font")).startswith('"fira code"')
-    assert (await shown(page, "--mono")).startswith('"fira code"')
-    ground = loader.load_syntax_theme("one-light").ui["background"]
-    await expect(root).to_have_css("--code-background", ground)
-    await other.call("update_preferences", changes={"theme": "system", "chat_font": "geist"})
+    assert await read_css_variable(page, "--chat-size") == "18px"
+    assert (await read_css_variable(page, "--chat-font")).startswith('"fira code"')
+    assert (await read_css_variable(page, "--mono")).startswith('"fira code"')
+    background = loader.load_syntax_theme("one-light").ui["background"]
+    await expect(root).to_have_css("--code-background", background)
+    await client.call("update_preferences", changes={"theme": "system", "chat_font": "geist"})
     await expect(root).not_to_have_attribute("data-theme", "light")
     await expect(root).to_have_css("color-scheme", "dark")
-    assert (await shown(page, "--mono")).startswith("ui-monospace")
+    assert (await read_css_variable(page, "--mono")).startswith("ui-monospace")
 
 
-async def test_after_a_reload_it_looks_so_from_the_start(
-    open_page: OpenPage, other: Socket
+async def test_the_first_frame_after_a_reload_follows_the_preferences(
+    open_page: OpenPage, client: Socket
 ) -> None:
     page = await open_page()
-    wanted = {"theme": "light", "syntax_theme_light": "rose-pine-dawn", "zoom_level": 100}
-    await other.call("update_preferences", changes={**wanted, "ui_font": "inter"})
-    ground = loader.load_syntax_theme("rose-pine-dawn").ui["background"]
-    await expect(page.locator("html")).to_have_css("--code-background", ground)
+    changes = {"theme": "light", "syntax_theme_light": "rose-pine-dawn", "zoom_level": 100}
+    await client.call("update_preferences", changes={**changes, "ui_font": "inter"})
+    background = loader.load_syntax_theme("rose-pine-dawn").ui["background"]
+    await expect(page.locator("html")).to_have_css("--code-background", background)
 
-    async def late(route: Route) -> None:
-        await ready(page)
+    async def delay(route: Route) -> None:
+        await wait_until_ready(page)
         await route.continue_()
 
-    await page.route("**/theme.css*rose-pine-dawn*", late)
+    await page.route("**/theme.css*rose-pine-dawn*", delay)
     await page.add_init_script(PROBE)
     await page.reload()
-    at_first: Any = await page.evaluate("atFirst")
-    assert (at_first["theme"], at_first["size"]) == ("light", "16px")
-    assert at_first["font"].startswith('"inter"')
-    assert at_first["code"] == ground, "it was painted before its colours were there"
+    first_frame: Any = await page.evaluate("firstFrame")
+    assert (first_frame["theme"], first_frame["size"]) == ("light", "16px")
+    assert first_frame["font"].startswith('"inter"')
+    assert first_frame["code"] == background, "it was painted before its colors were loaded"
 
 
-async def test_the_browsers_own_bar_has_the_colour_of_the_pages(
-    open_page: OpenPage, other: Socket
+async def test_the_theme_color_for_the_browser_follows_the_theme(
+    open_page: OpenPage, client: Socket
 ) -> None:
     page = await open_page()
     bar = page.locator('meta[name="theme-color"]')
-    await expect(bar).to_have_attribute("content", await shown(page, "--ui-surface"))
+    await expect(bar).to_have_attribute("content", await read_css_variable(page, "--ui-surface"))
     dark = await bar.get_attribute("content")
-    await other.call("update_preferences", changes={"theme": "light"})
+    await client.call("update_preferences", changes={"theme": "light"})
     await expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    await expect(bar).to_have_attribute("content", await shown(page, "--ui-surface"))
+    await expect(bar).to_have_attribute("content", await read_css_variable(page, "--ui-surface"))
     assert await bar.get_attribute("content") != dark
 
 
-async def test_a_device_that_asks_for_more_contrast_has_it(open_page: OpenPage) -> None:
+async def test_contrast_is_higher_if_the_device_asks_for_it(open_page: OpenPage) -> None:
     page = await open_page()
-    usual = await shown(page, "--ui-text-faint")
+    default = await read_css_variable(page, "--ui-text-faint")
     await page.emulate_media(contrast="more")
-    assert await shown(page, "--ui-text-faint") != usual
+    assert await read_css_variable(page, "--ui-text-faint") != default
 
 
 @pytest.fixture
-def with_fonts(program: Program) -> Path:
-    """A folder of fonts beside the preferences, before Spinney starts."""
+def fonts(program: Program) -> Path:
+    """A folder of fonts in the configuration directory, created before Spinney starts."""
     folder = Path(program.environ["SPINNEY_CONFIG_DIR"]) / "fonts"
     folder.mkdir(parents=True)
     (folder / "inter.woff2").write_bytes(FONT)
     return folder
 
 
-async def test_a_persons_own_font_is_loaded_where_it_is_wanted(
-    with_fonts: Path, open_page: OpenPage, other: Socket, served: Serving
+async def test_a_font_of_the_user_is_loaded(
+    fonts: Path, open_page: OpenPage, client: Socket, server: Serving
 ) -> None:
     page = await open_page()
-    async with page.expect_response(lambda answer: "/fonts/inter.woff2" in answer.url) as asked:
-        await other.call("update_preferences", changes={"ui_font": "inter"})
-    answer = await asked.value
-    assert (answer.status, answer.headers["content-type"]) == (200, "font/woff2")
+    async with page.expect_response(lambda response: "/fonts/inter.woff2" in response.url) as info:
+        await client.call("update_preferences", changes={"ui_font": "inter"})
+    response = await info.value
+    assert (response.status, response.headers["content-type"]) == (200, "font/woff2")

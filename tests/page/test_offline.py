@@ -1,4 +1,4 @@
-"""What a person writes while the connection is gone is kept, and sent once when it is back."""
+"""Messages written offline are kept, and sent once after reconnecting."""
 
 import asyncio
 import json
@@ -7,94 +7,98 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import WebSocketRoute, expect
 
-from tests.page.browser import Faults, Screen
+from tests.page.browser import PageErrors, Screen
 from tests.page.conftest import OpenPage
-from tests.page.line import Line
-from tests.page.person import Conversation, Pointer
-from tests.page.test_composer import texts
-from tests.page.test_device import with_worker
+from tests.page.proxy import Proxy
+from tests.page.test_composer import read_user_texts
+from tests.page.test_device import wait_for_worker
+from tests.page.user_input import Pointer, SessionPage
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
-WAITED_LONG = """() => {
+AGE_OUTBOX = """() => {
   const letters = JSON.parse(localStorage.getItem("spinney-outbox"));
   for (const letter of letters) letter.at -= 60_000;
   localStorage.setItem("spinney-outbox", JSON.stringify(letters));
 }"""
-"""What waits is shown: as on a good line, it is not in its first moments."""
+"""Makes queued messages a minute older: new ones are not shown as waiting yet."""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def at(open_page: OpenPage, line: Line, session: Any) -> Conversation:
-    """Somebody at the session, at the other end of the line, who was answered once."""
-    page = await open_page(f"/session/{session['id']}", base_url=line.base_url, has_worker=True)
-    made = Conversation(Pointer(page))
-    await made.say("/demo say before")
-    await expect(made.answers.last).to_contain_text("before")
-    await made.idle()
-    return made
+async def session_page(open_page: OpenPage, proxy: Proxy, session: Any) -> SessionPage:
+    """The session's page, connected through the proxy, after one turn."""
+    page = await open_page(f"/session/{session['id']}", base_url=proxy.base_url, has_worker=True)
+    session_page = SessionPage(Pointer(page))
+    await session_page.send("/demo say before")
+    await expect(session_page.answers.last).to_contain_text("before")
+    await session_page.wait_until_idle()
+    return session_page
 
 
-async def test_a_message_written_offline_goes_once_when_the_connection_is_back(
-    at: Conversation, line: Line, other: Socket, session: Any
+async def test_a_message_written_offline_is_sent_once_after_reconnecting(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
 ) -> None:
-    await line.cut()
-    banner = at.page.locator("#offline")
+    await proxy.cut()
+    banner = session_page.page.locator("#offline")
     await expect(banner).to_contain_text("Offline since")
-    await expect(at.answers.last).to_contain_text("before")
-    await at.say("/demo say first")
-    await at.say("/demo say second")
-    waiting = at.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
+    await expect(session_page.answers.last).to_contain_text("before")
+    await session_page.send("/demo say first")
+    await session_page.send("/demo say second")
+    waiting = session_page.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     await expect(waiting).to_have_count(2)
-    await line.restore()
-    await expect(at.answers.filter(has_text="second")).to_have_count(1)
+    await proxy.restore()
+    await expect(session_page.answers.filter(has_text="second")).to_have_count(1)
     await expect(waiting).to_have_count(0)
     await expect(banner).to_be_hidden()
     expected = ["/demo say before", "/demo say first", "/demo say second"]
-    assert await texts(other, session) == expected
+    assert await read_user_texts(client, session) == expected
 
 
-async def test_what_was_read_stays_readable_while_the_connection_is_gone(
-    at: Conversation, line: Line, other: Socket, session: Any
+async def test_loaded_views_stay_readable_offline(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
 ) -> None:
-    unread = await other.call("create_session", worktreeId=session["worktree_id"], name="Unread")
-    await expect(at.page.locator("#tree").get_by_role("link", name="Unread")).to_be_visible()
-    await at.page.goto(f"/#/diff/{session['worktree_id']}")
-    await expect(at.page.get_by_text("No unstaged changes.")).to_be_visible()
-    await line.cut()
-    await expect(at.page.locator("#offline")).to_be_visible()
-    await at.page.goto(f"/#/session/{unread['id']}")
-    conversation = at.page.get_by_role("log")
+    unread = await client.call("create_session", worktreeId=session["worktree_id"], name="Unread")
+    await expect(
+        session_page.page.locator("#tree").get_by_role("link", name="Unread")
+    ).to_be_visible()
+    await session_page.page.goto(f"/#/diff/{session['worktree_id']}")
+    await expect(session_page.page.get_by_text("No unstaged changes.")).to_be_visible()
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.page.goto(f"/#/session/{unread['id']}")
+    conversation = session_page.page.get_by_role("log")
     await expect(conversation).to_contain_text("this conversation has not been loaded yet")
-    await at.page.goto(f"/#/session/{session['id']}")
-    await expect(at.answers.last).to_contain_text("before")
+    await session_page.page.goto(f"/#/session/{session['id']}")
+    await expect(session_page.answers.last).to_contain_text("before")
     await expect(conversation).to_contain_text("This is the conversation as of")
-    await at.page.goto(f"/#/diff/{session['worktree_id']}")
-    await expect(at.page.get_by_text("You are offline. Changes will load when")).to_be_visible()
-    await at.page.goto(f"/#/worktree/{session['worktree_id']}")
-    await expect(at.page.get_by_role("button", name="New session")).to_be_visible()
-    # Who goes about sends nothing, and is told of nothing that was not sent.
-    await expect(at.page.get_by_text("Nothing was sent")).to_have_count(0)
-    await at.page.goto(f"/#/diff/{session['worktree_id']}")
-    await line.restore()
-    await expect(at.page.locator("#link")).to_have_text("connected")
-    await expect(at.page.get_by_text("You are offline.")).to_have_count(0)
-    await at.page.goto(f"/#/session/{session['id']}")
-    await expect(at.answers.last).to_contain_text("before")
+    await session_page.page.goto(f"/#/diff/{session['worktree_id']}")
+    await expect(
+        session_page.page.get_by_text("You are offline. Changes will load when")
+    ).to_be_visible()
+    await session_page.page.goto(f"/#/worktree/{session['worktree_id']}")
+    await expect(session_page.page.get_by_role("button", name="New session")).to_be_visible()
+    # Navigating sends nothing, so no unsent message is reported.
+    await expect(session_page.page.get_by_text("Nothing was sent")).to_have_count(0)
+    await session_page.page.goto(f"/#/diff/{session['worktree_id']}")
+    await proxy.restore()
+    await expect(session_page.page.locator("#link")).to_have_text("connected")
+    await expect(session_page.page.get_by_text("You are offline.")).to_have_count(0)
+    await session_page.page.goto(f"/#/session/{session['id']}")
+    await expect(session_page.answers.last).to_contain_text("before")
     await expect(conversation).not_to_contain_text("This is the conversation as of")
 
 
-async def test_what_waits_lies_over_nothing_where_a_keyboard_takes_half_of_a_phone(
-    open_page: OpenPage, line: Line, session: Any
+async def test_queued_messages_cover_nothing_when_a_keyboard_takes_half_of_a_phone(
+    open_page: OpenPage, proxy: Proxy, session: Any
 ) -> None:
     place, screen = f"/session/{session['id']}", Screen(390, 430, touch=True)
-    page = await open_page(place, base_url=line.base_url, screen=screen, has_worker=True)
-    at = Conversation(Pointer(page, touch=True))
-    await expect(at.box).to_be_visible()
-    await line.cut()
+    page = await open_page(place, base_url=proxy.base_url, screen=screen, has_worker=True)
+    session_page = SessionPage(Pointer(page, touch=True))
+    await expect(session_page.message_box).to_be_visible()
+    await proxy.cut()
     await expect(page.locator("#offline")).to_be_visible()
     for number in range(3):
-        await at.say(f"/demo say {number}")
+        await session_page.send(f"/demo say {number}")
     waiting = page.get_by_role("list", name="Queued messages")
     await expect(waiting.get_by_role("listitem")).to_have_count(3)
     log, queue, composer = [
@@ -104,147 +108,147 @@ async def test_what_waits_lies_over_nothing_where_a_keyboard_takes_half_of_a_pho
     assert log["bottom"] <= queue["top"]
     assert queue["bottom"] <= composer["top"]
     assert composer["bottom"] <= 430
-    assert queue["top"] - log["top"] > 32  # its paddings, and something between them
+    assert queue["top"] - log["top"] > 32  # more than its padding
 
 
-async def test_a_part_that_was_never_opened_comes_when_the_connection_does(
-    open_page: OpenPage, line: Line, worktree: Any
+async def test_a_view_opened_offline_loads_after_reconnecting(
+    open_page: OpenPage, proxy: Proxy, worktree: Any
 ) -> None:
-    # Without the worker, as at an address that has no encryption: nothing is kept.
-    page = await open_page(base_url=line.base_url)
-    await line.cut()
+    # Without a service worker, as on an address without TLS: nothing is cached.
+    page = await open_page(base_url=proxy.base_url)
+    await proxy.cut()
     await expect(page.locator("#offline")).to_be_visible()
     await page.goto(f"/#/diff/{worktree['id']}")
     await expect(page.get_by_text("You are offline, and this part of the page")).to_be_visible()
-    await line.restore()
+    await proxy.restore()
     await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     await expect(page.locator(".diff-view")).to_have_css("display", "grid")
 
 
-async def test_every_part_opens_without_a_connection_where_the_worker_keeps_the_page(
-    open_page: OpenPage, line: Line
+async def test_every_view_opens_offline_with_the_service_worker(
+    open_page: OpenPage, proxy: Proxy
 ) -> None:
-    page = await open_page(base_url=line.base_url, has_worker=True)
-    await with_worker(page)
-    await line.cut()
+    page = await open_page(base_url=proxy.base_url, has_worker=True)
+    await wait_for_worker(page)
+    await proxy.cut()
     await expect(page.locator("#offline")).to_be_visible()
     await page.goto("/#/help")
     await expect(page.locator("#content")).to_contain_text("Rename the session")
 
 
-async def test_the_token_is_written_into_no_console(
-    at: Conversation, line: Line, served: Serving, faults: Faults
+async def test_the_token_is_never_logged_to_the_console(
+    session_page: SessionPage, proxy: Proxy, server: Serving, page_errors: PageErrors
 ) -> None:
-    line.cut_before = "message-queued"
-    await at.say("/demo say once")
-    await expect(at.answers.filter(has_text="once")).to_have_count(1)
-    await line.cut()
-    await expect(at.page.locator("#offline")).to_be_visible()
-    await expect(at.page.locator("#link")).to_contain_text("next try in 2")
-    await line.restore()
-    await expect(at.page.locator("#link")).to_have_text("connected")
-    assert any("WebSocket connection to" in told for told in faults.found)
-    assert not any(served.token in told for told in faults.found)
+    proxy.cut_before = "message-queued"
+    await session_page.send("/demo say once")
+    await expect(session_page.answers.filter(has_text="once")).to_have_count(1)
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await expect(session_page.page.locator("#link")).to_contain_text("next try in 2")
+    await proxy.restore()
+    await expect(session_page.page.locator("#link")).to_have_text("connected")
+    assert any("WebSocket connection to" in message for message in page_errors.messages)
+    assert not any(server.token in message for message in page_errors.messages)
 
 
-async def test_a_message_whose_answer_was_lost_is_not_sent_twice(
-    at: Conversation, line: Line, other: Socket, session: Any
+async def test_a_message_whose_response_was_lost_is_not_sent_twice(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
 ) -> None:
-    line.cut_before = "message-queued"
-    await at.say("/demo say only once")
-    await expect(at.answers.filter(has_text="only once")).to_have_count(1)
-    await expect(at.page.get_by_role("list", name="Queued messages")).to_be_empty()
-    assert await texts(other, session) == ["/demo say before", "/demo say only once"]
+    proxy.cut_before = "message-queued"
+    await session_page.send("/demo say only once")
+    await expect(session_page.answers.filter(has_text="only once")).to_have_count(1)
+    await expect(session_page.page.get_by_role("list", name="Queued messages")).to_be_empty()
+    assert await read_user_texts(client, session) == ["/demo say before", "/demo say only once"]
 
 
-async def test_it_is_kept_over_a_reload_and_a_restart_of_spinney(
-    at: Conversation, line: Line, served: Serving, program: Program, session: Any
+async def test_a_message_written_offline_survives_a_reload_and_a_restart(
+    session_page: SessionPage, proxy: Proxy, server: Serving, program: Program, session: Any
 ) -> None:
-    served.process.kill()
-    served.process.wait()
-    await expect(at.page.locator("#offline")).to_be_visible()
-    await at.say("/demo say after all")
+    server.process.kill()
+    server.process.wait()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.send("/demo say after all")
     with program.serving("--demo") as again:
-        line.target = again.base_url
-        await at.page.reload()
-        await expect(at.answers.filter(has_text="after all")).to_have_count(1)
-        told = program.call("get_messages", f"sessionId={session['id']}")["messages"]
-        said = [m["content"][0]["text"] for m in told if m["role"] == "user"]
-        assert said == ["/demo say before", "/demo say after all"]
+        proxy.target = again.base_url
+        await session_page.page.reload()
+        await expect(session_page.answers.filter(has_text="after all")).to_have_count(1)
+        messages = program.call("get_messages", f"sessionId={session['id']}")["messages"]
+        texts = [m["content"][0]["text"] for m in messages if m["role"] == "user"]
+        assert texts == ["/demo say before", "/demo say after all"]
 
 
-async def test_it_can_be_changed_and_removed_before_it_goes(
-    at: Conversation, line: Line, other: Socket, session: Any
+async def test_a_message_written_offline_can_be_edited_and_removed(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
 ) -> None:
-    await line.cut()
-    await expect(at.page.locator("#offline")).to_be_visible()
-    await at.say("/demo say wrong")
-    await at.say("/demo say never")
-    waiting = at.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.send("/demo say wrong")
+    await session_page.send("/demo say never")
+    waiting = session_page.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     await waiting.filter(has_text="never").get_by_role("button", name="Remove").click()
     await waiting.filter(has_text="wrong").get_by_role("button", name="Edit").click()
     await expect(waiting).to_have_count(0)
-    await expect(at.box).to_have_value("/demo say wrong")
-    await at.say("/demo say right")
-    await line.restore()
-    await expect(at.answers.filter(has_text="right")).to_have_count(1)
-    assert await texts(other, session) == ["/demo say before", "/demo say right"]
+    await expect(session_page.message_box).to_have_value("/demo say wrong")
+    await session_page.send("/demo say right")
+    await proxy.restore()
+    await expect(session_page.answers.filter(has_text="right")).to_have_count(1)
+    assert await read_user_texts(client, session) == ["/demo say before", "/demo say right"]
 
 
-async def test_what_is_on_its_way_cannot_be_changed_or_removed_any_more(
-    open_page: OpenPage, line: Line, session: Any
+async def test_a_message_that_is_being_sent_cannot_be_edited_or_removed(
+    open_page: OpenPage, proxy: Proxy, session: Any
 ) -> None:
-    page = await open_page(base_url=line.base_url, has_worker=True)
-    is_on_its_way = asyncio.Event()
+    page = await open_page(base_url=proxy.base_url, has_worker=True)
+    is_sending = asyncio.Event()
 
-    def deaf(route: WebSocketRoute) -> None:
-        """What the page sends second is taken, and it never hears so."""
+    def drop_responses(route: WebSocketRoute) -> None:
+        """Drop the responses to all messages that the page sends after the first."""
         server = route.connect_to_server()
         sent: list[str] = []
 
-        def tell(frame: str | bytes) -> None:
+        def forward_to_page(frame: str | bytes) -> None:
             if json.loads(frame).get("id") not in sent[1:]:
                 route.send(frame)
 
-        def ask(frame: str | bytes) -> None:
+        def forward_to_server(frame: str | bytes) -> None:
             if json.loads(frame).get("command") == "send_chat_message":
                 sent.append(json.loads(frame)["id"])
             if len(sent) == 2:
-                is_on_its_way.set()
+                is_sending.set()
             server.send(frame)
 
-        route.on_message(ask)
-        server.on_message(tell)
+        route.on_message(forward_to_server)
+        server.on_message(forward_to_page)
 
-    await page.route_web_socket("**/ws?*", deaf)
+    await page.route_web_socket("**/ws?*", drop_responses)
     await page.goto(f"/#/session/{session['id']}")
     await page.reload()
-    at = Conversation(Pointer(page))
-    await expect(at.page.locator("#link")).to_have_text("connected")
-    await line.cut()
+    session_page = SessionPage(Pointer(page))
+    await expect(session_page.page.locator("#link")).to_have_text("connected")
+    await proxy.cut()
     await expect(page.locator("#offline")).to_be_visible()
-    await at.say("/demo say first")
-    await at.say("/demo say second")
-    await page.evaluate(WAITED_LONG)
-    await line.restore()
-    await is_on_its_way.wait()
+    await session_page.send("/demo say first")
+    await session_page.send("/demo say second")
+    await page.evaluate(AGE_OUTBOX)
+    await proxy.restore()
+    await is_sending.wait()
     waiting = page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     assert await waiting.filter(has_text="second").get_by_role("button").count() == 0
     await expect(waiting.filter(has_text="Sending: /demo say second")).to_be_visible()
 
 
-async def test_an_approval_is_never_made_up_for(
-    at: Conversation, line: Line, other: Socket, session: Any
+async def test_an_approval_made_offline_is_not_sent_later(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
 ) -> None:
-    await at.say("/demo plan write late.txt: x")
-    await expect(at.button("Build")).to_be_visible()
-    await line.cut()
-    await expect(at.page.locator("#offline")).to_be_visible()
-    await at.press("Build")
-    await expect(at.page.get_by_role("alert")).to_be_visible()
-    await line.restore()
-    await expect(at.page.locator("#link")).to_have_text("connected")
-    await at.say("/demo say and now")
-    await expect(at.answers.filter(has_text="and now")).to_have_count(1)
-    now = await other.call("get_session", sessionId=session["id"])
+    await session_page.send("/demo plan write late.txt: x")
+    await expect(session_page.button("Build")).to_be_visible()
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.press("Build")
+    await expect(session_page.page.get_by_role("alert")).to_be_visible()
+    await proxy.restore()
+    await expect(session_page.page.locator("#link")).to_have_text("connected")
+    await session_page.send("/demo say and now")
+    await expect(session_page.answers.filter(has_text="and now")).to_have_count(1)
+    now = await client.call("get_session", sessionId=session["id"])
     assert now["execution_mode"] == "plan"

@@ -1,4 +1,4 @@
-"""Nothing is wider than the screen, from 320 pixels to 2560; what is wider moves inside itself."""
+"""No view is wider than the screen, from 320 to 2560 pixels; wide parts scroll by themselves."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from playwright.async_api import expect
 
 from model.backends import base
 from model.domain.resources import Usage
-from tests.page.browser import PLACES, Screen
+from tests.page.browser import VIEWS, Screen
 from tests.page.conftest import OpenPage
-from tests.page.person import Conversation, Pointer
-from tests.page.stage import Stage
+from tests.page.in_process import InProcessServer
+from tests.page.user_input import Pointer, SessionPage
 from tests.server.conftest import Socket
 
 WIDTHS = (320, 390, 800, 1280, 2560)
@@ -41,7 +41,7 @@ TOO_WIDE = """() => {
   return scrolled > width ? `${scrolled} > ${width}` : "";
 }"""
 
-OUT_OF_IT = """(card) => {
+OVERFLOWING_PARTS = """(card) => {
   const edge = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight);
   const isOut = (part) => {
     const range = document.createRange();
@@ -51,7 +51,7 @@ OUT_OF_IT = """(card) => {
   };
   return [...card.children].filter(isOut).map((part) => part.outerHTML);
 }"""
-"""The parts of a card that are wider than it."""
+"""The parts of a card that extend beyond its right edge."""
 
 BROKEN_WORDS = """() => [...document.querySelectorAll("button, a.button")].flatMap((button) => {
   const nodes = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
@@ -66,61 +66,63 @@ BROKEN_WORDS = """() => [...document.querySelectorAll("button, a.button")].flatM
     }
   return broken;
 })"""
-"""Short words on buttons of which a part stands in the next line."""
+"""Short words on buttons that are broken over two lines."""
 
 
 @pytest.fixture
-def served(stage: Stage) -> Stage:
-    """What the pages of this module are of."""
-    return stage
+def server(in_process_server: InProcessServer) -> InProcessServer:
+    return in_process_server
 
 
 @pytest.mark.parametrize(
     "width",
     [390, *(pytest.param(width, marks=pytest.mark.longer) for width in WIDTHS if width != 390)],
 )
-async def test_no_place_moves_sideways(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any, project: Any, width: int
+async def test_no_view_scrolls_sideways(
+    in_process_server: InProcessServer,
+    client: Socket,
+    open_page: OpenPage,
+    session: Any,
+    project: Any,
+    width: int,
 ) -> None:
-    await other.call("update_session", sessionId=session["id"], name=WORD[:90])
-    await other.call("send_chat_message", sessionId=session["id"], message=WORD)
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
+    await client.call("update_session", sessionId=session["id"], name=WORD[:90])
+    await client.call("send_chat_message", sessionId=session["id"], message=WORD)
+    puppet = await in_process_server.backend.newest()
+    await puppet.wait_for_call("send")
     puppet.say(base.TextDelta("said", PROSE), base.ToolUse("tool", "bash", {"command": WORD}))
     puppet.say(base.ToolResult("tool", WORD), base.TurnFinished("end_turn", Usage()))
     page = await open_page(
         f"/session/{session['id']}", screen=Screen(width, 800, touch=width < 800)
     )
     await expect(page.locator(".message")).to_have_count(2)
-    await Conversation(Pointer(page)).idle()
+    await SessionPage(Pointer(page)).wait_until_idle()
     await page.locator("details.tool").evaluate("(fold) => { fold.open = true; }")
     puppet.say(base.TurnStarted(), base.PermissionRequested("may", "bash", {"command": WORD}, WORD))
     await expect(page.locator(".request")).to_be_visible()
-    assert await page.locator(".request").evaluate(OUT_OF_IT) == []
+    assert await page.locator(".request").evaluate(OVERFLOWING_PARTS) == []
     ids = {
         "session": session["id"],
         "worktree": session["worktree_id"],
         "diff": session["worktree_id"],
         "project": project["id"],
     }
-    found = {}
-    for place in PLACES:
-        await page.evaluate(
-            "(hash) => { location.hash = hash; }", f"#/{place}/{ids.get(place, '')}"
-        )
-        await expect(page.locator(f'body[data-view="{place}"]')).to_be_attached()
+    overflows = {}
+    for view in VIEWS:
+        await page.evaluate("(hash) => { location.hash = hash; }", f"#/{view}/{ids.get(view, '')}")
+        await expect(page.locator(f'body[data-view="{view}"]')).to_be_attached()
         await expect(page.get_by_text("loading…", exact=True)).to_have_count(0)
-        if told := await page.evaluate(TOO_WIDE):
-            found[place] = told
-    assert found == {}
+        if overflow := await page.evaluate(TOO_WIDE):
+            overflows[view] = overflow
+    assert overflows == {}
 
 
-async def test_a_button_is_as_wide_as_its_words(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_words_on_buttons_are_not_broken(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
-    await other.call("send_chat_message", sessionId=session["id"], message="a plan, please")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
+    await client.call("send_chat_message", sessionId=session["id"], message="a plan, please")
+    puppet = await in_process_server.backend.newest()
+    await puppet.wait_for_call("send")
     puppet.say(base.PlanProposed("plan", "1. Look around"))
     page = await open_page("/needs", screen=Screen(390, 844, touch=True))
     await expect(page.get_by_role("button", name="Discuss")).to_be_visible()

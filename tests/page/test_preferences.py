@@ -1,4 +1,4 @@
-"""Every preference in the browser: found, changed in its row, followed, refused with the reason."""
+"""Every preference in the browser: searched, edited in its row, synchronized, validated."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from playwright.async_api import Locator, Page, expect
 
 from model.preferences.fields import shown_fields
-from tests.contract.conftest import payload_of
+from tests.contract.conftest import receive_payload
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
@@ -15,18 +15,20 @@ def row(page: Page, key: str) -> Locator:
     return page.locator(f'[data-key="{key}"]')
 
 
-async def preferences_of(other: Socket) -> Any:
-    return await other.call("get_preferences")
+async def read_preferences(client: Socket) -> Any:
+    return await client.call("get_preferences")
 
 
-async def opened(open_page: OpenPage, query: str = "") -> Page:
+async def open_preferences(open_page: OpenPage, query: str = "") -> Page:
     page = await open_page(f"/preferences{query}")
     await expect(page.locator(".preference").first).to_be_attached()
     return page
 
 
-async def test_all_are_there_in_their_groups_with_what_they_do(open_page: OpenPage) -> None:
-    page = await opened(open_page)
+async def test_all_preferences_are_listed_in_their_groups_with_their_help(
+    open_page: OpenPage,
+) -> None:
+    page = await open_preferences(open_page)
     fields = shown_fields()
     keys = await page.locator(".preference").evaluate_all("all => all.map(e => e.dataset.key)")
     assert keys == list(fields)
@@ -41,8 +43,8 @@ async def test_all_are_there_in_their_groups_with_what_they_do(open_page: OpenPa
         )
 
 
-async def test_they_are_found_by_key_group_help_and_value(open_page: OpenPage) -> None:
-    page = await opened(open_page, "?q=waiting sound")
+async def test_preferences_are_found_by_key_group_help_and_value(open_page: OpenPage) -> None:
+    page = await open_preferences(open_page, "?q=waiting sound")
     visible = page.locator(".preference:visible")
     await expect(visible).to_have_count(1)
     find = page.get_by_label("Search preferences")
@@ -55,11 +57,11 @@ async def test_they_are_found_by_key_group_help_and_value(open_page: OpenPage) -
     await expect(visible).to_have_count(len(shown_fields()))
 
 
-async def test_each_kind_is_changed_in_its_row_for_everybody(
-    open_page: OpenPage, other: Socket
+async def test_each_kind_is_edited_in_its_row_and_updates_every_page(
+    open_page: OpenPage, client: Socket
 ) -> None:
-    page = await opened(open_page)
-    second = await opened(open_page)
+    page = await open_preferences(open_page)
+    second = await open_preferences(open_page)
     await row(page, "auto_branch_naming").get_by_role("checkbox").uncheck()
     await row(page, "editor").get_by_role("combobox").select_option("vscode")
     await row(page, "agent_limit").get_by_role("spinbutton").fill("7")
@@ -77,18 +79,18 @@ async def test_each_kind_is_changed_in_its_row_for_everybody(
     await expect(row(second, "build_model").get_by_role("textbox")).to_have_value("model_3")
     servers = row(second, "default_enabled_mcp_servers").get_by_role("textbox")
     await expect(servers).to_have_value("one\ntwo")
-    now = await preferences_of(other)
+    now = await read_preferences(client)
     assert now["default_enabled_mcp_servers"] == ["one", "two"]
-    back = row(second, "editor").get_by_role("button", name="to the default")
-    await back.click()
+    reset = row(second, "editor").get_by_role("button", name="to the default")
+    await reset.click()
     await expect(row(page, "editor").get_by_role("combobox")).to_have_value("zed")
-    await expect(back).to_be_hidden()
+    await expect(reset).to_be_hidden()
 
 
-async def test_what_is_refused_is_told_at_the_row_and_can_be_mended(
-    open_page: OpenPage, other: Socket
+async def test_a_rejected_value_shows_an_error_in_its_row_and_can_be_corrected(
+    open_page: OpenPage, client: Socket
 ) -> None:
-    page = await opened(open_page)
+    page = await open_preferences(open_page)
     size = row(page, "ui_font_size")
     await size.get_by_role("spinbutton").fill("99")
     await size.get_by_role("spinbutton").press("Enter")
@@ -96,20 +98,20 @@ async def test_what_is_refused_is_told_at_the_row_and_can_be_mended(
         "Invalid preference 'ui_font_size': must be a number from 12 to 24"
     )
     await expect(size.get_by_role("spinbutton")).to_have_value("99")
-    await other.call("update_preferences", changes={"theme": "light"})
+    await client.call("update_preferences", changes={"theme": "light"})
     await expect(row(page, "theme").get_by_role("combobox")).to_have_value("light")
-    await expect(size.get_by_role("spinbutton")).to_have_value("99")  # nothing typed is lost
+    await expect(size.get_by_role("spinbutton")).to_have_value("99")  # typed text is kept
     await size.get_by_role("spinbutton").fill("18")
     await size.get_by_role("spinbutton").press("Enter")
     await expect(size.get_by_role("alert")).to_be_empty()
     await expect(size.locator(".changed")).to_be_visible()
-    assert (await preferences_of(other))["ui_font_size"] == 18
+    assert (await read_preferences(client))["ui_font_size"] == 18
 
 
-async def test_prompts_have_texts_and_models_of_their_own(
-    open_page: OpenPage, other: Socket
+async def test_prompts_and_their_models_can_be_customized(
+    open_page: OpenPage, client: Socket
 ) -> None:
-    page = await opened(open_page, "?q=magic_prompt")
+    page = await open_preferences(open_page, "?q=magic_prompt")
     texts, models = row(page, "magic_prompts"), row(page, "magic_prompt_models")
     await texts.locator("summary").click()
     box = texts.get_by_role("textbox", name="Commit message", exact=True)
@@ -120,19 +122,19 @@ async def test_prompts_have_texts_and_models_of_their_own(
     choice = models.get_by_role("combobox", name="PR content")
     await choice.select_option("model_3")
     await expect(models.locator("summary")).to_have_text("1 customized")
-    now = await preferences_of(other)
+    now = await read_preferences(client)
     assert now["magic_prompts"]["commit_message"] == "In one line.\nNo more."
     assert now["magic_prompts"]["pr_content"] is None
-    await expect(page.get_by_text("Code review")).to_have_count(0)  # nothing would come of it
+    await expect(page.get_by_text("Code review")).to_have_count(0)  # not offered: it has no effect
     assert now["magic_prompt_models"]["pr_content_model"] == "model_3"
     await texts.get_by_role("button", name="Reset Commit message to the default").click()
     await expect(texts.locator("summary")).to_have_text("All built-in")
 
 
-async def test_keys_are_written_as_json_and_what_is_none_is_told(
-    open_page: OpenPage, other: Socket
+async def test_key_bindings_are_edited_as_json_and_invalid_ones_are_reported(
+    open_page: OpenPage, client: Socket
 ) -> None:
-    page = await opened(open_page, "?q=keybindings")
+    page = await open_preferences(open_page, "?q=keybindings")
     keys = row(page, "keybindings")
     box = keys.get_by_role("textbox")
     await box.fill('{"search": "ctrl+f"')
@@ -143,14 +145,14 @@ async def test_keys_are_written_as_json_and_what_is_none_is_told(
     await expect(keys).to_contain_text("must be an object of texts")
     await box.fill('{"search": "ctrl+y"}')
     await box.blur()
-    changes = (await payload_of(other, "preferences:updated"))["changes"]
+    changes = (await receive_payload(client, "preferences:updated"))["changes"]
     assert changes == {"keybindings": {"search": "ctrl+y"}}
 
 
-async def test_a_profile_is_made_changed_chosen_and_removed_with_its_settings_unseen(
-    open_page: OpenPage, other: Socket
+async def test_a_profile_is_added_edited_chosen_and_removed_with_its_settings_hidden(
+    open_page: OpenPage, client: Socket
 ) -> None:
-    page = await opened(open_page, "?q=profile")
+    page = await open_preferences(open_page, "?q=profile")
     profiles = row(page, "custom_cli_profiles")
     await profiles.get_by_role("button", name="Add a profile").click()
     await profiles.get_by_label("Name").fill("Work")
@@ -169,25 +171,25 @@ async def test_a_profile_is_made_changed_chosen_and_removed_with_its_settings_un
     await profiles.get_by_label("Settings file").fill("/etc/work.json")
     await profiles.get_by_role("button", name="Save").click()
     await expect(profiles.locator("details[open]")).to_have_count(0)
-    [made] = (await preferences_of(other))["custom_cli_profiles"]
-    assert (made["name"], made["file_path"]) == ("Work", "/etc/work.json")
+    [profile] = (await read_preferences(client))["custom_cli_profiles"]
+    assert (profile["name"], profile["file_path"]) == ("Work", "/etc/work.json")
     await profiles.locator("summary").click()
     await profiles.get_by_role("button", name="Remove").click()
     await page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     await expect(profiles.locator("summary")).to_have_count(0)
-    assert (await preferences_of(other))["custom_cli_profiles"] == []
+    assert (await read_preferences(client))["custom_cli_profiles"] == []
 
 
 async def test_a_new_token_keeps_this_page_signed_in_and_is_never_shown(
     open_page: OpenPage,
 ) -> None:
-    page = await opened(open_page, "?q=http_server_token")
+    page = await open_preferences(open_page, "?q=http_server_token")
     box = row(page, "http_server_token").locator("input")
     await expect(box).to_have_attribute("type", "password")
     await expect(box).to_have_attribute("placeholder", "Hidden. Enter a new one to replace it")
     await box.fill("a-token-of-my-own-12345")
     await box.press("Enter")
-    async with page.expect_websocket():  # the one of the old token is closed
+    async with page.expect_websocket():  # the one with the old token is closed
         await page.get_by_role("dialog").get_by_role("button", name="Change").click()
     await expect(page.locator("#link")).to_have_attribute("data-state", "open")
     await expect(box).to_have_value("")

@@ -1,4 +1,4 @@
-"""What is done with a session beside talking: name, place, end; and finding a message."""
+"""Actions on sessions: rename, archive, restore, delete; navigation to sessions and messages."""
 
 from typing import Any
 
@@ -7,116 +7,126 @@ from playwright.async_api import expect
 
 from tests.page.browser import DESKTOP, Screen
 from tests.page.conftest import OpenPage
-from tests.page.person import Conversation, Pointer
+from tests.page.user_input import Pointer, SessionPage
 from tests.server.conftest import Socket
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def at(open_page: OpenPage, session: Any, screen: Screen) -> Conversation:
-    """Somebody at the session, by mouse and by touch."""
+async def session_page(open_page: OpenPage, session: Any, screen: Screen) -> SessionPage:
+    """The session's page, operated by mouse or by touch."""
     page = await open_page(f"/session/{session['id']}", screen=screen)
     await expect(page.locator("#title")).to_have_text(session["name"])
-    return Conversation(Pointer(page, touch=screen.touch))
+    return SessionPage(Pointer(page, touch=screen.touch))
 
 
-async def do(at: Conversation, words: str) -> None:
-    """Choose it from the session's menu."""
-    await at.press("Session actions")
-    await at.press(words)
+async def choose_action(session_page: SessionPage, name: str) -> None:
+    """Choose an action from the session's menu."""
+    await session_page.press("Session actions")
+    await session_page.press(name)
 
 
-async def archive(at: Conversation) -> None:
-    """Archive the session, and say that this is meant."""
-    await do(at, "Archive the session")
-    await at.press("Archive")
+async def archive(session_page: SessionPage) -> None:
+    """Archive the session and confirm it."""
+    await choose_action(session_page, "Archive the session")
+    await session_page.press("Archive")
 
 
-async def test_a_session_is_renamed(at: Conversation) -> None:
-    await do(at, "Rename the session")
-    await at.page.get_by_role("textbox", name="Rename the session").fill("Mend the parser")
-    await at.press("Rename")
-    await expect(at.page.locator("#title")).to_have_text("Mend the parser")
+async def test_a_session_is_renamed(session_page: SessionPage) -> None:
+    await choose_action(session_page, "Rename the session")
+    await session_page.page.get_by_role("textbox", name="Rename the session").fill(
+        "Mend the parser"
+    )
+    await session_page.press("Rename")
+    await expect(session_page.page.locator("#title")).to_have_text("Mend the parser")
 
 
-async def test_a_session_is_archived_and_brought_back(
-    at: Conversation, other: Socket, session: Any
+async def test_a_session_is_archived_and_restored(
+    session_page: SessionPage, client: Socket, session: Any
 ) -> None:
-    await archive(at)
-    told = at.page.get_by_role("status").filter(has_text="Archived")
-    await expect(told).to_be_visible()
-    assert "#/worktree/" in at.page.url
-    await at.hands.press(told.get_by_role("button", name="Undo"))
-    await expect(at.page.locator("main").get_by_role("link", name=session["name"])).to_be_visible()
-    assert "archived_at" not in await other.call("get_session", sessionId=session["id"])
+    await archive(session_page)
+    toast = session_page.page.get_by_role("status").filter(has_text="Archived")
+    await expect(toast).to_be_visible()
+    assert "#/worktree/" in session_page.page.url
+    await session_page.user.press(toast.get_by_role("button", name="Undo"))
+    await expect(
+        session_page.page.locator("main").get_by_role("link", name=session["name"])
+    ).to_be_visible()
+    assert "archived_at" not in await client.call("get_session", sessionId=session["id"])
 
 
-async def test_a_session_is_archived_without_a_question_where_none_is_wanted(
-    at: Conversation, other: Socket
+async def test_a_session_is_archived_without_confirmation_if_preferred(
+    session_page: SessionPage, client: Socket
 ) -> None:
-    await other.call("update_preferences", changes={"confirm_session_close": False})
+    await client.call("update_preferences", changes={"confirm_session_close": False})
     try:
-        await do(at, "Archive the session")
-        told = at.page.get_by_role("status").filter(has_text="Archived")
-        await expect(told).to_be_visible()
+        await choose_action(session_page, "Archive the session")
+        toast = session_page.page.get_by_role("status").filter(has_text="Archived")
+        await expect(toast).to_be_visible()
     finally:
-        await other.call("update_preferences", changes={"confirm_session_close": True})
+        await client.call("update_preferences", changes={"confirm_session_close": True})
 
 
-async def test_what_is_archived_can_be_read_from_the_archive(
-    at: Conversation, session: Any
+async def test_an_archived_session_can_be_read_from_the_archive(
+    session_page: SessionPage, session: Any
 ) -> None:
-    await at.say("/demo say kept")
-    await expect(at.answers.last).to_contain_text("kept")
-    await at.idle()
-    await archive(at)
-    await expect(at.page.get_by_role("status").filter(has_text="Archived")).to_be_visible()
-    await at.page.goto("/#/archive")
-    await at.hands.press(at.page.locator("main").get_by_role("link", name=session["name"]))
-    await expect(at.answers.last).to_contain_text("kept")
-    await expect(at.button("Restore").first).to_be_visible()
+    await session_page.send("/demo say kept")
+    await expect(session_page.answers.last).to_contain_text("kept")
+    await session_page.wait_until_idle()
+    await archive(session_page)
+    await expect(
+        session_page.page.get_by_role("status").filter(has_text="Archived")
+    ).to_be_visible()
+    await session_page.page.goto("/#/archive")
+    await session_page.user.press(
+        session_page.page.locator("main").get_by_role("link", name=session["name"])
+    )
+    await expect(session_page.answers.last).to_contain_text("kept")
+    await expect(session_page.button("Restore").first).to_be_visible()
 
 
-async def test_a_session_is_deleted_after_a_question(at: Conversation, session: Any) -> None:
-    await do(at, "Delete the session permanently")
-    await at.press("Cancel")
-    await expect(at.page.locator("#title")).to_have_text(session["name"])
-    await do(at, "Delete the session permanently")
-    await at.press("Delete permanently")
-    await expect(at.page.locator(f'#tree a[href$="{session["id"]}"]')).to_have_count(0)
-    assert session["id"] not in at.page.url
+async def test_a_session_is_deleted_after_a_confirmation(
+    session_page: SessionPage, session: Any
+) -> None:
+    await choose_action(session_page, "Delete the session permanently")
+    await session_page.press("Cancel")
+    await expect(session_page.page.locator("#title")).to_have_text(session["name"])
+    await choose_action(session_page, "Delete the session permanently")
+    await session_page.press("Delete permanently")
+    await expect(session_page.page.locator(f'#tree a[href$="{session["id"]}"]')).to_have_count(0)
+    assert session["id"] not in session_page.page.url
 
 
-async def test_the_next_that_needs_a_person_is_gone_to(
-    at: Conversation, other: Socket, session: Any
+async def test_the_next_session_that_needs_the_user_is_opened(
+    session_page: SessionPage, client: Socket, session: Any
 ) -> None:
     waiting = []
     for name in ("one", "two"):
-        made = await other.call("create_session", worktreeId=session["worktree_id"], name=name)
-        await other.call(
-            "send_chat_message", sessionId=made["id"], message="/demo ask What? | A | B"
+        created = await client.call("create_session", worktreeId=session["worktree_id"], name=name)
+        await client.call(
+            "send_chat_message", sessionId=created["id"], message="/demo ask What? | A | B"
         )
-        row = at.page.locator(f'#tree a[href$="{made["id"]}"] [data-mark="needs-you"]')
+        row = session_page.page.locator(f'#tree a[href$="{created["id"]}"] [data-mark="needs-you"]')
         await expect(row).to_have_count(1)
-        waiting.append(made)
-    await at.page.keyboard.press("Control+Space")
-    await expect(at.page.locator("#title")).to_have_text("one")
-    await at.page.keyboard.press("Control+Space")
-    await expect(at.page.locator("#title")).to_have_text("two")
-    await do(at, "Go to the next session that needs you")
-    await expect(at.page.locator("#title")).to_have_text("one")
-    for made in waiting:
-        await other.call("delete_session", sessionId=made["id"])
+        waiting.append(created)
+    await session_page.page.keyboard.press("Control+Space")
+    await expect(session_page.page.locator("#title")).to_have_text("one")
+    await session_page.page.keyboard.press("Control+Space")
+    await expect(session_page.page.locator("#title")).to_have_text("two")
+    await choose_action(session_page, "Go to the next session that needs you")
+    await expect(session_page.page.locator("#title")).to_have_text("one")
+    for created in waiting:
+        await client.call("delete_session", sessionId=created["id"])
 
 
-async def test_a_message_found_by_search_is_read_back_to_and_marked(
-    open_page: OpenPage, other: Socket, session: Any
+async def test_a_search_hit_opens_the_session_at_the_highlighted_message(
+    open_page: OpenPage, client: Socket, session: Any
 ) -> None:
     given = {"sessionId": session["id"]}
-    await other.call("send_chat_message", message="/demo say quincunx", **given)
-    await other.event("message-completed")
+    await client.call("send_chat_message", message="/demo say quincunx", **given)
+    await client.event("message-completed")
     for number in range(70):
-        await other.call("send_chat_message", message=f"/demo say {number}", **given)
-        await other.event("message-completed")
+        await client.call("send_chat_message", message=f"/demo say {number}", **given)
+        await client.event("message-completed")
     page = await open_page("/search?q=quincunx", screen=DESKTOP)
     await page.locator(".hit a.session").last.click()
     found = page.locator(".message.highlighted")
@@ -124,15 +134,17 @@ async def test_a_message_found_by_search_is_read_back_to_and_marked(
     await expect(found).to_be_in_viewport()
 
 
-async def test_a_long_result_is_shown_whole_when_asked_for(at: Conversation) -> None:
-    await at.hands.choose(at.page.get_by_role("combobox", name="Mode", exact=True), "yolo")
-    await at.say("/demo run seq 1 20000")
-    await at.idle()
-    tool = at.answers.last.locator("details.tool").first
-    await at.hands.press(tool.locator("summary"))
+async def test_a_long_tool_result_is_shown_in_full_on_request(session_page: SessionPage) -> None:
+    await session_page.user.choose(
+        session_page.page.get_by_role("combobox", name="Mode", exact=True), "yolo"
+    )
+    await session_page.send("/demo run seq 1 20000")
+    await session_page.wait_until_idle()
+    tool = session_page.answers.last.locator("details.tool").first
+    await session_page.user.press(tool.locator("summary"))
     output = tool.locator("pre.output")
     await expect(output).to_contain_text("are left out here")
-    await at.hands.press(tool.get_by_role("button", name="Show all"))
+    await session_page.user.press(tool.get_by_role("button", name="Show all"))
     await expect(output).to_contain_text("\n10000\n")
     await expect(output).not_to_contain_text("are left out here")
     await expect(tool.get_by_role("button", name="show")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""The page starts: signed in by its address or by hand, and shows what needs a person."""
+"""The start of the page: signing in, opening a view by its address, unknown addresses."""
 
 import json
 from pathlib import Path
@@ -6,20 +6,20 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 
-from tests.page.browser import Faults, Screen
-from tests.page.conftest import OpenPage, made_worktree
-from tests.page.line import Line
+from tests.page.browser import PageErrors, Screen
+from tests.page.conftest import OpenPage, create_worktree
+from tests.page.proxy import Proxy
 from tests.program import Serving
 from tests.server.conftest import Socket
 
 
-async def test_the_token_leaves_the_address_at_once(page: Page, served: Serving) -> None:
-    assert served.token not in page.url
+async def test_the_token_is_removed_from_the_address_at_once(page: Page, server: Serving) -> None:
+    assert server.token not in page.url
     await page.reload()
     await expect(page.locator("#link")).to_have_text("connected")
 
 
-async def test_it_opens_at_the_place_that_the_address_names(
+async def test_the_page_opens_the_view_in_its_address(
     open_page: OpenPage, session: Any, screen: Screen
 ) -> None:
     page = await open_page(f"/session/{session['id']}", screen=screen)
@@ -27,41 +27,41 @@ async def test_it_opens_at_the_place_that_the_address_names(
     assert page.url.endswith(f"#/session/{session['id']}")
 
 
-async def test_a_wrong_token_is_told_and_the_right_one_lets_in(
-    page: Page, served: Serving, faults: Faults
+async def test_a_wrong_token_is_rejected_and_the_right_one_signs_in(
+    page: Page, server: Serving, page_errors: PageErrors
 ) -> None:
-    faults.allow("401")
+    page_errors.allow("401")
     await page.evaluate("sessionStorage.setItem('spinney-token', 'wrong')")
     await page.reload()
     await expect(page.get_by_role("heading", name="Sign in to Spinney")).to_be_visible()
-    refused = page.get_by_role("alert").filter(has_text="Wrong token.")
-    await expect(refused).to_be_visible()
-    await expect(refused).to_have_class("bad")
-    await page.get_by_label("Token").fill(served.token)
+    error = page.get_by_role("alert").filter(has_text="Wrong token.")
+    await expect(error).to_be_visible()
+    await expect(error).to_have_class("bad")
+    await page.get_by_label("Token").fill(server.token)
     await page.get_by_role("button", name="Sign in", exact=True).click()
     await expect(page.locator("#link")).to_have_text("connected")
     await expect(page.locator("#sign-in")).to_be_hidden()
 
 
-async def test_what_another_client_makes_stands_in_the_tree(
-    page: Page, other: Socket, session: Any
+async def test_the_tree_follows_changes_by_another_client(
+    page: Page, client: Socket, session: Any
 ) -> None:
     row = page.locator(f'#tree a[href$="{session["id"]}"]')
     await expect(row).to_contain_text("Fix the parser")
-    await other.call("update_session", sessionId=session["id"], name="Mend the parser")
+    await client.call("update_session", sessionId=session["id"], name="Mend the parser")
     await expect(row).to_contain_text("Mend the parser")
-    await other.call("delete_session", sessionId=session["id"])
+    await client.call("delete_session", sessionId=session["id"])
     await expect(row).to_have_count(0)
 
 
-async def test_the_colours_of_who_never_chose_any_are_asked_for_once(page: Page) -> None:
-    asked = await page.evaluate(
+async def test_the_default_theme_is_requested_once(page: Page) -> None:
+    urls = await page.evaluate(
         "() => performance.getEntriesByType('resource').map((each) => each.name)"
     )
-    assert sum("/theme.css" in name for name in asked) == 1
+    assert sum("/theme.css" in name for name in urls) == 1
 
 
-async def test_what_a_place_asks_at_the_start_is_asked_once_the_connection_is_there(
+async def test_requests_of_the_first_view_wait_for_the_connection(
     open_page: OpenPage, worktree: Any
 ) -> None:
     scripts = {"scripts": {"run": "echo ripe"}}
@@ -70,15 +70,15 @@ async def test_what_a_place_asks_at_the_start_is_asked_once_the_connection_is_th
     await expect(page.locator(".script")).to_contain_text("echo ripe")
 
 
-async def test_a_place_that_is_opened_before_it_is_told_of_is_shown_once_it_is(
-    line: Line, open_page: OpenPage, other: Socket, repository: Path
+async def test_a_view_opened_before_its_data_arrives_is_shown_once_it_does(
+    proxy: Proxy, open_page: OpenPage, client: Socket, repository: Path
 ) -> None:
-    pages = [await open_page(base_url=line.base_url) for _ in range(4)]
+    pages = [await open_page(base_url=proxy.base_url) for _ in range(4)]
     for page in pages:
         await expect(page.locator("#link")).to_have_text("connected")
-    line.hold()
-    project = await other.call("add_project", path=str(repository))
-    worktree = await made_worktree(other, projectId=project["id"])
+    proxy.stall()
+    project = await client.call("add_project", path=str(repository))
+    worktree = await create_worktree(client, projectId=project["id"])
     places = {
         f"project/{project['id']}": "Refresh",
         f"worktree/{worktree['id']}": "Push",
@@ -89,12 +89,12 @@ async def test_a_place_that_is_opened_before_it_is_told_of_is_shown_once_it_is(
         await page.goto(f"/#/{place}")
         missing = "No projects yet" if place == "new" else "does not exist"
         await expect(page.get_by_text(missing)).to_be_visible()
-    await line.restore()
+    await proxy.restore()
     for page, there in zip(pages, places.values(), strict=True):
         await expect(page.locator("#content")).to_contain_text(there)
 
 
-async def test_an_address_that_names_nothing_says_so_and_leads_home(page: Page) -> None:
+async def test_an_unknown_address_shows_an_error_and_a_link_to_the_start_page(page: Page) -> None:
     home = page.get_by_role("link", name="Go to the start page")
     for address in ("/#/nonsense", "/nonsense"):
         await page.goto(address)
@@ -103,6 +103,6 @@ async def test_an_address_that_names_nothing_says_so_and_leads_home(page: Page) 
         await expect(page.locator("#title")).to_have_text("Needs you")
 
 
-async def test_a_path_without_its_hash_is_the_same_place(page: Page, session: Any) -> None:
+async def test_a_path_without_a_hash_opens_the_same_view(page: Page, session: Any) -> None:
     await page.goto(f"/session/{session['id']}")
     await expect(page.locator("#title")).to_have_text(session["name"])

@@ -1,4 +1,4 @@
-"""However an answer arrives, the page shows the same: cut anywhere, joined late, or read."""
+"""An answer is rendered the same however it arrives: in any pieces, joined late, or read later."""
 
 import random
 from typing import Any
@@ -10,8 +10,8 @@ from model.backends import base
 from model.domain.resources import Usage
 from tests.page.conftest import OpenPage
 from tests.page.hostile import MARKDOWN
-from tests.page.person import Conversation, Pointer
-from tests.page.stage import Stage
+from tests.page.in_process import InProcessServer
+from tests.page.user_input import Pointer, SessionPage
 from tests.puppet import Puppet
 from tests.server.conftest import Socket
 
@@ -44,7 +44,7 @@ const a = `${"text"}`;
 | x \\| y | | z |
 
 > said by
-> > somebody else
+> > another user
 > - in a list
 
 Setext heading
@@ -66,7 +66,7 @@ and an end
 [1]: https://example.org "a title"
 """
 
-HELD_BACK = (
+AMBIGUOUS_ENDS = (
     "`",
     "```",
     "~~~",
@@ -84,35 +84,34 @@ HELD_BACK = (
     "&",
     "    ",
 )
-"""Ends that could still become something else."""
+"""Ends of a text whose Markdown meaning depends on what follows."""
 
 
 @pytest.fixture
-def served(stage: Stage) -> Stage:
-    """What the pages of this module are of."""
-    return stage
+def server(in_process_server: InProcessServer) -> InProcessServer:
+    return in_process_server
 
 
-def pieces(text: str, chance: random.Random) -> list[str]:
-    """The text, cut at random."""
-    cut = []
+def split_randomly(text: str, chance: random.Random) -> list[str]:
+    """The text in pieces of random size."""
+    pieces = []
     while text:
         size = chance.choice((1, 1, 2, 3, 8, 40))
-        cut.append(text[:size])
+        pieces.append(text[:size])
         text = text[size:]
-    return cut
+    return pieces
 
 
-async def begin(stage: Stage, other: Socket, session: Any) -> Puppet:
-    await other.call("send_chat_message", sessionId=session["id"], message="go")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
+async def begin_turn(in_process_server: InProcessServer, client: Socket, session: Any) -> Puppet:
+    await client.call("send_chat_message", sessionId=session["id"], message="go")
+    puppet = await in_process_server.backend.newest()
+    await puppet.wait_for_call("send")
     return puppet
 
 
-async def drawn(page: Page) -> str:
-    """All of the conversation as it stands in the page."""
-    await Conversation(Pointer(page)).idle()
+async def read_conversation(page: Page) -> str:
+    """The HTML of the conversation."""
+    await SessionPage(Pointer(page)).wait_until_idle()
     return await page.locator(".message").evaluate_all(
         "(all) => all.map((one) => one.outerHTML).join('\\n')"
     )
@@ -120,18 +119,18 @@ async def drawn(page: Page) -> str:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
-async def test_a_page_that_watched_one_that_came_later_and_one_that_reads_it_show_the_same(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any, seed: int
+async def test_pages_opened_before_during_and_after_a_turn_show_the_same(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any, seed: int
 ) -> None:
     chance = random.Random(seed)
     place = f"/session/{session['id']}"
     watched = await open_page(place)
-    puppet = await begin(stage, other, session)
-    texts = [PROSE, *MARKDOWN, *(f"an end {end}" for end in HELD_BACK)]
+    puppet = await begin_turn(in_process_server, client, session)
+    texts = [PROSE, *MARKDOWN, *(f"an end {end}" for end in AMBIGUOUS_ENDS)]
     chance.shuffle(texts)
     for number, text in enumerate(texts):
         kind = "thinking" if number % 9 == 4 else "text"
-        for piece in pieces(text, chance):
+        for piece in split_randomly(text, chance):
             puppet.say(base.TextDelta(f"block {number}", piece, kind))
         if number % 5 == 2:
             tool = f"tool {number}"
@@ -148,15 +147,15 @@ async def test_a_page_that_watched_one_that_came_later_and_one_that_reads_it_sho
     await expect(watched.locator(".message").last).to_contain_text("replaced in the end")
     read = await open_page(place)
     await expect(read.locator(".message")).to_have_count(2)
-    assert await drawn(watched) == await drawn(read)
-    assert await drawn(later) == await drawn(read)
+    assert await read_conversation(watched) == await read_conversation(read)
+    assert await read_conversation(later) == await read_conversation(read)
 
 
-async def test_a_page_that_joins_has_what_was_written_so_far(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_a_page_opened_during_a_turn_shows_the_text_so_far(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
     place = f"/session/{session['id']}"
-    puppet = await begin(stage, other, session)
+    puppet = await begin_turn(in_process_server, client, session)
     pages: list[Page] = []
     for number, piece in enumerate(PROSE.split("\n\n")):
         if number % 3 == 0:
@@ -170,11 +169,11 @@ async def test_a_page_that_joins_has_what_was_written_so_far(
     puppet.say(base.TurnFinished("end_turn", Usage()))
 
 
-async def test_the_reader_stays_where_they_are_while_an_answer_grows(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_the_scroll_position_stays_while_an_answer_grows(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
     page = await open_page(f"/session/{session['id']}")
-    puppet = await begin(stage, other, session)
+    puppet = await begin_turn(in_process_server, client, session)
     puppet.say(*(base.TextDelta("first", f"line {number}\n\n") for number in range(200)))
     transcript = page.get_by_role("log", name="Conversation")
     top = "(element) => element.scrollTop"
@@ -197,26 +196,29 @@ async def test_the_reader_stays_where_they_are_while_an_answer_grows(
     assert await transcript.evaluate(end) < 2
 
 
-GROWN_BEFORE_IT_IS_MEASURED = """(scroller) => {
+GROW_BEFORE_SCROLL_EVENT = """(scroller) => {
   const more = document.createElement("p");
   more.style.height = "900px";
   scroller.querySelector(".messages").append(more);
   scroller.dispatchEvent(new Event("scroll"));
 }"""
-"""As where what was out of sight is higher than guessed, and a scroll to its end is told then."""
+"""Adds content and then fires a scroll event.
+
+That happens when content outside the viewport turns out to be higher than estimated.
+"""
 
 
-async def test_who_is_at_the_end_stays_there_when_it_moves_away_beneath_them(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_a_page_scrolled_to_the_end_stays_there_when_the_content_grows(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
     page = await open_page(f"/session/{session['id']}")
-    puppet = await begin(stage, other, session)
+    puppet = await begin_turn(in_process_server, client, session)
     puppet.say(*(base.TextDelta("first", f"line {number}\n\n") for number in range(200)))
     puppet.say(base.TurnFinished("end_turn", Usage()))
     await expect(page.locator(".prose")).to_contain_text("line 199")
     await expect(page.locator(".pulse")).to_have_count(0)
     transcript = page.get_by_role("log", name="Conversation")
-    await transcript.evaluate(GROWN_BEFORE_IT_IS_MEASURED)
+    await transcript.evaluate(GROW_BEFORE_SCROLL_EVENT)
     for _ in range(2):
         await page.evaluate("() => new Promise(requestAnimationFrame)")
     below = "(element) => element.scrollHeight - element.scrollTop - element.clientHeight"
@@ -224,11 +226,11 @@ async def test_who_is_at_the_end_stays_there_when_it_moves_away_beneath_them(
     await expect(page.get_by_role("button", name="↓ Go to the end")).to_be_hidden()
 
 
-async def test_what_was_opened_stays_open_while_more_comes(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_an_open_fold_stays_open_while_an_answer_grows(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
     page = await open_page(f"/session/{session['id']}")
-    puppet = await begin(stage, other, session)
+    puppet = await begin_turn(in_process_server, client, session)
     puppet.say(base.ToolUse("one", "bash", {"command": "seq 3"}))
     fold = page.locator("details.tool")
     await fold.locator("summary").click()

@@ -1,4 +1,4 @@
-"""What agents do, as the page draws it: to-do lists, sub-agents, folds that stay; and recaps."""
+"""Agents' tools in the page: to-do lists, sub-agents, questions, recaps, diffs."""
 
 import time
 import uuid
@@ -12,32 +12,32 @@ from model.domain.events import MessageQueued, SessionUpdated
 from model.domain.resources import Message, Question, QuestionOption, TextBlock, Usage
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
-from tests.page.stage import Stage
+from tests.page.in_process import InProcessServer
 from tests.puppet import Puppet
 from tests.server.conftest import Socket
 
 
 @pytest.fixture
-def served(stage: Stage) -> Stage:
-    return stage
+def server(in_process_server: InProcessServer) -> InProcessServer:
+    return in_process_server
 
 
-async def begin(stage: Stage, other: Socket, session: Any) -> Puppet:
-    await other.call("send_chat_message", sessionId=session["id"], message="go")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
+async def begin_turn(in_process_server: InProcessServer, client: Socket, session: Any) -> Puppet:
+    await client.call("send_chat_message", sessionId=session["id"], message="go")
+    puppet = await in_process_server.backend.newest()
+    await puppet.wait_for_call("send")
     return puppet
 
 
-async def opened(open_page: OpenPage, session: Any) -> Page:
+async def open_session(open_page: OpenPage, session: Any) -> Page:
     return await open_page(f"/session/{session['id']}")
 
 
-async def test_a_to_do_list_is_a_list(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_a_to_do_list_is_shown_as_a_list(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
-    page = await opened(open_page, session)
-    puppet = await begin(stage, other, session)
+    page = await open_session(open_page, session)
+    puppet = await begin_turn(in_process_server, client, session)
     todos = [
         {"content": "read it", "status": "completed"},
         {"content": "mend it", "status": "in_progress"},
@@ -53,11 +53,11 @@ async def test_a_to_do_list_is_a_list(
     puppet.say(base.TurnFinished("end_turn", Usage()))
 
 
-async def test_what_a_sub_agent_does_lies_in_its_fold_and_keys_stay_there(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_tools_of_a_sub_agent_are_in_its_fold_which_keeps_the_focus(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
-    page = await opened(open_page, session)
-    puppet = await begin(stage, other, session)
+    page = await open_session(open_page, session)
+    puppet = await begin_turn(in_process_server, client, session)
     puppet.say(base.ToolUse("task", "task", {"description": "look around"}))
     task = page.locator(".message > [data-tool] > details.tool")
     await task.locator("summary").focus()
@@ -72,39 +72,43 @@ async def test_what_a_sub_agent_does_lies_in_its_fold_and_keys_stay_there(
         await expect(task.locator("summary").first).to_be_focused()
     await expect(task).to_have_count(1)
     puppet.say(base.ToolResult("task", "looked around"))
-    ended = page.locator(".message > details.tool")
-    await expect(ended.get_by_role("img", name="done").first).to_be_visible()
-    await expect(ended.locator("summary").first).to_be_focused()
+    finished = page.locator(".message > details.tool")
+    await expect(finished.get_by_role("img", name="done").first).to_be_visible()
+    await expect(finished.locator("summary").first).to_be_focused()
     puppet.say(base.TurnFinished("end_turn", Usage()))
 
 
-async def test_a_recap_and_the_mode_of_the_turn_are_told_as_long_as_they_hold(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any, screen: Screen
+async def test_a_recap_and_the_mode_of_the_turn_are_shown_while_they_apply(
+    in_process_server: InProcessServer,
+    client: Socket,
+    open_page: OpenPage,
+    session: Any,
+    screen: Screen,
 ) -> None:
     page = await open_page(f"/session/{session['id']}", screen=screen)
-    told = SessionUpdated(session_id=session["id"], updates={"recap": "It mended two tests."})
-    await stage.workspace.store.accept(told)
+    update = SessionUpdated(session_id=session["id"], updates={"recap": "It mended two tests."})
+    await in_process_server.workspace.store.accept(update)
     recap = page.locator(".recap")
     await expect(recap).to_have_text("While you were awayIt mended two tests.")
-    puppet = await begin(stage, other, session)
+    puppet = await begin_turn(in_process_server, client, session)
     await expect(recap).to_have_count(0)
 
-    # An agent that takes another mode with its next message only.
-    kept = page.get_by_role("group", name="Session settings").get_by_role("status")
+    # This agent changes its mode only with the next message.
+    status = page.get_by_role("group", name="Session settings").get_by_role("status")
     await page.get_by_role("combobox", name="Mode", exact=True).select_option("build")
-    await puppet.hears("configure")
+    await puppet.wait_for_call("configure")
     puppet.say(base.TurnModeReported("plan"))
-    await expect(kept).to_have_text("from the next turn, now plan")
-    await expect(kept).to_be_in_viewport(ratio=1)
+    await expect(status).to_have_text("from the next turn, now plan")
+    await expect(status).to_be_in_viewport(ratio=1)
     puppet.say(base.TurnFinished("end_turn", Usage()))
-    await expect(kept).to_be_hidden()
+    await expect(status).to_be_hidden()
 
 
-async def test_to_several_choices_own_words_are_added(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_text_can_be_added_to_several_choices(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
-    page = await opened(open_page, session)
-    puppet = await begin(stage, other, session)
+    page = await open_session(open_page, session)
+    puppet = await begin_turn(in_process_server, client, session)
     sweets = [QuestionOption(label="Milk"), QuestionOption(label="Sugar")]
     asked = Question(question="What with it?", options=sweets, multi_select=True)
     puppet.say(base.QuestionAsked("q", (asked,)))
@@ -113,8 +117,8 @@ async def test_to_several_choices_own_words_are_added(
         await card.get_by_role("button", name=label).click()
     await card.get_by_role("textbox").fill("and lemon")
     await card.get_by_role("button", name="Answer").click()
-    heard = await puppet.hears("answer")
-    assert "Milk, Sugar, and lemon" in str(heard)
+    call = await puppet.wait_for_call("answer")
+    assert "Milk, Sugar, and lemon" in str(call)
 
 
 REVIEW = """Please change this:
@@ -126,24 +130,24 @@ REVIEW = """Please change this:
 and *nothing* else."""
 
 
-async def test_code_tasks_and_days_are_drawn_as_what_they_are(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_diffs_task_lists_and_dates_are_rendered(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
     yesterday = time.time() - 24 * 3600
-    said = Message(
+    message = Message(
         id=str(uuid.uuid4()),
         role="user",
         content=[TextBlock(text="long ago")],
         timestamp=yesterday,
         session_id=session["id"],
     )
-    stage.workspace.store.record(
-        MessageQueued(session_id=session["id"], message=said, status="processing")
+    in_process_server.workspace.store.record(
+        MessageQueued(session_id=session["id"], message=message, status="processing")
     )
-    page = await opened(open_page, session)
-    await other.call("send_chat_message", sessionId=session["id"], message=REVIEW)
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
+    page = await open_session(open_page, session)
+    await client.call("send_chat_message", sessionId=session["id"], message=REVIEW)
+    puppet = await in_process_server.backend.newest()
+    await puppet.wait_for_call("send")
     puppet.say(base.TextDelta("a", "- [x] read it\n- [ ] mend `it`\n- [link](https://a.example)\n"))
     puppet.say(base.PermissionRequested("p", "bash", {"command": "rm x"}, "Run `rm x` in `tmp`?"))
     card = page.locator("section.request")
@@ -164,4 +168,4 @@ async def test_code_tasks_and_days_are_drawn_as_what_they_are(
             "new Date().toLocaleDateString('en', "
             "{ weekday: 'long', month: 'long', day: 'numeric' })"
         )
-    await other.call("stop_generation", sessionId=session["id"])
+    await client.call("stop_generation", sessionId=session["id"])

@@ -1,4 +1,4 @@
-"""The page's modules are typed by their comments, and the types hold."""
+"""The page's modules are type-checked by their JSDoc comments."""
 
 import shutil
 import subprocess
@@ -9,10 +9,10 @@ from tests.patience import PATIENCE
 from tests.program import ROOT
 
 
-def test_the_types_in_the_comments_of_the_modules_hold() -> None:
+def test_the_modules_pass_the_type_checker() -> None:
     tsc = shutil.which("tsc")
     if tsc is None:
-        pytest.skip("needs tsc, which npm's package typescript brings")
+        pytest.skip("needs tsc, from the npm package typescript")
     ran = subprocess.run(
         [tsc, "--project", "tests/page/jsconfig.json", "--pretty", "false"],
         cwd=ROOT,
@@ -23,7 +23,7 @@ def test_the_types_in_the_comments_of_the_modules_hold() -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_every_module_asks_for_them() -> None:
+def test_every_module_is_type_checked() -> None:
     modules = sorted((ROOT / "server" / "web").rglob("*.js"))
     assert modules
     first = {str(path.relative_to(ROOT)): path.read_text().splitlines()[0] for path in modules}

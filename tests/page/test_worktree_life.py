@@ -1,4 +1,4 @@
-"""The whole life of a worktree in the page: by mouse, by touch on a phone, by keys alone."""
+"""The whole life of a worktree in the page: by mouse, by touch on a phone, by keyboard."""
 
 import subprocess
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 from playwright.async_api import expect
 
 from tests.model.hosting.conftest import FakeGh, fake_gh  # noqa: F401 - a fixture
-from tests.page.diff.conftest import repository  # noqa: F401 - a fixture: it has a remote
-from tests.page.diff.tree import button, file
-from tests.page.person import Conversation, Hands, open_tree
+from tests.page.diff.conftest import repository  # noqa: F401 - a fixture, with a remote
+from tests.page.diff.work_tree import button, file
+from tests.page.user_input import SessionPage, UserInput, open_tree
 from tests.server.conftest import Socket
 
 NAME = "calm-heron"
@@ -18,79 +18,79 @@ PULL_REQUEST = "https://github.com/ada/orchard/pull/7"
 
 
 @pytest.fixture
-def person(fake_gh: FakeGh, hands: Hands) -> Conversation:  # noqa: F811
-    """Somebody at a page; pull requests go to a stand-in of `gh`."""
-    fake_gh.answers("pr create", f"{PULL_REQUEST}\n")
-    return Conversation(hands)
+def session_page(fake_gh: FakeGh, user: UserInput) -> SessionPage:  # noqa: F811
+    """A page; pull requests go to a fake `gh`."""
+    fake_gh.set_result("pr create", f"{PULL_REQUEST}\n")
+    return SessionPage(user)
 
 
-async def go(hands: Hands, place: str) -> None:
-    """Go to one of the places below the projects."""
-    await open_tree(hands)
-    await hands.press(hands.page.locator("#tree").get_by_role("link", name=place, exact=True))
-    await expect(hands.page.locator("#title")).to_have_text(place)
+async def open_view(user: UserInput, name: str) -> None:
+    """Open one of the views that are linked below the projects."""
+    await open_tree(user)
+    await user.press(user.page.locator("#tree").get_by_role("link", name=name, exact=True))
+    await expect(user.page.locator("#title")).to_have_text(name)
 
 
 async def test_a_worktree_lives_from_its_first_message_to_its_removal(
-    person: Conversation,
+    session_page: SessionPage,
     project: Any,
     repository: Path,  # noqa: F811
     fake_gh: FakeGh,  # noqa: F811
-    other: Socket,
+    client: Socket,
 ) -> None:
-    await _begin(person)
-    (worktree,) = await other.call("list_worktrees", projectId=project["id"])
+    await _create(session_page)
+    (worktree,) = await client.call("list_worktrees", projectId=project["id"])
     root = Path(worktree["path"])
-    await _talk(person, root)
-    await _commit_and_propose(person, fake_gh)
-    await _archive_and_bring_back(person)
+    await _chat(session_page, root)
+    await _commit_and_propose(session_page, fake_gh)
+    await _archive_and_restore(session_page)
     assert (root / "apples.txt").read_text() == "many\n"
-    await _remove(person)
+    await _remove(session_page)
     assert not root.exists()
-    branches = await other.call("get_project_branches", projectId=project["id"])
+    branches = await client.call("get_project_branches", projectId=project["id"])
     assert NAME not in [branch["name"] for branch in branches]
 
 
-async def _begin(person: Conversation) -> None:
-    """A new worktree, with what its agent is to do."""
-    page, hands = person.page, person.hands
-    await go(hands, "New worktree")
-    wanted = "/demo plan write apples.txt: many; say carried out"
-    await hands.write(page.get_by_role("textbox", name="First message"), wanted)
-    await hands.write(page.get_by_role("textbox", name="Name", exact=True), NAME)
-    await hands.press(button(page, "Create"))
+async def _create(session_page: SessionPage) -> None:
+    """Create a worktree with a first message."""
+    page, user = session_page.page, session_page.user
+    await open_view(user, "New worktree")
+    message = "/demo plan write apples.txt: many; say carried out"
+    await user.write(page.get_by_role("textbox", name="First message"), message)
+    await user.write(page.get_by_role("textbox", name="Name", exact=True), NAME)
+    await user.press(button(page, "Create"))
     await expect(page.get_by_role("heading", name="Approve this plan?")).to_be_visible()
 
 
-async def _talk(person: Conversation, root: Path) -> None:
-    """The plan is approved, a question answered."""
-    await person.press("Build")
-    await expect(person.answers.last).to_contain_text("carried out")
-    await person.idle()
+async def _chat(session_page: SessionPage, root: Path) -> None:
+    """Approve the plan and answer a question."""
+    await session_page.press("Build")
+    await expect(session_page.answers.last).to_contain_text("carried out")
+    await session_page.wait_until_idle()
     assert (root / "apples.txt").exists()
-    await person.say("/demo ask Tea or coffee? | Tea | Coffee")
-    await person.press("Tea")
-    await person.press("Answer")
-    await expect(person.answers.last).to_contain_text("You answered: Tea")
-    await person.idle()
+    await session_page.send("/demo ask Tea or coffee? | Tea | Coffee")
+    await session_page.press("Tea")
+    await session_page.press("Answer")
+    await expect(session_page.answers.last).to_contain_text("You answered: Tea")
+    await session_page.wait_until_idle()
 
 
-async def _commit_and_propose(person: Conversation, fake_gh: FakeGh) -> None:  # noqa: F811
-    """What it changed is read, committed, pushed and proposed."""
-    page, hands = person.page, person.hands
-    await hands.press(page.get_by_role("navigation").get_by_role("link", name="Changes"))
+async def _commit_and_propose(session_page: SessionPage, fake_gh: FakeGh) -> None:  # noqa: F811
+    """Read, commit and push the changes; open a pull request."""
+    page, user = session_page.page, session_page.user
+    await user.press(page.get_by_role("navigation").get_by_role("link", name="Changes"))
     await expect(file(page, "apples.txt")).to_contain_text("many")
-    await hands.press(button(page, "Commit"))
+    await user.press(button(page, "Commit"))
     form = page.get_by_role("form", name="Commit")
-    await hands.write(form.get_by_role("textbox", name="Commit message"), "Count the apples")
-    await hands.press(button(form, "Commit"))
+    await user.write(form.get_by_role("textbox", name="Commit message"), "Count the apples")
+    await user.press(button(form, "Commit"))
     await expect(page.get_by_text("Committed as ")).to_be_visible()
-    await hands.press(button(page, "Push"))
+    await user.press(button(page, "Push"))
     await expect(page.get_by_text("Pushed.")).to_be_visible()
-    await hands.press(button(page, "Pull request"))
+    await user.press(button(page, "Pull request"))
     form = page.get_by_role("form", name="Pull request")
-    await hands.write(form.get_by_role("textbox", name="Title"), "Apples, counted")
-    await hands.press(button(form, "Push and open"))
+    await user.write(form.get_by_role("textbox", name="Title"), "Apples, counted")
+    await user.press(button(form, "Push and open"))
     await expect(page.get_by_role("link", name="Pull request 7")).to_have_attribute(
         "href", PULL_REQUEST
     )
@@ -98,44 +98,44 @@ async def _commit_and_propose(person: Conversation, fake_gh: FakeGh) -> None:  #
     assert "--title=Apples, counted" in created
 
 
-async def _archive_and_bring_back(person: Conversation) -> None:
-    page, hands = person.page, person.hands
-    await hands.press(page.get_by_role("link", name="← Worktree"))
+async def _archive_and_restore(session_page: SessionPage) -> None:
+    page, user = session_page.page, session_page.user
+    await user.press(page.get_by_role("link", name="← Worktree"))
     await expect(page.locator("#title")).to_have_text(NAME)
-    await hands.press(button(page, "Archive"))
-    await go(hands, "Archive")
+    await user.press(button(page, "Archive"))
+    await open_view(user, "Archive")
     archived = page.locator(".archived").filter(has_text=NAME)
-    await hands.press(button(archived, "Restore"))
+    await user.press(button(archived, "Restore"))
     await expect(archived).to_have_count(0)
 
 
-async def _remove(person: Conversation) -> None:
-    page, hands = person.page, person.hands
-    await open_tree(hands)
-    await hands.press(page.locator("#tree").get_by_role("link", name=NAME))
-    await hands.press(button(page, "Remove"))
-    await hands.press(page.get_by_role("dialog").get_by_role("button", name="Delete permanently"))
+async def _remove(session_page: SessionPage) -> None:
+    page, user = session_page.page, session_page.user
+    await open_tree(user)
+    await user.press(page.locator("#tree").get_by_role("link", name=NAME))
+    await user.press(button(page, "Remove"))
+    await user.press(page.get_by_role("dialog").get_by_role("button", name="Delete permanently"))
     await expect(page.locator("#title")).to_have_text("Needs you")
-    await open_tree(hands)
+    await open_tree(user)
     await expect(page.locator("#tree").get_by_role("link", name=NAME)).to_have_count(0)
 
 
-async def test_a_worktree_made_by_hand_is_adopted_and_let_go(
-    hands: Hands,
+async def test_a_worktree_made_by_hand_is_adopted(
+    user: UserInput,
     project: Any,
     repository: Path,  # noqa: F811
-    other: Socket,
+    client: Socket,
     tmp_path: Path,
 ) -> None:
     by_hand = tmp_path / "by-hand"
-    words = ["git", "worktree", "add", "-q", "-b", "theirs", str(by_hand)]
-    subprocess.run(words, cwd=repository, check=True)
-    page = hands.page
-    await open_tree(hands)
-    await hands.press(page.locator("#tree").get_by_role("link", name=project["name"]))
-    await hands.press(button(page, "Adopt a worktree"))
-    await hands.press(button(page, "Adopt theirs"))
+    command = ["git", "worktree", "add", "-q", "-b", "theirs", str(by_hand)]
+    subprocess.run(command, cwd=repository, check=True)
+    page = user.page
+    await open_tree(user)
+    await user.press(page.locator("#tree").get_by_role("link", name=project["name"]))
+    await user.press(button(page, "Adopt a worktree"))
+    await user.press(button(page, "Adopt theirs"))
     await expect(page.locator("#title")).to_have_text("theirs")
-    (adopted,) = await other.call("list_worktrees", projectId=project["id"])
+    (adopted,) = await client.call("list_worktrees", projectId=project["id"])
     assert adopted["path"] == str(by_hand) and adopted["adopted"] is True
-    assert await other.call("list_outside_worktrees", projectId=project["id"]) == []
+    assert await client.call("list_outside_worktrees", projectId=project["id"]) == []

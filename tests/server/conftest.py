@@ -12,7 +12,7 @@ from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
 from tests.patience import PATIENCE
-from tests.ports import own_port
+from tests.ports import find_free_port
 
 TOKEN = "correct-horse-battery-staple-0123456789"
 
@@ -20,13 +20,13 @@ StartServer = Callable[..., Awaitable[Server]]
 
 
 class Socket:
-    """A WebSocket client that keeps events aside while it waits for answers."""
+    """A WebSocket client that keeps all frames, also while it waits for a reply."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse, patience: float = PATIENCE) -> None:
         self.socket = socket
         self._patience = patience
         self.frames: list[dict[str, Any]] = []
-        """Everything that came, in order."""
+        """All received frames, in order."""
         self._number = 0
 
     async def receive(self) -> dict[str, Any]:
@@ -40,14 +40,14 @@ class Socket:
         await self.socket.send_str(frame if isinstance(frame, str) else json.dumps(frame))
 
     async def answer(self, request_id: str | None) -> dict[str, Any]:
-        """The reply to this request."""
+        """Wait for the reply to a request."""
         while True:
             frame = await self.receive()
             if frame.get("type") in ("response", "error") and frame["id"] == request_id:
                 return frame
 
     async def call(self, command: str, **args: Any) -> Any:
-        """A command's result; fails the test on an error."""
+        """Run a command and return its result; fails the test on an error."""
         self._number += 1
         request_id = f"call-{self._number}"
         await self.send({"id": request_id, "command": command, "args": args})
@@ -56,18 +56,18 @@ class Socket:
         return frame["data"]
 
     async def event(self, name: str) -> dict[str, Any]:
-        """The next event of this name."""
+        """Wait for the next event of this name."""
         while True:
             frame = await self.receive()
             if frame.get("event") == name:
                 return frame
 
-    async def closed(self) -> int | None:
-        """Wait for the end; the close code."""
+    async def wait_closed(self) -> int | None:
+        """Wait until the socket is closed; returns the close code."""
         while True:
             message = await self.socket.receive(timeout=self._patience)
             if message.type is aiohttp.WSMsgType.CLOSE:
-                # Not the socket's code: that tells if its own answer went through, too.
+                # Not the socket's close code: it also depends on whether its own reply was sent.
                 return int(message.data)
             if message.type in (
                 aiohttp.WSMsgType.CLOSED,
@@ -91,14 +91,14 @@ async def start_server(workspace: Workspace) -> AsyncIterator[StartServer]:
         limits: Limits | None = None,
     ) -> Server:
         preferences = workspace.store.state.preferences
-        # As a stored one: a client could set no token that is short or empty.
+        # As if stored before: clients cannot set a short or empty token.
         stored = preferences.model_copy(update={"http_server_token": token})
         await workspace.change_preferences(stored)
         server = Server(workspace, limits=limits)
         workspace.http_server = server
         started.append(server)
         await server.start(
-            port or own_port(), localhost_only=localhost_only, token_required=token_required
+            port or find_free_port(), localhost_only=localhost_only, token_required=token_required
         )
         return server
 
@@ -123,12 +123,12 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def base_url(server: Server) -> str:
-    """Where the server is."""
+    """The address of the server."""
     return str(server.status()["base_url"])
 
 
 def bearer(token: str = TOKEN) -> dict[str, str]:
-    """The header that carries the token."""
+    """The authorization header with the token."""
     return {"Authorization": f"Bearer {token}"}
 
 
@@ -140,7 +140,7 @@ async def connect(
     blocks: bool = False,
     **options: Any,
 ) -> Socket:
-    """Open a WebSocket with the token; numbered when `since` is given, with `blocks` as a page."""
+    """Open a WebSocket with the token; numbered with `since`, as a page with `blocks`."""
     params = {"token": TOKEN, **({} if since is None else {"since": str(since)})}
     if blocks:
         params["blocks"] = "1"
@@ -149,7 +149,7 @@ async def connect(
 
 
 async def raw_request(server: Server, *lines: bytes, body: bytes = b"") -> tuple[int, bytes]:
-    """Send a request byte by byte as given; the status and everything that came back."""
+    """Send these lines and body; returns the status and the whole response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
     try:
         writer.write(b"\r\n".join(lines) + b"\r\nConnection: close\r\n\r\n" + body)

@@ -1,4 +1,4 @@
-"""Who may come in: tokens, Host and Origin, preflight, and what must never leak."""
+"""Authentication: tokens, Host and Origin, preflight, and that the token never leaks."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ from tests.server.conftest import (
     raw_request,
 )
 
-EVIL = {"Origin": "http://evil.test"}
+FOREIGN_ORIGIN = {"Origin": "http://evil.test"}
 
 
 async def get(
@@ -34,7 +34,7 @@ async def get(
     return response
 
 
-async def test_a_foreign_page_without_the_token_is_told_so_readably(
+async def test_a_foreign_page_without_the_token_can_read_the_error(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     response = await get(server, http, Origin="http://evil.test")
@@ -51,11 +51,11 @@ async def test_a_valid_token_is_enough_from_any_origin_and_host(
     assert response.headers["Access-Control-Allow-Origin"] == "*"
 
 
-async def test_every_preflight_passes_without_a_token_and_echoes_what_was_asked(
+async def test_every_preflight_succeeds_without_a_token_and_echoes_the_request(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     asked = {
-        **EVIL,
+        **FOREIGN_ORIGIN,
         "Access-Control-Request-Method": "PATCH",
         "Access-Control-Request-Headers": "authorization,x-a",
     }
@@ -68,7 +68,7 @@ async def test_every_preflight_passes_without_a_token_and_echoes_what_was_asked(
         assert "Access-Control-Allow-Credentials" not in response.headers
 
 
-async def test_without_a_required_token_only_own_pages_and_programs_come_in(
+async def test_without_a_required_token_only_same_origin_pages_and_programs_are_accepted(
     start_server: StartServer, http: aiohttp.ClientSession
 ) -> None:
     server = await start_server(token_required=False)
@@ -92,7 +92,7 @@ async def test_a_foreign_page_cannot_open_a_websocket(
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await http.ws_connect(f"{base_url(server)}/ws", headers={"Origin": origin})
         assert refused.value.status == 401
-    assert (await connect(server, http, headers=EVIL)).socket.closed is False
+    assert (await connect(server, http, headers=FOREIGN_ORIGIN)).socket.closed is False
     if not token_required:
         assert (await http.ws_connect(f"{base_url(server)}/ws")).closed is False
 
@@ -110,7 +110,7 @@ async def test_a_foreign_page_cannot_open_a_websocket(
         "127.1",
     ],
 )
-async def test_a_name_that_others_can_point_here_needs_the_token(
+async def test_a_host_that_is_not_loopback_requires_the_token(
     start_server: StartServer, http: aiohttp.ClientSession, host: str
 ) -> None:
     server = await start_server(token_required=False)
@@ -122,7 +122,7 @@ async def test_a_name_that_others_can_point_here_needs_the_token(
 @pytest.mark.parametrize(
     "host", ["LOCALHOST:{}", "localhost.:{}", "a.localhost:{}", "[::1]:{}", "127.0.0.2"]
 )
-async def test_a_loopback_name_needs_no_token(
+async def test_a_loopback_host_requires_no_token(
     start_server: StartServer, http: aiohttp.ClientSession, host: str
 ) -> None:
     server = await start_server(token_required=False)
@@ -147,7 +147,7 @@ async def test_a_loopback_name_needs_no_token(
         [b"Host: localhost", b"Authorization: Bearer \xff\xfe"],
     ],
 )
-async def test_malformed_headers_are_refused_and_harm_nobody(
+async def test_malformed_headers_are_refused_and_affect_no_other_request(
     start_server: StartServer,
     http: aiohttp.ClientSession,
     lines: list[bytes],
@@ -167,10 +167,10 @@ async def test_a_simple_form_post_from_a_page_does_nothing(
     url = f"{base_url(server)}/api/sessions/{session.id}/messages"
     text = {"Content-Type": "text/plain"}
     body = json.dumps({"message": "delete everything"})
-    assert (await http.post(url, data=body, headers={**text, **EVIL})).status == 401
+    assert (await http.post(url, data=body, headers={**text, **FOREIGN_ORIGIN})).status == 401
     assert (await http.post(url, data=body, headers=text)).status == 400
     assert workspace.store.state.sessions[session.id].message_count == 0
-    with_token = await http.post(url, data=body, headers={**text, **EVIL, **bearer()})
+    with_token = await http.post(url, data=body, headers={**text, **FOREIGN_ORIGIN, **bearer()})
     assert with_token.status == 200
 
 
@@ -194,7 +194,7 @@ async def test_an_empty_token_never_matches(
     assert (await http.get(f"{base_url(server)}/api/auth?token=")).status == 401
 
 
-async def test_many_wrong_tokens_lock_nobody_out_and_fill_no_log(
+async def test_many_wrong_tokens_lock_no_client_out_and_write_one_log_line(
     server: Server, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -205,7 +205,7 @@ async def test_many_wrong_tokens_lock_nobody_out_and_fill_no_log(
     assert len([line for line in caplog.messages if "refused" in line]) == 1
 
 
-async def test_the_token_can_be_checked_in_header_and_address(
+async def test_the_token_can_be_checked_in_header_and_query(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     good = await get(server, http, "/api/auth", **bearer())
@@ -217,13 +217,13 @@ async def test_the_token_can_be_checked_in_header_and_address(
     assert (body["ok"], body["error_type"]) == (False, "authentication_error")
 
 
-async def test_a_token_in_the_address_opens_nothing_but_the_websocket(
+async def test_the_api_refuses_a_token_in_the_query(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     assert (await get(server, http, f"/api/init?token={TOKEN}")).status == 401
 
 
-async def test_the_token_is_in_no_log_and_no_answer(
+async def test_the_token_is_in_no_log_and_no_response(
     server: Server, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture, session: Any
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -244,27 +244,27 @@ async def test_the_token_is_in_no_log_and_no_answer(
     await socket.call("get_preferences")
     await socket.call("get_http_server_status")
     await socket.call("update_preferences", changes={"theme": "dark"})
-    # The refusal quotes the bad line, but only to the one who sent it.
+    # The error quotes the invalid line, but only to its sender.
     await raw_request(server, b"GET /?token=" + TOKEN.encode() + b" HTTP/9.9", b"a b")
     seen += json.dumps(socket.frames) + caplog.text
     assert "GET /api/init 200" in caplog.text
     assert TOKEN not in seen
 
 
-async def test_the_address_file_is_private_and_goes_with_the_server(
+async def test_the_server_file_is_private_and_removed_with_the_server(
     server: Server, workspace: Workspace
 ) -> None:
     path: Path = workspace.directories.server
-    told = json.loads(path.read_text())
-    assert told["token"] == TOKEN
-    assert told["base_url"] == f"http://127.0.0.1:{told['port']}"
+    address = json.loads(path.read_text())
+    assert address["token"] == TOKEN
+    assert address["base_url"] == f"http://127.0.0.1:{address['port']}"
     assert path.stat().st_mode & 0o777 == 0o600
     await server.stop()
     assert not path.exists()
 
 
 @pytest.mark.parametrize(
-    ("host", "origin", "welcome"),
+    ("host", "origin", "is_accepted"),
     [
         ("10.0.0.5:3456", None, True),
         ("10.0.0.5:3456", "http://10.0.0.5:3456", True),
@@ -275,21 +275,22 @@ async def test_the_address_file_is_private_and_goes_with_the_server(
         ("localhost:3456", "http://localhost:3456", True),
     ],
 )
-def test_an_open_door_in_a_network_goes_by_the_machines_own_address(
-    host: str, origin: str | None, welcome: bool
+def test_without_a_token_a_server_in_a_network_accepts_only_its_own_address(
+    host: str, origin: str | None, is_accepted: bool
 ) -> None:
-    door = Authenticator(lambda: TOKEN)
-    door.port, door.token_required, door.localhost_only = 3456, False, False
-    knock = Credentials(hosts=(host,), origin=origin, local_address="10.0.0.5")
-    if welcome:
-        door.check(knock)
+    authenticator = Authenticator(lambda: TOKEN)
+    authenticator.port = 3456
+    authenticator.token_required = authenticator.localhost_only = False
+    credentials = Credentials(hosts=(host,), origin=origin, local_address="10.0.0.5")
+    if is_accepted:
+        authenticator.check(credentials)
     else:
         with pytest.raises(SpinneyError, match="from this origin"):
-            door.check(knock)
+            authenticator.check(credentials)
 
 
 @pytest.mark.parametrize(
-    ("protocols", "comes_in"),
+    ("protocols", "is_accepted"),
     [
         ("spinney, token.{}", True),
         ("token.{}", False),
@@ -298,12 +299,12 @@ def test_an_open_door_in_a_network_goes_by_the_machines_own_address(
         ("spinney", False),
     ],
 )
-async def test_a_websocket_may_offer_the_token_among_its_protocols(
-    server: Server, http: aiohttp.ClientSession, protocols: str, comes_in: bool
+async def test_a_websocket_may_give_the_token_in_its_protocols(
+    server: Server, http: aiohttp.ClientSession, protocols: str, is_accepted: bool
 ) -> None:
     encoded = base64.urlsafe_b64encode(TOKEN.encode()).decode().rstrip("=")
     headers = {"Sec-WebSocket-Protocol": protocols.format(encoded)}
-    if not comes_in:
+    if not is_accepted:
         with pytest.raises(aiohttp.WSServerHandshakeError, match="401"):
             await http.ws_connect(f"{base_url(server)}/ws", headers=headers)
         return

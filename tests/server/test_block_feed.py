@@ -1,4 +1,4 @@
-"""Text as block trees on the wire: what a page puts together is what the whole text renders to."""
+"""Text streamed as block trees: a client assembles the same blocks as the whole text renders to."""
 
 import asyncio
 import random
@@ -36,14 +36,14 @@ def weave(loom: str) -> int:
 | 1 | 2 |
 
 > said by
-> somebody
+> someone
 
 [1]: https://example.org
 """
 
 
 class Page:
-    """Puts blocks together as the page in the browser does."""
+    """Assembles blocks as the page in the browser does."""
 
     def __init__(self, socket: Socket) -> None:
         self.socket = socket
@@ -56,13 +56,13 @@ class Page:
         while True:
             frame = await self.socket.receive()
             if frame.get("event") == "content-blocks":
-                self._place(frame["payload"])
+                self._apply(frame["payload"])
             if frame.get("event") == name:
                 return frame
 
-    def _place(self, told: dict[str, Any]) -> None:
-        known = self.blocks.setdefault((told["message_id"], told["content_index"]), [])
-        first, blocks = told["from"], told["blocks"]
+    def _apply(self, payload: dict[str, Any]) -> None:
+        known = self.blocks.setdefault((payload["message_id"], payload["content_index"]), [])
+        first, blocks = payload["from"], payload["blocks"]
         assert first <= len(known)
         if blocks and "from_line" in blocks[0]:
             grown = dict(blocks[0])
@@ -95,47 +95,47 @@ def end(workspace: Workspace, message_id: str = "m") -> None:
     workspace.store.record(done)
 
 
-def whole(text: str) -> list[dict[str, Any]]:
+def render(text: str) -> list[dict[str, Any]]:
     return [as_json(block) for block in parse_markdown(text)]
 
 
-async def a_page(http: aiohttp.ClientSession, server: Server) -> Page:
+async def open_page(http: aiohttp.ClientSession, server: Server) -> Page:
     return Page(await connect(server, http, 0, blocks=True))
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_wherever_a_text_is_cut_a_page_has_the_blocks_of_the_whole(
+async def test_streamed_blocks_equal_those_of_the_whole_text(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace, session: Session, seed: int
 ) -> None:
-    chance = random.Random(seed)
-    page = await a_page(http, server)
+    rng = random.Random(seed)
+    page = await open_page(http, server)
     await page.show("s")
-    await page.socket.call("get_preferences")  # it is shown by now
+    await page.socket.call("get_preferences")  # the session is shown now
     begin(workspace)
     rest = TEXT
     while rest:
-        size = chance.randint(1, 60)
+        size = rng.randint(1, 60)
         write(workspace, rest[:size])
         rest = rest[size:]
-        if chance.random() < 0.3:
+        if rng.random() < 0.3:
             await page.until("content-blocks")
     end(workspace)
     await page.until("message-completed")
     await page.socket.call("get_preferences")
     for frame in page.socket.frames:
         assert frame.get("event") != "content-delta"
-    # What comes with the end of a message stands behind it.
+    # The last blocks may arrive after the end of the message.
     late = [f for f in page.socket.frames if f.get("event") == "content-blocks"]
     again = Page(page.socket)
     for frame in late:
-        again._place(frame["payload"])
-    assert again.blocks["m", 0] == whole(TEXT)
+        again._apply(frame["payload"])
+    assert again.blocks["m", 0] == render(TEXT)
 
 
-async def test_who_comes_late_has_all_that_was_written(
+async def test_a_late_client_gets_everything_written_so_far(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace, session: Session
 ) -> None:
-    early, late = await a_page(http, server), await a_page(http, server)
+    early, late = await open_page(http, server), await open_page(http, server)
     await early.show("s")
     await early.socket.call("get_preferences")
     begin(workspace)
@@ -150,22 +150,22 @@ async def test_who_comes_late_has_all_that_was_written(
         assert [line for line in block["lines"] if line] == [[["line"]], [["another"]]]
 
 
-async def test_code_that_grows_is_told_by_its_new_lines_alone(
+async def test_growing_code_is_sent_as_its_new_lines_only(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace, session: Session
 ) -> None:
-    page = await a_page(http, server)
+    page = await open_page(http, server)
     await page.show("s")
     await page.socket.call("get_preferences")
     begin(workspace)
     write(workspace, "```\n" + "a line\n" * 1000)
     await page.until("content-blocks")
     write(workspace, "one more\n")
-    told = (await page.until("content-blocks"))["payload"]["blocks"]
-    assert len(told[0]["lines"]) < 5
+    sent = (await page.until("content-blocks"))["payload"]["blocks"]
+    assert len(sent[0]["lines"]) < 5
     assert len(page.blocks["m", 0][0]["lines"]) >= 1001
 
 
-async def test_a_long_paragraph_is_not_told_anew_with_each_change(
+async def test_a_long_paragraph_is_not_resent_with_each_change(
     server: Server,
     http: aiohttp.ClientSession,
     workspace: Workspace,
@@ -173,7 +173,7 @@ async def test_a_long_paragraph_is_not_told_anew_with_each_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(block_feed, "MAX_RESEND_RATE", 100)
-    page = await a_page(http, server)
+    page = await open_page(http, server)
     await page.show("s")
     await page.socket.call("get_preferences")
     begin(workspace)
@@ -183,18 +183,18 @@ async def test_a_long_paragraph_is_not_told_anew_with_each_change(
         write(workspace, "and another ")
         await asyncio.sleep(block_feed.FLUSH_INTERVAL * 2)
     end(workspace)
-    told = []
-    while not told or told[-1] not in ("content-blocks", "message-completed"):
-        told.append((await page.socket.receive()).get("event"))
-    assert told[-1] == "message-completed"
+    events = []
+    while not events or events[-1] not in ("content-blocks", "message-completed"):
+        events.append((await page.socket.receive()).get("event"))
+    assert events[-1] == "message-completed"
     await page.until("content-blocks")
-    assert page.blocks["m", 0] == whole("a word " * 1000 + "and another " * 3)
+    assert page.blocks["m", 0] == render("a word " * 1000 + "and another " * 3)
 
 
-async def test_only_the_session_that_is_shown_is_fed(
+async def test_only_the_shown_session_sends_blocks(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace, session: Session
 ) -> None:
-    page = await a_page(http, server)
+    page = await open_page(http, server)
     await page.show("s")
     await page.show(None)
     await page.socket.call("get_preferences")
@@ -206,10 +206,10 @@ async def test_only_the_session_that_is_shown_is_fed(
     assert not [f for f in page.socket.frames if f.get("event") == "content-blocks"]
 
 
-async def test_a_session_that_is_not_there_cannot_be_shown(
+async def test_an_unknown_session_cannot_be_shown(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
-    page = await a_page(http, server)
+    page = await open_page(http, server)
     await page.show("nobody")
     frame = await page.socket.answer(None)
     assert "nobody" in frame["error"]
@@ -224,21 +224,21 @@ async def test_other_clients_get_no_blocks_and_cannot_ask_for_them(
         assert (await client.answer(None))["error"] == "Missing field: id"
 
 
-async def test_stored_messages_come_with_blocks_beside_their_texts(
+async def test_stored_messages_have_blocks_beside_their_texts(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace, session: Session
 ) -> None:
-    page = await a_page(http, server)
+    page = await open_page(http, server)
     content = [TextBlock(text="**bold**"), PlanBlock(text="1. look")]
-    said = Message(id="m", role="assistant", timestamp=1, session_id="s", content=content)
-    workspace.store.record(e.MessageStarted(message_id="m", session_id="s", message=said))
+    message = Message(id="m", role="assistant", timestamp=1, session_id="s", content=content)
+    workspace.store.record(e.MessageStarted(message_id="m", session_id="s", message=message))
     end(workspace)
-    told = await page.socket.call("get_message_blocks", session_id="s")
-    blocks = told["messages"][0]["content"]
-    assert [block["blocks"] for block in blocks] == [whole("**bold**"), whole("1. look")]
+    stored = await page.socket.call("get_message_blocks", session_id="s")
+    blocks = stored["messages"][0]["content"]
+    assert [block["blocks"] for block in blocks] == [render("**bold**"), render("1. look")]
     assert [block["text"] for block in blocks] == ["**bold**", "1. look"]
 
 
-async def test_the_loop_goes_on_beside_long_texts_and_their_page_holds_all_that_was_told_before_it(
+async def test_rendering_does_not_block_the_loop_and_includes_text_written_meanwhile(
     workspace: Workspace, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(3):
@@ -252,12 +252,12 @@ async def test_the_loop_goes_on_beside_long_texts_and_their_page_holds_all_that_
     async def write_more() -> None:
         write(workspace, "Two.", 1, message_id="m2")
 
-    def while_more_is_written(message: Message) -> dict[str, Any]:
+    def write_while_rendering(message: Message) -> dict[str, Any]:
         if message.id == "m1":
             asyncio.run_coroutine_threadsafe(write_more(), loop).result(PATIENCE)
         return render_message(message)
 
-    monkeypatch.setattr(blocks, "_with_blocks", while_more_is_written)
+    monkeypatch.setattr(blocks, "_with_blocks", write_while_rendering)
     page = await blocks.get_message_blocks(workspace, "s")
     texts = [block["text"] for block in page.messages[-1]["content"]]
     assert texts == ["One." * 5000, "Two."]

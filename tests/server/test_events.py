@@ -1,4 +1,4 @@
-"""Events on the wire: both envelopes, both forms, resuming, falling behind, subscriptions."""
+"""Events over WebSockets: envelopes, numbered frames, resuming, slow readers, subscriptions."""
 
 import asyncio
 import json
@@ -84,19 +84,19 @@ INTERFACE: list[tuple[e.Event, str, set[str]]] = [
 ]
 
 
-def text(number: int, session_id: str = "s", size: int = 1) -> e.Event:
-    """An event that never merges with its neighbours."""
+def make_event(number: int, session_id: str = "s", size: int = 1) -> e.Event:
+    """An event that is never merged with adjacent ones."""
     return e.TaskCompleted(task=f"{session_id}:{number}", ok=True, detail="x" * size)
 
 
-def delta(session_id: str, number: int) -> e.Event:
+def make_delta(session_id: str, number: int) -> e.Event:
     return e.ContentDelta(
         message_id=session_id, content=f"{number}", content_index=number, session_id=session_id
     )
 
 
-async def until_silent(socket: Socket) -> list[dict[str, Any]]:
-    """All events up to now: what comes before the answer to a question asked now."""
+async def drain_events(socket: Socket) -> list[dict[str, Any]]:
+    """All events until now: those that arrive before the reply to a command sent now."""
     socket.frames.clear()
     await socket.call("list_projects")
     return [frame for frame in socket.frames if "event" in frame]
@@ -107,15 +107,15 @@ async def test_a_plain_client_gets_exactly_the_fields_of_the_interface(
 ) -> None:
     socket = await connect(server, http)
     subscribed = await connect(server, http)
-    subscribed_to = await _session(workspace)
+    subscribed_to = await _create_session(workspace)
     await subscribed.send({"type": "subscribe", "session_id": subscribed_to, "id": "1"})
     await subscribed.answer("1")
-    await until_silent(socket)
-    await until_silent(subscribed)
+    await drain_events(socket)
+    await drain_events(subscribed)
     for event, _, _ in INTERFACE:
         workspace.bus.publish(event)
     for one in (socket, subscribed):
-        frames = await until_silent(one)
+        frames = await drain_events(one)
         assert [frame["event"] for frame in frames] == [event.name for event, _, _ in INTERFACE]
         for frame, (_, envelope, fields) in zip(frames, INTERFACE, strict=True):
             head = {"event", "data"} if envelope == "data" else {"type", "event", "payload"}
@@ -124,8 +124,8 @@ async def test_a_plain_client_gets_exactly_the_fields_of_the_interface(
             assert frame.get("type", "event") == "event"
 
 
-async def _session(workspace: Workspace) -> str:
-    # It has no directory, and says so already: a poll that finds that out would be one more event.
+async def _create_session(workspace: Workspace) -> str:
+    # Already `missing`, as it has no directory; otherwise a poll would publish one more event.
     await workspace.store.accept(
         e.ProjectAdded(project=PROJECT),
         e.WorktreeCreated(worktree=WORKTREE.model_copy(update={"status": "missing"})),
@@ -139,20 +139,20 @@ async def test_events_for_mirrors_and_their_fields_reach_numbered_clients_only(
 ) -> None:
     plain, numbered = await connect(server, http), await connect(server, http, since=0)
     workspace.bus.publish(e.RunNoticed(session_id="s", text="retrying"))
-    workspace.bus.publish(delta("s", 1))
-    assert [f["event"] for f in await until_silent(plain)] == ["content-delta"]
-    notice, told = (await until_silent(numbered))[-2:]
+    workspace.bus.publish(make_delta("s", 1))
+    assert [f["event"] for f in await drain_events(plain)] == ["content-delta"]
+    notice, last = (await drain_events(numbered))[-2:]
     assert (notice["event"], notice["seq"]) == ("session-notice", workspace.bus.seq - 1)
-    assert (told["data"]["session_id"], told["seq"]) == ("s", workspace.bus.seq)
+    assert (last["data"]["session_id"], last["seq"]) == ("s", workspace.bus.seq)
 
 
-async def test_secrets_stand_in_no_frame(
+async def test_secrets_are_in_no_frame(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     socket = await connect(server, http)
     workspace.bus.publish(e.ProjectAdded(project=PROJECT))
     workspace.bus.publish(e.PreferencesUpdated(changes={"tracker_api_key": "k", "theme": "dark"}))
-    project, preferences = await until_silent(socket)
+    project, preferences = await drain_events(socket)
     assert project["payload"]["tracker_api_key"] is None
     assert preferences["payload"] == {"changes": {"theme": "dark"}}
 
@@ -160,49 +160,49 @@ async def test_secrets_stand_in_no_frame(
 async def test_a_numbered_client_is_greeted_with_the_newest_number(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
-    workspace.bus.publish(text(1))
+    workspace.bus.publish(make_event(1))
     socket = await connect(server, http, since=0)
     hello = await socket.receive()
     assert hello["event"] == "hello"
     assert hello["payload"]["seq"] == workspace.bus.seq
     assert hello["payload"]["version"] == model.__version__
-    workspace.bus.publish(text(2))
-    assert [frame["payload"]["task"] for frame in await until_silent(socket)] == ["s:2"]
+    workspace.bus.publish(make_event(2))
+    assert [frame["payload"]["task"] for frame in await drain_events(socket)] == ["s:2"]
 
 
 async def test_a_client_resumes_where_it_was(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     for number in range(10):
-        workspace.bus.publish(text(number))
+        workspace.bus.publish(make_event(number))
     seq = workspace.bus.seq
     socket = await connect(server, http, since=seq - 3)
-    frames = await until_silent(socket)
+    frames = await drain_events(socket)
     assert [frame["seq"] for frame in frames[1:]] == [seq - 2, seq - 1, seq]
 
 
-async def test_a_client_that_comes_back_too_late_is_told_what_it_missed(
+async def test_a_client_that_resumes_too_late_gets_the_missed_range(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     for number in range(1500):
-        workspace.bus.publish(text(number))
+        workspace.bus.publish(make_event(number))
     seq = workspace.bus.seq
-    hello, missed, *rest = await until_silent(await connect(server, http, since=5))
+    hello, missed, *rest = await drain_events(await connect(server, http, since=5))
     assert hello["payload"]["seq"] == seq
     assert missed["event"] == "events-missed"
     assert missed["payload"] == {"from": 6, "to": seq - 1000}
     assert [frame["seq"] for frame in rest] == list(range(seq - 999, seq + 1))
 
 
-async def test_a_number_of_another_run_counts_as_missed(
+async def test_a_sequence_number_of_another_run_counts_as_missed(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
-    frames = await until_silent(await connect(server, http, since=workspace.bus.seq + 50))
+    frames = await drain_events(await connect(server, http, since=workspace.bus.seq + 50))
     assert [frame["event"] for frame in frames] == ["hello", "events-missed"]
 
 
 @pytest.mark.parametrize("since", ["-1", "x", "1.5", "٣", "9" * 40])
-async def test_a_number_that_is_none_is_refused(
+async def test_an_invalid_sequence_number_is_refused(
     server: Server, http: aiohttp.ClientSession, since: str
 ) -> None:
     url = f"{server.status()['base_url']}/ws"
@@ -212,7 +212,7 @@ async def test_a_number_that_is_none_is_refused(
 
 
 class LateReader:
-    """A numbered client on a socket with a small buffer that reads only when told to."""
+    """A numbered client on a socket with a small buffer that reads only on demand."""
 
     def __init__(self, server: Server, since: str = "?since=0") -> None:
         self._socket = sockets.socket()
@@ -233,10 +233,10 @@ class LateReader:
             f"Authorization: {bearer()['Authorization']}\r\n\r\n".encode(),
         )
         while b"\r\n\r\n" not in self._buffer:
-            await self._more()
+            await self._receive()
         self._buffer = self._buffer.partition(b"\r\n\r\n")[2]
 
-    async def _more(self) -> None:
+    async def _receive(self) -> None:
         async with asyncio.timeout(PATIENCE):
             found = await asyncio.get_running_loop().sock_recv(self._socket, 1 << 20)
         if not found:
@@ -246,30 +246,30 @@ class LateReader:
     async def frame(self) -> dict[str, Any]:
         while True:
             while len(self._buffer) < 2:
-                await self._more()
+                await self._receive()
             size, head = self._buffer[1], 2
             if size >= 126:
                 head = 4 if size == 126 else 10
                 while len(self._buffer) < head:
-                    await self._more()
+                    await self._receive()
                 size = int.from_bytes(self._buffer[2:head], "big")
             while len(self._buffer) < head + size:
-                await self._more()
+                await self._receive()
             opcode, payload = self._buffer[0], self._buffer[head : head + size]
             self._buffer = self._buffer[head + size :]
             if opcode == 0x81:
                 return dict(json.loads(payload))
 
-    async def ended(self) -> None:
+    async def wait_ended(self) -> None:
         with pytest.raises((ConnectionError, OSError)):
             while True:
-                await self._more()
+                await self._receive()
 
     def close(self) -> None:
         self._socket.close()
 
 
-async def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(
+async def test_a_client_that_never_reads_blocks_no_other_and_is_disconnected(
     start_server: StartServer, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     server = await start_server(limits=Limits(stuck=0.5))
@@ -277,18 +277,18 @@ async def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(
     await stuck.open()
     good = [await connect(server, http) for _ in range(10)]
     for number in range(3000):
-        workspace.bus.publish(text(number, size=4096))
+        workspace.bus.publish(make_event(number, size=4096))
         if number % 100 == 99:
             workspace.bus.seal()
-            await asyncio.gather(*(until_silent(socket) for socket in good))
+            await asyncio.gather(*(drain_events(socket) for socket in good))
     async with asyncio.timeout(PATIENCE):
         while server.status()["clients"] > 10:
             await asyncio.sleep(0.05)
-    await stuck.ended()
+    await stuck.wait_ended()
     stuck.close()
 
 
-async def test_a_burst_does_not_lie_whole_in_the_socket_of_a_client_that_does_not_read(
+async def test_a_burst_is_not_buffered_whole_for_a_client_that_does_not_read(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     late = LateReader(server)
@@ -310,16 +310,16 @@ async def test_a_burst_does_not_lie_whole_in_the_socket_of_a_client_that_does_no
     late.close()
 
 
-async def test_a_late_reader_gets_the_newest_thousand_in_order_and_is_told(
+async def test_a_late_reader_gets_the_newest_thousand_in_order_and_the_missed_ranges(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     late = LateReader(server)
     await late.open()
     witness = await connect(server, http)
     for number in range(4000):
-        workspace.bus.publish(text(number, size=4096))
+        workspace.bus.publish(make_event(number, size=4096))
         if number % 100 == 99:
-            await until_silent(witness)
+            await drain_events(witness)
     newest = workspace.bus.seq
     frames = [await late.frame()]
     while frames[-1].get("seq") != newest:
@@ -329,31 +329,31 @@ async def test_a_late_reader_gets_the_newest_thousand_in_order_and_is_told(
     assert len(gaps) >= 1
     seqs = [frame["seq"] for frame in frames if "seq" in frame]
     assert seqs == sorted(set(seqs))
-    told = {
+    missed = {
         number
         for i in gaps
         for number in range(frames[i]["payload"]["from"], frames[i]["payload"]["to"] + 1)
     }
-    assert told | set(seqs) == set(range(seqs[0], newest + 1))
-    assert not told & set(seqs)
+    assert missed | set(seqs) == set(range(seqs[0], newest + 1))
+    assert not missed & set(seqs)
     assert set(range(newest - 999, newest + 1)) <= set(seqs)
 
 
 async def test_a_subscription_keeps_a_sessions_events_under_a_flood(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
-    session_id = await _session(workspace)
+    session_id = await _create_session(workspace)
     late, witness = LateReader(server), await connect(server, http)
     await late.open()
-    await until_silent(witness)
+    await drain_events(witness)
     connection = next(c for c in server._running.sockets._open if c.numbered)
     connection.reader.subscribe(session_id)
     for number in range(3000):
         workspace.bus.publish(
-            delta(session_id, number) if number % 100 == 0 else text(number, size=4096)
+            make_delta(session_id, number) if number % 100 == 0 else make_event(number, size=4096)
         )
         if number % 50 == 49:
-            await until_silent(witness)
+            await drain_events(witness)
     newest = workspace.bus.seq
     seen, frame = [], await late.frame()
     while frame.get("seq") != newest:
@@ -364,12 +364,12 @@ async def test_a_subscription_keeps_a_sessions_events_under_a_flood(
     assert seen == list(range(0, 3000, 100))
 
 
-async def test_hundreds_of_clients_hear_every_event_in_order(
+async def test_hundreds_of_clients_receive_every_event_in_order(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     clients = [await connect(server, http) for _ in range(320)]
     for number in range(30):
-        workspace.bus.publish(text(number))
+        workspace.bus.publish(make_event(number))
         if number % 5 == 0:
             workspace.bus.seal()
     for client in clients:
@@ -377,13 +377,13 @@ async def test_hundreds_of_clients_hear_every_event_in_order(
             assert (await client.receive())["payload"]["task"] == f"s:{number}"
 
 
-async def test_an_event_that_cannot_be_written_stops_nobody(
+async def test_an_event_that_cannot_be_serialized_counts_as_missed(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     plain, numbered = await connect(server, http), await connect(server, http, since=0)
     broken = Message(id="m", role="user", timestamp=1, content=[TextBlock(text="\ud800")])
     workspace.bus.publish(e.MessageQueued(session_id="s", message=broken, status="sent"))
-    workspace.bus.publish(text(2))
-    assert [f["event"] for f in await until_silent(plain)] == ["task:completed"]
-    names = [f["event"] for f in await until_silent(numbered)]
+    workspace.bus.publish(make_event(2))
+    assert [f["event"] for f in await drain_events(plain)] == ["task:completed"]
+    names = [f["event"] for f in await drain_events(numbered)]
     assert names[-2:] == ["events-missed", "task:completed"]

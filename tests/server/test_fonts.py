@@ -1,4 +1,4 @@
-"""Fonts from the configuration folder: by their names alone, and only what is a font."""
+"""Fonts of the configuration folder: only font files with known names are served."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from server.fonts import MAX_FONT_BYTES, font_files
 FONT = b"wOF2 and what follows"
 
 
-def test_without_the_folder_there_is_an_empty_sheet(tmp_path: Path) -> None:
+def test_without_the_folder_the_style_sheet_is_empty(tmp_path: Path) -> None:
     assert font_files(tmp_path / "fonts") == {"/fonts.css": b""}
 
 
@@ -30,7 +30,7 @@ def test_a_variable_font_serves_all_weights_and_one_with_a_bold_file_its_own(
     assert 'url("fonts/inter.woff2")' in inter
 
 
-def test_what_is_no_font_or_no_name_of_a_preference_is_left_out(tmp_path: Path) -> None:
+def test_invalid_fonts_and_unknown_names_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "geist.woff2").write_bytes(b"<script>")
     (tmp_path / "roboto.woff2").write_bytes(FONT + b"\0" * MAX_FONT_BYTES)
     (tmp_path / "comic-sans.woff2").write_bytes(FONT)

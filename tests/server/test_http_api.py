@@ -1,4 +1,4 @@
-"""The HTTP paths: the interface's rows, and every error as JSON."""
+"""The HTTP interface, and errors as JSON."""
 
 import json
 from typing import Any
@@ -16,7 +16,7 @@ from tests.server.conftest import base_url, bearer
 
 
 class Api:
-    """Calls with the token; gives the status and the JSON."""
+    """Sends requests with the token; returns the status and the JSON."""
 
     def __init__(self, server: Server, http: aiohttp.ClientSession) -> None:
         self._url = base_url(server)
@@ -36,7 +36,7 @@ def api(server: Server, http: aiohttp.ClientSession) -> Api:
     return Api(server, http)
 
 
-async def test_health_is_told_to_everybody(server: Server, http: aiohttp.ClientSession) -> None:
+async def test_health_needs_no_token(server: Server, http: aiohttp.ClientSession) -> None:
     response = await http.get(base_url(server) + "/healthz")
     assert (response.status, await response.json()) == (200, {"ok": True})
 
@@ -65,7 +65,9 @@ async def test_a_message_is_sent_and_read_again(
     assert [m["role"] for m in page["messages"]] == ["user"]
 
 
-async def test_a_session_lives_by_its_paths(api: Api, worktree: Worktree) -> None:
+async def test_a_session_is_created_changed_archived_and_deleted(
+    api: Api, worktree: Worktree
+) -> None:
     path = f"/api/worktrees/{worktree.id}/sessions"
     status, made = await api("POST", path, {"name": "Fix it", "execution_mode": "build"})
     assert (status, made["name"], made["execution_mode"]) == (201, "Fix it", "build")
@@ -82,7 +84,7 @@ async def test_a_session_lives_by_its_paths(api: Api, worktree: Worktree) -> Non
     assert (await api("GET", one))[0] == 404
 
 
-async def test_a_session_without_given_settings_plans(api: Api, worktree: Worktree) -> None:
+async def test_a_session_is_in_plan_mode_by_default(api: Api, worktree: Worktree) -> None:
     status, made = await api("POST", f"/api/worktrees/{worktree.id}/sessions")
     assert (status, made["execution_mode"]) == (201, "plan")
 
@@ -119,7 +121,9 @@ async def test_a_missing_session_is_named(api: Api) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"message": ""}, {"message": 5}, {"message": "x", "files": "y"}, [], "text", 5]
 )
-async def test_a_bad_body_is_a_400_with_a_sentence(api: Api, session: Session, body: Any) -> None:
+async def test_an_invalid_body_is_a_400_with_a_reason(
+    api: Api, session: Session, body: Any
+) -> None:
     status, answer = await api("POST", f"/api/sessions/{session.id}/messages", body)
     assert (status, answer["error_type"]) == (400, "invalid_request")
     assert answer["error"]
@@ -130,7 +134,7 @@ async def test_a_bad_body_is_a_400_with_a_sentence(api: Api, session: Session, b
     [b"{", b"\xff", b"[" * 100_000, b'{"message": NaN}', b'{"message": 1e999}',
      b'{"message": ' + b"9" * 5000 + b"}"],
 )  # fmt: skip
-async def test_what_is_no_json_is_a_400(
+async def test_invalid_json_is_a_400(
     server: Server, http: aiohttp.ClientSession, session: Session, body: bytes
 ) -> None:
     url = f"{base_url(server)}/api/sessions/{session.id}/messages"
@@ -154,7 +158,7 @@ async def test_unknown_addresses_and_methods_are_json_too(
     assert (await api("GET", "/ws"))[0] == 400
 
 
-async def test_what_nobody_foresaw_stays_in_the_log(
+async def test_details_of_an_unexpected_error_stay_in_the_log(
     api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def explode(*_: Any) -> None:
@@ -169,7 +173,7 @@ async def test_what_nobody_foresaw_stays_in_the_log(
     assert "hunter2" in caplog.text
 
 
-async def test_the_path_names_the_session_whatever_the_body_says(
+async def test_the_session_id_of_the_path_overrides_the_body(
     api: Api, session: Session, workspace: Workspace
 ) -> None:
     body = {"name": "Renamed", "session_id": "other", "sessionId": "other"}
@@ -177,7 +181,7 @@ async def test_the_path_names_the_session_whatever_the_body_says(
     assert (status, changed["id"], changed["name"]) == (200, session.id, "Renamed")
 
 
-async def test_a_limit_of_the_agents_provider_is_handed_on(
+async def test_a_rate_limit_of_the_provider_is_a_429(
     api: Api, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def limited(*_: Any, **__: Any) -> Any:

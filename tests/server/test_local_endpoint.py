@@ -1,4 +1,4 @@
-"""The way in for this user's other terminals, and how long a Spinney without a screen stays."""
+"""The local endpoint for other terminals, and how long Spinney runs without a client."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,40 +18,40 @@ from tests.patience import PATIENCE
 
 
 @pytest.fixture
-async def door(workspace: Workspace) -> AsyncIterator[LocalEndpoint]:
-    door = LocalEndpoint(workspace)
-    yield door
-    await door.close()
+async def endpoint(workspace: Workspace) -> AsyncIterator[LocalEndpoint]:
+    endpoint = LocalEndpoint(workspace)
+    yield endpoint
+    await endpoint.close()
 
 
-async def test_who_knocks_is_let_in_with_the_token_alone_and_may_do_what_a_terminal_may(
-    workspace: Workspace, door: LocalEndpoint
+async def test_a_client_with_the_token_has_the_permissions_of_a_terminal(
+    workspace: Workspace, endpoint: LocalEndpoint
 ) -> None:
-    port, token = door.open()
+    port, token = endpoint.open()
     client = RemoteClient(f"http://127.0.0.1:{port}", token)
-    stranger = RemoteClient(f"http://127.0.0.1:{port}", "guessed-" * 5)
+    unauthenticated = RemoteClient(f"http://127.0.0.1:{port}", "guessed-" * 5)
     try:
         async for update in client.updates():
             assert isinstance(update, Loaded)
             break
-        assert door.clients == 1
-        # The public server's token, which nobody outside is ever told.
+        assert endpoint.clients == 1
+        # The public server's token, which remote clients cannot get.
         assert await client.call(get_http_server_token)
         with pytest.raises(SpinneyError, match="does not accept this token"):
-            await stranger.connect()
+            await unauthenticated.connect()
     finally:
         await client.close()
-        await stranger.close()
-    # The address of the public server is nobody's here.
+        await unauthenticated.close()
+    # There is no server file, as the public server does not run.
     assert not workspace.directories.server.exists()
 
 
-async def test_a_stop_from_a_terminal_says_what_it_cuts_short_and_then_ends(
-    workspace: Workspace, door: LocalEndpoint
+async def test_a_stop_reports_interrupted_runs_and_then_shuts_down(
+    workspace: Workspace, endpoint: LocalEndpoint
 ) -> None:
     ended = asyncio.Event()
     workspace.request_shutdown = ended.set
-    port, token = door.open()
+    port, token = endpoint.open()
     client = RemoteClient(f"http://127.0.0.1:{port}", token)
     try:
         assert (await client.call(stop_spinney))["interrupted"] == 0
@@ -61,9 +61,9 @@ async def test_a_stop_from_a_terminal_says_what_it_cuts_short_and_then_ends(
         await client.close()
 
 
-async def test_a_door_at_which_nobody_knocked_closes(door: LocalEndpoint) -> None:
-    port, _ = door.open()
-    await door.close()
+async def test_an_endpoint_without_connections_closes(endpoint: LocalEndpoint) -> None:
+    port, _ = endpoint.open()
+    await endpoint.close()
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection("127.0.0.1", port)
 
@@ -72,7 +72,7 @@ async def test_a_door_at_which_nobody_knocked_closes(door: LocalEndpoint) -> Non
     "updates",
     [{"status": "running"}, {"status": "waiting", "waiting_for": "plan"}],
 )
-async def test_what_works_or_waits_for_somebody_keeps_spinney_up(
+async def test_running_and_waiting_sessions_keep_spinney_running(
     workspace: Workspace, session: Session, updates: dict[str, str]
 ) -> None:
     assert not is_busy(workspace)
@@ -80,15 +80,15 @@ async def test_what_works_or_waits_for_somebody_keeps_spinney_up(
     assert is_busy(workspace)
 
 
-async def test_it_stays_while_a_screen_is_attached_and_ends_some_time_after(
+async def test_it_waits_while_a_client_is_connected_and_for_the_timeout_after(
     workspace: Workspace,
 ) -> None:
-    looks: list[int] = []
+    calls: list[int] = []
 
     def clients() -> int:
-        looks.append(1)
-        return 1 if len(looks) < 20 else 0
+        calls.append(1)
+        return 1 if len(calls) < 20 else 0
 
     async with asyncio.timeout(PATIENCE):
         await wait_idle(workspace, clients, timeout=0.05, interval=0.01)
-    assert len(looks) >= 20
+    assert len(calls) >= 20

@@ -1,4 +1,4 @@
-"""What is no request, what is compressed, and frames without a mask."""
+"""Malformed requests, compressed bodies, and frames without a mask."""
 
 import asyncio
 import gzip
@@ -27,43 +27,43 @@ PLACES = ("/lite/sign-in", "/api/sessions/x/messages", "/api/auth", "/healthz", 
 
 
 @pytest.fixture
-def inflated(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What was begun to be decompressed."""
-    begun: list[Any] = []
+def decompressors(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The options of each decompressor that was created."""
+    created: list[Any] = []
     real = compression_utils.ZLibDecompressor
 
     def begin(*args: Any, **options: Any) -> Any:
-        begun.append(options)
+        created.append(options)
         return real(*args, **options)
 
     monkeypatch.setattr(http_parser, "ZLibDecompressor", begin)
-    return begun
+    return created
 
 
-@pytest.mark.parametrize("proven", [True, False])
+@pytest.mark.parametrize("authenticated", [True, False])
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "x, gzip"])
-async def test_a_compressed_body_is_refused_and_never_opened(
+async def test_a_compressed_body_is_refused_and_never_decompressed(
     server: Server,
     http: aiohttp.ClientSession,
-    inflated: list[Any],
+    decompressors: list[Any],
     caplog: pytest.LogCaptureFixture,
     encoding: str,
-    proven: bool,
+    authenticated: bool,
 ) -> None:
     headers = {"Content-Encoding": encoding, "Content-Type": "application/json"}
-    headers |= bearer() if proven else {}
+    headers |= bearer() if authenticated else {}
     for place in PLACES:
         for body in (BOMB, b"no gzip"):
             url = base_url(server) + place
             async with http.post(url, data=body, headers=headers) as response:
-                told = await response.json()
-            assert (response.status, told["error_type"]) == (415, "invalid_request"), place
+                answer = await response.json()
+            assert (response.status, answer["error_type"]) == (415, "invalid_request"), place
             assert response.headers["X-Content-Type-Options"] == "nosniff"
-    assert not inflated
+    assert not decompressors
     assert [r for r in caplog.records if r.levelno > logging.INFO] == []
 
 
-async def test_a_page_is_not_offered_to_compress(
+async def test_a_preflight_does_not_allow_content_encoding(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     asked = {
@@ -88,13 +88,13 @@ async def test_a_page_is_not_offered_to_compress(
         ([b"GET /healthz HTTP/1.1", b"Host: a", b"Expect: nothing"], 417),
     ],
 )
-async def test_what_is_no_request_is_answered_as_every_other_error_and_not_logged(
+async def test_a_malformed_request_is_a_json_error_and_is_not_logged(
     server: Server, caplog: pytest.LogCaptureFixture, lines: list[bytes], status: int
 ) -> None:
-    told, answer = await raw_request(server, *lines)
+    received_status, answer = await raw_request(server, *lines)
     head, _, body = answer.partition(b"\r\n\r\n")
     names = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])
-    assert (told, names[b"Server"], names[b"X-Content-Type-Options"]) == (
+    assert (received_status, names[b"Server"], names[b"X-Content-Type-Options"]) == (
         status,
         b"spinney",
         b"nosniff",
@@ -105,7 +105,7 @@ async def test_what_is_no_request_is_answered_as_every_other_error_and_not_logge
 
 
 @pytest.mark.parametrize("place", [b"/lite/sign-in", b"/api/sessions/x/stop", b"/healthz"])
-async def test_a_body_in_pieces_that_are_none_is_the_senders_fault(
+async def test_a_malformed_chunked_body_is_a_client_error(
     server: Server, caplog: pytest.LogCaptureFixture, place: bytes
 ) -> None:
     chunked = (b"POST " + place + b" HTTP/1.1", b"Host: localhost", b"Transfer-Encoding: chunked")
@@ -120,7 +120,7 @@ async def test_a_body_in_pieces_that_are_none_is_the_senders_fault(
 
 
 def frame(payload: bytes, *, masked: bool = True) -> bytes:
-    """A text frame, as long as its payload asks for."""
+    """A text frame with this payload."""
     size = len(payload)
     bit = 0x80 if masked else 0
     if size < 126:
@@ -144,7 +144,7 @@ async def next_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 
 
 @pytest.mark.parametrize("step", [1, 3, 100_000])
-async def test_frames_are_taken_however_they_are_cut_and_one_without_a_mask_ends_the_connection(
+async def test_split_frames_are_read_and_an_unmasked_one_closes_the_connection(
     server: Server, step: int
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])

@@ -19,7 +19,7 @@ from server.limits import Limits
 from server.on_demand import ServerOnDemand
 from tests.conftest import Eventually
 from tests.patience import PATIENCE
-from tests.ports import own_port
+from tests.ports import find_free_port
 from tests.server.conftest import StartServer, base_url, bearer, connect
 
 LOCAL = {"localhost_only": True, "token_required": True}
@@ -28,7 +28,7 @@ LOCAL = {"localhost_only": True, "token_required": True}
 async def test_a_port_in_use_is_named_and_works_when_it_is_free(workspace: Workspace) -> None:
     server = Server(workspace)
     with sockets.socket() as other:
-        port = own_port()
+        port = find_free_port()
         other.bind(("127.0.0.1", port))
         other.listen()
         with pytest.raises(SpinneyError, match=f"Port {port} is in use"):
@@ -41,8 +41,8 @@ async def test_a_port_in_use_is_named_and_works_when_it_is_free(workspace: Works
     await server.stop()
 
 
-async def test_a_port_that_was_let_go_just_now_is_taken(workspace: Workspace) -> None:
-    server, port = Server(workspace), own_port()
+async def test_a_port_that_is_released_soon_is_used(workspace: Workspace) -> None:
+    server, port = Server(workspace), find_free_port()
     other = sockets.socket()
     other.bind(("127.0.0.1", port))
     other.listen()
@@ -53,17 +53,17 @@ async def test_a_port_that_was_let_go_just_now_is_taken(workspace: Workspace) ->
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])
-async def test_a_number_that_is_no_port_is_refused(workspace: Workspace, port: int) -> None:
+async def test_an_invalid_port_is_refused(workspace: Workspace, port: int) -> None:
     with pytest.raises(SpinneyError, match=f"port {port}"):
         await Server(workspace).start(port, **LOCAL)
 
 
-async def test_an_open_door_on_all_interfaces_is_refused(workspace: Workspace) -> None:
+async def test_all_interfaces_without_a_token_are_refused(workspace: Workspace) -> None:
     with pytest.raises(SpinneyError, match="--unsafe-no-token"):
         await Server(workspace).start(0, localhost_only=False, token_required=False)
 
 
-async def test_starting_again_alike_changes_nothing_and_otherwise_is_refused(
+async def test_starting_again_changes_nothing_and_with_other_settings_is_refused(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     socket = await connect(server, http)
@@ -75,8 +75,8 @@ async def test_starting_again_alike_changes_nothing_and_otherwise_is_refused(
 
 @pytest.fixture
 async def on_demand(workspace: Workspace) -> AsyncIterator[ServerOnDemand]:
-    """A terminal's server, on a port of its own."""
-    await update_preferences(workspace, {"http_server_port": own_port()})
+    """A terminal's server on a free port."""
+    await update_preferences(workspace, {"http_server_port": find_free_port()})
     workspace.http_server = made = ServerOnDemand(workspace)
     yield made
     await made.shut_down()
@@ -86,7 +86,7 @@ def is_enabled(workspace: Workspace) -> bool:
     return workspace.store.state.preferences.http_server_enabled
 
 
-async def test_the_preference_starts_and_stops_it_while_spinney_runs(
+async def test_the_preference_starts_and_stops_the_server_while_spinney_runs(
     workspace: Workspace, on_demand: ServerOnDemand
 ) -> None:
     await on_demand.start_up()
@@ -98,7 +98,7 @@ async def test_the_preference_starts_and_stops_it_while_spinney_runs(
         assert is_enabled(workspace) is wanted
 
 
-async def test_the_preference_says_what_the_commands_did(
+async def test_the_start_and_stop_commands_change_the_preference(
     workspace: Workspace, on_demand: ServerOnDemand
 ) -> None:
     await on_demand.start_up()
@@ -109,7 +109,7 @@ async def test_the_preference_says_what_the_commands_did(
 
 
 @pytest.mark.parametrize("auto_start", [True, False])
-async def test_it_starts_with_spinney_where_auto_start_says_so(
+async def test_auto_start_decides_whether_the_server_starts_with_spinney(
     workspace: Workspace, on_demand: ServerOnDemand, auto_start: bool
 ) -> None:
     changes = {"http_server_auto_start": auto_start, "http_server_enabled": not auto_start}
@@ -118,15 +118,15 @@ async def test_it_starts_with_spinney_where_auto_start_says_so(
     assert on_demand.status()["running"] is auto_start
     assert is_enabled(workspace) is auto_start
     await on_demand.shut_down()
-    assert is_enabled(workspace) is auto_start  # its end with Spinney is nobody's wish
+    assert is_enabled(workspace) is auto_start  # shutting down does not change the setting
 
 
-async def test_a_server_that_cannot_start_is_told_and_off(
+async def test_a_server_that_cannot_start_is_reported_and_disabled(
     workspace: Workspace, on_demand: ServerOnDemand
 ) -> None:
     await on_demand.start_up()
     with sockets.socket() as other:
-        port = own_port()
+        port = find_free_port()
         other.bind(("127.0.0.1", port))
         other.listen()
         changes = {"http_server_port": port, "http_server_enabled": True}
@@ -134,11 +134,13 @@ async def test_a_server_that_cannot_start_is_told_and_off(
         await update_preferences(workspace, changes)
         await Eventually(workspace.bus)(lambda: not is_enabled(workspace))
     events = [one.event for one in reader.take()[0]]
-    told = [event.detail for event in events if isinstance(event, TaskCompleted)]
-    assert told and f"Port {port} is in use" in told[0]
+    details = [event.detail for event in events if isinstance(event, TaskCompleted)]
+    assert details and f"Port {port} is in use" in details[0]
 
 
-async def test_the_commands_start_it_with_a_fresh_token_and_stop_it(workspace: Workspace) -> None:
+async def test_the_commands_start_the_server_with_a_new_token_and_stop_it(
+    workspace: Workspace,
+) -> None:
     workspace.http_server = Server(workspace)
     assert (await commands.get_http_server_status(workspace))["running"] is False
     status = await commands.start_http_server(workspace, port=0)
@@ -149,7 +151,7 @@ async def test_the_commands_start_it_with_a_fresh_token_and_stop_it(workspace: W
     assert (await commands.stop_http_server(workspace))["running"] is False
 
 
-async def test_a_start_and_a_stop_are_each_told_once(workspace: Workspace) -> None:
+async def test_a_start_and_a_stop_are_each_reported_once(workspace: Workspace) -> None:
     workspace.http_server = Server(workspace)
     reader = workspace.bus.reader()
     status = await commands.start_http_server(workspace, port=0)
@@ -157,27 +159,27 @@ async def test_a_start_and_a_stop_are_each_told_once(workspace: Workspace) -> No
     await commands.stop_http_server(workspace)
     await commands.stop_http_server(workspace)
     workspace.bus.seal()
-    told = [found.event for found in reader.take()[0]]
-    assert [(event.task, event.detail) for event in told if isinstance(event, TaskCompleted)] == [
+    events = [found.event for found in reader.take()[0]]
+    assert [(event.task, event.detail) for event in events if isinstance(event, TaskCompleted)] == [
         ("http_server", f"The server answers at {status['base_url']}."),
         ("http_server", "The server is stopped."),
     ]
 
 
-async def test_a_changed_token_closes_what_was_opened_with_the_old_one(
+async def test_a_changed_token_closes_connections_of_the_old_one(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     socket = await connect(server, http)
     await socket.send({"id": "1", "command": "regenerate_http_token"})
     assert (await socket.answer("1"))["type"] == "response"
-    assert await socket.closed() == 1008
+    assert await socket.wait_closed() == 1008
     assert (await http.get(base_url(server) + "/api/init", headers=bearer())).status == 401
     token = workspace.store.state.preferences.http_server_token or ""
     good = await http.get(base_url(server) + "/api/init", headers=bearer(token))
     assert good.status == 200
 
 
-async def test_another_setting_closes_nothing(
+async def test_another_setting_closes_no_connection(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     socket = await connect(server, http)
@@ -186,21 +188,21 @@ async def test_another_setting_closes_nothing(
     assert (await socket.call("get_preferences"))["theme"] == "dark"
 
 
-async def test_stopping_tells_fifty_clients_and_waits_for_none(
+async def test_stopping_closes_fifty_connections_without_waiting(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     clients = [await connect(server, http) for _ in range(50)]
-    deaf = sockets.create_connection(("127.0.0.1", server.status()["port"]))
-    codes = asyncio.gather(*(client.closed() for client in clients))
-    async with asyncio.timeout(8):  # 0.02 s here; it is 10 s where clients are waited for
+    idle = sockets.create_connection(("127.0.0.1", server.status()["port"]))
+    codes = asyncio.gather(*(client.wait_closed() for client in clients))
+    async with asyncio.timeout(8):  # takes 0.02 s; waiting for clients would take 10 s
         await server.stop()
     assert set(await codes) == {1001}
-    deaf.close()
+    idle.close()
     with pytest.raises(aiohttp.ClientConnectorError):
         await http.get(f"http://127.0.0.1:{server._authenticator.port}/healthz")
 
 
-async def test_stopping_waits_for_no_client_that_does_not_read(
+async def test_stopping_does_not_wait_for_clients_that_do_not_read(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     silent = [await connect(server, http) for _ in range(20)]
@@ -209,7 +211,7 @@ async def test_stopping_waits_for_no_client_that_does_not_read(
     assert len(silent) == 20
 
 
-HALVES = {
+UNFINISHED = {
     "nothing": b"",
     "half a head": b"GET / HTTP/1.1\r\nHost: localhost\r\nX-",
     "half a body": b"POST /api/sessions/x/messages HTTP/1.1\r\nHost: localhost\r\n"
@@ -219,9 +221,9 @@ HALVES = {
 }
 
 
-@pytest.mark.parametrize("half", HALVES)
-async def test_sockets_that_never_finish_are_closed_and_hold_up_nobody(
-    start_server: StartServer, http: aiohttp.ClientSession, half: str
+@pytest.mark.parametrize("unfinished", UNFINISHED)
+async def test_unfinished_requests_are_closed_and_block_no_other(
+    start_server: StartServer, http: aiohttp.ClientSession, unfinished: str
 ) -> None:
     server = await start_server(
         limits=Limits(keep_alive=0.4, body_time=0.4, handshake=0.4, lingering=0.4)
@@ -229,7 +231,7 @@ async def test_sockets_that_never_finish_are_closed_and_hold_up_nobody(
     port = server.status()["port"]
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
     for _, writer in opened:
-        writer.write(HALVES[half])
+        writer.write(UNFINISHED[unfinished])
     assert (await http.get(base_url(server) + "/healthz")).status == 200
     async with asyncio.timeout(PATIENCE):
         for reader, writer in opened:
@@ -241,7 +243,7 @@ async def test_sockets_that_never_finish_are_closed_and_hold_up_nobody(
     assert (await http.get(base_url(server) + "/healthz")).status == 200
 
 
-async def test_while_the_program_stands_still_no_request_is_late(
+async def test_a_blocked_event_loop_times_out_no_request(
     start_server: StartServer,
 ) -> None:
     server = await start_server(limits=Limits(handshake=0.4))
@@ -288,7 +290,7 @@ async def test_one_address_cannot_hold_many_silent_sockets(
     server = await start_server(limits=Limits(pending=3))
     port = server.status()["port"]
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
-    # Connections that have spoken count no more.
+    # Connections that sent a request no longer count.
     for _, writer in opened[:1]:
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await opened[0][0].readuntil(b"\r\n\r\n")
@@ -300,15 +302,15 @@ async def test_one_address_cannot_hold_many_silent_sockets(
         writer.close()
 
 
-async def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_fault_of_ours(
+async def test_a_client_that_leaves_in_the_middle_of_a_body_logs_no_error(
     server: Server, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(5):
         _, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
-        writer.write(HALVES["half a body"])
+        writer.write(UNFINISHED["half a body"])
         await writer.drain()
         assert (await http.get(base_url(server) + "/healthz")).status == 200
         writer.transport.abort()
-    for _ in range(2):  # the ends of those that left come before these answers
+    for _ in range(2):  # the disconnections are handled before these replies
         assert (await http.get(base_url(server) + "/healthz")).status == 200
     assert not [record for record in caplog.records if record.levelname == "ERROR"]

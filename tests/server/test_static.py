@@ -1,4 +1,4 @@
-"""The page's files: what is served, how, and that nothing outside of them is."""
+"""The static files of the page: headers, versions, and that no other file is served."""
 
 import json
 import re
@@ -41,7 +41,7 @@ async def test_a_hostile_path_is_a_404(server: Server, path: bytes) -> None:
         assert b'"error_type": "not_found"' in answer
 
 
-def of_this_version(server: Server, name: str) -> str:
+def versioned_url(server: Server, name: str) -> str:
     without_fonts = StaticFiles.read(more=font_files(Path("nowhere")))
     return f"{base_url(server)}/v/{without_fonts.version}{name}"
 
@@ -71,24 +71,24 @@ async def test_the_page_needs_no_token_and_runs_only_its_own_scripts(
     ("name", "content_type"),
     [("/js/main.js", "text/javascript"), ("/css/base.css", "text/css")],
 )
-async def test_what_the_page_loads_never_changes_under_its_address(
+async def test_files_with_a_version_in_their_address_are_immutable(
     server: Server, http: aiohttp.ClientSession, name: str, content_type: str
 ) -> None:
-    response = await http.get(of_this_version(server, name))
+    response = await http.get(versioned_url(server, name))
     assert (response.status, response.content_type) == (200, content_type)
     assert "immutable" in response.headers["Cache-Control"]
     assert response.headers["Content-Encoding"] == "gzip"
     source = (WEB / name.lstrip("/")).read_text()
     assert await response.text() == (strip_comments(source) if name.endswith(".js") else source)
     known = {"If-None-Match": response.headers["ETag"]}
-    assert (await http.get(of_this_version(server, name), headers=known)).status == 304
+    assert (await http.get(versioned_url(server, name), headers=known)).status == 304
 
 
-async def test_who_takes_nothing_compressed_gets_the_file_as_it_is(
+async def test_a_client_without_compression_gets_the_file_uncompressed(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     plain = {"Accept-Encoding": "identity"}
-    response = await http.get(of_this_version(server, "/js/main.js"), headers=plain)
+    response = await http.get(versioned_url(server, "/js/main.js"), headers=plain)
     assert "Content-Encoding" not in response.headers
     assert await response.text() == strip_comments((WEB / "js" / "main.js").read_text())
 
@@ -114,7 +114,7 @@ for (const script of JSON.parse(await new Response(process.stdin).text())) {
 """
 
 
-def test_scripts_without_comments_are_still_scripts() -> None:
+def test_scripts_without_comments_still_parse() -> None:
     node = shutil.which("node") or pytest.skip("needs node")
     whole = [path.read_text() for path in sorted(WEB.rglob("*.js"))]
     served = [strip_comments(script) for script in whole]
@@ -130,10 +130,10 @@ def test_scripts_without_comments_are_still_scripts() -> None:
     ("asked", "start", "end"),
     [("bytes=0-1", 0, 2), ("bytes=6000-", 6000, 6218), ("bytes=-8", 6210, 6218)],
 )
-async def test_a_sound_is_given_in_parts(
+async def test_a_sound_supports_range_requests(
     server: Server, http: aiohttp.ClientSession, asked: str, start: int, end: int
 ) -> None:
-    address = of_this_version(server, "/sounds/pop.wav")
+    address = versioned_url(server, "/sounds/pop.wav")
     response = await http.get(address, headers={"Range": asked})
     assert response.status == 206
     assert response.headers["Content-Range"] == f"bytes {start}-{end - 1}/6218"
@@ -141,10 +141,10 @@ async def test_a_sound_is_given_in_parts(
 
 
 @pytest.mark.parametrize("asked", ["bytes=9000-", "bytes=x", "lines=1-2"])
-async def test_a_part_that_there_is_not_is_the_whole(
+async def test_an_invalid_range_returns_the_whole_file(
     server: Server, http: aiohttp.ClientSession, asked: str
 ) -> None:
-    address = of_this_version(server, "/sounds/pop.wav")
+    address = versioned_url(server, "/sounds/pop.wav")
     response = await http.get(address, headers={"Range": asked})
     assert (response.status, len(await response.read())) == (200, 6218)
 
@@ -156,7 +156,7 @@ async def test_a_file_of_another_version_is_a_404(
         assert (await http.get(base_url(server) + path)).status == 404
 
 
-def test_another_content_is_another_version(tmp_path: Path) -> None:
+def test_changed_content_changes_the_version(tmp_path: Path) -> None:
     (tmp_path / "a.js").write_text("1")
     before = StaticFiles.read(tmp_path).version
     assert StaticFiles.read(tmp_path).version == before
@@ -164,14 +164,14 @@ def test_another_content_is_another_version(tmp_path: Path) -> None:
     assert StaticFiles.read(tmp_path).version != before
 
 
-async def test_the_shell_names_only_files_that_there_are(
+async def test_the_page_references_only_existing_files(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     page = await (await http.get(base_url(server) + "/")).text()
     named = re.findall(r'(?:href|src)="(/[^"#]*)"', page)
     assert len(named) > 10
     for address in named:
-        # What stands there without JavaScript is for those who have signed in.
+        # The page without JavaScript requires signing in.
         wanted = 401 if address == "/lite" else 200
         assert (await http.get(base_url(server) + address)).status == wanted, address
 
@@ -187,7 +187,7 @@ async def test_addresses_of_the_page_get_the_page_and_missing_files_a_json_404(
     assert (await http.post(base_url(server) + "/")).status == 405
 
 
-def test_a_link_out_of_the_folder_is_not_served(tmp_path: Path) -> None:
+def test_a_symbolic_link_out_of_the_folder_is_not_served(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
     root = tmp_path / "web"

@@ -1,4 +1,4 @@
-"""The WebSocket channel: what clients may say, what they hear, and how it survives nonsense."""
+"""The WebSocket channel: commands, replies, events, and invalid frames."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ async def test_a_command_gets_its_result_as_a_response(socket: Socket, session: 
     assert set(socket.frames[-1]) == {"type", "id", "data"}
 
 
-async def test_names_in_both_cases_and_aliases_are_understood(
+async def test_both_spellings_of_arguments_and_aliases_are_accepted(
     socket: Socket, session: Session
 ) -> None:
     for name in ("list_sessions", "get_sessions"):
@@ -62,11 +62,11 @@ async def test_no_reply_overtakes_the_event_of_its_command(
     for number in range(50):
         name = f"name {number}"
         await socket.call("update_session", sessionId=session.id, name=name)
-        told = [f for f in socket.frames[:-1] if f.get("event") == "session-updated"]
-        assert told[-1]["data"]["updates"]["name"] == name
+        updates = [f for f in socket.frames[:-1] if f.get("event") == "session-updated"]
+        assert updates[-1]["data"]["updates"]["name"] == name
 
 
-async def test_a_slow_command_holds_up_no_other(socket: Socket) -> None:
+async def test_a_slow_command_blocks_no_other(socket: Socket) -> None:
     gate = asyncio.Event()
 
     async def wait_long(workspace: Workspace) -> str:
@@ -116,7 +116,7 @@ async def test_a_slow_command_holds_up_no_other(socket: Socket) -> None:
         ({"type": "send_message", "session_id": "nope", "message": "x"}, None, "Session not found"),
     ],
 )
-async def test_what_is_wrong_is_told_and_the_connection_stays(
+async def test_an_invalid_frame_is_an_error_and_the_connection_stays(
     socket: Socket, frame: Any, request_id: str | None, error: str
 ) -> None:
     await socket.send(frame)
@@ -127,7 +127,7 @@ async def test_what_is_wrong_is_told_and_the_connection_stays(
     assert await socket.call("list_projects") == []
 
 
-async def test_an_unforeseen_error_is_told_by_reference_only(
+async def test_an_unexpected_error_is_reported_by_reference_only(
     socket: Socket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def explode(workspace: Workspace) -> None:
@@ -141,7 +141,7 @@ async def test_an_unforeseen_error_is_told_by_reference_only(
     assert answer["error"].rstrip(".").split()[-1] in caplog.text
 
 
-async def test_a_result_that_is_not_unicode_is_mended(socket: Socket) -> None:
+async def test_a_result_that_is_not_unicode_is_escaped(socket: Socket) -> None:
     async def broken_text(workspace: Workspace) -> str:
         return "name\udcff"
 
@@ -182,7 +182,7 @@ async def test_a_command_goes_on_when_its_client_leaves(
     await eventually(lambda: bool(workspace.store.state.streaming))
 
 
-async def test_a_question_outlives_the_client_that_was_there_and_another_answers_it(
+async def test_a_question_stays_pending_when_its_client_leaves(
     socket: Socket,
     server: Server,
     http: aiohttp.ClientSession,
@@ -211,7 +211,7 @@ async def test_a_frame_that_is_too_large_closes_with_1009(
     socket = await connect(server, http)
     other = await connect(server, http)
     await socket.send('{"id": "' + "x" * (2 * 1024 * 1024) + '"}')
-    assert await socket.closed() == 1009
+    assert await socket.wait_closed() == 1009
     assert await other.call("list_projects") == []
 
 
@@ -223,21 +223,21 @@ async def test_nothing_is_compressed(server: Server, http: aiohttp.ClientSession
 async def test_thousands_of_malformed_frames_get_one_error_each(
     socket: Socket, session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
-    chance = random.Random(7)
-    junk: list[Any] = [None, True, 5, -1.5, "", "x", "\ud800", [], [1], {}, {"a": [{}]}, 2**70]
+    rng = random.Random(7)
+    values: list[Any] = [None, True, 5, -1.5, "", "x", "\ud800", [], [1], {}, {"a": [{}]}, 2**70]
     tasks = len(asyncio.all_tasks())
     wrong = {f"r{number}" for number in range(3000)}
     names = [name for name, found in COMMANDS.items() if found.arguments and found.remote]
     for request_id in wrong:
-        found = COMMANDS[chance.choice(names)]
-        args = {a.wire: chance.choice(junk) for a in found.arguments if chance.random() < 0.8}
-        args["unheard of"] = chance.choice(junk)
+        found = COMMANDS[rng.choice(names)]
+        args = {a.wire: rng.choice(values) for a in found.arguments if rng.random() < 0.8}
+        args["unheard of"] = rng.choice(values)
         valid = {"id": request_id, "command": found.name, "args": args}
-        kind = chance.randrange(3)
+        kind = rng.randrange(3)
         if kind == 1:
-            valid["command"] = chance.choice(junk)
+            valid["command"] = rng.choice(values)
         elif kind == 2:
-            valid["args"] = chance.choice([5, "x", [1], True])
+            valid["args"] = rng.choice([5, "x", [1], True])
         await socket.send(valid)
     answered: dict[str, int] = {}
     await socket.send({"id": "end", "command": "list_projects"})
@@ -260,7 +260,7 @@ async def test_thousands_of_malformed_frames_get_one_error_each(
         ("a control frame in pieces", b"\x09\x81\0\0\0\0x", {1002}),
     ],
 )
-async def test_what_is_no_websocket_closes_with_the_code_for_it(
+async def test_a_protocol_violation_closes_with_its_code(
     server: Server, http: aiohttp.ClientSession, name: str, data: bytes, codes: set[int]
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
@@ -279,21 +279,21 @@ async def test_what_is_no_websocket_closes_with_the_code_for_it(
     assert (await http.get(base_url(server) + "/healthz")).status == 200
 
 
-async def test_a_client_that_says_nothing_is_pinged_and_then_closed(
+async def test_a_silent_client_is_pinged_and_then_closed(
     start_server: StartServer, http: aiohttp.ClientSession
 ) -> None:
     server = await start_server(limits=Limits(ping=0.1, silence=0.5))
     alive = await connect(server, http)
-    # Receiving answers the pings of the one that is alive.
+    # Receiving answers the pings of the client that is alive.
     listening = asyncio.create_task(alive.answer("later"))
     dead = await connect(server, http, autoping=False)
     assert (await dead.socket.receive(timeout=PATIENCE)).type is aiohttp.WSMsgType.PING
-    await dead.closed()
+    await dead.wait_closed()
     await alive.send({"id": "later", "command": "list_projects"})
     assert (await listening)["data"] == []
 
 
-async def test_while_the_program_stands_still_no_client_is_silent(
+async def test_a_blocked_event_loop_times_out_no_client(
     start_server: StartServer, http: aiohttp.ClientSession
 ) -> None:
     server = await start_server(limits=Limits(ping=0.1, silence=0.5))

@@ -1,7 +1,7 @@
-"""A terminal's screen in memory: what a person would see of the bytes that a program writes.
+"""A terminal emulator in memory: the screen that results from a program's output.
 
-It takes what Spinney writes and no more; anything else is an error. Erased cells get the color of
-the ground where `erases`, as `bce` in terminfo says.
+It supports the sequences that Spinney writes; any other one is an error. With `erases`, erased
+cells get the background color, as with `bce` in terminfo.
 """
 
 import re
@@ -31,34 +31,34 @@ class Emulator:
         self._region = (0, height)
         self._rest = ""
         self.on_question: Callable[[], object] = lambda: None
-        """Called when a program asks whether the terminal is well."""
+        """Called when a program requests the device status."""
 
     @property
     def text(self) -> list[str]:
-        """The rows as they are read."""
+        """The text of each row."""
         return ["".join(cell for cell, _ in row) for row in self._rows]
 
     @property
     def cells(self) -> list[list[tuple[str, str]]]:
-        """Each cell with all that draws it; a blank with what is seen of that."""
+        """The text and style of each cell; for a blank only the visible part of the style."""
         return [
             [(text, change(PLAIN, pen.blank if text == " " else pen)) for text, pen in row]
             for row in self._rows
         ]
 
     def feed(self, data: str) -> None:
-        """Take what a program writes, in pieces of any size."""
+        """Process output, in pieces of any size."""
         data = self._rest + data
         at = 0
         for found in _SEQUENCE.finditer(data):
             self._print(data[at : found.start()])
-            self._obey(found)
+            self._execute(found)
             at = found.end()
         rest = data[at:]
         begun = rest.find("\x1b")
         self._print(rest if begun < 0 else rest[:begun])
         self._rest = "" if begun < 0 else rest[begun:]
-        assert len(self._rest) < 100, f"no sequence that is known: {self._rest[:100]!r}"
+        assert len(self._rest) < 100, f"unknown sequence: {self._rest[:100]!r}"
 
     def _print(self, text: str) -> None:
         assert not _CONTROLS.search(text), f"controls in {text!r}"
@@ -70,7 +70,7 @@ class Emulator:
             self._x = min(self._x + width, self.width - 1)
 
     def _clear(self, start: int, end: int) -> None:
-        """Make blanks of these cells, and of the other halves of wide letters."""
+        """Clear these cells and the other halves of wide characters."""
         row = self._rows[self._y]
         while start > 0 and row[start][0] == "":
             start -= 1
@@ -85,7 +85,7 @@ class Emulator:
     def _blank_row(self) -> list[Cell]:
         return [(" ", PLAIN)] * self.width
 
-    def _obey(self, found: "re.Match[str]") -> None:
+    def _execute(self, found: "re.Match[str]") -> None:
         match found.group():
             case "\r":
                 self._x = 0
@@ -97,12 +97,12 @@ class Emulator:
                 self._scroll_down()
                 return
         if (final := found["final"]) is None or found["mark"] or found["between"]:
-            return  # a title, a mode, a question
+            return  # a title, a mode, a query
         numbers = [int(number or 0) for number in found["numbers"].split(";")]
         first = max(numbers[0], 1)
         match final:
             case "m":
-                self._draw_with(found["numbers"])
+                self._set_style(found["numbers"])
             case "H":
                 self._y = min(first, self.height) - 1
                 self._x = min(max(numbers[1] if len(numbers) > 1 else 1, 1), self.width) - 1
@@ -123,7 +123,7 @@ class Emulator:
             case _:
                 raise AssertionError(f"unknown: {found.group()!r}")
 
-    def _draw_with(self, numbers: str) -> None:
+    def _set_style(self, numbers: str) -> None:
         pens = {"22": "12", "23": "3", "24": "4", "25": "56", "27": "7", "28": "8", "29": "9"}
         rest = re.findall(r"[34]8;2;\d+;\d+;\d+|[34]8;5;\d+|\d+", numbers) or ["0"]
         for code in rest:

@@ -1,4 +1,4 @@
-"""Dialogs, lists and passing words in which text of strangers stands, and the ways to them."""
+"""Dialogs, lists and notifications that show untrusted text, with functions that open them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,20 +21,21 @@ from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.domain.output import ToolOutput
 from model.domain.resources import AgentCommand, Branch, Message, TextBlock
 from model.domain.scripts import Script, ScriptRun
-from tests.tui.fake_client import FakeClient, a_session, a_worktree
+from tests.tui.builders import a_session, a_worktree
+from tests.tui.fake_client import FakeClient
 from tui.screens.pick_field import PickField
 from tui.shell.app import SpinneyApp
 
-Reach = Callable[[SpinneyApp, FakeClient, "Pilot[Any]"], Awaitable[None]]
+Open = Callable[[SpinneyApp, FakeClient, "Pilot[Any]"], Awaitable[None]]
 
 
-def answers(text: str) -> dict[str, Callable[[dict[str, Any]], Any]]:
-    """What commands answer, with the text in every field of other people's."""
+def command_results(text: str) -> dict[str, Callable[[dict[str, Any]], Any]]:
+    """Return results of commands, with the text in every field that may be untrusted."""
 
     def refused(given: dict[str, Any]) -> Any:
         raise SpinneyError(text, "git_error")
 
-    async def never(given: dict[str, Any]) -> Any:
+    async def wait_forever(given: dict[str, Any]) -> Any:
         await asyncio.Event().wait()
 
     report = BackendReport(
@@ -71,16 +72,16 @@ def answers(text: str) -> dict[str, Callable[[dict[str, Any]], Any]]:
         "get_tool_output": ToolOutput(content=text, offset=0, next_offset=None, size=1),
     }
 
-    def given_back(result: Any) -> Callable[[dict[str, Any]], Any]:
+    def returning(result: Any) -> Callable[[dict[str, Any]], Any]:
         return lambda given: result
 
-    given = {name: given_back(result) for name, result in found.items()}
+    given = {name: returning(result) for name, result in found.items()}
     refusals = ("commit_changes", "git_push", "rename_worktree", "write_commit_message")
-    return given | dict.fromkeys(refusals, refused) | {"clone_project": never}
+    return given | dict.fromkeys(refusals, refused) | {"clone_project": wait_forever}
 
 
-def put_away(text: str) -> Iterator[e.Event]:
-    """What is in the archive, and what waits behind a run."""
+def archived_events(text: str) -> Iterator[e.Event]:
+    """Yield events for an archived worktree and session and for a queued message."""
     tree = a_worktree(id="w9", name=text, branch=text, archived_at=1.0)
     yield e.WorktreeCreated(worktree=tree)
     yield e.SessionCreated(session=a_session(id="s9", name=text, archived_at=1.0))
@@ -90,62 +91,62 @@ def put_away(text: str) -> Iterator[e.Event]:
     yield e.MessageQueued(session_id="s1", message=waits, status="sent")
 
 
-def action(name: str, *keys: str) -> Reach:
-    """A dialog of the key map."""
+def dialog_of(name: str, *keys: str) -> Open:
+    """Return a function that opens a dialog by its action and presses keys."""
 
-    async def reach(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    async def open_place(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
         app.main.action_do(name)
         while app.screen is app.main:
             await pilot.pause(0.02)
-        await pilot.pause()  # it has its fields only then
+        await pilot.pause()  # until its fields are mounted
         await pilot.press(*keys)
 
-    return reach
+    return open_place
 
 
-def picked(field: str) -> Reach:
-    """The list of a field of the dialog for new worktrees."""
+def field_list(field: str) -> Open:
+    """Return a function that opens the list of a field of the new worktree dialog."""
 
-    async def reach(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
-        await action("new_worktree")(app, client, pilot)
+    async def open_place(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+        await dialog_of("new_worktree")(app, client, pilot)
         dialog = app.screen
         chosen = dialog.query_one(f"#{field}", PickField)
         while app.screen is dialog:
             chosen.focus()
             await pilot.pause(0.1)
-            if app.focused is chosen:  # and not the field that the dialog begins with
+            if app.focused is chosen:  # not the field that has the focus first
                 await pilot.press("s")
 
-    return reach
+    return open_place
 
 
-def typed(*keys: str) -> Reach:
-    """What is offered while one writes."""
+def completion(*keys: str) -> Open:
+    """Return a function that types in the composer until completions are shown."""
 
-    async def reach(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    async def open_place(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
         app.main.chat.composer.text = ""
         app.main.focus_chat()
         await pilot.press(*keys)
         while not app.main.chat.completion.display:
             await pilot.pause(0.02)
 
-    return reach
+    return open_place
 
 
-def told(name: str) -> Reach:
-    """A passing word about something that was refused."""
+def refused_action(name: str) -> Open:
+    """Return a function that runs a refused action and waits for its notification."""
 
-    async def reach(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    async def open_place(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
         app.clear_notifications()
         app.main.action_do(name)
         while not app._notifications and app.screen is app.main:
             await pilot.pause(0.02)
 
-    return reach
+    return open_place
 
 
-async def _renamed(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
-    await action("rename_worktree")(app, client, pilot)
+async def _open_refused_rename(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    await dialog_of("rename_worktree")(app, client, pilot)
     first = app.screen
     app.screen.query_one(Input).value = "heron"
     await pilot.press("enter")
@@ -153,21 +154,21 @@ async def _renamed(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> 
         await pilot.pause(0.02)
 
 
-async def _committed(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
-    await action("commit")(app, client, pilot)
+async def _open_hook_output(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    await dialog_of("commit")(app, client, pilot)
     app.screen.query_one("#message").text = "words"  # type: ignore[attr-defined]
     await pilot.press("ctrl+s")
 
 
-async def _cloned(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
-    await action("add_project", *"https://host.example/a/b.git")(app, client, pilot)
+async def _open_clone(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    await dialog_of("add_project", *"https://host.example/a/b.git")(app, client, pilot)
     first = app.screen
     await pilot.press("enter")
     while app.screen is first:
         await pilot.pause(0.02)
 
 
-async def _output(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+async def _open_tool_output(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
     transcript = app.main.chat.transcript
     assert transcript is not None
     transcript.focus()
@@ -178,13 +179,13 @@ async def _output(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> N
         await pilot.pause(0.02)
 
 
-async def _copied(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+async def _show_copied(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
     app.clear_notifications()
     app.copy(client.state.sessions["s1"].name)
     await pilot.pause()
 
 
-async def _notified(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+async def _send_notification(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
     app.post_message(events.AppBlur())
     while app.app_focus:
         await pilot.pause(0.02)
@@ -195,30 +196,30 @@ async def _notified(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") ->
     app.post_message(events.AppFocus())
 
 
-PLACES: dict[str, Reach] = {
-    "search": action("search", "s", "e"),
-    "archive": action("show_archive"),
-    "scripts": action("show_scripts"),
-    "a script's output": action("run_script"),
-    "about": action("about"),
-    "programs": action("check_agents"),
-    "project": action("project_settings"),
-    "models": action("choose_model"),
-    "agents": action("choose_agent"),
-    "losses": action("delete_worktree"),
-    "pull requests": action("link_pull_request"),
-    "base branches": picked("base"),
-    "issues": picked("issue"),
-    "pull requests to begin with": picked("pull-request"),
-    "directories": action("add_project", "/", "tab"),
-    "a clone": _cloned,
-    "a refused name": _renamed,
-    "a hook's words": _committed,
-    "a new pull request": action("pull_request"),
-    "a refused push": told("push"),
-    "an output": _output,
-    "mentions": typed("@", "s", "e"),
-    "commands": typed("/", "s", "e"),
-    "what was copied": _copied,
-    "a notification": _notified,
+PLACES: dict[str, Open] = {
+    "search": dialog_of("search", "s", "e"),
+    "archive": dialog_of("show_archive"),
+    "scripts": dialog_of("show_scripts"),
+    "a script's output": dialog_of("run_script"),
+    "about": dialog_of("about"),
+    "programs": dialog_of("check_agents"),
+    "project": dialog_of("project_settings"),
+    "models": dialog_of("choose_model"),
+    "agents": dialog_of("choose_agent"),
+    "losses": dialog_of("delete_worktree"),
+    "pull requests": dialog_of("link_pull_request"),
+    "base branches": field_list("base"),
+    "issues": field_list("issue"),
+    "pull requests to begin with": field_list("pull-request"),
+    "directories": dialog_of("add_project", "/", "tab"),
+    "a clone": _open_clone,
+    "a refused name": _open_refused_rename,
+    "a hook's words": _open_hook_output,
+    "a new pull request": dialog_of("pull_request"),
+    "a refused push": refused_action("push"),
+    "an output": _open_tool_output,
+    "mentions": completion("@", "s", "e"),
+    "commands": completion("/", "s", "e"),
+    "what was copied": _show_copied,
+    "a notification": _send_notification,
 }

@@ -1,7 +1,7 @@
-"""What strangers may write, and a program that shows it in every place where foreign text is shown.
+"""Untrusted texts, and a program that shows them in every place of the terminal.
 
 `python -m tests.terminal.foreign_text NUMBER RESULT` runs the terminal on a client without a model,
-walks through its screens with one of the texts in every field, and tells what broke.
+walks through its screens with one of the texts in every field, and writes what failed to RESULT.
 """
 
 import asyncio
@@ -29,13 +29,14 @@ from model.domain.resources import (
 )
 from model.state import State
 from tests.patience import PATIENCE
-from tests.terminal.foreign_places import PLACES, answers, put_away
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_worktree
+from tests.terminal.foreign_places import PLACES, archived_events, command_results
+from tests.tui.builders import a_project, a_session, a_worktree
+from tests.tui.fake_client import FakeClient
 from tui.shell.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
 SEEN = "seen"
-"""Stands beside each text, so that a place which swallowed it is found."""
+"""Part of each text, so that a place that does not show it is found."""
 
 CONTROLS = {
     "\x1b]52;c;U0lHTkFUVVJF\x07": b"\x1b]52;c;U0lH",
@@ -54,18 +55,18 @@ CONTROLS = {
     "zero\u200bwidth\u2066": "\u200b".encode(),
     "\ud800": b"\xed\xa0\x80",
 }
-"""Texts, and what of each must never reach the terminal."""
+"""Texts, and the bytes of each that must never be written to the terminal."""
 
 MARKUP = ("[/]", "[/nope]", "[@click=app.quit]x[/]", "list[int]", "[bold red]", "[$accent]")
-"""Texts that are shown as they are."""
+"""Texts that are shown unchanged."""
 
 _PIECES = (*CONTROLS, *MARKUP)
 TEXTS = tuple(SEEN + " ".join(_PIECES[n : n + 3]) for n in range(0, len(_PIECES), 3))
-"""Three at a time, as short as names."""
+"""Three of them at a time; the texts must be as short as names."""
 
 
-def a_client(text: str) -> FakeClient:
-    """Everything that is told holds the text. What comes from a file or a command comes raw."""
+def make_client(text: str) -> FakeClient:
+    """Return a client whose state and results contain the text in every field."""
     project = a_project(name=text, default_branch=text)
     worktree = a_worktree(
         name=text, branch=text, base_branch=text, label=Label(name=text, color="#ff0000")
@@ -101,7 +102,7 @@ def a_client(text: str) -> FakeClient:
         submodule=False,
     )
     diff = f"--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ {text}\n-{text}\n+new {text}\n {text}\n"
-    client.answers |= answers(text) | {
+    client.answers |= command_results(text) | {
         "get_problems": lambda given: [text],
         "list_changed_files": lambda given: Changes(files=[change], base=text, operation=None),
         "get_file_diff": lambda given: FileDiff(path=text, text=diff, digest="d", hunks=["h"]),
@@ -142,7 +143,7 @@ def _messages(text: str) -> list[Message]:
     asked = Message(
         id="m1", role="user", content=[TextBlock(text=text)], session_id="s1", timestamp=1.0
     )
-    told = Message(
+    answer = Message(
         id="m2",
         role="assistant",
         content=shown,
@@ -151,21 +152,21 @@ def _messages(text: str) -> list[Message]:
         model=text,
         stop_reason="error",
     )
-    return [asked, told]
+    return [asked, answer]
 
 
 class Walk:
-    """Through the screens, one after the other."""
+    """Opens all screens, one after the other."""
 
     def __init__(self, app: SpinneyApp, client: FakeClient, text: str) -> None:
         self._app = app
         self._client = client
         self._text = text
         self.unseen: list[str] = []
-        """Places that did not show it."""
+        """Places that did not show the text."""
 
     async def go(self, pilot: "Pilot[Any]") -> None:
-        """All of it."""
+        """Walk through all screens."""
         main = self._app.main
         while not main.is_connected or not main.state.sessions:
             await pilot.pause(0.02)
@@ -203,20 +204,20 @@ class Walk:
             while self._app.screen is not main:
                 await pilot.press("escape")
                 await pilot.pause(0.05)
-        await self._go_everywhere(pilot)
+        await self._open_places(pilot)
         main.projects.focus()
         await pilot.press("s", "e", "e")
         await pilot.pause(0.1)
 
-    async def _go_everywhere(self, pilot: "Pilot[Any]") -> None:
-        """To every place of the list, which must show the text."""
+    async def _open_places(self, pilot: "Pilot[Any]") -> None:
+        """Open every place in `PLACES` and wait until it shows the text."""
         main = self._app.main
-        self._client.feed(*put_away(self._text))
+        self._client.feed(*archived_events(self._text))
         main.open_session("s1")
-        for name, reach in PLACES.items():
+        for name, open_place in PLACES.items():
             try:
                 async with asyncio.timeout(PATIENCE):
-                    await reach(self._app, self._client, pilot)
+                    await open_place(self._app, self._client, pilot)
                     while not self._is_shown():
                         await pilot.pause(0.02)
             except TimeoutError:
@@ -234,27 +235,27 @@ class Walk:
 
 
 def main() -> None:
-    """Run it; the result is `{}` if nothing broke."""
+    """Run the walk; the result is `{}` if nothing failed."""
     number, result = int(sys.argv[1]), Path(sys.argv[2])
     RequestPanel.ARMED_AFTER = RequestPanel.QUIET = 0.0
-    client = a_client(TEXTS[number])
+    client = make_client(TEXTS[number])
     app = SpinneyApp(lambda: client)
     walk = Walk(app, client, TEXTS[number])
-    told: dict[str, str] = {}
+    failures: dict[str, str] = {}
 
     async def go(pilot: "Pilot[Any]") -> None:
         try:
             await walk.go(pilot)
             if walk.unseen:
-                told["unseen"] = ", ".join(walk.unseen)
+                failures["unseen"] = ", ".join(walk.unseen)
         except BaseException:
-            told["broke"] = traceback.format_exc()
+            failures["broke"] = traceback.format_exc()
         app.exit()
 
     app.run(auto_pilot=go)
     if app._exit_renderables or app.return_code:
-        told["app"] = "ended with a traceback"
-    result.write_text(json.dumps(told))
+        failures["app"] = "ended with a traceback"
+    result.write_text(json.dumps(failures))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,4 @@
-"""Text of strangers in every place where it is shown: it steers no terminal, breaks nothing, and
-none of it is lost.
-"""
+"""Untrusted text is shown completely in every place and does not control the terminal."""
 
 import json
 import re
@@ -14,14 +12,14 @@ from tests.terminal.foreign_text import CONTROLS, MARKUP, SEEN, TEXTS
 _SEQUENCE = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\)"
 )
-"""What Textual itself writes: colours, positions, modes."""
+"""Sequences that Textual itself writes: colors, positions, modes."""
 
-_LEAST = 40
-"""Times that a text is seen on the way: it is in some sixty places."""
+_MINIMUM = 40
+"""Minimum number of times that a text is shown; it is in about sixty places."""
 
 
-def shown_by_walk(number: int, place: Path) -> bytes:
-    """All that was written to the terminal while every place showed this text."""
+def run_walk(number: int, place: Path) -> bytes:
+    """Return the output of the program that shows this text in every place."""
     for name in ("data", "config"):
         (place / name).mkdir()
     result = place / "result.json"
@@ -35,12 +33,12 @@ def shown_by_walk(number: int, place: Path) -> bytes:
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("number", range(len(TEXTS)), ids=[ascii(text) for text in TEXTS])
-def test_text_of_strangers_is_shown_and_does_nothing(number: int, tmp_path: Path) -> None:
-    shown = shown_by_walk(number, tmp_path)
+def test_untrusted_text_is_shown_and_has_no_effect(number: int, tmp_path: Path) -> None:
+    shown = run_walk(number, tmp_path)
     for signature in CONTROLS.values():
         assert signature not in shown
     assert b"]777;notify;" in shown
     text = _SEQUENCE.sub(b"", shown)
-    assert text.count(SEEN.encode()) > _LEAST
+    assert text.count(SEEN.encode()) > _MINIMUM
     for markup in MARKUP:
-        assert markup not in TEXTS[number] or text.count(markup.encode()) > _LEAST
+        assert markup not in TEXTS[number] or text.count(markup.encode()) > _MINIMUM

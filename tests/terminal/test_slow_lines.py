@@ -1,4 +1,4 @@
-"""What Spinney costs on a line, in bytes; how long they take there is told by `make bench`."""
+"""Bytes that Spinney writes over SSH; `make bench` measures the time that they take."""
 
 import re
 import time
@@ -15,16 +15,16 @@ from tests.terminal.emulator import Emulator
 COLUMNS, ROWS = 80, 24
 SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22", "COLORTERM": "truecolor"}
 SETTLING = 1.0
-"""Seconds after which a screen is drawn to its end."""
+"""Seconds after which a screen is completely drawn."""
 STILL = 1.2
-"""Seconds in which a cursor that blinks would do so twice."""
+"""Seconds in which a blinking cursor would blink twice."""
 WORDS = 600
 MINUTE = 20 * 60
-"""Words that an agent says in a minute."""
+"""Words that an agent writes in a minute."""
 
 
 class Line:
-    """A terminal over SSH, whose bytes are counted."""
+    """A terminal over SSH that counts the bytes written to it."""
 
     def __init__(self, terminal: OnTerminal) -> None:
         self._terminal = terminal
@@ -37,24 +37,24 @@ class Line:
         self._terminal.write(keys.encode())
 
     def count_until(self, pattern: str) -> int:
-        """Bytes since the last count, until the screen shows this."""
+        """Wait until the screen matches `pattern`; return the bytes since the last count."""
         end = time.monotonic() + PATIENCE
         while not re.search(pattern, "\n".join(self._emulator.text)):
             assert time.monotonic() < end, f"never showed {pattern!r}: {self._emulator.text}"
-            self._carry(0.1)
+            self._receive(0.1)
         return self._count()
 
     def count_for(self, seconds: float) -> int:
-        """Bytes since the last count, after these seconds."""
+        """Read for `seconds`; return the bytes since the last count."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            self._carry(left)
+            self._receive(left)
         return self._count()
 
-    def _carry(self, seconds: float) -> None:
+    def _receive(self, seconds: float) -> None:
         self._terminal.read(seconds)
         new = bytes(self._terminal.output[self._read :])
-        # A letter may have come by half.
+        # The last character may be incomplete.
         text = new.decode(errors="ignore")
         self._read += len(text.encode())
         self._emulator.feed(text)
@@ -66,13 +66,13 @@ class Line:
 
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[Line]:
-    """A demo that starts."""
+    """The terminal of a demo that is starting."""
     spinney = Program(tmp_path, environ=SSH)
     with spinney.on_a_terminal("demo", columns=COLUMNS, rows=ROWS) as terminal:
         yield Line(terminal)
 
 
-def test_a_screen_costs_what_is_new_on_it(line: Line) -> None:
+def test_a_screen_costs_only_the_bytes_of_its_changes(line: Line) -> None:
     started = line.count_until("This agent is a demonstration")
     started += line.count_until("Message Demo agent")
     assert started < 16_000
@@ -88,9 +88,9 @@ def test_a_screen_costs_what_is_new_on_it(line: Line) -> None:
     assert line.count_until("Projects") < 4_000
 
 
-def test_text_that_is_written_costs_little_more_than_its_letters(line: Line) -> None:
+def test_streamed_text_costs_little_more_than_its_letters(line: Line) -> None:
     line.count_until("Message Demo agent")
     line.type(f"/demo stream {WORDS} 100\r")
     line.count_until(r" 1\d:")
-    # 240 KB a minute; each word of the demo has some twenty letters.
+    # 240 KB a minute; each word of the demo has about twenty letters.
     assert line.count_until(f" {WORDS - 1}:") < 240_000 * WORDS / MINUTE

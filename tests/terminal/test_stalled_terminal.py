@@ -1,4 +1,4 @@
-"""A terminal that nobody reads from (a dead link, ctrl+s) holds up nothing but itself."""
+"""A terminal that is not read (a dead connection, ctrl+s) does not block server and sessions."""
 
 import json
 import time
@@ -10,16 +10,16 @@ from tests.patience import PATIENCE
 from tests.program import Program
 
 
-def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path) -> None:
+def test_server_and_sessions_continue_while_the_terminal_is_not_read(tmp_path: Path) -> None:
     spinney = Program(tmp_path)
     with spinney.on_a_terminal("demo") as terminal:
-        terminal.shows("Tour")
+        terminal.wait_for_text("Tour")
         terminal.write(b"\x10")
-        terminal.shows("Search for commands")
+        terminal.wait_for_text("Search for commands")
         terminal.write(b"start and")
-        terminal.shows("show its address")
+        terminal.wait_for_text("show its address")
         terminal.write(b"\r")
-        terminal.shows("stop   l allow network")
+        terminal.wait_for_text("stop   l allow network")
         [found] = spinney.temporary.glob("spinney-demo-*/data/server.json")
         server = json.loads(found.read_text())
 
@@ -38,17 +38,17 @@ def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path
         terminal.write(b"\x1b")
         state = ask("/api/init")
         [[session]] = state["sessionsByWorktree"].values()
-        # From here on nothing is read: the first screens of text fill the terminal's buffer, and
-        # then every write of the screen's thread blocks.
+        # From here on nothing is read: the first screens of text fill the terminal's buffer, then
+        # every write of the screen's thread blocks.
         messages = f"/api/sessions/{session['id']}/messages"
         ask(messages, {"message": "/demo markdown 400\n/demo say the end of it"})
         end = time.monotonic() + PATIENCE
         while ask(f"/api/sessions/{session['id']}")["status"] != "idle":
-            assert time.monotonic() < end, "the session stands still with its terminal"
+            assert time.monotonic() < end, "the session is blocked by its terminal"
             time.sleep(0.1)
         [_, answer] = ask(messages)["messages"]
         assert answer["content"][-1]["text"] == "the end of it"
         assert answer["stop_reason"] == "end_turn"
 
-        # And the screen catches up when somebody looks again: with the answer, not the question.
-        terminal.shows("│   the end of it")
+        # When the terminal is read again, the screen shows the newest state.
+        terminal.wait_for_text("│   the end of it")

@@ -1,4 +1,4 @@
-"""A terminal that a person sits at: a shell in tmux, which draws what programs write."""
+"""A shell in tmux, as a terminal for the programs under test."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ PROMPT = "READY>"
 
 
 class Tmux:
-    """One window of a tmux server of its own."""
+    """A tmux server with one window."""
 
     def __init__(self, place: Path) -> None:
         self._socket = str(place / "tmux")
@@ -30,82 +30,82 @@ class Tmux:
             "TERM": "xterm-256color",
         }
 
-    def run(self, *words: str) -> str:
-        """A command of tmux, and what it says."""
-        told = subprocess.run(
-            ["tmux", "-S", self._socket, "-f", os.devnull, *words],
+    def run(self, *arguments: str) -> str:
+        """Run a command of tmux and return its output."""
+        completed = subprocess.run(
+            ["tmux", "-S", self._socket, "-f", os.devnull, *arguments],
             env=self._environ,
             capture_output=True,
             text=True,
             check=True,
             timeout=PATIENCE,
         )
-        return told.stdout
+        return completed.stdout
 
     def press(self, *keys: str) -> None:
-        """Keys by their names."""
+        """Press keys, given by their names."""
         self.run("send-keys", *keys)
 
     def type(self, text: str) -> None:
-        """Letters, or the bytes of what is no letter."""
+        """Type text, which may contain control characters."""
         self.run("send-keys", "-l", text)
 
     def command(self, line: str) -> None:
-        """A line for the shell."""
+        """Enter a line in the shell."""
         self.type(line)
         self.press("Enter")
 
     def paste(self, text: str, place: Path) -> None:
-        """Paste as terminals do."""
+        """Paste text in brackets, as terminals do."""
         file = place / "pasted"
         file.write_text(text)
         self.run("load-buffer", str(file))
         self.run("paste-buffer", "-p")
 
     def resize(self, columns: int, rows: int) -> None:
-        """Make the window larger or smaller."""
+        """Resize the window."""
         self.run("resize-window", "-x", str(columns), "-y", str(rows))
 
     @property
     def screen(self) -> str:
-        """What is to be seen."""
+        """The text on the screen."""
         return self.run("capture-pane", "-p")
 
-    def shows(self, *texts: str) -> str:
-        """Wait until all of these are to be seen; the screen that shows them."""
+    def wait_for_text(self, *texts: str) -> str:
+        """Wait until the screen contains all of these texts, and return it."""
         end = time.monotonic() + PATIENCE
         while not all(text in (screen := self.screen) for text in texts):
             assert time.monotonic() < end, f"never showed {texts}:\n{screen}"
             time.sleep(0.05)
         return screen
 
-    def tell(self, fact: str) -> str:
-        """A fact about the window, as tmux calls it."""
-        return self.run("display-message", "-p", f"#{{{fact}}}").strip()
+    def query(self, variable: str) -> str:
+        """Return the value of a tmux format variable of the window."""
+        return self.run("display-message", "-p", f"#{{{variable}}}").strip()
 
     @property
     def programs(self) -> list[psutil.Process]:
-        """All that the shell has started."""
-        return psutil.Process(int(self.tell("pane_pid"))).children(recursive=True)
+        """The descendants of the shell."""
+        return psutil.Process(int(self.query("pane_pid"))).children(recursive=True)
 
-    def hang_up(self) -> None:
-        """The connection is lost: the terminal is gone."""
+    def disconnect(self) -> None:
+        """Kill the tmux server, so that the terminal is closed."""
         self.run("kill-server")
 
 
 @contextmanager
 def shell_in_tmux(place: Path, columns: int = 120, rows: int = 40) -> Iterator[Tmux]:
-    """A shell at its prompt. Skips where there is no tmux."""
+    """Start a shell and wait for its prompt; skip the test if tmux is not installed."""
     if shutil.which("tmux") is None:
         pytest.skip("needs tmux")
     tmux = Tmux(place)
     shell = f"exec env PS1='{PROMPT} ' bash --norc --noprofile"
     tmux.run("new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(ROOT), shell)
     try:
-        tmux.shows(PROMPT)
+        tmux.wait_for_text(PROMPT)
         yield tmux
     finally:
         try:
-            tmux.hang_up()
+            tmux.disconnect()
         except subprocess.CalledProcessError:
-            pass  # it was lost already
+            pass  # already disconnected

@@ -1,4 +1,4 @@
-"""Whoever asks their device for more contrast has it, wherever text stands."""
+"""Colors for users whose device asks for more contrast."""
 
 import pytest
 
@@ -10,8 +10,8 @@ from themes.loader import list_syntax_themes, load_syntax_theme
 PLACES = ("", " .added", " .added .word", " .removed", " .removed .word")
 
 
-def shown_in(place: str, name: str) -> dict[str, str]:
-    """The properties as the cascade gives them in this place, with more contrast."""
+def resolve_properties(place: str, name: str) -> dict[str, str]:
+    """Return the CSS properties that apply in this place with more contrast."""
     rules = _theme_rules(load_syntax_theme(name).kind, name)
     more = increase_contrast(rules)
     shown: dict[str, str] = {}
@@ -23,8 +23,8 @@ def shown_in(place: str, name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", list_syntax_themes())
 @pytest.mark.parametrize("place", PLACES)
-def test_code_has_a_contrast_of_7_or_the_most_there_can_be(name: str, place: str) -> None:
-    shown = shown_in(place, name)
+def test_code_has_a_contrast_of_7_or_the_maximum(name: str, place: str) -> None:
+    shown = resolve_properties(place, name)
     ground = shown["--code-side" if place else "--code-background"]
     for token in load_syntax_theme(name).tokens:
         key = f"--tok-{token.replace('_', '-')}"
@@ -34,8 +34,8 @@ def test_code_has_a_contrast_of_7_or_the_most_there_can_be(name: str, place: str
 
 
 @pytest.mark.parametrize("name", ["vitesse-black", "hosting-light"])
-def test_so_have_words_and_edges_of_the_page(name: str) -> None:
-    shown = shown_in("", name)
+def test_text_and_borders_of_the_page_have_high_contrast(name: str) -> None:
+    shown = resolve_properties("", name)
     for ground in ("background", "surface", "panel", "overlay"):
         under = shown[f"--ui-{ground}"]
         for role in ("text", "text-muted", "text-faint", "link", "success", "warning", "error"):

@@ -13,8 +13,8 @@ from themes.stylesheet import custom_properties
 from themes.terminal import theme_colors
 from themes.tokens import TOKEN_CLASSES
 
-COLOUR = re.compile(r"#[0-9a-f]{6}")
-GROUND_KEYS = (
+COLOR = re.compile(r"#[0-9a-f]{6}")
+UI_KEYS = (
     "background",
     "foreground",
     "selection",
@@ -36,19 +36,19 @@ def test_there_are_fifty_one_token_classes():
 
 
 @pytest.mark.parametrize("name", list_syntax_themes())
-def test_a_syntax_theme_colours_every_class_with_an_opaque_colour(name):
+def test_a_syntax_theme_has_an_opaque_color_for_every_class(name):
     theme = load_syntax_theme(name)
     assert theme.name == name
     assert tuple(theme.tokens) == TOKEN_CLASSES
     for style in theme.tokens.values():
-        assert COLOUR.fullmatch(style.color)
-        assert style.background is None or COLOUR.fullmatch(style.background)
-    assert set(GROUND_KEYS) <= set(theme.ui)
-    assert all(map(COLOUR.fullmatch, (*theme.ui.values(), *theme.ansi.values())))
+        assert COLOR.fullmatch(style.color)
+        assert style.background is None or COLOR.fullmatch(style.background)
+    assert set(UI_KEYS) <= set(theme.ui)
+    assert all(map(COLOR.fullmatch, (*theme.ui.values(), *theme.ansi.values())))
 
 
 @pytest.mark.parametrize("name", list_syntax_themes())
-def test_a_themes_kind_tells_its_ground_and_its_text_can_be_read(name):
+def test_the_kind_of_a_theme_matches_its_background_and_its_text_is_readable(name):
     theme = load_syntax_theme(name)
     assert (luminance(theme.ui["background"]) < 0.2) == (theme.kind == "dark")
     assert contrast_ratio(theme.ui["foreground"], theme.ui["background"]) > 6.5
@@ -63,14 +63,14 @@ def test_an_unknown_theme_is_refused_with_the_names_that_exist():
         load_chrome("system")
 
 
-def test_a_theme_is_read_once_and_cannot_be_changed_by_who_reads_it():
+def test_a_theme_is_read_once_and_is_immutable():
     assert load_syntax_theme("nord") is load_syntax_theme("nord")
     with pytest.raises(TypeError):
         load_syntax_theme("nord").ui["background"] = "#ffffff"
 
 
 @pytest.mark.parametrize("kind", ["dark", "light"])
-def test_the_chrome_can_be_read_on_every_ground_it_uses(kind):
+def test_the_chrome_is_readable_on_every_background_it_uses(kind):
     ui = load_chrome(kind).ui
     grounds = [ui[name] for name in ("background", "surface", "panel", "overlay")]
     for ground in grounds:
@@ -84,7 +84,7 @@ def test_the_chrome_can_be_read_on_every_ground_it_uses(kind):
 
 
 @pytest.mark.parametrize("kind", ["dark", "light"])
-def test_the_chrome_makes_a_terminal_theme(kind):
+def test_a_terminal_theme_is_created_from_the_chrome(kind):
     theme = Theme(**asdict(theme_colors(load_chrome(kind))))
     generated = theme.to_color_system().generate()
     assert theme.dark is (kind == "dark")
@@ -92,7 +92,7 @@ def test_the_chrome_makes_a_terminal_theme(kind):
     assert theme.variables["text-muted"] == load_chrome(kind).ui["text_muted"]
 
 
-def test_a_style_sheet_names_every_class_and_every_colour():
+def test_a_style_sheet_defines_every_class_and_every_color():
     properties = custom_properties(load_chrome("dark"), load_syntax_theme("vitesse-black"))
     assert properties["--ui-text-muted"] == load_chrome("dark").ui["text_muted"]
     assert properties["--code-background"] == "#000000"
@@ -103,7 +103,7 @@ def test_a_style_sheet_names_every_class_and_every_colour():
     assert not any(character in "".join(properties.values()) for character in ";{}<")
 
 
-def test_reading_colours_loads_nothing_but_the_standard_library():
+def test_loading_themes_imports_only_the_standard_library():
     code = (
         "import sys, themes.loader, themes.terminal, themes.stylesheet;"
         "themes.loader.load_syntax_theme('nord');"

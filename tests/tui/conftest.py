@@ -1,4 +1,4 @@
-"""An application at a test's fingertips, with a fake client behind it."""
+"""Fixtures that run the application on a fake client."""
 
 import gc
 from collections.abc import AsyncIterator, Callable
@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 from tests.patience import PATIENCE
 from tests.tui.fake_client import FakeClient
+from tests.tui.waiting import settled, until
 from tui.shell.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
@@ -26,15 +27,17 @@ Start = Callable[..., AbstractAsyncContextManager[Started]]
 
 @pytest.fixture(autouse=True)
 def armed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request takes keys at once: tests do not type by accident."""
+    """Let requests accept keys at once, without the delay against accidental typing."""
     monkeypatch.setattr(RequestPanel, "ARMED_AFTER", 0.0)
     monkeypatch.setattr(RequestPanel, "QUIET", 0.0)
 
 
 @pytest.fixture(autouse=True)
 def idle_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After each key Textual's pilot sleeps twice, until the process was idle for 20 ms: three
-    quarters of the time of a test. Half of that finds the same.
+    """Halve the waits of Textual's pilot.
+
+    After each key it sleeps twice until the process was idle for 20 ms, which takes three quarters
+    of the time of a test.
     """
     monkeypatch.setattr(_wait, "SLEEP_GRANULARITY", 1 / 100)
     monkeypatch.setattr(_wait, "SLEEP_IDLE", 1 / 2000)
@@ -42,11 +45,11 @@ def idle_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Applications that ended stay collectable: a program has one, a worker of the tests hundreds,
-    and each would freeze those before it, some 4 MB, for good.
+    """Keep ended applications collectable, and skip all but full collections.
 
-    What a program collects before it freezes is nobody's either: only a full collection, as tests
-    ask for, is made at once. It is a twentieth of the time of a test.
+    A program runs one application, a test worker hundreds; each would freeze those before it, some
+    4 MB, for good. The collection before a freeze takes a twentieth of the time of a test; full
+    collections, which tests request, still run.
     """
     monkeypatch.setattr(gc, "freeze", lambda: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
@@ -55,27 +58,27 @@ def no_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Style sheets with the same colours share the rules that were read from the same text.
+    """Share parsed rules between style sheets with the same colors.
 
-    An application parses 70 texts as it starts, which is a twentieth of what a test costs.
+    An application parses 70 texts at its start, which takes a twentieth of the time of a test.
     """
-    made, recoloured = Stylesheet.__init__, Stylesheet.set_variables
+    original_init, original_set_variables = Stylesheet.__init__, Stylesheet.set_variables
 
-    def make(sheet: Stylesheet, *, variables: dict[str, str] | None = None) -> None:
-        made(sheet, variables=variables)
+    def init(sheet: Stylesheet, *, variables: dict[str, str] | None = None) -> None:
+        original_init(sheet, variables=variables)
         sheet._parse_cache = _rules_with(sheet._variables)
 
-    def recolour(sheet: Stylesheet, variables: dict[str, str]) -> None:
-        sheet._parse_cache = {}  # this one is emptied
-        recoloured(sheet, variables)
+    def set_variables(sheet: Stylesheet, variables: dict[str, str]) -> None:
+        sheet._parse_cache = {}  # the next call clears it
+        original_set_variables(sheet, variables)
         sheet._parse_cache = _rules_with(variables)
 
-    monkeypatch.setattr(Stylesheet, "__init__", make)
-    monkeypatch.setattr(Stylesheet, "set_variables", recolour)
+    monkeypatch.setattr(Stylesheet, "__init__", init)
+    monkeypatch.setattr(Stylesheet, "set_variables", set_variables)
 
 
 def _rules_with(variables: dict[str, str]) -> dict[Any, Any]:
-    """The rules that were parsed with these variables; of a few themes at a time."""
+    """The cache of rules parsed with these variables; those of a few themes are kept."""
     key = frozenset(variables.items())
     found = _rules.pop(key, {})
     while len(_rules) > 4:
@@ -85,17 +88,17 @@ def _rules_with(variables: dict[str, str]) -> dict[Any, Any]:
 
 @pytest.fixture(autouse=True)
 def toasts_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A passing word is still there when a slow machine gets to look at it."""
+    """Keep notifications on the screen until a slow machine has checked them."""
     monkeypatch.setattr(Notification, "time_left", 2 * PATIENCE)
 
 
 @pytest.fixture
 def start() -> Start:
-    """Start the program on a client, and wait until it shows the first state."""
+    """Return a function that runs the application on a client and waits for the first state."""
 
     @asynccontextmanager
     async def started(
-        client: FakeClient, *, size: tuple[int, int] = (120, 40), offer_path: Path | None = None
+        client: FakeClient, *, size: tuple[int, int] = (120, 30), offer_path: Path | None = None
     ) -> AsyncIterator[Started]:
         app = SpinneyApp(lambda: client, offer_path=offer_path, environ={})
         async with app.run_test(size=size, notifications=True) as pilot:
@@ -103,18 +106,3 @@ def start() -> Start:
             yield app, pilot
 
     return started
-
-
-def settled(client: FakeClient) -> bool:
-    """Whether everything that was fed has been taken."""
-    return client._updates.empty() and bool(client.called("get_http_server_status"))
-
-
-async def until(pilot: "Pilot[None]", true: Callable[[], object], within: float = PATIENCE) -> None:
-    """Wait until something holds; fail when it does not come."""
-    waited = 0.0
-    while not true():
-        assert waited < within, "it did not come"
-        await pilot.pause(0.02)
-        waited += 0.02
-    await pilot.pause()

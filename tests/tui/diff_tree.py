@@ -1,12 +1,13 @@
-"""A worktree with changes as git would tell of them, and the diff screen on it."""
+"""A fake worktree with changes as git reports them, and helpers for its diff screen."""
 
 from typing import Any
 
 from textual.pilot import Pilot
 
 from model.api.changes import ChangedFile, Changes, DiscardedFile, FileDiff
-from tests.tui.conftest import until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_changed_file, a_project, a_session, a_state, a_worktree
+from tests.tui.fake_client import FakeClient
+from tests.tui.waiting import until
 from tui.diff.screen import Diff
 from tui.shell.app import SpinneyApp
 
@@ -40,12 +41,6 @@ rename to new
 """
 
 
-def a_file(path: str, **fields: Any) -> ChangedFile:
-    given: dict[str, Any] = {"old_path": None, "status": "modified", "added": 2, "removed": 1}
-    given |= {"old_mode": "100644", "mode": "100644", "submodule": False, "path": path}
-    return ChangedFile(**{**given, **fields})
-
-
 CONFLICT = """\
 diff --git a/parser.py b/parser.py
 --- a/parser.py
@@ -60,16 +55,16 @@ diff --git a/parser.py b/parser.py
 """
 
 
-class Tree:
-    """What git would say of a worktree, as the fake client tells it."""
+class FakeWorktree:
+    """A fake client and the changes of a worktree that it reports."""
 
     def __init__(self, **state: Any) -> None:
         self.files: dict[str, list[ChangedFile]] = {
             "unstaged": [
-                a_file("parser.py"),
-                a_file("picture", status="untracked", added=None, removed=0),
+                a_changed_file("parser.py"),
+                a_changed_file("picture", status="untracked", added=None, removed=0),
             ],
-            "staged": [a_file("new", status="renamed", old_path="old", added=0, removed=0)],
+            "staged": [a_changed_file("new", status="renamed", old_path="old", added=0, removed=0)],
             "branch": [],
         }
         self.texts = {"parser.py": PARSER, "picture": PICTURE, "new": RENAMED}
@@ -93,8 +88,8 @@ class Tree:
         return FileDiff(path=given["path"], text=text, digest=str(hash(text)), hunks=names)
 
 
-async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Diff:
-    """The diff screen, opened by its key, with its first file shown."""
+async def open_diff(app: SpinneyApp, pilot: "Pilot[None]") -> Diff:
+    """Open the diff screen with its key, and wait until it shows the first file."""
     app.main.open_session("s1")
     await pilot.press("ctrl+g")
     await until(pilot, lambda: isinstance(app.screen, Diff) and app.screen.file_diff is not None)
@@ -103,11 +98,11 @@ async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Diff:
 
 
 def lines(screen: Diff) -> list[str]:
-    """The rows of the difference as they stand on the screen."""
+    """The visible rows of the diff."""
     view = screen.view
     height = min(view.size.height, view.count or 2)
     return [view.render_line(y).text.rstrip() for y in range(height)]
 
 
-def top(screen: Diff) -> str:
+def top_text(screen: Diff) -> str:
     return screen.query_one("#top").text  # type: ignore[no-any-return, attr-defined]

@@ -1,6 +1,7 @@
-"""Every screen and dialog, once: how it is reached, on a state that stands still.
+"""Every screen and dialog, and how to open it on a fixed state.
 
-What must hold for all of them is tested over this list. A new screen is one more row in `SCREENS`.
+Tests of what must hold for all of them are parametrized with `SCREENS`. A new screen is one more
+row in it.
 """
 
 import os
@@ -8,17 +9,14 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 from unittest import mock
 
 from rich.color import ColorSystem
-from rich.style import Style
-from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import OptionList
 
-from model.api.changes import ChangedFile, Changes, FileDiff
+from model.api.changes import FileDiff
 from model.domain.output import RawLog
 from model.domain.resources import (
     Label,
@@ -33,15 +31,17 @@ from model.domain.resources import (
     Usage,
 )
 from model.domain.scripts import Script, ScriptRun
-from tests.tui.conftest import settled, until
-from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree, make_changes
+from tests.tui.fake_client import FakeClient
+from tests.tui.reading import is_conversation_shown, rows_in_front
+from tests.tui.waiting import settled, until, wait_until_still
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
 from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
 from tui.terminal.output_filters import make_legible, nearest_color
 
 NOW = 1_790_000_000.0
-"""When it is, on every screen."""
+"""The current time on every screen."""
 
 BOXES = {chr(code) for code in range(0x2500, 0x25A0)}
 ORNAMENTS = BOXES | set("▪■□")
@@ -141,10 +141,6 @@ def a_busy_state() -> FakeClient:
             PlanBlock(text="1. Read the tail.\n2. Test it."),
         ]),
     ]  # fmt: skip
-    file = ChangedFile(
-        path="parser.py", old_path=None, status="modified", added=2, removed=1,
-        old_mode="100644", mode="100644", submodule=False,
-    )  # fmt: skip
     script = Script(name="run", text="npm start", shown="npm start", hash="h", trusted=False)
     ran = ScriptRun(
         worktree_id="w1", script="run", status="failed", exit_code=1, output="no such port",
@@ -171,7 +167,7 @@ def a_busy_state() -> FakeClient:
         ),
         "get_project_scripts": lambda given: [script],
         "get_script_output": lambda given: ran,
-        "list_changed_files": lambda given: Changes(files=[file], base="main", operation=None),
+        "list_changed_files": lambda given: make_changes("parser.py"),
         "get_file_diff": lambda given: FileDiff(
             path="parser.py", text=DIFF, digest="d", hunks=["h0"]
         ),
@@ -180,7 +176,7 @@ def a_busy_state() -> FakeClient:
 
 
 def an_empty_state() -> FakeClient:
-    """Nobody has added a project yet."""
+    """A client without projects."""
     return FakeClient()
 
 
@@ -188,36 +184,29 @@ Reach = Callable[[SpinneyApp, "Pilot[None]"], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A screen: the client behind it, and the way there."""
+class ScreenCase:
+    """A screen: its client, and how to open it."""
 
     name: str
     reach: Reach
     client: Callable[[], FakeClient] = a_busy_state
     varies: bool = False
-    """Whether it shows what differs between machines: versions, folders, addresses."""
-
-
-def is_read(app: SpinneyApp, session_id: str) -> bool:
-    """Whether the conversation of a session stands in its pane."""
-    transcript = app.main.chat.transcript
-    window = transcript.viewport if transcript is not None else None
-    return window is not None and window.rows.history.session_id == session_id
+    """Whether it shows something that differs between machines: versions, folders, addresses."""
 
 
 def session(session_id: str, *keys: str) -> Reach:
-    """Open a session, then press keys."""
+    """A function that opens a session, then presses keys."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
         app.main.open_session(session_id)
-        await until(pilot, lambda: is_read(app, session_id))
+        await until(pilot, lambda: is_conversation_shown(app, session_id))
         await pilot.press(*keys)
 
     return reach
 
 
 def action(action_id: str, *keys: str, on: str = "s1") -> Reach:
-    """Do an action of the key map in a session; wait until a screen is over the main one."""
+    """A function that performs an action in a session, and waits for the screen that it opens."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
         await session(on)(app, pilot)
@@ -229,7 +218,7 @@ def action(action_id: str, *keys: str, on: str = "s1") -> Reach:
 
 
 async def _commands(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    """The palette, with all that it finds."""
+    """Open the palette, and wait until it is filled."""
     await action("commands")(app, pilot)
     palette = app.screen
     assert isinstance(palette, Palette)
@@ -238,7 +227,7 @@ async def _commands(app: SpinneyApp, pilot: "Pilot[None]") -> None:
 
 
 def in_diff(*keys: str) -> Reach:
-    """Open the diff screen, wait for its first file, then press keys."""
+    """A function that opens the diff screen, waits for its first file, then presses keys."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
         await action("open_diff")(app, pilot)
@@ -248,13 +237,13 @@ def in_diff(*keys: str) -> Reach:
     return reach
 
 
-async def _commenting(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+async def _comment(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await in_diff("tab", "down", "down", "shift+down", "c")(app, pilot)
     await until(pilot, lambda: app.screen.is_modal)
 
 
 def focused(selector: str) -> Reach:
-    """Open a session, and give the keys to a pane."""
+    """A function that opens a session and focuses a pane."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
         await session("s1")(app, pilot)
@@ -263,47 +252,47 @@ def focused(selector: str) -> Reach:
     return reach
 
 
-async def _nothing(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    """The screen as it is at the start."""
+async def _stay(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    """Keep the screen that is shown at the start."""
 
 
-SCREENS: tuple[Shown, ...] = (
-    Shown("first-start", _nothing, an_empty_state),
-    Shown("conversation", session("s1")),
-    Shown("reading", focused("#transcript")),
-    Shown("projects", focused("#tree")),
-    Shown("permission", session("s3")),
-    Shown("question", session("s4")),
-    Shown("plan", session("s5")),
-    Shown("failed", session("s6")),
-    Shown("help", action("help")),
-    Shown("commands", _commands),
-    Shown("new-worktree", action("new_worktree")),
-    Shown("add-project", action("add_project"), varies=True),
-    Shown("rename-session", action("rename_session")),
-    Shown("delete-session", action("delete_session")),
-    Shown("choose-model", action("choose_model")),
-    Shown("preferences", action("preferences")),
-    Shown("keys", action("edit_keys")),
-    Shown("canvas", action("canvas")),
-    Shown("diff", in_diff()),
-    Shown("diff-marked", in_diff("tab", "down", "shift+down", "shift+down")),
-    Shown("comment", _commenting),
-    Shown("search", action("search")),
-    Shown("archive", action("show_archive")),
-    Shown("scripts", action("show_scripts")),
-    Shown("raw-log", action("show_raw_log")),
-    Shown("server", action("server"), varies=True),
-    Shown("about", action("about"), varies=True),
-    Shown("rename-worktree", action("rename_worktree")),
+SCREENS: tuple[ScreenCase, ...] = (
+    ScreenCase("first-start", _stay, an_empty_state),
+    ScreenCase("conversation", session("s1")),
+    ScreenCase("reading", focused("#transcript")),
+    ScreenCase("projects", focused("#tree")),
+    ScreenCase("permission", session("s3")),
+    ScreenCase("question", session("s4")),
+    ScreenCase("plan", session("s5")),
+    ScreenCase("failed", session("s6")),
+    ScreenCase("help", action("help")),
+    ScreenCase("commands", _commands),
+    ScreenCase("new-worktree", action("new_worktree")),
+    ScreenCase("add-project", action("add_project"), varies=True),
+    ScreenCase("rename-session", action("rename_session")),
+    ScreenCase("delete-session", action("delete_session")),
+    ScreenCase("choose-model", action("choose_model")),
+    ScreenCase("preferences", action("preferences")),
+    ScreenCase("keys", action("edit_keys")),
+    ScreenCase("canvas", action("canvas")),
+    ScreenCase("diff", in_diff()),
+    ScreenCase("diff-marked", in_diff("tab", "down", "shift+down", "shift+down")),
+    ScreenCase("comment", _comment),
+    ScreenCase("search", action("search")),
+    ScreenCase("archive", action("show_archive")),
+    ScreenCase("scripts", action("show_scripts")),
+    ScreenCase("raw-log", action("show_raw_log")),
+    ScreenCase("server", action("server"), varies=True),
+    ScreenCase("about", action("about"), varies=True),
+    ScreenCase("rename-worktree", action("rename_worktree")),
 )
 
 
 @asynccontextmanager
-async def reached(
-    shown: Shown, size: tuple[int, int] = (120, 40), **environ: str
+async def show_screen(
+    shown: ScreenCase, size: tuple[int, int] = (120, 40), **environ: str
 ) -> AsyncIterator[tuple[SpinneyApp, "Pilot[None]"]]:
-    """The screen as it stands once nothing moves any more."""
+    """Open a screen, and wait until it no longer changes."""
     client = shown.client()
     with mock.patch("textual.constants.COLOR_SYSTEM", "truecolor"):
         app = SpinneyApp(lambda: client, environ=environ)
@@ -312,60 +301,19 @@ async def reached(
         async with app.run_test(size=size, notifications=True) as pilot:
             await until(pilot, lambda: app.main.is_connected and settled(client))
             await shown.reach(app, pilot)
-            await until(pilot, lambda: rows_in_front(app))  # it is laid out
-            await still(app, pilot)
+            await until(pilot, lambda: rows_in_front(app))  # the layout is done
+            await wait_until_still(app, pilot)
             yield app, pilot
     time.tzset()
 
 
-async def still(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    """Wait until the screen is the same twice."""
-    before: list[Any] = []
-    while True:
-        await pilot.pause(0.05)
-        now = rows(app)
-        if now == before:
-            return
-        before = now
+def find_low_contrast(strips: list[Strip]) -> set[str]:
+    """Words with less than the minimum contrast of text in any color system."""
+    return {word for system in SYSTEMS for word in _find_low_contrast(strips, system)}
 
 
-def rows(app: SpinneyApp) -> list[Strip]:
-    """The whole screen as rows, with what lies below a dialog."""
-    return app.screen._compositor.render_strips()
-
-
-def rows_in_front(app: SpinneyApp) -> list[Strip]:
-    """The same without what a dialog leaves of the screen below it, faded."""
-    if not app.screen.is_modal:
-        return rows(app)
-    shown = app.screen._compositor.visible_widgets.items()
-    parts = [region.intersection(clip) for widget, (region, clip) in shown if widget != app.screen]
-    if not parts:
-        return []
-    box = Region.from_union(parts)
-    return [strip.crop(box.x, box.right) for strip in rows(app)[box.y : box.bottom]]
-
-
-def text_of(app: SpinneyApp) -> list[str]:
-    """The rows without their styles."""
-    return [strip.text.rstrip() for strip in rows(app)]
-
-
-def cells(strips: Iterable[Strip]) -> list[list[tuple[str, Style]]]:
-    """Each row as its characters with their styles."""
-    return [
-        [(letter, segment.style or Style()) for segment in strip for letter in segment.text]
-        for strip in strips
-    ]
-
-
-def hard_to_read(strips: list[Strip]) -> set[str]:
-    """Words whose contrast is below that of text, on a terminal of any number of colours."""
-    return {word for system in SYSTEMS for word in _hard_to_read(strips, system)}
-
-
-def _hard_to_read(strips: list[Strip], system: ColorSystem) -> Iterable[str]:
-    """The same on one kind of terminal, with the two colours that are drawn there."""
+def _find_low_contrast(strips: list[Strip], system: ColorSystem) -> Iterable[str]:
+    """Words with too little contrast in one color system, with their colors."""
     for segment in (segment for strip in strips for segment in strip):
         words, style = segment.text.strip(), segment.style
         if not set(words) - ORNAMENTS or style is None or not (style.color and style.bgcolor):

@@ -1,4 +1,4 @@
-"""A client without a model: it folds the events that a test feeds, and notes what is called."""
+"""A client without a model: it applies events from a test and records the commands called."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -19,17 +19,16 @@ from model.domain.resources import (
     Project,
     SentMessage,
     Session,
-    TextBlock,
     Worktree,
 )
-from model.preferences.schema import Preferences
 from model.state import State, apply
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
 
 Answer = Callable[[dict[str, Any]], Any]
 
 
 class FakeClient:
-    """Stands where the model would be. `answers` says what each command gives."""
+    """In-memory client; `answers` maps a command's name to the function that returns its result."""
 
     def __init__(self, state: State | None = None) -> None:
         self.state = state or a_state()
@@ -82,7 +81,7 @@ class FakeClient:
         self._updates.put_nowait(Loaded(self.state))
 
     async def call(self, command: Command[..., Any], *args: Any, **given: Any) -> Any:
-        """Note the call, and answer it as the test said. Arguments must be such as it takes."""
+        """Check the arguments, record the call and return its answer."""
         command.parse(given)
         self.calls.append((command.name, given))
         answer = self.answers.get(command.name)
@@ -90,37 +89,37 @@ class FakeClient:
         return await result if asyncio.iscoroutine(result) else result
 
     async def updates(self) -> AsyncIterator[Update]:
-        """What the test feeds."""
+        """The updates that the test feeds."""
         while True:
             yield await self._updates.get()
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Record the call; there is nothing to release."""
         self.calls.append(("close", {}))
 
     # For tests -----------------------------------------------------------------------------------
 
     def feed(self, *events: Event) -> None:
-        """These happen."""
+        """Apply events and send them to the application."""
         for event in events:
             self.state = apply(self.state, event)
         self._updates.put_nowait(EventBatch(events))
 
     def lose(self, reason: str = "no route") -> None:
-        """The connection breaks."""
+        """Report a lost connection."""
         self._updates.put_nowait(Disconnected(reason))
 
     def reload(self, state: State | None = None) -> None:
-        """Events were missed; here is everything anew."""
+        """Send the whole state, as after missed events."""
         self.state = state or self.state
         self._updates.put_nowait(Loaded(self.state))
 
     def called(self, name: str) -> list[dict[str, Any]]:
-        """The arguments of each call of a command."""
+        """The arguments of each call to a command."""
         return [given for command, given in self.calls if command == name]
 
     def refuse(self, name: str, sentence: str, error_type: Any = "invalid_request") -> None:
-        """A command fails with this sentence."""
+        """Let a command fail with this message."""
 
         def answer(given: dict[str, Any]) -> Any:
             raise SpinneyError(sentence, error_type)
@@ -134,35 +133,6 @@ class FakeClient:
         return MessagePage(messages=page, total=len(every))
 
 
-def a_project(**fields: Any) -> Project:
-    """A project."""
-    given = {"id": "p1", "name": "alpha", "path": "/code/alpha", "default_branch": "main"}
-    return Project(**{**given, "added_at": 1.0, **fields})
-
-
-def a_worktree(**fields: Any) -> Worktree:
-    """A worktree of `p1`."""
-    given = {"id": "w1", "project_id": "p1", "name": "brave-otter", "path": "/trees/brave-otter"}
-    return Worktree(**{**given, "branch": "brave-otter", "created_at": 1.0, **fields})
-
-
-def a_session(**fields: Any) -> Session:
-    """A session in `w1`."""
-    given = {"id": "s1", "worktree_id": "w1", "name": "Fix the parser", "created_at": 1.0}
-    return Session(**{**given, "model": "model_1", **fields})
-
-
-def a_message(text: str, **fields: Any) -> Message:
-    """A message of `s1`."""
-    given = {"id": text, "role": "user", "session_id": "s1", "timestamp": 1.0}
-    return Message(**{**given, "content": [TextBlock(text=text)], **fields})
-
-
-def a_state(*resources: Project | Worktree | Session) -> State:
-    """A state of these."""
-    return State(
-        projects={r.id: r for r in resources if isinstance(r, Project)},
-        worktrees={r.id: r for r in resources if isinstance(r, Worktree)},
-        sessions={r.id: r for r in resources if isinstance(r, Session)},
-        preferences=Preferences(has_seen_feature_tour=True),
-    )
+def a_client(*more: Project | Worktree | Session, **session: Any) -> FakeClient:
+    """A client with a project, a worktree, a session with these fields, and `more`."""
+    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session), *more))

@@ -1,4 +1,4 @@
-"""A desk without an application: actions are called as functions, and dialogs get their answers."""
+"""A desk without an application, for calling actions as functions."""
 
 from collections import deque
 from pathlib import Path
@@ -14,7 +14,7 @@ from tui.store.places import Place, get_project, get_worktree
 
 
 class FakeDesk:
-    """Stands where the main screen would be. `answers` are taken by the dialogs in their order."""
+    """Replaces the main screen; `answers` are the results of the dialogs, in order."""
 
     def __init__(self, client: FakeClient, place: Place | None = None, *answers: Any) -> None:
         self.client = client

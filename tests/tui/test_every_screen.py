@@ -1,20 +1,11 @@
-"""What holds for every screen and dialog: it can be read, heard, and worked with keys alone."""
+"""Requirements for every screen and dialog: contrast, screen readers, ASCII, focus and sizes."""
 
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.every_screen import (
-    BOXES,
-    SCREENS,
-    Shown,
-    cells,
-    hard_to_read,
-    reached,
-    rows,
-    rows_in_front,
-    still,
-    text_of,
-)
+from tests.tui.every_screen import BOXES, SCREENS, ScreenCase, find_low_contrast, show_screen
+from tests.tui.reading import cells, rows_in_front, screen_lines, screen_rows
+from tests.tui.waiting import wait_until_still
 from tui.shell.app import SpinneyApp
 
 every_screen = pytest.mark.parametrize("shown", SCREENS, ids=lambda shown: shown.name)
@@ -23,55 +14,57 @@ every_screen = pytest.mark.parametrize("shown", SCREENS, ids=lambda shown: shown
 @pytest.mark.parametrize(
     "shown", [shown for shown in SCREENS if shown.varies], ids=lambda shown: shown.name
 )
-async def test_every_word_on_it_can_be_read(shown: Shown) -> None:
-    """Of the others this is asked while they are compared with what was accepted."""
-    async with reached(shown) as (app, pilot):
+async def test_every_word_is_legible(shown: ScreenCase) -> None:
+    """Checked for the other screens in test_snapshots."""
+    async with show_screen(shown) as (app, pilot):
         for theme in ("dark", "light"):
             app.use_theme(theme)
-            await still(app, pilot)
-            assert hard_to_read(rows_in_front(app)) == set(), theme
+            await wait_until_still(app, pilot)
+            assert find_low_contrast(rows_in_front(app)) == set(), theme
 
 
 @pytest.mark.longer
 @every_screen
-async def test_no_box_is_drawn_for_ears(shown: Shown) -> None:
-    async with reached(shown, SPINNEY_PLAIN="1") as (app, _):
-        text = "\n".join(text_of(app))
+async def test_no_box_is_drawn_for_screen_readers(shown: ScreenCase) -> None:
+    async with show_screen(shown, SPINNEY_PLAIN="1") as (app, _):
+        text = "\n".join(screen_lines(app))
         assert not BOXES & set(text)
         assert text.strip()
 
 
 @pytest.mark.longer
 @every_screen
-async def test_it_is_drawn_with_ascii_alone_where_that_is_wanted(shown: Shown) -> None:
-    async with reached(shown, LANG="de_DE.ISO-8859-1") as (app, _):
-        assert not {letter for letter in "\n".join(text_of(app)) if not letter.isascii()}
+async def test_only_ascii_is_drawn_in_a_locale_without_utf_8(shown: ScreenCase) -> None:
+    async with show_screen(shown, LANG="de_DE.ISO-8859-1") as (app, _):
+        assert not {letter for letter in "\n".join(screen_lines(app)) if not letter.isascii()}
 
 
 @pytest.mark.longer
 @every_screen
-async def test_what_has_the_keys_looks_different_and_no_terminal_is_too_small(shown: Shown) -> None:
-    """Nothing fails while it is dragged to a corner, and it can be read again afterwards."""
-    async with reached(shown) as (app, pilot):
-        await _keys_are_seen(app, pilot)
+async def test_focus_is_visible_and_no_terminal_size_fails(shown: ScreenCase) -> None:
+    """Nothing fails at tiny sizes, and text is shown again afterwards."""
+    async with show_screen(shown) as (app, pilot):
+        await _assert_focus_is_visible(app, pilot)
         for size in ((40, 10), (12, 4), (3, 2), (1, 1), (120, 40)):
             await pilot.resize_terminal(*size)
-            await still(app, pilot)
-        assert "\n".join(text_of(app)).strip()
+            await wait_until_still(app, pilot)
+        assert "\n".join(screen_lines(app)).strip()
 
 
-async def _keys_are_seen(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+async def _assert_focus_is_visible(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     stops = [widget for widget in app.screen.focus_chain if widget.display]
     if len(stops) < 2:
-        return  # there is nowhere else that the keys could go
+        return  # the focus cannot move
     seen: list[object] = []
     while app.focused is not None and app.focused not in seen:
         seen.append(app.focused)
-        with_keys = cells(rows(app))
+        with_focus = cells(screen_rows(app))
         focused = app.focused
         app.screen.set_focus(None)
-        await still(app, pilot)
-        assert cells(rows(app)) != with_keys, f"{focused!r} does not show that it has the keys"
+        await wait_until_still(app, pilot)
+        assert cells(screen_rows(app)) != with_focus, (
+            f"{focused!r} does not show that it has the focus"
+        )
         focused.focus()
         await pilot.press("tab")
-        await still(app, pilot)
+        await wait_until_still(app, pilot)

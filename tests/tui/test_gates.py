@@ -1,4 +1,4 @@
-"""What keeps the terminal quick, counted rather than timed: it is the same on every machine."""
+"""Limits that keep the terminal fast, as counts that are the same on every machine."""
 
 import gc
 import json
@@ -13,18 +13,22 @@ import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
-from model.domain import events as e
-from model.domain.resources import Message, TextBlock
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import (
-    FakeClient,
+from model.domain.resources import TextBlock
+from tests.tui.builders import (
     a_message,
     a_project,
     a_session,
     a_state,
     a_worktree,
+    an_unfinished_answer,
+    content_delta,
+    message_started,
 )
-from tests.tui.transcript_app import TranscriptApp, delta, history_of, running, started
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import screen_text
+from tests.tui.transcript_app import TranscriptApp, history_of, running
+from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 from tui.shell.startup import SAVE_INTERVAL
 from tui.tree.index import MAX_FOUND
@@ -32,16 +36,16 @@ from tui.tree.widget import ProjectTree
 
 ROOT = Path(__file__).parents[2]
 MODULES = 490
-"""At the first frame; bare Textual with a tree, a text area and a footer has 392."""
+"""Imported at the first frame; bare Textual with a tree, a text area and a footer has 392."""
 IN_FRONT = 70
-"""In the process in front of the terminal; Python itself starts with some 40."""
+"""Imported by the process that supervises the terminal; Python itself starts with some 40."""
 WIDGETS = 40
 BYTES = 1024
-"""For a typed character."""
+"""Written for a typed character."""
 
 
-def the_long_one(messages: int) -> FakeClient:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(message_count=messages)))
+def long_conversation(messages: int) -> FakeClient:
+    client = a_client(message_count=messages)
     client.messages["s1"] = [
         a_message(f"Message **{number}**\n\n```python\nprint({number})\n```", id=f"m{number:06d}")
         for number in range(messages)
@@ -68,7 +72,7 @@ tui.shell.app.SpinneyApp(connect).run(headless=True)
     assert count <= MODULES
 
 
-def test_the_process_in_front_holds_next_to_nothing() -> None:
+def test_the_supervising_process_imports_few_modules() -> None:
     program = """
 import sys
 import spinney, tui.terminal.supervisor
@@ -111,17 +115,17 @@ print(json.dumps([alone, list(sys.modules)]))
 async def test_the_style_sheet_is_parsed_once_before_the_first_frame(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with counted(Stylesheet, "reparse", monkeypatch) as again:
-        async with start(the_long_one(1)):
+    with count_calls(Stylesheet, "reparse", monkeypatch) as again:
+        async with start(long_conversation(1)):
             assert again == []
 
 
 async def test_ten_thousand_messages_are_few_widgets(start: Start) -> None:
-    client = the_long_one(10_000)
+    client = long_conversation(10_000)
     async with start(client) as (app, pilot):
-        transcript = await opened(app, pilot)
+        transcript = await wait_for_transcript(app, pilot)
         assert len(app.screen.query("*")) + 1 <= WIDGETS
-        # What is in sight is laid out, and nothing else.
+        # Only visible messages are laid out.
         assert transcript.layouts <= 60
         before = transcript.layouts
         transcript.action_scroll_home()
@@ -129,7 +133,7 @@ async def test_ten_thousand_messages_are_few_widgets(start: Start) -> None:
         assert transcript.layouts - before <= 60
 
 
-async def opened(app: SpinneyApp, pilot: Any) -> Any:
+async def wait_for_transcript(app: SpinneyApp, pilot: Any) -> Any:
     await until(pilot, lambda: app.main.chat.transcript is not None)
     transcript = app.main.chat.transcript
     assert transcript is not None
@@ -138,8 +142,8 @@ async def opened(app: SpinneyApp, pilot: Any) -> Any:
 
 
 @contextmanager
-def counted(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The calls of a method, one entry each."""
+def count_calls(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Collect the calls of a method, one entry each."""
     calls: list[str] = []
     done: Callable[..., Any] = getattr(owner, name)
 
@@ -152,71 +156,50 @@ def counted(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator
         yield calls
 
 
-async def test_streamed_text_lays_no_screen_out(
+async def test_streamed_text_causes_no_screen_layout(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = the_long_one(200)
+    client = long_conversation(200)
     async with start(client) as (app, pilot):
-        await opened(app, pilot)
-        client.feed(started_in_s1())
+        await wait_for_transcript(app, pilot)
+        client.feed(message_started(an_unfinished_answer("n", TextBlock(text=""))))
         await until(pilot, lambda: app.main.state.streaming_in("s1"))
-        client.feed(streamed("It begins. "))
-        await until(pilot, lambda: "It begins" in drawn(app))
+        client.feed(content_delta("n", "It begins. "))
+        await until(pilot, lambda: "It begins" in screen_text(app))
         with (
-            counted(Screen, "_refresh_layout", monkeypatch) as layouts,
-            counted(Stylesheet, "apply", monkeypatch) as styled,
-            counted(ProjectTree, "render_lines", monkeypatch) as trees,
+            count_calls(Screen, "_refresh_layout", monkeypatch) as layouts,
+            count_calls(Stylesheet, "apply", monkeypatch) as styled,
+            count_calls(ProjectTree, "render_lines", monkeypatch) as trees,
         ):
             for number in range(40):
-                client.feed(streamed(f"Word {number} and its line.\n\n- an item\n"))
+                client.feed(content_delta("n", f"Word {number} and its line.\n\n- an item\n"))
                 await pilot.pause()
             seen = len(trees)
-            await until(pilot, lambda: "Word 39" in drawn(app))
+            await until(pilot, lambda: "Word 39" in screen_text(app))
         assert layouts == []
         assert styled == []
-        assert seen == 0  # rows beside those that changed are not drawn
+        assert seen == 0  # only changed rows are drawn
 
 
-def started_in_s1() -> e.MessageStarted:
-    message = Message(
-        id="n",
-        role="assistant",
-        content=[TextBlock(text="")],
-        timestamp=9.0,
-        session_id="s1",
-        status="processing",
-    )
-    return e.MessageStarted(message_id="n", session_id="s1", message=message)
-
-
-def streamed(text: str) -> e.ContentDelta:
-    return e.ContentDelta(message_id="n", content=text, content_index=0, session_id="s1")
-
-
-def drawn(app: SpinneyApp) -> str:
-    strips = app.screen._compositor.render_strips(app.screen.size)
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
-
-
-async def test_another_theme_styles_what_is_mounted_and_lays_out_what_is_seen(
+async def test_another_theme_styles_mounted_widgets_and_lays_out_visible_messages(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = the_long_one(10_000)
+    client = long_conversation(10_000)
     async with start(client) as (app, pilot):
-        transcript = await opened(app, pilot)
+        transcript = await wait_for_transcript(app, pilot)
         every = [app, *app.screen.walk_children(with_self=True)]
         parts = sum(len(widget._get_component_classes()) for widget in every)
         laid_out = transcript.layouts
-        with counted(Stylesheet, "apply", monkeypatch) as styled:
+        with count_calls(Stylesheet, "apply", monkeypatch) as styled:
             app.use_theme("light")
             await until(pilot, lambda: "-light-mode" in app.classes and bool(styled))
             await pilot.pause()
-        # Two scroll bars at most belong to a widget.
+        # A widget has at most two scroll bars.
         assert len(styled) <= 3 * len(every) + parts
         assert transcript.layouts - laid_out <= 60
 
 
-async def test_a_letter_of_a_filter_makes_few_rows_of_thousands(
+async def test_a_letter_of_a_filter_adds_few_of_thousands_of_rows(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trees = [a_worktree(id=f"w{n}", name=f"tree-{n}") for n in range(500)]
@@ -228,8 +211,8 @@ async def test_a_letter_of_a_filter_makes_few_rows_of_thousands(
         tree.focus()
         for typed in ("s", "se", "session 41"):
             with (
-                counted(ProjectTree, "_add", monkeypatch) as made,
-                counted(ProjectTree, "_draw", monkeypatch) as written,
+                count_calls(ProjectTree, "_add", monkeypatch) as made,
+                count_calls(ProjectTree, "_draw", monkeypatch) as written,
             ):
                 tree.set_filter(typed)
                 await pilot.pause()
@@ -237,22 +220,22 @@ async def test_a_letter_of_a_filter_makes_few_rows_of_thousands(
             assert len(written) <= 4 * MAX_FOUND
 
 
-async def test_what_stands_after_the_start_is_no_work_for_the_collector_of_garbage(
+async def test_objects_of_the_start_are_frozen_for_the_garbage_collector(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frozen: list[bool] = []
     monkeypatch.setattr(gc, "freeze", lambda: frozen.append("tui.transcript.widget" in sys.modules))
-    async with start(the_long_one(50)) as (app, pilot):
-        await opened(app, pilot)
+    async with start(long_conversation(50)) as (app, pilot):
+        await wait_for_transcript(app, pilot)
         await until(pilot, lambda: len(frozen) == 2)
         assert frozen[-1]
 
 
-async def test_a_typed_character_is_few_bytes(
+async def test_a_typed_character_writes_few_bytes(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with start(the_long_one(50)) as (app, pilot):
-        await opened(app, pilot)
+    async with start(long_conversation(50)) as (app, pilot):
+        await wait_for_transcript(app, pilot)
         await until(pilot, lambda: app.focused is app.main.chat.composer)
         await pilot.press("x")
         written: list[int] = []
@@ -273,9 +256,7 @@ async def test_a_typed_character_is_few_bytes(
 
 
 @pytest.mark.parametrize("status", ["waiting", "running"])
-async def test_nothing_wakes_a_screen_of_sessions_that_wait_or_work_often(
-    start: Start, status: str
-) -> None:
+async def test_waiting_and_running_sessions_run_few_timers(start: Start, status: str) -> None:
     waits = "question" if status == "waiting" else None
     sessions = [
         a_session(id=f"s{n}", name=f"Session {n}", status=status, waiting_for=waits)
@@ -289,7 +270,7 @@ async def test_nothing_wakes_a_screen_of_sessions_that_wait_or_work_often(
         pumps = [app, app.screen, *app.screen.query("*")]
         timers = [timer for pump in pumps for timer in pump._timers]
         running = [t for t in timers if t._active.is_set() and t._interval and t._repeat is None]
-        # But for the clock of a run that one looks at, nothing moves.
+        # Only the clock of a visible run ticks.
         clock = 1.0 if status == "running" else 0.0
         assert sum(1 / timer._interval for timer in running) <= clock + 1 / SAVE_INTERVAL
 
@@ -297,23 +278,23 @@ async def test_nothing_wakes_a_screen_of_sessions_that_wait_or_work_often(
 async def test_a_piece_of_text_costs_the_same_in_a_long_message_as_in_a_short_one() -> None:
     app = TranscriptApp(history_of())
     async with app.run_test(size=(100, 30)) as pilot:
-        app.history.apply(started(running("n")))
+        app.history.apply(message_started(running("n")))
         app.transcript.update_messages(0)
         await pilot.pause()
 
         def grow(text: str) -> None:
-            changed = app.history.apply(delta("n", text))
+            changed = app.history.apply(content_delta("n", text))
             assert changed is not None
             app.transcript.update_messages(changed)
 
-        def calls_of_a_piece() -> int:
+        def count_calls_of_a_piece() -> int:
             count = 0
 
-            def note(_frame: Any, event: str, _argument: Any) -> None:
+            def count_event(_frame: Any, event: str, _argument: Any) -> None:
                 nonlocal count
                 count += event in ("call", "c_call")
 
-            sys.setprofile(note)
+            sys.setprofile(count_event)
             try:
                 for _ in range(20):
                     grow("a few words, ")
@@ -324,8 +305,8 @@ async def test_a_piece_of_text_costs_the_same_in_a_long_message_as_in_a_short_on
         paragraph = "Some words of a paragraph, **strong** and `code`.\n\n"
         fence = "```python\nx = 1\n```\n\n"
         grow(paragraph * 10 + fence)
-        calls_of_a_piece()  # what is looked up for the first time
+        count_calls_of_a_piece()  # warm up caches
         grow("\n\n" + paragraph * 10 + fence)
-        short = calls_of_a_piece()
+        short = count_calls_of_a_piece()
         grow("\n\n" + (paragraph * 10 + fence) * 60)
-        assert calls_of_a_piece() <= 1.5 * short
+        assert count_calls_of_a_piece() <= 1.5 * short

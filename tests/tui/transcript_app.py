@@ -1,4 +1,4 @@
-"""A program with nothing but a transcript, and words for making its messages."""
+"""An application that shows only a transcript, and helpers that build its messages."""
 
 from typing import Any
 
@@ -7,27 +7,25 @@ from textual.geometry import Region
 from textual.message import Message as TextualMessage
 
 from model.domain import events as e
-from model.domain.resources import Block, Message, MessagePage, Session, TextBlock
+from model.domain.resources import Block, Message, MessagePage, Session
+from tests.tui.builders import a_message
 from tui.draw.colors import get_palette
 from tui.store.history import History
 from tui.transcript.widget import Transcript
 
-SESSION = Session(id="s", worktree_id="w", name="A session", created_at=0)
+SESSION = Session(id="s1", worktree_id="w", name="A session", created_at=0)
 DARK = get_palette("dark", "vitesse-black")
 LIGHT = get_palette("light", "hosting-light")
 
 
 def user(message_id: str, text: str, **fields: Any) -> Message:
-    return Message(
-        id=message_id, role="user", content=[TextBlock(text=text)], timestamp=0, **fields
-    )
+    return a_message(text, id=message_id, timestamp=0, **fields)
 
 
 def agent(message_id: str, *blocks: Block, **fields: Any) -> Message:
-    known: dict[str, Any] = {"backend": "backend_a", "model": "model_1", "execution_mode": "plan"}
-    return Message(
-        id=message_id, role="assistant", content=list(blocks), timestamp=0, **{**known, **fields}
-    )
+    given: dict[str, Any] = {"backend": "backend_a", "model": "model_1", "execution_mode": "plan"}
+    given |= {"role": "assistant", "content": list(blocks), **fields}
+    return a_message("", id=message_id, timestamp=0, **given)
 
 
 def running(message_id: str, *blocks: Block) -> Message:
@@ -35,17 +33,9 @@ def running(message_id: str, *blocks: Block) -> Message:
 
 
 def history_of(*messages: Message, total: int = 0) -> History:
-    history = History("s")
+    history = History("s1")
     history.load(MessagePage(messages=list(messages), total=max(total, len(messages))))
     return history
-
-
-def delta(message_id: str, text: str, index: int = 0) -> e.ContentDelta:
-    return e.ContentDelta(message_id=message_id, content=text, content_index=index, session_id="s")
-
-
-def started(message: Message) -> e.MessageStarted:
-    return e.MessageStarted(message_id=message.id, session_id="s", message=message)
 
 
 class TranscriptApp(App[None]):
@@ -68,7 +58,7 @@ class TranscriptApp(App[None]):
 
     @property
     def rows(self) -> list[str]:
-        """What is on screen, without the scroll bar."""
+        """The rows on the screen, without the scroll bar."""
         height = self.transcript.size.height
         return [self.transcript.render_line(y).text.rstrip() for y in range(height)]
 
@@ -86,7 +76,7 @@ class TranscriptApp(App[None]):
         return next(y for y, row in enumerate(self.rows) if text in row)
 
     def watch_refreshes(self) -> None:
-        """Note from now on which regions the transcript asks to be drawn."""
+        """Record from now on which regions the transcript refreshes."""
         original = self.transcript.refresh
 
         def refresh(*regions: Region, layout: bool = False, **options: Any) -> Transcript:

@@ -1,5 +1,5 @@
-"""What the suite for every backend stands on: a served Spinney with one kind of agent, and
-conversations in worktrees of their own.
+"""Fixtures of the suite that runs with every backend: a served Spinney with one kind of agent, and
+conversations in separate worktrees.
 """
 
 import asyncio
@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 import aiohttp
 import pytest
 
-from tests.contract.conftest import remote_call
+from tests.contract.conftest import make_remote_call
 from tests.live.every_backend.kinds import Kind
 from tests.live.every_backend.talk import TURN_LIMIT, Talk
-from tests.model.backends.agents import becomes
+from tests.model.backends.agents import wait_until
 from tests.patience import PATIENCE
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
@@ -24,50 +24,50 @@ Begin = Callable[..., Awaitable[Talk]]
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
-    """A folder that is no temporary one to Codex: its sandbox lets everybody write in those."""
+    """A folder that Codex does not treat as temporary: its sandbox allows writes in those."""
     with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
         yield Path(place)
 
 
 @pytest.fixture(scope="module")
 def program(kind: Kind, place: Path) -> Iterator[Program]:
-    with kind.program(place / "spinney") as made:
-        yield made
+    with kind.program(place / "spinney") as program:
+        yield program
 
 
 @pytest.fixture(scope="module")
 def served(program: Program) -> Iterator[Serving]:
-    """The Spinney that the tests of this backend share."""
+    """The running Spinney that the tests of this backend share."""
     with program.serving("--demo") as serving:
         yield serving
 
 
 @pytest.fixture
 async def begin(kind: Kind, served: Serving, place: Path) -> AsyncIterator[Begin]:
-    """`await begin(mode)`: a conversation in a worktree of its own, with a client of its own."""
-    async with client_of(served) as http:
+    """`await begin(mode)`: starts a conversation in its own worktree with its own client."""
+    async with open_client(served) as http:
 
         async def begin(mode: str = "build") -> Talk:
             own = place / uuid.uuid4().hex
-            return await begun(kind, await connected(http, served), own, mode)
+            return await begin_talk(kind, await connect(http, served), own, mode)
 
         yield begin
 
 
-def client_of(served: Serving) -> aiohttp.ClientSession:
+def open_client(served: Serving) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(served.base_url, timeout=aiohttp.ClientTimeout(total=PATIENCE))
 
 
-async def connected(http: aiohttp.ClientSession, served: Serving) -> Socket:
-    # A number that never was gives every frame from now on its number.
+async def connect(http: aiohttp.ClientSession, served: Serving) -> Socket:
+    # With an unknown number in `since`, all frames from now on have numbers.
     params = {"token": served.token, "since": "0"}
     return Socket(await http.ws_connect("/ws", params=params, max_msg_size=0), TURN_LIMIT)
 
 
-async def begun(kind: Kind, socket: Socket, place: Path, mode: str) -> Talk:
-    call = remote_call(socket)
+async def begin_talk(kind: Kind, socket: Socket, place: Path, mode: str) -> Talk:
+    call = make_remote_call(socket)
     place.mkdir(parents=True)
-    repository = await asyncio.to_thread(Program(place).made_repository)
+    repository = await asyncio.to_thread(Program(place).make_repository)
     project = await call("add_project", path=str(repository))
     worktree = await call("create_worktree", projectId=project["id"])
     while worktree["status"] != "ready":
@@ -83,9 +83,9 @@ async def begun(kind: Kind, socket: Socket, place: Path, mode: str) -> Talk:
     return Talk(kind, socket, call, session, worktree)
 
 
-async def sleeping(talk: Talk) -> int:
-    """Let the agent run a tool that does not end by itself; its process."""
+async def start_endless_tool(talk: Talk) -> int:
+    """Let the agent run a tool that does not end by itself; returns its pid."""
     await talk.send("bash: echo $$ > running; exec sleep 600")
     running = Path(talk.worktree["path"]) / "running"
-    await becomes(lambda: running.exists() and running.read_text().strip() != "", TURN_LIMIT)
+    await wait_until(lambda: running.exists() and running.read_text().strip() != "", TURN_LIMIT)
     return int(running.read_text())

@@ -1,5 +1,5 @@
-"""Every kind of agent as a served Spinney meets it: the real program, cut off from the world, and
-its provider, a stand-in on loopback that follows the words of `scripted`.
+"""Every kind of agent for a served Spinney: the real program, isolated, with a provider stub on
+loopback that runs the commands of `scripted`.
 """
 
 import json
@@ -11,9 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.contract.conftest import program_in
+from tests.contract.conftest import make_program
 from tests.live import completions_stub
-from tests.live.cut_off import claude_in, codex_in, found, opencode_in, with_tools
+from tests.live.isolation import (
+    append_tools,
+    find_program,
+    isolate_claude,
+    isolate_codex,
+    isolate_opencode,
+)
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program, next_line
 
@@ -24,39 +30,39 @@ class Kind:
 
     backend: str
     needs: str = ""
-    """Its program; empty for one that comes with Spinney."""
+    """The name of its program; empty for one that comes with Spinney."""
     provider: str = ""
-    """The module that stands in for its provider."""
-    prepared: Callable[[Program, str], None] = lambda program, base_url: None
-    """Gives Spinney's environment and home what the program needs to find the provider there."""
+    """The module of the stub of its provider."""
+    prepare: Callable[[Program, str], None] = lambda program, base_url: None
+    """Sets up Spinney's environment and home so that the program uses the provider at a URL."""
     model: str | None = None
-    """One that the provider's stand-in has, where it does not take any."""
+    """A model of the provider stub, if the agent does not accept every name."""
     words: Callable[[str], str] = str
-    """A message of the tests in words that this agent follows."""
-    tells_output: bool = True
-    """Whether it tells what a command prints before that is done."""
+    """Translates a command of `scripted` to a message for this agent."""
+    streams_output: bool = True
+    """Whether it reports the output of a command while that runs."""
     asks: bool = True
-    """Whether the agent can ask questions; not every protocol has them."""
+    """Whether the agent can ask questions; not every protocol supports them."""
 
     @contextmanager
     def program(self, place: Path) -> Iterator[Program]:
-        """A Spinney with this agent, not started; the provider answers until the end."""
-        made = program_in(place)
-        made.environ["PATH"] = with_tools(made.environ["PATH"])
+        """A Spinney with this agent, not started, and its running provider stub."""
+        program = make_program(place)
+        program.environ["PATH"] = append_tools(program.environ["PATH"])
         if self.needs:
-            found(self.needs, made.environ["PATH"])
+            find_program(self.needs, program.environ["PATH"])
         if not self.provider:
-            self.prepared(made, "")
-            yield made
+            self.prepare(program, "")
+            yield program
             return
-        with answering(self.provider) as base_url:
-            self.prepared(made, base_url)
-            yield made
+        with run_stub(self.provider) as base_url:
+            self.prepare(program, base_url)
+            yield program
 
 
 @contextmanager
-def answering(provider: str) -> Iterator[str]:
-    """A provider's stand-in in a process of its own; where it answers."""
+def run_stub(provider: str) -> Iterator[str]:
+    """Run a provider stub in a separate process; yields its URL."""
     command = [sys.executable, "-m", provider, "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -68,15 +74,15 @@ def answering(provider: str) -> Iterator[str]:
 
 
 def _claude(program: Program, base_url: str) -> None:
-    program.environ |= claude_in(program.home, base_url)
+    program.environ |= isolate_claude(program.home, base_url)
 
 
 def _codex(program: Program, base_url: str) -> None:
-    program.environ |= codex_in(program.home, base_url)
+    program.environ |= isolate_codex(program.home, base_url)
 
 
 def _opencode(program: Program, base_url: str) -> None:
-    program.environ |= opencode_in(program.home, completions_stub.configuration(base_url))
+    program.environ |= isolate_opencode(program.home, completions_stub.configuration(base_url))
 
 
 def _acp(program: Program, _base_url: str) -> None:
@@ -124,7 +130,9 @@ def _demo_words(text: str) -> str:
 
 KINDS = {
     "demo": Kind("demo", words=_demo_words),
-    "claude": Kind("backend_a", "claude", "tests.live.provider_stub", _claude, tells_output=False),
+    "claude": Kind(
+        "backend_a", "claude", "tests.live.provider_stub", _claude, streams_output=False
+    ),
     "codex": Kind("backend_b", "codex", "tests.live.responses_stub", _codex),
     "opencode": Kind(
         "backend_c",
@@ -133,6 +141,6 @@ KINDS = {
         _opencode,
         f"{completions_stub.PROVIDER}/{completions_stub.MODEL}",
     ),
-    "acp": Kind("acp:scripted", prepared=_acp, asks=False),
+    "acp": Kind("acp:scripted", prepare=_acp, asks=False),
 }
-"""All of them by what people call them."""
+"""All kinds by name."""

@@ -1,7 +1,7 @@
-"""A conversation with an agent, over a client's socket: what was said, and the shape of what came.
+"""A conversation with an agent over a client's socket, and the shape of the events received.
 
-The shape leaves out what may differ from program to program: ids, times, the cutting of the text,
-the names of tools other than edits.
+The shape leaves out what differs between programs: ids, times, how the text is split, and the names
+of tools other than edits.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from tests.server.conftest import Socket
 Json = dict[str, Any]
 
 TURN_LIMIT = 90.0
-"""Seconds that no turn should ever take; the heaviest program needs many to start on a busy day."""
+"""Upper limit of a turn, in seconds; some programs start slowly on a busy machine."""
 
 
 @dataclass
 class Talk:
-    """One session. `socket` hears numbered frames."""
+    """A client's view of one session; `socket` receives numbered frames."""
 
     kind: Kind
     socket: Socket
@@ -31,36 +31,38 @@ class Talk:
     _read: int = 0
 
     @property
-    def _named(self) -> Json:
+    def _session_argument(self) -> Json:
         return {"sessionId": self.session["id"]}
 
     async def send(self, text: str) -> Json:
-        """Send the agent this message, in its words."""
-        return await self.call("send_chat_message", **self._named, message=self.kind.words(text))
+        """Send this message, translated for the agent."""
+        return await self.call(
+            "send_chat_message", **self._session_argument, message=self.kind.words(text)
+        )
 
     async def send_together(self, *texts: str) -> list[Json]:
-        """Send the agent these messages before what became of the first is heard."""
+        """Send these messages without waiting for the first response."""
         for text in texts:
-            args = {**self._named, "message": self.kind.words(text)}
+            args = {**self._session_argument, "message": self.kind.words(text)}
             await self.socket.send({"id": text, "command": "send_chat_message", "args": args})
         return [(await self.socket.answer(text))["data"] for text in texts]
 
     async def say(self, text: str, until: str = "idle") -> Json:
-        """Send, and wait until the session has this status; the session then."""
+        """Send a message, wait until the session has this status, and return the session."""
         await self.send(text)
         session = await self.until(until)
-        self._read = len(self.socket.frames)  # what is heard after it is of the next turn
+        self._read = len(self.socket.frames)  # later frames belong to the next turn
         return session
 
     async def until(self, status: str, patience: float = TURN_LIMIT) -> Json:
-        """Wait until the session has this status; the session then."""
+        """Wait until the session has this status, and return the session."""
         async with asyncio.timeout(patience):
             while (seen := await self.do("get_session"))["status"] != status:
                 assert seen["status"] != "failed", seen["last_run"]
                 await self.socket.receive()
         return seen
 
-    async def hears(self, event: str) -> Json:
+    async def wait_for_event(self, event: str) -> Json:
         """Wait for the session's next event of this name."""
         while True:
             while self._read < len(self.socket.frames):
@@ -71,44 +73,44 @@ class Talk:
             await self.socket.receive()
 
     async def do(self, command: str, /, **args: Any) -> Any:
-        """A command about the session."""
-        return await self.call(command, **self._named, **args)
+        """Call a command with the session's id."""
+        return await self.call(command, **self._session_argument, **args)
 
     async def stored(self) -> list[str]:
-        """The shape of the messages that are kept, a line for a block."""
+        """The shape of the stored messages, one line per block."""
         found = await self.do("get_messages")
         lines = []
         for message in found["messages"]:
-            lines += [f"{message['role']} {_block(block)}" for block in message["content"]]
+            lines += [f"{message['role']} {_describe_block(block)}" for block in message["content"]]
         return lines
 
     async def last_text(self) -> str:
-        """What the newest message says."""
+        """The text of the newest message."""
         found = await self.do("get_messages", limit=1)
         blocks = found["messages"][0]["content"]
         return "".join(block["text"] for block in blocks if block["type"] == "text").strip()
 
     async def running_tools(self) -> list[Json]:
-        """The tools that a client which comes now sees running."""
+        """The tools that a newly connected client sees running."""
         found = await self.do("get_messages", limit=1)
         blocks = [block for message in found["messages"] for block in message["content"]]
         return [block for block in blocks if block.get("running_for") is not None]
 
     async def denials(self) -> list[str]:
-        """What was said with each denial in the newest messages."""
+        """The reasons of the denials in the newest messages."""
         found = await self.do("get_messages", limit=3)
         blocks = [block for message in found["messages"] for block in message["content"]]
         return [block["denied"] for block in blocks if block.get("denied") is not None]
 
     def shape(self) -> list[str]:
-        """What the session's clients have heard so far, without repetition."""
+        """The shape of the session's events received so far, without repetitions."""
         lines: list[str] = []
         tools: dict[str, int] = {}
         for frame in filter(self._is_ours, self.socket.frames):
             body = _body(frame)
-            line = _happened(frame["event"], body)
+            line = _describe(frame["event"], body)
             tool = body.get("tool_use_id")
-            if tool in tools:  # it is told again with the rest of its input
+            if tool in tools:  # sent again with the rest of its input
                 lines[tools[tool]] = line
             elif line and (tool or not lines or lines[-1] != line):
                 if tool:
@@ -125,7 +127,7 @@ def _body(frame: Json) -> Json:
     return body
 
 
-def _happened(event: str, body: Json) -> str:
+def _describe(event: str, body: Json) -> str:
     match event:
         case "message-queued":
             return f"message {body['status']}"
@@ -134,11 +136,11 @@ def _happened(event: str, body: Json) -> str:
         case "content-delta":
             return body.get("kind") or "text"
         case "tool-use":
-            return _tool(body["tool_name"], body["tool_input"])
+            return _describe_tool(body["tool_name"], body["tool_input"])
         case "message-block" if body["block"]["type"] not in ("text", "thinking", "tool_use"):
-            return _block(body["block"])
+            return _describe_block(body["block"])
         case "session-waiting":
-            return f"waits for {body['waiting_for'] or 'nobody'}"
+            return f"waits for {body['waiting_for'] or 'nothing'}"
         case "message-completed":
             return f"answer ends: {body['stop_reason']}"
         case "message-error":
@@ -146,14 +148,14 @@ def _happened(event: str, body: Json) -> str:
     return ""
 
 
-def _tool(name: str, given: Json) -> str:
+def _describe_tool(name: str, given: Json) -> str:
     return f"edit {given['file_path']}" if name == "edit" else "tool"
 
 
-def _block(block: Json) -> str:
+def _describe_block(block: Json) -> str:
     match block["type"]:
         case "tool_use":
-            return _tool(block["name"], block["input"])
+            return _describe_tool(block["name"], block["input"])
         case "tool_result":
             return "refusal" if block["is_error"] else "result"
         case "plan":

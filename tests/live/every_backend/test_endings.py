@@ -1,4 +1,4 @@
-"""What ends in the middle, and many sessions at once, on every backend."""
+"""Spinney or a program ending during a turn, and many sessions at once, on every backend."""
 
 import asyncio
 import os
@@ -9,11 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import remote_call
-from tests.live.every_backend.conftest import Begin, begun, client_of, connected, sleeping
+from tests.contract.conftest import make_remote_call
+from tests.live.every_backend.conftest import (
+    Begin,
+    begin_talk,
+    connect,
+    open_client,
+    start_endless_tool,
+)
 from tests.live.every_backend.kinds import KINDS, Kind
 from tests.live.every_backend.talk import Talk
-from tests.model.backends.agents import becomes, children, lives
+from tests.model.backends.agents import children, is_running, wait_until
 from tests.program import Serving
 
 pytestmark = [
@@ -22,39 +28,39 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("ends", ["in good order", "killed"])
+@pytest.mark.parametrize("ends", ["shut down", "killed"])
 async def test_a_conversation_outlives_spinney(kind: Kind, place: Path, ends: str) -> None:
     own = place / uuid.uuid4().hex
     with kind.program(own / "spinney") as program:
         with program.serving("--demo") as served:
-            async with client_of(served) as http:
-                talk = await begun(kind, await connected(http, served), own / "code", "yolo")
+            async with open_client(served) as http:
+                talk = await begin_talk(kind, await connect(http, served), own / "code", "yolo")
                 await talk.say("say: warp")
-                tool = await sleeping(talk)
+                tool = await start_endless_tool(talk)
                 if ends == "killed":
                     os.kill(served.pid, signal.SIGKILL)
                 else:
                     await asyncio.to_thread(served.end)
         with program.serving("--demo") as served:
-            async with client_of(served) as http:
-                await becomes(lambda: not lives(tool))
-                socket = await connected(http, served)
-                again = Talk(kind, socket, remote_call(socket), talk.session, talk.worktree)
+            async with open_client(served) as http:
+                await wait_until(lambda: not is_running(tool))
+                socket = await connect(http, served)
+                again = Talk(kind, socket, make_remote_call(socket), talk.session, talk.worktree)
                 session = await again.until("idle")
                 assert session["last_run"]["status"] == "interrupted"
                 await again.say("remember?")
                 assert "warp" in await again.last_text()
 
 
-async def test_a_killed_program_is_told_and_the_conversation_goes_on(
+async def test_a_killed_program_fails_the_run_and_the_conversation_resumes(
     begin: Begin, served: Serving
 ) -> None:
     talk = await begin()
     await talk.say("say: warp")
     await talk.send("slow")
-    await talk.hears("content-delta")
+    await talk.wait_for_event("content-delta")
     for pid in children(served.pid):
-        with suppress(ProcessLookupError):  # others of the tests end by themselves
+        with suppress(ProcessLookupError):  # processes of other tests end by themselves
             os.kill(pid, signal.SIGKILL)
     session = await talk.until("failed")
     assert session["last_run"]["error_type"] == "backend_error"
@@ -62,10 +68,10 @@ async def test_a_killed_program_is_told_and_the_conversation_goes_on(
     assert "warp" in await talk.last_text()
 
 
-async def test_twenty_sessions_answer_at_once(begin: Begin) -> None:
+async def test_eight_sessions_answer_at_once(begin: Begin) -> None:
     first = await begin()
     talks = [first]
-    for _ in range(19):
+    for _ in range(7):
         session = await first.call(
             "create_session",
             worktreeId=first.worktree["id"],

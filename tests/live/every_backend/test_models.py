@@ -1,5 +1,5 @@
-"""The models of the real programs: what they list, which one a session without a choice gets, and
-what becomes of a preset that is not there.
+"""The models of the real programs: the list, the default for a session without a chosen model, and
+the fallback for an unavailable preset.
 """
 
 import json
@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.contract.conftest import remote_call
-from tests.live.every_backend.conftest import Begin, begun, client_of, connected
+from tests.contract.conftest import make_remote_call
+from tests.live.every_backend.conftest import Begin, begin_talk, connect, open_client
 from tests.live.every_backend.kinds import KINDS, Kind
 from tests.live.every_backend.talk import Talk
 from tests.live.provider_stub import UNKNOWN_MODEL
@@ -24,9 +24,9 @@ PRESET = {
     "codex": "codex_model_2",
     "opencode": "backend_c/codex_model_2",
 }
-"""One that the person gave a name which the provider does not know."""
+"""A preset that the user set to a name unknown to the provider."""
 OWN = {"claude": "claude-haiku-", "codex": "gpt-5.5", "opencode": "stub/stub-1"}
-"""How the model that the person's own configuration names calls itself."""
+"""Prefix of the reported name of the model in the user's own configuration."""
 LISTED = {"claude": "sonnet", "codex": "gpt-6.1-sol", "opencode": "stub/stub-2"}
 
 pytestmark = [
@@ -37,9 +37,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def program(kind: Kind, place: Path) -> Any:
-    with kind.program(place / "spinney") as made:
-        _configure(made, kind)
-        yield made
+    with kind.program(place / "spinney") as program:
+        _configure(program, kind)
+        yield program
 
 
 def _configure(program: Program, kind: Kind) -> None:
@@ -55,25 +55,25 @@ def _configure(program: Program, kind: Kind) -> None:
 
 @pytest.fixture
 async def call(served: Serving) -> AsyncIterator[Any]:
-    async with client_of(served) as http:
-        yield remote_call(await connected(http, served))
+    async with open_client(served) as http:
+        yield make_remote_call(await connect(http, served))
 
 
 @pytest.fixture
 async def begin(kind: Kind, served: Serving, place: Path) -> AsyncIterator[Begin]:
-    """`await begin(model)`: a conversation for which that model was chosen, or none."""
-    async with client_of(served) as http:
+    """`await begin(model)`: starts a conversation with that model, or with none chosen."""
+    async with open_client(served) as http:
 
         async def begin(model: str | None = None) -> Talk:
-            made = replace(kind, model=model)
-            return await begun(made, await connected(http, served), place / uuid4().hex, "build")
+            chosen = replace(kind, model=model)
+            return await begin_talk(
+                chosen, await connect(http, served), place / uuid4().hex, "build"
+            )
 
         yield begin
 
 
-async def test_the_program_is_asked_for_its_models_before_anybody_spoke_to_it(
-    kind: Kind, call: Any
-) -> None:
+async def test_models_are_listed_before_the_first_session(kind: Kind, call: Any) -> None:
     models = await call("list_models", backend=kind.backend)
     offered = {model["name"]: model for model in models if model["is_offered"]}
     assert LISTED[kind.needs] in offered
@@ -84,7 +84,7 @@ async def test_the_program_is_asked_for_its_models_before_anybody_spoke_to_it(
     assert agents[kind.backend]["models"] == models
 
 
-async def test_a_session_without_a_choice_has_the_model_of_the_persons_own_configuration(
+async def test_a_session_without_a_chosen_model_uses_the_users_configuration(
     kind: Kind, begin: Begin
 ) -> None:
     talk = await begin()
@@ -93,7 +93,7 @@ async def test_a_session_without_a_choice_has_the_model_of_the_persons_own_confi
     assert _notices(talk) == []
 
 
-async def test_a_preset_that_is_not_there_gives_way_to_the_default_and_that_is_said_once(
+async def test_an_unavailable_preset_falls_back_to_the_default_with_one_notice(
     kind: Kind, begin: Begin
 ) -> None:
     talk = await begin(PRESET[kind.needs])
@@ -101,12 +101,12 @@ async def test_a_preset_that_is_not_there_gives_way_to_the_default_and_that_is_s
         session = await talk.say(f"say: {words}")
         assert await talk.last_text() == words
         assert session["last_run"]["status"] == "completed"
-    # Of a provider of the person's own Codex knows no models, and every preset is the default.
+    # For custom providers Codex lists no models, and every preset means the default.
     assert len(_notices(talk)) == (kind.needs != "codex")
     assert session["model"] == PRESET[kind.needs]
 
 
-async def test_a_model_chosen_by_the_programs_own_command_is_shown_and_kept(
+async def test_a_model_chosen_with_the_programs_own_command_is_shown_and_kept(
     kind: Kind, begin: Begin
 ) -> None:
     if kind.needs != "claude":
@@ -120,6 +120,6 @@ async def test_a_model_chosen_by_the_programs_own_command_is_shown_and_kept(
 
 
 def _notices(talk: Talk) -> list[str]:
-    heard = (frame for frame in talk.socket.frames if frame.get("event") == "session-notice")
-    texts = [frame["payload"]["text"] for frame in heard]
+    notices = (frame for frame in talk.socket.frames if frame.get("event") == "session-notice")
+    texts = [frame["payload"]["text"] for frame in notices]
     return [text for text in texts if "starting" not in text]

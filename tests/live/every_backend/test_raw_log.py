@@ -1,4 +1,4 @@
-"""The raw log on every backend: both directions of a turn, of this session and no other."""
+"""The raw log on every backend: both directions of the turns of one session."""
 
 import pytest
 
@@ -17,7 +17,7 @@ async def lines_of(talk: Talk, direction: str) -> list[str]:
     return [line[26:] for line in text.splitlines() if line[24:25] == direction]
 
 
-async def test_it_has_both_directions_of_the_sessions_own_turns(begin: Begin) -> None:
+async def test_the_raw_log_has_both_directions_of_only_its_sessions_turns(begin: Begin) -> None:
     talk, other = await begin(), await begin()
     changed = {"debug_mode_enabled": True}
     await talk.call("update_preferences", changes=changed)

@@ -1,4 +1,4 @@
-"""Plans and questions on every backend that has them: what waits, and what becomes of it."""
+"""Plans, questions and permission requests on every backend that supports them."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(300)
 every = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys(), scope="module")
 asking = pytest.mark.parametrize("kind", ASKING.values(), ids=ASKING.keys(), scope="module")
 
-# Claude Code refuses control characters itself, and the demo's commands come out of messages.
+# Claude Code refuses control characters itself; the demo's commands come from messages.
 HIDING = {name: kind for name, kind in KINDS.items() if name not in ("claude", "demo")}
 hiding = pytest.mark.parametrize("kind", HIDING.values(), ids=HIDING.keys(), scope="module")
 
@@ -41,7 +41,7 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(begin: Begin) -> No
     assert session["execution_mode"] == "build"
     assert "woven" in (Path(talk.worktree["path"]) / "planned.txt").read_text()
     assert talk.shape()[len(PROPOSED) :] == [
-        "waits for nobody",
+        "waits for nothing",
         "plan, build",
         "edit planned.txt",
         "result",
@@ -59,7 +59,7 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(begin: Begin) -> No
 
 
 @every
-async def test_a_plan_that_was_talked_about_is_replaced(begin: Begin) -> None:
+async def test_a_discussed_plan_is_replaced(begin: Begin) -> None:
     talk = await begin("plan")
     first = (await talk.say("plan: woven", until="waiting"))["request"]
     await talk.call("send_chat_message", sessionId=talk.session["id"], message="softer")
@@ -88,7 +88,7 @@ async def test_a_question_waits_for_its_answer(begin: Begin) -> None:
         "answer begins",
         "question",
         "waits for question",
-        "waits for nobody",
+        "waits for nothing",
         "question, answered",
         "text",
         "answer ends: end_turn",
@@ -107,13 +107,13 @@ async def test_a_question_is_dismissed_by_a_stop(begin: Begin) -> None:
 
 
 @every
-async def test_what_is_allowed_for_the_session_is_exactly_that_command(begin: Begin) -> None:
+async def test_allowing_for_the_session_covers_exactly_that_command(begin: Begin) -> None:
     talk = await begin()
     for text, is_asked in (
         ("6 * 7", True),
         ("6 * 7", False),
         ("6 * 8", True),
-        ("6 * 7)' && python3 -c 'print(6 * 8", True),  # a chain of what is allowed
+        ("6 * 7)' && python3 -c 'print(6 * 8", True),  # a chain that contains the allowed command
     ):
         await talk.send(f"bash: python3 -c 'print({text})'")
         session = await talk.until("waiting" if is_asked else "idle")
@@ -127,7 +127,7 @@ async def test_what_is_allowed_for_the_session_is_exactly_that_command(begin: Be
 
 
 @hiding
-async def test_a_command_is_shown_whole_as_it_runs(begin: Begin) -> None:
+async def test_a_command_is_shown_with_its_control_characters(begin: Begin) -> None:
     talk = await begin()
     await talk.send("""bash: python3 -c 'print(ascii("␛]0; hidden ␇"))'""")
     request = (await talk.until("waiting"))["request"]

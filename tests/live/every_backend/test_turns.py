@@ -1,5 +1,5 @@
-"""Turns on every backend: the same words bring the same events, in the same order, and leave the
-same messages, whatever program works behind them.
+"""Turns on every backend: the same commands produce the same events, in the same order, and the
+same stored messages.
 """
 
 import asyncio
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.every_backend.conftest import Begin, sleeping
+from tests.live.every_backend.conftest import Begin, start_endless_tool
 from tests.live.every_backend.kinds import KINDS
-from tests.model.backends.agents import becomes, lives
+from tests.model.backends.agents import is_running, wait_until
 
 pytestmark = [
     pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys(), scope="module"),
@@ -19,12 +19,12 @@ pytestmark = [
 
 
 def newest_commit(directory: str) -> str:
-    """The subject of the commit that is checked out there."""
+    """The subject of the commit that is checked out in a directory."""
     command = ["git", "-C", directory, "log", "-1", "--format=%s"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-# What is said ------------------------------------------------------------------------------------
+# Answers -----------------------------------------------------------------------------------------
 
 
 async def test_an_answer_streams_and_is_kept(begin: Begin) -> None:
@@ -53,8 +53,8 @@ async def test_two_messages_are_answered_one_after_the_other(begin: Begin) -> No
     talk = await begin()
     first, second = await talk.send_together("say: one", "say: two")
     assert (first["status"], second["status"]) == ("processing", "sent")
-    await talk.hears("message-completed")
-    await talk.hears("message-completed")
+    await talk.wait_for_event("message-completed")
+    await talk.wait_for_event("message-completed")
     await talk.until("idle")
     assert await talk.stored() == ["user text", "assistant text"] * 2
     assert await talk.last_text() == "two"
@@ -68,7 +68,7 @@ async def test_the_usage_is_summed_over_the_session(begin: Begin) -> None:
     assert twice["output_tokens"] == 2 * once["output_tokens"]
 
 
-# What is done ------------------------------------------------------------------------------------
+# Tools -------------------------------------------------------------------------------------------
 
 
 async def test_build_mode_writes_in_the_worktree(begin: Begin) -> None:
@@ -109,14 +109,14 @@ async def test_the_mode_may_change_between_two_turns(begin: Begin) -> None:
     assert "waits for permission" not in talk.shape()
 
 
-async def test_a_running_command_is_told_of_and_what_it_prints_where_that_is_known(
+async def test_a_running_command_is_reported_with_its_output_if_known(
     begin: Begin,
 ) -> None:
     talk = await begin("yolo")
     await talk.send("bash: sleep 1; echo warp; echo weft; while [ ! -e go ]; do sleep 0.2; done")
-    seen = await talk.hears("tool-running")
-    while talk.kind.tells_output and seen["output"] != "warp\nweft\n":
-        seen = await talk.hears("tool-running")
+    seen = await talk.wait_for_event("tool-running")
+    while talk.kind.streams_output and seen["output"] != "warp\nweft\n":
+        seen = await talk.wait_for_event("tool-running")
     (block,) = await talk.running_tools()
     assert block["output_so_far"] == seen["output"]
     (Path(talk.worktree["path"]) / "go").touch()
@@ -129,8 +129,8 @@ async def test_an_agent_commits_in_a_linked_worktree(begin: Begin) -> None:
     talk = await begin("yolo")
     names = "-c user.name=Ada -c user.email=ada@example.org"
     await talk.say(f"bash: git {names} commit -q --allow-empty -m 'Weave'")
-    told = await asyncio.to_thread(newest_commit, talk.worktree["path"])
-    assert told == "Weave"
+    subject = await asyncio.to_thread(newest_commit, talk.worktree["path"])
+    assert subject == "Weave"
 
 
 @pytest.mark.parametrize("decision", ["allow", "deny"])
@@ -145,13 +145,13 @@ async def test_build_mode_asks_before_a_risky_command(begin: Begin, decision: st
     assert await talk.denials() == (["Not on a Sunday."] if decision == "deny" else [])
 
 
-# Stop and go on ----------------------------------------------------------------------------------
+# Stops and failures ------------------------------------------------------------------------------
 
 
-async def test_a_stop_keeps_what_had_come(begin: Begin) -> None:
+async def test_a_stop_keeps_the_text_received_so_far(begin: Begin) -> None:
     talk = await begin()
     await talk.send("slow")
-    await talk.hears("content-delta")
+    await talk.wait_for_event("content-delta")
     await talk.do("stop_generation")
     session = await talk.until("idle")
     assert session["last_run"]["status"] == "cancelled"
@@ -161,17 +161,19 @@ async def test_a_stop_keeps_what_had_come(begin: Begin) -> None:
     assert await talk.last_text() == "on we go"
 
 
-async def test_a_stop_ends_the_tool_that_runs(begin: Begin) -> None:
+async def test_a_stop_ends_the_running_tool(begin: Begin) -> None:
     talk = await begin("yolo")
-    pid = await sleeping(talk)
+    pid = await start_endless_tool(talk)
     await talk.do("stop_generation")
     await talk.until("idle")
-    await becomes(lambda: not lives(pid))
+    await wait_until(lambda: not is_running(pid))
     await talk.say("say: on we go")
     assert await talk.last_text() == "on we go"
 
 
-async def test_a_failed_turn_says_why_and_the_next_message_works(begin: Begin) -> None:
+async def test_a_failed_turn_reports_its_error_type_and_the_next_message_works(
+    begin: Begin,
+) -> None:
     talk = await begin()
     session = await talk.say("error 401", until="failed")
     assert session["last_run"]["error_type"] == "authentication_error"

@@ -1,6 +1,6 @@
 """The real OpenCode behind its adapter, answered by a scripted provider on loopback.
 
-One server of OpenCode is for all tests here, as it is for all sessions of a person.
+All tests here share one OpenCode server, as all sessions of a user do.
 """
 
 import asyncio
@@ -14,20 +14,20 @@ import pytest_asyncio
 from model.backends import base
 from model.backends.opencode.backend import OpenCodeBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
-from tests.live.cut_off import made_known, opencode_in
-from tests.model.backends.agents import Conversation, Open, a_launch, only
+from tests.live.isolation import isolate_opencode, put_on_path
+from tests.model.backends.agents import Conversation, Open, make_launch, only
 
 
 @pytest.fixture(scope="package")
 def program() -> Iterator[Path]:
-    """The real `opencode`, found by Spinney from now on."""
+    """The real `opencode`, on PATH."""
     with pytest.MonkeyPatch.context() as patch:
-        yield made_known("opencode", patch)
+        yield put_on_path("opencode", patch)
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def provider() -> AsyncIterator[CompletionsStub]:
-    """The scripted provider, running."""
+    """The running scripted provider."""
     stub = CompletionsStub()
     async with stub.running():
         yield stub
@@ -37,9 +37,9 @@ async def provider() -> AsyncIterator[CompletionsStub]:
 def environment(
     program: Path, provider: CompletionsStub, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """Variables with which `opencode` knows nobody's account and talks to the stub alone."""
+    """Environment with which `opencode` has no account and connects only to the stub."""
     home = tmp_path_factory.mktemp("home")
-    return opencode_in(home, configuration(provider.base_url))
+    return isolate_opencode(home, configuration(provider.base_url))
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
@@ -63,9 +63,9 @@ async def open_opencode(
     opened: list[base.Agent] = []
 
     async def open_opencode(**launch: Any) -> Conversation:
-        usual = {"model": f"{PROVIDER}/{MODEL}", "thinking": "think", "environment": environment}
+        defaults = {"model": f"{PROVIDER}/{MODEL}", "thinking": "think", "environment": environment}
         where = launch.pop("worktree", worktree)
-        agent = await backend.open(a_launch(where, **{**usual, **launch}))
+        agent = await backend.open(make_launch(where, **{**defaults, **launch}))
         opened.append(agent)
         return Conversation(agent)
 
@@ -74,9 +74,9 @@ async def open_opencode(
 
 
 def files(worktree: Path) -> list[str]:
-    """The names in the worktree."""
+    """The names of the files in the worktree."""
     return sorted(entry.name for entry in worktree.iterdir())
 
 
 def token(conversation: Conversation) -> str:
-    return only(conversation.told, base.ConversationIdentified).resume_token
+    return only(conversation.events, base.ConversationIdentified).resume_token

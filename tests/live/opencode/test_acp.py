@@ -16,9 +16,9 @@ from model.agents.agents_file import AgentRow, load_catalog
 from model.backends import base
 from model.backends.acp.backend import AcpBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
-from tests.live.cut_off import opencode_in
+from tests.live.isolation import isolate_opencode
 from tests.live.opencode.conftest import token
-from tests.model.backends.agents import Conversation, Open, a_launch, only, text
+from tests.model.backends.agents import Conversation, Open, make_launch, only, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -27,10 +27,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 def row(
     program: Path, provider: CompletionsStub, tmp_path_factory: pytest.TempPathFactory
 ) -> AgentRow:
-    """OpenCode as a person writes it down; it knows nobody's account and the stub alone."""
+    """OpenCode in `agents.toml`, without an account and with the stub as its only provider."""
     place = tmp_path_factory.mktemp("acp")
     asking = {**configuration(provider.base_url), "permission": {"edit": "ask", "bash": "ask"}}
-    lines = [f"{key} = {json.dumps(value)}" for key, value in opencode_in(place, asking).items()]
+    lines = [
+        f"{key} = {json.dumps(value)}" for key, value in isolate_opencode(place, asking).items()
+    ]
     file = place / "agents.toml"
     file.write_text(
         '[oc]\nlabel = "OpenCode over ACP"\ncommand = "opencode"\nargs = ["acp"]\n'
@@ -48,7 +50,7 @@ async def open_acp(row: AgentRow, worktree: Path) -> AsyncIterator[Open]:
     opened: list[base.Agent] = []
 
     async def open_acp(**launch: Any) -> Conversation:
-        agent = await AcpBackend(row).open(a_launch(worktree, **launch))
+        agent = await AcpBackend(row).open(make_launch(worktree, **launch))
         opened.append(agent)
         return Conversation(agent)
 
@@ -58,8 +60,8 @@ async def open_acp(row: AgentRow, worktree: Path) -> AsyncIterator[Open]:
 
 @dataclass(frozen=True)
 class Shared:
-    """A conversation in build mode that several tests have their turns in, each with files of other
-    names: every conversation starts a program, which takes seconds."""
+    """A conversation in build mode that several tests share, since starting its program takes
+    seconds. Each test uses its own file names."""
 
     conversation: Conversation
     worktree: Path
@@ -68,41 +70,41 @@ class Shared:
 @pytest_asyncio.fixture(scope="module", loop_scope="package")
 async def shared(row: AgentRow, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
     worktree = tmp_path_factory.mktemp("worktree")
-    agent = await AcpBackend(row).open(a_launch(worktree))
+    agent = await AcpBackend(row).open(make_launch(worktree))
     yield Shared(Conversation(agent), worktree)
     await agent.close()
 
 
 def last_asked(provider: CompletionsStub) -> dict[str, Any]:
-    """The agent's last request; for a title, without tools, the program asks at the same time."""
+    """The agent's last request, not the concurrent one for a title, which has no tools."""
     return [request for request in provider.requests if request.get("tools")][-1]
 
 
 async def test_text_and_thinking_stream(shared: Shared) -> None:
-    told = await shared.conversation.turn("think: about looms and threads")
-    assert text(told, "thinking") == "about looms and threads"
-    assert text(told) == "I thought about it."
-    finished = only(told, base.TurnFinished)
+    events = await shared.conversation.turn("think: about looms and threads")
+    assert text(events, "thinking") == "about looms and threads"
+    assert text(events) == "I thought about it."
+    finished = only(events, base.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage.output_tokens > 0
     assert finished.context_window
 
 
-async def test_a_write_happens_on_disk_and_is_told_as_an_edit(shared: Shared) -> None:
-    told = await shared.conversation.turn("write a.txt: hi")
+async def test_a_write_happens_on_disk_and_is_reported_as_an_edit(shared: Shared) -> None:
+    events = await shared.conversation.turn("write a.txt: hi")
     assert (shared.worktree / "a.txt").read_text() == "hi"
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
-    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
-    assert text(told).endswith("done")
+    assert text(events).endswith("done")
 
 
-async def test_an_edit_tells_what_it_replaces(shared: Shared) -> None:
+async def test_an_edit_reports_what_it_replaces(shared: Shared) -> None:
     (shared.worktree / "edited.txt").write_text("one two three\n")
-    told = await shared.conversation.turn("edit edited.txt: two => 2")
+    events = await shared.conversation.turn("edit edited.txt: two => 2")
     assert (shared.worktree / "edited.txt").read_text() == "one 2 three\n"
-    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
     assert edit.name == "edit"
     assert ("two" in edit.input["old_content"], "2" in edit.input["new_content"]) == (True, True)
 
@@ -125,37 +127,36 @@ async def test_a_denied_command_does_not_run_and_the_reason_reaches_the_model(
     await conversation.agent.send(base.Prompt("bash: touch denied.txt"))
     asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "No files today.")
-    told = await conversation.rest()
+    events = await conversation.rest()
     assert not (shared.worktree / "denied.txt").exists()
     assert "No files today." in json.dumps(last_asked(provider))
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
 
 
-async def test_plan_mode_is_the_agents_own_and_changes_nothing(
+async def test_plan_mode_uses_the_agents_own_and_changes_nothing(
     open_acp: Open, worktree: Path, provider: CompletionsStub
 ) -> None:
     conversation = await open_acp(mode="plan")
     await conversation.turn("write a.txt: hi")
     assert list(worktree.iterdir()) == []
     await conversation.agent.configure(base.Settings("yolo"))
-    told = await conversation.turn("bash: touch b.txt")
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    events = await conversation.turn("bash: touch b.txt")
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
     assert (worktree / "b.txt").exists()
 
 
-async def test_a_command_of_the_agents_own_is_told_and_carried_out(
-    open_acp: Open, worktree: Path
-) -> None:
+async def test_the_agents_own_commands_are_listed_and_run(open_acp: Open, worktree: Path) -> None:
     (worktree / ".opencode/command").mkdir(parents=True)
     weave = "---\ndescription: Weave a cloth\n---\nsay: woven $ARGUMENTS\n"
     (worktree / ".opencode/command/weave.md").write_text(weave)
     conversation = await open_acp(system_prompt="You weave.", mode="plan")
-    told = {each.name: each for each in (await conversation.until(base.CommandsListed)).commands}
-    assert told["weave"].description == "Weave a cloth"
+    listed = await conversation.until(base.CommandsListed)
+    commands = {each.name: each for each in listed.commands}
+    assert commands["weave"].description == "Weave a cloth"
     assert text(await conversation.turn("/weave a long scarf")) == "woven a long scarf"
 
 
-async def test_the_model_is_the_one_chosen(open_acp: Open, provider: CompletionsStub) -> None:
+async def test_the_chosen_model_is_used(open_acp: Open, provider: CompletionsStub) -> None:
     conversation = await open_acp(model=f"{PROVIDER}/stub-2")
     await conversation.turn("say: hi")
     assert last_asked(provider)["model"] == "stub-2"
@@ -164,24 +165,24 @@ async def test_the_model_is_the_one_chosen(open_acp: Open, provider: Completions
     assert last_asked(provider)["model"] == MODEL
 
 
-async def test_a_conversation_is_taken_up_without_its_history(open_acp: Open) -> None:
+async def test_a_conversation_is_resumed_without_replaying_its_history(open_acp: Open) -> None:
     conversation = await open_acp(system_prompt="Speak of looms.")
     await conversation.turn("say: first")
     await conversation.agent.close()
     again = await open_acp(resume_token=token(conversation))
-    told = await again.turn("remember?")
-    assert "say: first" in text(told)
+    events = await again.turn("remember?")
+    assert "say: first" in text(events)
     assert token(again) == token(conversation)
-    assert not any(isinstance(event, base.Notice) for event in again.told)
+    assert not any(isinstance(event, base.Notice) for event in again.events)
 
 
-async def test_a_lost_conversation_begins_afresh(open_acp: Open) -> None:
+async def test_an_unknown_conversation_starts_a_new_one(open_acp: Open) -> None:
     conversation = await open_acp(resume_token="ses_gone")
     assert text(await conversation.turn("say: hi")) == "hi"
-    assert "no longer knows the conversation" in only(conversation.told, base.Notice).text
+    assert "no longer knows the conversation" in only(conversation.events, base.Notice).text
 
 
-async def test_a_stop_ends_the_turn_and_the_agent_stays(shared: Shared) -> None:
+async def test_a_stop_ends_the_turn_and_the_agent_stays_usable(shared: Shared) -> None:
     conversation = shared.conversation
     await conversation.agent.send(base.Prompt("slow"))
     await conversation.until(base.TextDelta)
@@ -197,5 +198,5 @@ async def test_an_error_of_the_provider_fails_the_turn(shared: Shared) -> None:
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_the_greeting_tells_the_version(shared: Shared) -> None:
+async def test_initialization_reports_the_version(shared: Shared) -> None:
     assert (shared.conversation.agent.capabilities.version or "").count(".") == 2

@@ -1,4 +1,4 @@
-"""What goes wrong at the real OpenCode's provider, and what is told of it."""
+"""Errors of the real OpenCode's provider, and how they are reported."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_a_rate_limit_tells_when_it_ends(
+async def test_a_rate_limit_reports_when_it_ends(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode()
@@ -44,7 +44,7 @@ async def test_a_rate_limit_tells_when_it_ends(
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_a_provider_that_wants_a_pause_is_not_called_broken(
+async def test_a_provider_that_asks_for_a_delay_is_a_rate_limit(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode()
@@ -93,23 +93,23 @@ async def test_an_unknown_model_is_refused_and_the_next_one_works(open_opencode:
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_a_conversation_that_is_too_long_is_shortened(
+async def test_a_conversation_that_is_too_long_is_compacted(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode()
     provider.error = "prompt is too long: maximum context length exceeded"
     try:
-        told = await conversation.turn("error 400")
+        events = await conversation.turn("error 400")
     finally:
         provider.error = ""
-    notices = [event.text for event in told if isinstance(event, base.Notice)]
+    notices = [event.text for event in events if isinstance(event, base.Notice)]
     assert notices == ["Shortening the conversation…"]
-    assert base.COMPACTION_NOTE in told
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert base.COMPACTION_NOTE in events
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
 
 
 @pytest.mark.parametrize("stage", ["overloaded", "no network"])
-async def test_a_provider_out_of_reach_fails_the_turn_soon(
+async def test_an_unreachable_provider_fails_the_turn_soon(
     open_opencode: Open, environment: dict[str, str], tmp_path: Path, stage: str
 ) -> None:
     profile: dict[str, Any] = {}
@@ -117,8 +117,8 @@ async def test_a_provider_out_of_reach_fails_the_turn_soon(
         options = {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "dummy"}
         profile = {"provider": {PROVIDER: {"options": options}}}
     conversation = await open_opencode(profile=profile)
-    told = await conversation.turn("error 529")
-    failed = only(told, base.TurnFailed)
+    events = await conversation.turn("error 529")
+    failed = only(events, base.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "Try again" in failed.error
-    assert "Retrying" in next(e.text for e in told if isinstance(e, base.Notice))
+    assert "Retrying" in next(e.text for e in events if isinstance(e, base.Notice))

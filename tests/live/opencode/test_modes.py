@@ -1,4 +1,4 @@
-"""What the modes of a session allow the real OpenCode, and what it asks of the person."""
+"""What the modes of a session allow the real OpenCode, and its requests to the user."""
 
 from pathlib import Path
 
@@ -18,19 +18,19 @@ async def test_build_mode_asks_before_a_command_and_a_denial_holds(
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("bash: touch a"))
     asked = await conversation.until(base.PermissionRequested)
-    uses = [event for event in conversation.told if isinstance(event, base.ToolUse)]
+    uses = [event for event in conversation.events if isinstance(event, base.ToolUse)]
     assert (asked.tool_name, asked.tool_use_id) == ("Bash", uses[-1].id)
     assert asked.input == uses[-1].input == {"command": "touch a", "description": "Run a command"}
     await conversation.agent.permit(asked.request_id, "deny", "Not on a Sunday.")
-    told = await conversation.rest()
-    result = only(told, base.ToolResult)
+    events = await conversation.rest()
+    result = only(events, base.ToolResult)
     assert result.is_error
     assert "Not on a Sunday." in result.content
-    assert text(told) == "done"  # the agent goes on
+    assert text(events) == "done"  # the agent continues
     assert files(worktree) == []
 
 
-async def test_what_is_allowed_once_is_asked_again(open_opencode: Open) -> None:
+async def test_a_command_allowed_once_is_asked_for_again(open_opencode: Open) -> None:
     conversation = await open_opencode()
     for _ in range(2):
         await conversation.agent.send(base.Prompt("bash: echo $((6 * 7))"))
@@ -41,14 +41,14 @@ async def test_what_is_allowed_once_is_asked_again(open_opencode: Open) -> None:
 
 async def test_yolo_mode_runs_without_asking(open_opencode: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
-    told = await (await open_opencode(mode="yolo")).turn(f"bash: touch {outside}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    events = await (await open_opencode(mode="yolo")).turn(f"bash: touch {outside}")
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
     assert outside.exists()
 
 
 async def test_plan_mode_changes_nothing(open_opencode: Open, worktree: Path) -> None:
-    told = await (await open_opencode(mode="plan")).turn("write a.txt: hi")
-    result = only(told, base.ToolResult)
+    events = await (await open_opencode(mode="plan")).turn("write a.txt: hi")
+    result = only(events, base.ToolResult)
     assert result.is_error
     assert "Plan mode" in result.content
     assert files(worktree) == []
@@ -69,12 +69,12 @@ async def test_the_mode_changes_between_turns(open_opencode: Open, worktree: Pat
     assert files(worktree) == ["a.txt", "b.txt"]
 
 
-async def test_plan_mode_and_yolo_hold_for_sub_agents(open_opencode: Open, worktree: Path) -> None:
+async def test_plan_and_yolo_mode_apply_to_sub_agents(open_opencode: Open, worktree: Path) -> None:
     await (await open_opencode(mode="plan")).turn("agent: write a.txt: hi")
     assert files(worktree) == []
-    told = await (await open_opencode(mode="yolo")).turn("agent: bash: touch b.txt")
+    events = await (await open_opencode(mode="yolo")).turn("agent: bash: touch b.txt")
     assert files(worktree) == ["b.txt"]
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
 
 
 async def test_an_approved_plan_is_carried_out_in_the_same_turn(
@@ -84,17 +84,17 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     plan = await conversation.until(base.PlanProposed)
     assert plan.text == "weave a scarf"
-    assert text(conversation.told) == "Here is a plan."
+    assert text(conversation.events) == "Here is a plan."
     assert files(worktree) == []
     await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
-    told = await conversation.rest()
+    events = await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave a scarf\n"
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
     await conversation.turn("write later.txt: x")
-    assert (worktree / "later.txt").exists()  # the mode stays
+    assert (worktree / "later.txt").exists()  # build mode remains set
 
 
-async def test_a_plan_is_carried_out_as_the_person_changed_it_and_set_it(
+async def test_an_edited_plan_is_carried_out_with_the_chosen_settings(
     open_opencode: Open, worktree: Path, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode(mode="plan")
@@ -127,7 +127,7 @@ async def test_a_question_is_answered(open_opencode: Open) -> None:
     assert "Water" in text(await conversation.rest())
 
 
-async def test_several_questions_with_several_answers(open_opencode: Open) -> None:
+async def test_several_questions_accept_several_answers(open_opencode: Open) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("ask twice: Wool? | Silk?"))
     asked = await conversation.until(base.QuestionAsked)
@@ -136,6 +136,6 @@ async def test_several_questions_with_several_answers(open_opencode: Open) -> No
         ("Silk?", True),
     ]
     await conversation.agent.answer(asked.request_id, {"Wool?": "Yes, Perhaps", "Silk?": "If red"})
-    heard = text(await conversation.rest())
+    reply = text(await conversation.rest())
     for part in ("Yes", "Perhaps", "If red"):
-        assert part in heard
+        assert part in reply

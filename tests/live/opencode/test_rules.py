@@ -1,4 +1,4 @@
-"""What a person's own configuration of OpenCode denies and allows, in the modes of a session."""
+"""Permission rules in the user's own configuration of OpenCode, in the modes of a session."""
 
 import json
 from pathlib import Path
@@ -36,28 +36,28 @@ DENIED = (
 
 @pytest.fixture
 def own_rules(worktree: Path) -> None:
-    """The person's rules, as the project has them."""
+    """Writes the user's rules to the project's settings."""
     (worktree / "opencode.json").write_text(json.dumps(OWN))
     for name in ("a.txt", "a.key", "b.txt"):
         (worktree / name).write_text("words of a file")
 
 
-def asked(told: list[base.AgentEvent]) -> bool:
-    return any(isinstance(event, base.PermissionRequested) for event in told)
+def asks_permission(events: list[base.AgentEvent]) -> bool:
+    return any(isinstance(event, base.PermissionRequested) for event in events)
 
 
 @pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
-async def test_what_the_person_denies_is_denied_in_every_mode(
+async def test_what_the_user_denies_is_denied_in_every_mode(
     open_opencode: Open, worktree: Path, provider: CompletionsStub, mode: str
 ) -> None:
     conversation = await open_opencode(mode=mode)
     for words in DENIED:
-        told = await conversation.turn(words)
-        result = only(told, base.ToolResult)
+        events = await conversation.turn(words)
+        result = only(events, base.ToolResult)
         assert result.is_error, words
         assert "a rule which prevents you" in result.content, words
-        assert not asked(told), words
+        assert not asks_permission(events), words
     assert (worktree / "a.txt").exists()
     assert "secret" not in files(worktree)
     control = await conversation.turn("read b.txt")
@@ -65,11 +65,11 @@ async def test_what_the_person_denies_is_denied_in_every_mode(
 
 
 @pytest.mark.usefixtures("own_rules")
-async def test_what_the_person_allows_runs_unasked_in_build_and_is_asked_for_in_plan(
+async def test_what_the_user_allows_runs_without_asking_in_build_mode_but_not_in_plan_mode(
     open_opencode: Open, worktree: Path
 ) -> None:
     conversation = await open_opencode()
-    assert not asked(await conversation.turn("bash: touch one.txt > two.txt"))
+    assert not asks_permission(await conversation.turn("bash: touch one.txt > two.txt"))
     assert {"one.txt", "two.txt"} <= set(files(worktree))
     await conversation.agent.send(base.Prompt("bash: touch three.txt && mkdir four"))
     request = await conversation.until(base.PermissionRequested)
@@ -85,7 +85,7 @@ async def test_what_the_person_allows_runs_unasked_in_build_and_is_asked_for_in_
 
 
 @pytest.mark.usefixtures("own_rules")
-async def test_what_a_sub_agent_of_the_persons_own_may_does_not_widen_plan_mode(
+async def test_permissions_of_a_user_defined_sub_agent_do_not_widen_plan_mode(
     open_opencode: Open, worktree: Path
 ) -> None:
     planning = await open_opencode(mode="plan")
@@ -94,12 +94,12 @@ async def test_what_a_sub_agent_of_the_persons_own_may_does_not_widen_plan_mode(
     await planning.agent.permit(request.request_id, "deny")
     await planning.rest()
     building = await open_opencode()
-    assert not asked(await building.turn("agent weaver: bash: mkdir built"))
+    assert not asks_permission(await building.turn("agent weaver: bash: mkdir built"))
     assert "built" in files(worktree)
     assert "planned" not in files(worktree)
 
 
-async def test_a_mode_that_is_changed_in_a_turn_holds_at_once(
+async def test_a_mode_change_during_a_turn_applies_at_once(
     open_opencode: Open, worktree: Path
 ) -> None:
     conversation = await open_opencode(mode="yolo")

@@ -1,4 +1,4 @@
-"""What a session sets for the real OpenCode, and the commands that it knows."""
+"""Session settings passed to the real OpenCode, and the commands it supports."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from model.backends import base
 from model.backends.opencode.backend import OpenCodeBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
 from tests.live.opencode.conftest import token
-from tests.model.backends.agents import Open, known, only, text
+from tests.model.backends.agents import Open, only, text, wait_for_commands
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -23,7 +23,7 @@ async def test_without_sub_agents_their_tool_is_refused(open_opencode: Open, mod
     assert "no sub-agents" in result.content
 
 
-async def test_what_worktrees_have_of_their_own_reaches_their_commands_alone(
+async def test_each_worktrees_environment_reaches_only_its_commands(
     open_opencode: Open, environment: dict[str, str], tmp_path: Path
 ) -> None:
     seen = []
@@ -32,17 +32,17 @@ async def test_what_worktrees_have_of_their_own_reaches_their_commands_alone(
         folder.mkdir()
         own = {**environment, "SPINNEY_BRANCH": name}
         conversation = await open_opencode(mode="yolo", worktree=folder, environment=own)
-        told = await conversation.turn(
+        events = await conversation.turn(
             "bash: echo $SPINNEY_BRANCH ${OPENCODE_SERVER_PASSWORD:-none} $SPINNEY_AGENT"
         )
-        seen.append(only(told, base.ToolResult).content.split())
+        seen.append(only(events, base.ToolResult).content.split())
     (one, first_password, first), (two, second_password, second) = seen
     assert (one, two) == ("one", "two")
     assert (first_password, second_password) == ("none", "none")
     assert first == second  # the same server
 
 
-async def test_mcp_servers_are_told_also_those_that_are_off(
+async def test_mcp_servers_are_listed_including_disabled_ones(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     command = [sys.executable, "-c", "import sys; sys.exit(1)"]
@@ -74,7 +74,7 @@ async def test_changed_settings_reach_the_provider(
     assert provider.requests[-1]["reasoning_effort"] == "high"
 
 
-async def test_a_text_alone_has_no_tools_and_is_not_kept(
+async def test_text_only_has_no_tools_and_is_not_persisted(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode(text_only=True, mode="plan", system_prompt="Write a name.")
@@ -86,7 +86,7 @@ async def test_a_text_alone_has_no_tools_and_is_not_kept(
     assert "starts a new one" in only(await again.turn("say: hello"), base.Notice).text
 
 
-async def test_a_command_of_the_project_is_carried_out_and_can_be_stopped(
+async def test_a_project_command_runs_and_can_be_stopped(
     open_opencode: Open, worktree: Path, environment: dict[str, str]
 ) -> None:
     settings = json.loads(Path(environment["OPENCODE_CONFIG"]).read_text())
@@ -97,13 +97,13 @@ async def test_a_command_of_the_project_is_carried_out_and_can_be_stopped(
     await conversation.until(base.TextDelta)
     await conversation.agent.stop()
     assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
-    told = await conversation.turn("/weave a long scarf")
-    assert text(told) == "woven a long scarf"
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    events = await conversation.turn("/weave a long scarf")
+    assert text(events) == "woven a long scarf"
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_its_commands_are_told_and_those_in_files_are_seen_before_it_runs(
+async def test_commands_are_listed_and_those_in_files_are_found_without_running_it(
     backend: OpenCodeBackend,
     open_opencode: Open,
     worktree: Path,
@@ -120,15 +120,15 @@ async def test_its_commands_are_told_and_those_in_files_are_seen_before_it_runs(
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("/area/weave wool red"))
     assert text(await conversation.rest()) == "woven wool in red"
-    told = await known(conversation)  # which may come before the end or after it
-    assert told["area/weave"].description == "Weave a cloth"
-    assert told["area/weave"].argument_hint == "[1] [2]"
-    assert told["init"].description
-    assert seen <= set(told)
+    commands = await wait_for_commands(conversation)  # sent before or after the end
+    assert commands["area/weave"].description == "Weave a cloth"
+    assert commands["area/weave"].argument_hint == "[1] [2]"
+    assert commands["init"].description
+    assert seen <= set(commands)
     assert "wound" in text(await conversation.turn("/wind"))
 
 
-async def test_an_agent_of_the_persons_own_gets_the_message_that_begins_with_its_name(
+async def test_a_user_defined_agent_gets_the_message_that_begins_with_its_name(
     open_opencode: Open, worktree: Path, provider: CompletionsStub
 ) -> None:
     agents = worktree / ".opencode/agent"
@@ -137,14 +137,14 @@ async def test_an_agent_of_the_persons_own_gets_the_message_that_begins_with_its
     (agents / "reviewer.md").write_text(f"{header}You review looms.")
     (agents / "weaver.md").write_text("---\ndescription: Weaves\nmode: subagent\n---\nWeave.")
     conversation = await open_opencode()
-    told = await conversation.turn("/reviewer write a.txt: looks good")
+    events = await conversation.turn("/reviewer write a.txt: looks good")
     assert "You review looms." in json.dumps(provider.requests[-1]["messages"])
     assert provider.requests[-1]["model"] == "stub-2"
     assert (worktree / "a.txt").read_text() == "looks good"
-    assert (await known(conversation))["reviewer"].description == "Reviews looms"
+    assert (await wait_for_commands(conversation))["reviewer"].description == "Reviews looms"
     await conversation.agent.configure(base.Settings("plan", f"{PROVIDER}/{MODEL}"))
-    told = await conversation.turn("/reviewer write b.txt: looks good")
-    assert only(told, base.ToolResult).is_error
+    events = await conversation.turn("/reviewer write b.txt: looks good")
+    assert only(events, base.ToolResult).is_error
     await conversation.turn("/weaver say: hello")
     assert "weaver" in json.dumps(provider.requests[-1]["messages"][-1])
     await conversation.turn("say: hello")
@@ -152,16 +152,16 @@ async def test_an_agent_of_the_persons_own_gets_the_message_that_begins_with_its
 
 
 @pytest.mark.parametrize("model", [f"{PROVIDER}/{MODEL}", ""])
-async def test_compact_shortens_the_conversation(open_opencode: Open, model: str) -> None:
+async def test_compact_compacts_the_conversation(open_opencode: Open, model: str) -> None:
     conversation = await open_opencode(model=model)
     await conversation.turn("say: the colour is blue")
-    told = await conversation.turn("/compact")
-    assert base.COMPACTION_NOTE in told
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    events = await conversation.turn("/compact")
+    assert base.COMPACTION_NOTE in events
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_a_command_that_it_does_not_know_is_sent_as_text(
+async def test_an_unknown_command_is_sent_as_text(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode()

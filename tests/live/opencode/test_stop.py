@@ -1,4 +1,4 @@
-"""The real OpenCode stopped or closed at every stage: nothing of it stays but its server."""
+"""The real OpenCode stopped or closed at every stage: no process but its server remains."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from tests.model.backends.agents import Open, becomes, lives, only, text
+from tests.model.backends.agents import Open, find_processes_in, is_running, only, text, wait_until
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -37,27 +37,27 @@ async def test_stop_at_every_stage_keeps_the_conversation_usable(
     if stage in waits:
         await conversation.until(waits[stage])
     if stage == "tool":
-        await becomes((worktree / "ready").exists)
+        await wait_until((worktree / "ready").exists)
     async with asyncio.timeout(PATIENCE):  # the command and the whole answer take a minute
-        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
-    asked = [e.request_id for e in conversation.told if hasattr(e, "request_id")]
-    withdrawn = [e.request_id for e in told if isinstance(e, base.RequestWithdrawn)]
+        _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    asked = [e.request_id for e in conversation.events if hasattr(e, "request_id")]
+    withdrawn = [e.request_id for e in events if isinstance(e, base.RequestWithdrawn)]
     assert set(asked) == set(withdrawn)
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
-async def test_stop_ends_all_that_the_command_started(open_opencode: Open, worktree: Path) -> None:
+async def test_stop_ends_all_processes_of_the_command(open_opencode: Open, worktree: Path) -> None:
     conversation = await open_opencode(mode="yolo")
     command = "setsid sleep 60 & echo $! > pid; mv pid ready; wait"
     await conversation.agent.send(base.Prompt(f"bash: {command}"))
-    await becomes((worktree / "ready").exists)
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
-    assert only(told, base.ToolResult).is_error
+    await wait_until((worktree / "ready").exists)
+    _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, base.ToolResult).is_error
     pid = int((worktree / "ready").read_text())
-    await becomes(lambda: not lives(pid))
-    await becomes(lambda: working_in(worktree) == [])
+    await wait_until(lambda: not is_running(pid))
+    await wait_until(lambda: not find_processes_in(worktree))
 
 
 async def test_closing_in_mid_command_leaves_nothing_but_the_server(
@@ -68,20 +68,8 @@ async def test_closing_in_mid_command_leaves_nothing_but_the_server(
     other = await open_opencode(worktree=elsewhere)
     conversation = await open_opencode(mode="yolo")
     await conversation.agent.send(base.Prompt("bash: touch ready; setsid sleep 60"))
-    await becomes((worktree / "ready").exists)
+    await wait_until((worktree / "ready").exists)
     async with asyncio.timeout(PATIENCE):
         await conversation.agent.close()
-    await becomes(lambda: working_in(worktree) == [])
+    await wait_until(lambda: not find_processes_in(worktree))
     assert text(await other.turn("say: still here")) == "still here"
-
-
-def working_in(worktree: Path) -> list[int]:
-    """The processes whose working directory is there."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").readlink() == worktree:
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return [pid for pid in found if lives(pid)]

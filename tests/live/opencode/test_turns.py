@@ -1,4 +1,4 @@
-"""What a turn of the real OpenCode tells, and what it leaves in the worktree."""
+"""The events of a turn of the real OpenCode, and its changes to the worktree."""
 
 import asyncio
 import json
@@ -16,70 +16,72 @@ from tests.model.backends.agents import Open, only, text
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_text_and_thinking_stream_and_the_usage_is_told(open_opencode: Open) -> None:
-    told = await (await open_opencode()).turn("think: about looms and threads")
-    assert text(told, "thinking") == "about looms and threads"
-    assert text(told) == "I thought about it."
-    assert sum(isinstance(event, base.TextDelta) for event in told) >= 2
-    finished = only(told, base.TurnFinished)
+async def test_text_and_thinking_stream_and_the_usage_is_reported(open_opencode: Open) -> None:
+    events = await (await open_opencode()).turn("think: about looms and threads")
+    assert text(events, "thinking") == "about looms and threads"
+    assert text(events) == "I thought about it."
+    assert sum(isinstance(event, base.TextDelta) for event in events) >= 2
+    finished = only(events, base.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage == Usage(input_tokens=120, output_tokens=5, cache_read_input_tokens=3)
     assert finished.context_tokens == 123
     assert finished.context_window == WINDOW
 
 
-async def test_a_write_happens_on_disk_and_is_told_as_an_edit(
+async def test_a_write_happens_on_disk_and_is_reported_as_an_edit(
     open_opencode: Open, worktree: Path
 ) -> None:
-    told = await (await open_opencode()).turn("write a.txt: hi")
+    events = await (await open_opencode()).turn("write a.txt: hi")
     assert (worktree / "a.txt").read_text() == "hi"
-    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
-    result = only(told, base.ToolResult)
+    result = only(events, base.ToolResult)
     assert (result.tool_use_id, result.is_error) == (edit.id, False)
-    assert text(told).endswith("done")
+    assert text(events).endswith("done")
 
 
-async def test_an_edit_tells_what_it_replaces(open_opencode: Open, worktree: Path) -> None:
+async def test_an_edit_reports_what_it_replaces(open_opencode: Open, worktree: Path) -> None:
     (worktree / "a.txt").write_text("one two three")
-    told = await (await open_opencode()).turn("edit a.txt: two => 2")
+    events = await (await open_opencode()).turn("edit a.txt: two => 2")
     assert (worktree / "a.txt").read_text() == "one 2 three"
-    edits = [e.input for e in told if isinstance(e, base.ToolUse) and e.name == "edit"]
+    edits = [e.input for e in events if isinstance(e, base.ToolUse) and e.name == "edit"]
     assert edits[-1] == {"file_path": "a.txt", "old_content": "two", "new_content": "2"}
 
 
-async def test_a_file_that_is_written_over_is_told_with_what_stood_there(
+async def test_an_overwritten_file_is_reported_with_its_old_content(
     open_opencode: Open, worktree: Path
 ) -> None:
     (worktree / "a.txt").write_text("before")
     for mode in ("build", "yolo"):
         conversation = await open_opencode(mode=mode)
         (worktree / "a.txt").write_text(f"before {mode}")
-        told = await conversation.turn("write a.txt: after")
-        edits = [e.input for e in told if isinstance(e, base.ToolUse) and e.input["file_path"]]
+        events = await conversation.turn("write a.txt: after")
+        edits = [e.input for e in events if isinstance(e, base.ToolUse) and e.input["file_path"]]
         assert {edit["old_content"] for edit in edits} == {f"before {mode}"}
 
 
-async def test_what_a_sub_agent_does_is_asked_and_told_under_its_use(open_opencode: Open) -> None:
+async def test_a_sub_agents_tools_are_asked_for_and_reported_under_its_call(
+    open_opencode: Open,
+) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("agent: bash: echo $((6 * 7))"))
     asked = await conversation.until(base.PermissionRequested)
     assert asked.input["command"] == "echo $((6 * 7))"
     await conversation.agent.permit(asked.request_id, "allow")
-    told = await conversation.rest()
-    uses = {e.id: e for e in conversation.told if isinstance(e, base.ToolUse)}
+    events = await conversation.rest()
+    uses = {e.id: e for e in conversation.events if isinstance(e, base.ToolUse)}
     task, command = uses.values()
     assert command.parent_tool_use_id == task.id
     assert asked.tool_use_id == command.id
-    results = {e.tool_use_id: e.content for e in told if isinstance(e, base.ToolResult)}
+    results = {e.tool_use_id: e.content for e in events if isinstance(e, base.ToolResult)}
     assert results[command.id].strip() == "42"
     assert "done" in results[task.id]
 
 
-async def test_a_list_of_things_to_do_is_told(open_opencode: Open) -> None:
-    told = await (await open_opencode()).turn("todo: spin | weave")
-    use = [event for event in told if isinstance(event, base.ToolUse)][-1]
+async def test_a_to_do_list_is_reported(open_opencode: Open) -> None:
+    events = await (await open_opencode()).turn("todo: spin | weave")
+    use = [event for event in events if isinstance(event, base.ToolUse)][-1]
     assert use.name == "TodoWrite"
     assert [todo["content"] for todo in use.input["todos"]] == ["spin", "weave"]
 
@@ -93,12 +95,12 @@ async def test_a_later_session_knows_the_earlier_turns(open_opencode: Open) -> N
     assert token(after) == token(before)
 
 
-async def test_an_unknown_conversation_begins_afresh(open_opencode: Open) -> None:
+async def test_an_unknown_conversation_starts_a_new_one(open_opencode: Open) -> None:
     for unknown in ("ses_00000000000000000000000000", "nonsense"):
         conversation = await open_opencode(resume_token=unknown)
-        told = await conversation.turn("say: hello")
-        assert text(told) == "hello"
-        assert "starts a new one" in only(told, base.Notice).text
+        events = await conversation.turn("say: hello")
+        assert text(events) == "hello"
+        assert "starts a new one" in only(events, base.Notice).text
         assert token(conversation) != unknown
 
 

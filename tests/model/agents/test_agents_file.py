@@ -1,4 +1,4 @@
-"""`agents.toml`: a person's own agents as rows of the catalogue, and what is wrong in it."""
+"""`agents.toml`: custom agents as rows of the catalog, and the problems that are reported."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ def load(tmp_path: Path, text: str) -> tuple[Catalog, list[str]]:
     return load_catalog(tmp_path / "models.toml", file)
 
 
-def test_without_a_file_there_is_what_is_built_in(tmp_path: Path) -> None:
+def test_without_a_file_the_catalog_is_the_built_in_one(tmp_path: Path) -> None:
     assert load_catalog(tmp_path / "models.toml", tmp_path / "agents.toml") == (BUILT_IN, [])
 
 
-def test_an_agent_is_a_row_after_those_built_in(tmp_path: Path) -> None:
+def test_a_custom_agent_is_a_row_after_the_built_in_ones(tmp_path: Path) -> None:
     text = """
         [gemini]
         label = "Gemini CLI"
@@ -93,7 +93,7 @@ def test_a_command_is_enough(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_bad_agent_costs_only_itself_and_is_told(tmp_path: Path, bad: str, word: str) -> None:
+def test_an_invalid_agent_is_ignored_and_reported(tmp_path: Path, bad: str, word: str) -> None:
     catalog, problems = load(tmp_path, f'{bad}\n[good]\ncommand = "good"\n')
     assert [row.name for row in catalog.backends[len(BUILT_IN.backends) :]] == ["acp:good"]
     (problem,) = problems
@@ -102,14 +102,14 @@ def test_a_bad_agent_costs_only_itself_and_is_told(tmp_path: Path, bad: str, wor
     assert problem.endswith("; it is ignored.")
 
 
-def test_a_file_that_is_no_toml_is_told_with_its_line(tmp_path: Path) -> None:
+def test_invalid_toml_is_reported_with_its_line(tmp_path: Path) -> None:
     catalog, (problem,) = load(tmp_path, "[good]\ncommand = \n")
     assert catalog == BUILT_IN
     assert "line 2" in problem
     assert problem.endswith("None of its agents is available.")
 
 
-def test_the_problems_of_both_files_are_told(tmp_path: Path) -> None:
+def test_the_problems_of_both_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text("[backend_z]\n")
     _, problems = load(tmp_path, "bad = 3")
     assert ["backend_z" in problems[0], "[bad]" in problems[1]] == [True, True]

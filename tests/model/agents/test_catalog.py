@@ -1,4 +1,4 @@
-"""The catalogue: neutral words to real programs, models and labels, and a person's overrides."""
+"""The catalog: programs, models and labels of the neutral names, and the user's overrides."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def test_each_backend_has_a_label_and_a_program(name: str, label: str, program: 
         ("backend_z", "any-name", "any-name"),
     ],
 )
-def test_a_preset_is_resolved_and_any_other_name_is_handed_on(
+def test_a_preset_is_resolved_and_any_other_name_is_passed_on(
     backend: str, model: str, passed: str
 ) -> None:
     assert BUILT_IN.resolve_model(backend, model) == passed
@@ -53,7 +53,7 @@ def test_the_demo_agent_is_listed_only_on_request() -> None:
     assert BUILT_IN.backend_rows(demo=True)[0].label == "Demo agent"
 
 
-def test_people_read_real_names_and_unknown_words_as_they_are() -> None:
+def test_labels_are_real_names_and_unknown_names_are_unchanged() -> None:
     assert BUILT_IN.label("hosting") == "GitHub"
     assert BUILT_IN.label("tracker") == "Linear"
     assert BUILT_IN.label("backend_a", "model_5") == "Haiku"
@@ -62,7 +62,7 @@ def test_people_read_real_names_and_unknown_words_as_they_are() -> None:
     assert BUILT_IN.label("something") == "something"
 
 
-def test_the_settings_choices_are_the_catalogues_rows() -> None:
+def test_the_choices_of_preferences_are_the_rows_of_the_catalog() -> None:
     fields = preference_fields()
     rows = {row.name: row for row in BUILT_IN.backend_rows()}
     assert fields["default_backend"].choices == tuple(rows)
@@ -74,11 +74,11 @@ def test_the_settings_choices_are_the_catalogues_rows() -> None:
     assert fields["terminal"].choices == tuple(row.name for row in TERMINALS)
 
 
-def test_without_a_file_the_built_in_catalogue_serves(tmp_path: Path) -> None:
+def test_without_a_file_the_built_in_catalog_is_used(tmp_path: Path) -> None:
     assert load_overrides(tmp_path / "models.toml") == (BUILT_IN, [])
 
 
-def test_a_person_overrides_presets_and_adds_rows(tmp_path: Path) -> None:
+def test_the_file_overrides_presets_and_adds_rows(tmp_path: Path) -> None:
     path = tmp_path / "models.toml"
     path.write_text(
         '[backend_a]\nmodel_1 = "opus-next"\nlocal = {passed = "my/model", label = "Mine"}\n'
@@ -117,7 +117,7 @@ def test_a_bad_file_is_reported_with_its_line(tmp_path: Path, content: bytes, wh
     assert "the built-in models are used" in problems[0].lower()
 
 
-def test_a_bad_row_costs_only_itself(tmp_path: Path) -> None:
+def test_an_invalid_row_is_ignored_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "models.toml"
     path.write_text('backend_b = 1\n[backend_a]\nmodel_1 = 3\nmodel_3 = "s"\n[other]\nx = "y"\n')
     catalog, problems = load_overrides(path)
@@ -129,5 +129,5 @@ def test_a_bad_row_costs_only_itself(tmp_path: Path) -> None:
         assert "ignored" in problem
 
 
-def test_a_directory_in_the_files_place_is_reported(tmp_path: Path) -> None:
+def test_a_directory_in_place_of_the_file_is_reported(tmp_path: Path) -> None:
     assert "could not be read" in load_overrides(tmp_path)[1][0]

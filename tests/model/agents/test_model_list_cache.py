@@ -1,4 +1,4 @@
-"""The models that programs told: noted, kept, asked for once, and what a new session gets."""
+"""Model lists reported by agents: cached, saved and requested once; the model of a new session."""
 
 import asyncio
 import itertools
@@ -25,19 +25,19 @@ from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
 from tests.patience import PATIENCE
 
-TOLD = ModelList(
+REPORTED = ModelList(
     models=[OfferedModel(name="opus", label="Opus 9", answers_as="claude-opus-9")],
     default="claude-opus-9",
 )
 
 
 @dataclass
-class Lister(FakeBackend):
-    """Its program lists its models as soon as it is started."""
+class ListingBackend(FakeBackend):
+    """A backend whose agents report their models as soon as they are started."""
 
     program: Path = Path("/bin/true")
     opened: list[base.Launch] = field(default_factory=list)
-    told: ModelList = TOLD
+    reported: ModelList = REPORTED
 
     def list_model_sources(self, environment: Mapping[str, str]) -> Sequence[Path]:
         return [self.program]
@@ -46,23 +46,23 @@ class Lister(FakeBackend):
         self.opened.append(launch)
         await asyncio.sleep(0)
         agent = await super().open(launch)
-        self.agents[launch.session_id].say(base.ModelsListed(self.told))
+        self.agents[launch.session_id].say(base.ModelsListed(self.reported))
         return agent
 
 
 @pytest.fixture
-def backend(tmp_path: Path) -> Lister:
+def backend(tmp_path: Path) -> ListingBackend:
     program = tmp_path / "claude"
     program.write_text("first version")
-    return Lister(program=program)
+    return ListingBackend(program=program)
 
 
 def labels(workspace: Workspace) -> list[str]:
     return [row.label for row in workspace.catalog.models("backend_a")]
 
 
-async def test_what_an_agent_tells_is_offered_to_all_and_known_at_the_next_start(
-    workspace: Workspace, session: Session, backend: Lister, eventually: Eventually
+async def test_reported_models_are_offered_to_all_sessions_and_after_a_restart(
+    workspace: Workspace, session: Session, backend: ListingBackend, eventually: Eventually
 ) -> None:
     await send_chat_message(workspace, session.id, "go")
     await eventually(lambda: labels(workspace) == ["Default (Opus 9)", "Opus 9"])
@@ -76,8 +76,8 @@ async def test_what_an_agent_tells_is_offered_to_all_and_known_at_the_next_start
     await again.stop()
 
 
-async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when_it_changed(
-    workspace: Workspace, backend: Lister, eventually: Eventually
+async def test_a_program_is_asked_once_for_concurrent_requests_and_again_after_it_changed(
+    workspace: Workspace, backend: ListingBackend, eventually: Eventually
 ) -> None:
     async with asyncio.TaskGroup() as group:
         for _ in range(3):
@@ -89,64 +89,64 @@ async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when
     await workspace.models.refresh("backend_a")
     assert len(backend.opened) == 1
     backend.program.write_text("the second version")
-    newer = [*TOLD.models, OfferedModel(name="fable", label="Fable")]
-    backend.told = TOLD.model_copy(update={"models": newer})
+    newer = [*REPORTED.models, OfferedModel(name="fable", label="Fable")]
+    backend.reported = REPORTED.model_copy(update={"models": newer})
     await list_models(workspace, "backend_a")
     await eventually(lambda: labels(workspace)[-1] == "Fable")
 
 
-async def test_who_looked_at_a_program_while_another_asked_it_asks_it_no_more(
-    workspace: Workspace, backend: Lister, monkeypatch: pytest.MonkeyPatch
+async def test_a_concurrent_refresh_does_not_ask_the_program_again(
+    workspace: Workspace, backend: ListingBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look, looks = model_list_cache._signature, itertools.count()
-    both_look, was_told = threading.Event(), threading.Event()
+    read_signature, reads = model_list_cache._signature, itertools.count()
+    both_read, has_reported = threading.Event(), threading.Event()
 
-    def slow_for_one(driver: base.ModelLister, environment: Mapping[str, str]) -> str:
-        match next(looks):
+    def read_slowly(driver: base.ModelLister, environment: Mapping[str, str]) -> str:
+        match next(reads):
             case 0:
-                both_look.wait(PATIENCE)
+                both_read.wait(PATIENCE)
             case 1:
-                both_look.set()
-                was_told.wait(PATIENCE)
-        return look(driver, environment)
+                both_read.set()
+                has_reported.wait(PATIENCE)
+        return read_signature(driver, environment)
 
-    monkeypatch.setattr(model_list_cache, "_signature", slow_for_one)
-    asking = [asyncio.create_task(workspace.models.refresh("backend_a")) for _ in range(2)]
-    await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
-    was_told.set()
-    await asyncio.gather(*asking)
+    monkeypatch.setattr(model_list_cache, "_signature", read_slowly)
+    refreshes = [asyncio.create_task(workspace.models.refresh("backend_a")) for _ in range(2)]
+    await asyncio.wait(refreshes, return_when=asyncio.FIRST_COMPLETED)
+    has_reported.set()
+    await asyncio.gather(*refreshes)
     assert len(backend.opened) == 1
 
 
-async def test_a_project_with_a_provider_profile_has_the_models_of_that(
-    workspace: Workspace, project: Project, session: Session, backend: Lister
+async def test_a_project_with_a_provider_profile_has_the_models_of_the_profile(
+    workspace: Workspace, project: Project, session: Session, backend: ListingBackend
 ) -> None:
     profile = {"name": "gateway", "settings_json": '{"env": {"ANTHROPIC_BASE_URL": "http://gate"}}'}
     await update_preferences(workspace, {"custom_cli_profiles": [profile]})
     await update_project_settings(workspace, project.id, default_provider="gateway")
     gate = [OfferedModel(name="gate-1", label="Gate 1", efforts=["low"])]
-    own, backend.told = backend.told, ModelList(models=gate, default="gate-1")
+    own, backend.reported = backend.reported, ModelList(models=gate, default="gate-1")
     models = await list_models(workspace, "backend_a", project_id=project.id)
     assert [model.label for model in models if model.is_offered] == ["Default (Gate 1)", "Gate 1"]
     assert "http://gate" in str(backend.opened[0].profile)
-    assert labels(workspace)[0] == "Opus", "the plain account was not asked"
-    backend.told = own
+    assert labels(workspace)[0] == "Opus", "the account without a profile was not asked"
+    backend.reported = own
     models = await list_models(workspace, "backend_a")
     assert [model.label for model in models if model.is_offered] == ["Default (Opus 9)", "Opus 9"]
     assert backend.opened[1].profile == {}
 
 
-async def test_nothing_is_started_where_nobody_wants_that(
-    workspace: Workspace, backend: Lister
+async def test_no_program_is_started_without_ask(
+    workspace: Workspace, backend: ListingBackend
 ) -> None:
     models = await list_models(workspace, "backend_a", ask=False)
     assert [model.name for model in models] == [f"model_{number}" for number in range(1, 6)]
     assert backend.opened == []
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99, "told": {}}', b'{"told": 3}'])
-async def test_a_broken_file_is_as_none(
-    directories: Directories, backend: Lister, content: bytes
+@pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99, "lists": {}}', b'{"lists": 3}'])
+async def test_a_damaged_file_is_ignored(
+    directories: Directories, backend: ListingBackend, content: bytes
 ) -> None:
     directories.reported_models.write_bytes(content)
     workspace = Workspace(directories, {backend.name: backend}, Catalog())
@@ -165,7 +165,7 @@ async def test_a_broken_file_is_as_none(
         ([], {}, "model_1"),
     ],
 )
-async def test_the_persons_own_model_goes_before_the_preset_that_nobody_chose(
+async def test_the_model_of_the_agents_settings_replaces_the_default_preset(
     workspace: Workspace, worktree: Worktree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     settings: Any, changes: dict[str, Any], model: str,
 ) -> None:  # fmt: skip
@@ -178,8 +178,8 @@ async def test_the_persons_own_model_goes_before_the_preset_that_nobody_chose(
     assert named.model == "model_1"
 
 
-async def test_what_answers_is_shown_until_another_model_is_chosen(
-    workspace: Workspace, session: Session, backend: Lister, eventually: Eventually
+async def test_the_answering_model_is_shown_until_another_is_chosen(
+    workspace: Workspace, session: Session, backend: ListingBackend, eventually: Eventually
 ) -> None:
     backend.script = lambda prompt: [
         base.ModelReported("claude-haiku-9", is_user_choice=True),

@@ -1,4 +1,4 @@
-"""Wire calls become typed calls: names in both cases, exact words for what is wrong."""
+"""Parsing of commands: argument names in both cases, and the exact error messages."""
 
 import json
 from typing import Any, Literal
@@ -26,8 +26,8 @@ async def _rename(
     either: str | dict[str, str] | None = None,
     own: list[str] | Unchanged | None = UNCHANGED,
 ) -> str:
-    told = "" if own is UNCHANGED else f":{own}"
-    return f"{worktree_id}:{new_name}:{label}:{count}:{kind}{told}"
+    suffix = "" if own is UNCHANGED else f":{own}"
+    return f"{worktree_id}:{new_name}:{label}:{count}:{kind}{suffix}"
 
 
 RENAME: Command[..., str] = Command(_rename)
@@ -38,7 +38,7 @@ async def run(args: dict[str, Any]) -> str:
     return await RENAME.signature(**RENAME.parse(args))
 
 
-async def test_arguments_come_in_camel_case_and_in_snake_case() -> None:
+async def test_arguments_are_accepted_in_camel_case_and_in_snake_case() -> None:
     assert await run(GOOD) == "w:n:None:1:a"
     assert await run({"worktree_id": "w", "new_name": "n", "label": None}) == "w:n:None:1:a"
 
@@ -47,7 +47,7 @@ async def test_null_counts_as_absent_where_an_argument_is_optional() -> None:
     assert await run({**GOOD, "count": None, "kind": "b"}) == "w:n:None:1:b"
 
 
-async def test_null_is_a_value_where_leaving_out_means_unchanged() -> None:
+async def test_null_is_a_value_where_an_absent_argument_means_unchanged() -> None:
     assert await run({**GOOD, "own": None}) == "w:n:None:1:a:None"
     assert await run({**GOOD, "own": ["x"]}) == "w:n:None:1:a:['x']"
     with pytest.raises(SpinneyError, match=r"^Invalid field 'own': must be a list$"):
@@ -113,7 +113,7 @@ def test_other_names_of_commands_are_accepted() -> None:
     assert find_command("get_sessions") is find_command("list_sessions")
 
 
-def test_every_command_explains_itself_and_its_types_are_readable() -> None:
+def test_every_command_has_a_description_and_a_result_schema() -> None:
     import model.api.all  # noqa: F401
 
     assert len(COMMANDS) > 25
@@ -124,5 +124,5 @@ def test_every_command_explains_itself_and_its_types_are_readable() -> None:
 
 
 @pytest.mark.parametrize("name", ["worktree_id", "name", "new_parent_id"])
-def test_wire_names_lead_back_to_python_names(name: str) -> None:
+def test_wire_names_convert_back_to_python_names(name: str) -> None:
     assert snake_case(camel_case(name)) == name

@@ -1,7 +1,8 @@
-"""A small agent written with the protocol's own package, which holds both sides to the schema.
+"""A small agent that uses the protocol's own package, which validates both sides by the schema.
 
-What it does is told by the message's text; what it is able to do by JSON in `ACP_AGENT`. What it
-is asked goes to the file `ACP_HEARD`, a line each; conversations are kept beside it.
+The text of a message names what to do: `command: argument`. The capabilities are JSON in
+`ACP_AGENT`. Each request is written as a line to the file `ACP_REQUEST_LOG`; conversations are
+stored beside it.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from typing import Any
 from quick_acp import acp, say, schema
 
 CAN: dict[str, Any] = json.loads(os.environ.get("ACP_AGENT", "{}"))
-HEARD = Path(os.environ["ACP_HEARD"]) if "ACP_HEARD" in os.environ else None
+REQUEST_LOG = Path(os.environ["ACP_REQUEST_LOG"]) if "ACP_REQUEST_LOG" in os.environ else None
 
 OPTIONS = [
     schema.PermissionOption(option_id="once", name="Allow", kind="allow_once"),
@@ -27,18 +28,18 @@ OPTIONS = [
 ]
 
 
-def note(method: str, **told: Any) -> None:
-    if HEARD is not None:
-        with HEARD.open("a") as heard:
-            heard.write(json.dumps({"method": method, **told}, default=_plain) + "\n")
+def log_request(method: str, **params: Any) -> None:
+    if REQUEST_LOG is not None:
+        with REQUEST_LOG.open("a") as file:
+            file.write(json.dumps({"method": method, **params}, default=_dump) + "\n")
 
 
-def _plain(value: Any) -> Any:
+def _dump(value: Any) -> Any:
     return value.model_dump(by_alias=True, exclude_none=True, mode="json")
 
 
-async def raw(text: str) -> None:
-    """Write a line past the package, on the pipe that it made non-blocking."""
+async def write_raw(text: str) -> None:
+    """Write a line without the package, to the pipe that it made non-blocking."""
     left = text.encode() + b"\n"
     while left:
         try:
@@ -57,10 +58,10 @@ class SmallAgent:
     def on_connect(self, conn: Any) -> None:
         self.client = conn
 
-    # The start
+    # Startup
 
-    async def initialize(self, protocol_version: int, **told: Any) -> schema.InitializeResponse:
-        note("initialize", protocol_version=protocol_version, **told)
+    async def initialize(self, protocol_version: int, **params: Any) -> schema.InitializeResponse:
+        log_request("initialize", protocol_version=protocol_version, **params)
         if CAN.get("dies"):
             sys.stderr.write("No such option: --acp\n")
             sys.stderr.flush()
@@ -85,59 +86,59 @@ class SmallAgent:
 
     def _choices(self) -> dict[str, Any]:
         modes, models = ("build", "plan", "yolo"), ("small", "large")
-        told: dict[str, Any] = {}
+        choices: dict[str, Any] = {}
         if CAN.get("modes"):
             available = [schema.SessionMode(id=mode, name=mode.title()) for mode in modes]
-            told["modes"] = schema.SessionModeState(
+            choices["modes"] = schema.SessionModeState(
                 current_mode_id=self.mode, available_modes=available
             )
         if CAN.get("options"):
-            told["config_options"] = [
+            choices["config_options"] = [
                 _select("m", "mode", self.mode, modes),
                 _select("the-model", "model", self.model, models),
             ]
-        return told
+        return choices
 
-    async def new_session(self, **told: Any) -> schema.NewSessionResponse:
-        note("session/new", **told)
+    async def new_session(self, **params: Any) -> schema.NewSessionResponse:
+        log_request("session/new", **params)
         if CAN.get("signed_out"):
             raise acp.RequestError.auth_required()
         if CAN.get("nameless"):
             return schema.NewSessionResponse(session_id="")
         session_id = uuid.uuid4().hex
-        if CAN.get("commands"):  # before anybody knows what the session is called
+        if CAN.get("commands"):  # before the client knows the session id
             await self._commands(session_id, CAN["commands"])
         return schema.NewSessionResponse(session_id=session_id, **self._choices())
 
-    async def load_session(self, session_id: str, **told: Any) -> schema.LoadSessionResponse:
-        note("session/load", session_id=session_id, **told)
+    async def load_session(self, session_id: str, **params: Any) -> schema.LoadSessionResponse:
+        log_request("session/load", session_id=session_id, **params)
         for text in self._memory(session_id):
-            await self.tell(session_id, say.update_user_message_text(text))
-            await self.tell(session_id, say.update_agent_message_text(f"replayed {text}"))
-            await self.tell(session_id, say.start_tool_call("old", "Old call", kind="read"))
+            await self.send_update(session_id, say.update_user_message_text(text))
+            await self.send_update(session_id, say.update_agent_message_text(f"replayed {text}"))
+            await self.send_update(session_id, say.start_tool_call("old", "Old call", kind="read"))
         return schema.LoadSessionResponse(**self._choices())
 
-    async def resume_session(self, session_id: str, **told: Any) -> schema.ResumeSessionResponse:
-        note("session/resume", session_id=session_id, **told)
+    async def resume_session(self, session_id: str, **params: Any) -> schema.ResumeSessionResponse:
+        log_request("session/resume", session_id=session_id, **params)
         self._memory(session_id)
         return schema.ResumeSessionResponse(**self._choices())
 
     def _memory(self, session_id: str) -> list[str]:
-        assert HEARD is not None
-        file = HEARD.with_name(f"{session_id}.json")
+        assert REQUEST_LOG is not None
+        file = REQUEST_LOG.with_name(f"{session_id}.json")
         if not file.exists():
             raise acp.RequestError.resource_not_found(session_id)
         texts: list[str] = json.loads(file.read_text())
         return texts
 
-    async def set_session_mode(self, mode_id: str, **told: Any) -> None:
-        note("session/set_mode", mode_id=mode_id, **told)
+    async def set_session_mode(self, mode_id: str, **params: Any) -> None:
+        log_request("session/set_mode", mode_id=mode_id, **params)
         self.mode = mode_id
 
     async def set_config_option(
-        self, config_id: str, session_id: str, value: str, **told: Any
+        self, config_id: str, session_id: str, value: str, **params: Any
     ) -> schema.SetSessionConfigOptionResponse:
-        note("session/set_config_option", config_id=config_id, value=value)
+        log_request("session/set_config_option", config_id=config_id, value=value)
         if config_id == "m":
             self.mode = value
         else:
@@ -147,21 +148,21 @@ class SmallAgent:
 
     # Turns
 
-    async def cancel(self, session_id: str, **told: Any) -> None:
-        note("session/cancel", session_id=session_id)
+    async def cancel(self, session_id: str, **params: Any) -> None:
+        log_request("session/cancel", session_id=session_id)
         self.cancelled.set()
 
     async def prompt(
-        self, session_id: str, prompt: list[Any], **told: Any
+        self, session_id: str, prompt: list[Any], **params: Any
     ) -> schema.PromptResponse:
-        note("session/prompt", session_id=session_id, prompt=prompt)
+        log_request("session/prompt", session_id=session_id, prompt=prompt)
         self.cancelled.clear()
         text = next(
             (p.text for p in reversed(prompt) if p.type == "text" and not p.text.startswith("(")),
             "",
         )
-        if HEARD is not None:
-            file = HEARD.with_name(f"{session_id}.json")
+        if REQUEST_LOG is not None:
+            file = REQUEST_LOG.with_name(f"{session_id}.json")
             before = json.loads(file.read_text()) if file.exists() else []
             file.write_text(json.dumps([*before, text]))
         command, _, rest = text.partition(": ")
@@ -176,7 +177,7 @@ class SmallAgent:
         )
         return schema.PromptResponse(stop_reason=reason or "end_turn", usage=usage)
 
-    async def tell(self, session_id: str, update: Any) -> None:
+    async def send_update(self, session_id: str, update: Any) -> None:
         await self.client.session_update(session_id=session_id, update=update)
 
     async def ask(self, session_id: str, call: Any, options: Any = OPTIONS) -> str:
@@ -184,76 +185,84 @@ class SmallAgent:
             session_id=session_id, tool_call=call, options=options
         )
         outcome = answer.outcome
-        note("permission", outcome=outcome)
+        log_request("permission", outcome=outcome)
         return outcome.option_id if outcome.outcome == "selected" else "cancelled"
 
     async def _say(self, session_id: str, rest: str) -> None:
         for word in rest.split(" "):
-            await self.tell(session_id, say.update_agent_message_text(f"{word} "))
+            await self.send_update(session_id, say.update_agent_message_text(f"{word} "))
 
     async def _think(self, session_id: str, rest: str) -> None:
-        await self.tell(session_id, say.update_agent_thought_text(rest))
+        await self.send_update(session_id, say.update_agent_thought_text(rest))
         await self._say(session_id, "thought")
 
     async def _remember(self, session_id: str, rest: str) -> None:
         await self._say(session_id, "; ".join(self._memory(session_id)[:-1]))
 
     async def _commands(self, session_id: str, rest: str) -> None:
-        """Each with a hint; one that takes nothing in brackets."""
-        given = schema.AvailableCommandInput(schema.UnstructuredCommandInput(hint="what"))
+        """Each has a hint, except those in parentheses."""
+        hint = schema.AvailableCommandInput(schema.UnstructuredCommandInput(hint="what"))
         commands = [
             schema.AvailableCommand(
                 name=name.strip("()"),
                 description=f"To {name.strip('()')}",
-                input=None if name.startswith("(") else given,
+                input=None if name.startswith("(") else hint,
             )
             for name in rest.split(" ")
         ]
-        await self.tell(session_id, say.update_available_commands(commands))
+        await self.send_update(session_id, say.update_available_commands(commands))
 
     async def _mode(self, session_id: str, rest: str) -> None:
         await self._say(session_id, f"{self.mode} {self.model}")
 
     async def _switch(self, session_id: str, rest: str) -> None:
         self.mode = rest
-        await self.tell(session_id, say.update_current_mode(rest))
+        await self.send_update(session_id, say.update_current_mode(rest))
 
     async def _edit(self, session_id: str, rest: str) -> str | None:
-        """`edit: PATH old new`, asked for, with the diff only in the request."""
+        """`edit: PATH old new` asks for permission; only the request has the diff."""
         path, old, new = rest.split(" ")
         where = Path.cwd() / path
-        await self.tell(session_id, say.start_tool_call("e", "edit", kind="edit", status="pending"))
+        await self.send_update(
+            session_id, say.start_tool_call("e", "edit", kind="edit", status="pending")
+        )
         diff = say.tool_diff_content(str(where), new, old if old != "-" else None)
         place = schema.ToolCallLocation(path=str(where))
         call = say.update_tool_call("e", content=[diff], locations=[place], title=f"Edit {path}")
         if await self.ask(session_id, call) not in ("once", "always"):
-            await self.tell(session_id, say.update_tool_call("e", status="failed"))
+            await self.send_update(session_id, say.update_tool_call("e", status="failed"))
             return None
         before = where.read_text() if where.exists() else ""
         where.write_text(before.replace(old, new) if before else new)
         done = [say.tool_content(say.text_block("written"))] if CAN.get("forgets_diffs") else None
-        await self.tell(session_id, say.update_tool_call("e", status="completed", content=done))
+        await self.send_update(
+            session_id, say.update_tool_call("e", status="completed", content=done)
+        )
         return None
 
     async def _many(self, session_id: str, rest: str) -> None:
         diffs = [say.tool_diff_content(str(Path.cwd() / name), name) for name in rest.split(" ")]
         call = say.start_tool_call("m", "write", kind="edit", status="completed", content=diffs)
-        await self.tell(session_id, call)
+        await self.send_update(session_id, call)
 
     async def _bash(self, session_id: str, rest: str) -> str | None:
         given = {"command": rest}
         call = say.start_tool_call("b", "bash", kind="execute", status="pending", raw_input=given)
-        await self.tell(session_id, call)
+        await self.send_update(session_id, call)
         if await self.ask(session_id, say.update_tool_call("b", title=f"Run {rest}")) not in (
             "once",
             "always",
         ):
             failed = [say.tool_content(say.text_block("denied"))]
-            await self.tell(session_id, say.update_tool_call("b", status="failed", content=failed))
+            await self.send_update(
+                session_id, say.update_tool_call("b", status="failed", content=failed)
+            )
             return "cancelled" if CAN.get("gives_up") else None
         done = subprocess.run(rest, shell=True, capture_output=True, text=True, check=False)
         content = [say.tool_content(say.text_block(done.stdout))]
-        await self.tell(session_id, say.update_tool_call("b", status="completed", content=content))
+        await self.send_update(
+            session_id, say.update_tool_call("b", status="completed", content=content)
+        )
         return None
 
     async def _plan(self, session_id: str, rest: str) -> None:
@@ -261,7 +270,7 @@ class SmallAgent:
         call = say.update_tool_call("p", title="Ready", kind="switch_mode", content=content)
         if await self.ask(session_id, call) == "once":
             self.mode = "build"
-            await self.tell(session_id, say.update_current_mode("build"))
+            await self.send_update(session_id, say.update_current_mode("build"))
             (Path.cwd() / "planned.txt").write_text(rest)
 
     async def _todo(self, session_id: str, rest: str) -> None:
@@ -271,15 +280,15 @@ class SmallAgent:
                 say.plan_entry(name, status="completed" if at < done else "pending")
                 for at, name in enumerate(names)
             ]
-            await self.tell(session_id, say.update_plan(entries))
+            await self.send_update(session_id, say.update_plan(entries))
 
     async def _context(self, session_id: str, rest: str) -> None:
         used, size = map(int, rest.split(" "))
         update = schema.UsageUpdate(session_update="usage_update", used=used, size=size)
-        await self.tell(session_id, update)
+        await self.send_update(session_id, update)
 
     async def _other(self, session_id: str, rest: str) -> None:
-        await self.tell("another-session", say.update_agent_message_text(rest))
+        await self.send_update("another-session", say.update_agent_message_text(rest))
 
     async def _slow(self, session_id: str, rest: str) -> str:
         await self._say(session_id, "working")
@@ -307,10 +316,10 @@ class SmallAgent:
         os._exit(3)
 
     async def _raw(self, session_id: str, rest: str) -> None:
-        await raw(rest.replace("SESSION", session_id))
+        await write_raw(rest.replace("SESSION", session_id))
 
     async def _long(self, session_id: str, rest: str) -> None:
-        await raw(json.dumps({"method": "x", "text": "x" * (int(rest) * 1024 * 1024)}))
+        await write_raw(json.dumps({"method": "x", "text": "x" * (int(rest) * 1024 * 1024)}))
 
     async def _file(self, session_id: str, rest: str) -> None:
         try:

@@ -1,6 +1,4 @@
-"""A small agent of the Agent Client Protocol, checked by the protocol's own package: how it is
-opened, and what it was told.
-"""
+"""Opens conversations with the small agent of `acp_agent.py` and reads what it received."""
 
 import asyncio
 import json
@@ -15,7 +13,7 @@ from model.agents.agents_file import AgentRow
 from model.backends import base
 from model.backends.acp.backend import AcpBackend
 from model.domain.resources import Usage
-from tests.model.backends.agents import Conversation, Open, a_launch, only
+from tests.model.backends.agents import Conversation, Open, make_launch, only
 
 Json = dict[str, Any]
 
@@ -31,20 +29,20 @@ TURN_USAGE = Usage(
 
 
 @pytest.fixture
-def heard_file(tmp_path: Path) -> Path:
+def request_log(tmp_path: Path) -> Path:
     folder = tmp_path / "agent"
     folder.mkdir()
-    return folder / "heard.jsonl"
+    return folder / "requests.jsonl"
 
 
 @pytest.fixture
-async def open_small(worktree: Path, heard_file: Path) -> AsyncIterator[Open]:
-    """Opens a conversation with the agent; `can` says what it is able to do."""
+async def open_small(worktree: Path, request_log: Path) -> AsyncIterator[Open]:
+    """Opens a conversation with the agent; `can` lists its capabilities."""
     opened: list[base.Agent] = []
 
     async def open_small(row: AgentRow = ROW, can: Json | None = None, **launch: Any) -> Any:
-        environment = {"ACP_AGENT": json.dumps(can or {}), "ACP_HEARD": str(heard_file)}
-        agent = await AcpBackend(row).open(a_launch(worktree, environment=environment, **launch))
+        environment = {"ACP_AGENT": json.dumps(can or {}), "ACP_REQUEST_LOG": str(request_log)}
+        agent = await AcpBackend(row).open(make_launch(worktree, environment=environment, **launch))
         opened.append(agent)
         return Conversation(agent)
 
@@ -52,19 +50,19 @@ async def open_small(worktree: Path, heard_file: Path) -> AsyncIterator[Open]:
     await asyncio.gather(*(agent.close() for agent in opened))
 
 
-def heard(file: Path, method: str) -> list[Json]:
-    """What the agent was asked under this name."""
+def read_requests(file: Path, method: str) -> list[Json]:
+    """The requests of this method that the agent received."""
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     return [line for line in lines if line["method"] == method]
 
 
-def prompts(file: Path) -> list[list[str]]:
-    """The texts of the messages that the agent got."""
+def read_prompts(file: Path) -> list[list[str]]:
+    """The texts of the messages that the agent received."""
     return [
         [block["text"] for block in line["prompt"] if block["type"] == "text"]
-        for line in heard(file, "session/prompt")
+        for line in read_requests(file, "session/prompt")
     ]
 
 
-def token(conversation: Conversation) -> str:
-    return only(conversation.told, base.ConversationIdentified).resume_token
+def get_resume_token(conversation: Conversation) -> str:
+    return only(conversation.events, base.ConversationIdentified).resume_token

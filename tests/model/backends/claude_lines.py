@@ -1,4 +1,4 @@
-"""Lines as Claude Code writes them, reduced to what matters, and what `fake_claude` heard."""
+"""Lines of Claude Code, reduced to the essential fields, and what `fake_claude` received."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,8 @@ READ = {"input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_
 
 
 def init(mode: str = "acceptEdits", session: str = "s-1") -> Line:
-    told = {"session_id": session, "permissionMode": mode, "model": "opus"}
-    return {"type": "system", "subtype": "init", **told}
+    fields = {"session_id": session, "permissionMode": mode, "model": "opus"}
+    return {"type": "system", "subtype": "init", **fields}
 
 
 def status(**fields: Any) -> Line:
@@ -54,8 +54,8 @@ def text(words: str) -> Line:
     return {"type": "text", "text": words}
 
 
-def tool_use(tool: str, name: str, **told: Any) -> Line:
-    return {"type": "tool_use", "id": tool, "name": name, "input": told}
+def tool_use(tool: str, name: str, **tool_input: Any) -> Line:
+    return {"type": "tool_use", "id": tool, "name": name, "input": tool_input}
 
 
 def tool_result(tool: str, content: Any, is_error: bool = False, **fields: Any) -> Line:
@@ -71,24 +71,24 @@ def result(**fields: Any) -> Line:
     return {"type": "result", **ending, "usage": usage, **window, **fields}
 
 
-def can_use(request: str, name: str, told: Line, **fields: Any) -> Line:
-    asked = {"subtype": "can_use_tool", "tool_name": name, "input": told, **fields}
-    return {"type": "control_request", "request_id": request, "request": asked}
+def can_use(request: str, name: str, tool_input: Line, **fields: Any) -> Line:
+    request_fields = {"subtype": "can_use_tool", "tool_name": name, "input": tool_input, **fields}
+    return {"type": "control_request", "request_id": request, "request": request_fields}
 
 
-def heard(program: Path, kind: str) -> list[Line]:
-    """The lines of this kind that the program heard."""
-    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
+def read_received(program: Path, kind: str) -> list[Line]:
+    """The lines of this kind that the program received."""
+    lines = [json.loads(line) for line in (program / "received.jsonl").read_text().splitlines()]
     return [line for line in lines if isinstance(line, dict) and line["type"] == kind]
 
 
-def arguments(program: Path) -> list[list[str]]:
-    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
+def read_arguments(program: Path) -> list[list[str]]:
+    lines = [json.loads(line) for line in (program / "received.jsonl").read_text().splitlines()]
     return [line for line in lines if isinstance(line, list)]
 
 
-def answer(program: Path) -> Line:
-    """What the program was told about the one thing that it asked."""
-    (line,) = heard(program, "control_response")
+def read_response(program: Path) -> Line:
+    """The response to the program's only request."""
+    (line,) = read_received(program, "control_response")
     response: Line = line["response"]["response"]
     return response

@@ -1,7 +1,7 @@
-"""Recordings of the real Claude Code: the conversations that they hold, and a program that plays
-them. `python -m tests.live.record_claude` makes them anew.
+"""Recordings of the real Claude Code: their scenarios, and a process that plays them.
 
-A line of a recording is `{"heard": …}`, what the program was told, or `{"said": …}`, what it said.
+`python -m tests.live.record_claude` records them again. A line of a recording is an object with
+one key: `INPUT` for a message that the program received, `OUTPUT` for a line that it wrote.
 """
 
 import asyncio
@@ -19,13 +19,16 @@ from tests.model.backends.agents import Conversation
 
 Json = dict[str, Any]
 
+INPUT = "heard"
+OUTPUT = "said"
+
 FOLDER = Path(__file__).parent / "recordings" / "claude"
 
 CONVERSATION = "11111111-1111-4111-8111-111111111111"
-"""Stands in recordings for the conversation's name, whatever it is."""
+"""Placeholder in recordings for the conversation's id."""
 
 HOME = "/home/otter"
-"""Stands in recordings for the person's home, in which `worktree` is the agent's folder."""
+"""Placeholder in recordings for the user's home, in which `worktree` is the agent's folder."""
 
 _AGENT = {"description": "Look", "prompt": "bash: echo inner", "subagent_type": "general-purpose"}
 _TODO = {"content": "Warp the loom", "status": "pending", "activeForm": "Warping the loom"}
@@ -33,21 +36,21 @@ _TODO = {"content": "Warp the loom", "status": "pending", "activeForm": "Warping
 
 @dataclass(frozen=True)
 class Scenario:
-    """A conversation; whatever is asked in it is approved, allowed and answered by `Tea`."""
+    """A conversation in which every request is approved, allowed or answered with `Tea`."""
 
     mode: ExecutionMode
     prompts: tuple[str, ...]
     model: str = "sonnet"
     stopped_at: type[object] | None = None
-    """The event at which a person stops the turn."""
+    """The event at which the user stops the turn."""
 
     async def perform(self, conversation: Conversation) -> list[base.AgentEvent]:
-        """Hold the conversation; all that is told."""
+        """Send the prompts and respond to requests; return all events."""
         for prompt in self.prompts:
             await conversation.agent.send(base.Prompt(prompt))
             while not isinstance(event := await conversation.until(object), _ENDS):
                 await self._react(conversation.agent, event)
-        return conversation.told
+        return conversation.events
 
     async def _react(self, agent: base.Agent, event: object) -> None:
         if self.stopped_at is not None and isinstance(event, self.stopped_at):
@@ -83,16 +86,19 @@ SCENARIOS: Mapping[str, Scenario] = {
 }
 
 
-def recording(name: str) -> list[Json]:
+def load_recording(name: str) -> list[Json]:
     """The lines of a recording."""
     return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text().splitlines()]
 
 
-def kind_of(heard: Mapping[str, Any]) -> str:
-    """`user`, `answer`, `interrupt`, or `setting` for what the program accepts at once."""
-    match heard.get("type"):
+def kind_of(message: Mapping[str, Any]) -> str:
+    """The kind of an input message: `user`, `answer`, `interrupt` or `setting`.
+
+    The program confirms a setting immediately.
+    """
+    match message.get("type"):
         case "control_request":
-            request: Json = heard["request"]
+            request: Json = message["request"]
             return "interrupt" if request["subtype"] == "interrupt" else "setting"
         case "control_response":
             return "answer"
@@ -104,62 +110,62 @@ Chunks = Callable[[bytes], Iterable[bytes]]
 
 
 def in_one_piece(data: bytes) -> Iterable[bytes]:
-    """A line as it is."""
+    """The line as one chunk."""
     return [data]
 
 
 @dataclass
 class Player:
-    """Says what a recording holds, each part when it is told what the program was told then."""
+    """Plays a recording: writes each part once the input that preceded it has been received."""
 
     lines: list[Json]
     conversation: str
     home: Path
     chunks: Chunks = in_one_piece
     ended: bool = False
-    """Whether nothing more can come."""
+    """Whether there is no more output."""
     _place: int = 0
     _waiting: list[bytes] = field(default_factory=list)
-    _some: asyncio.Event = field(default_factory=asyncio.Event)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, value: Mapping[str, Any]) -> None:
-        """Go on with the recording where it waited for this."""
+    def receive(self, value: Mapping[str, Any]) -> None:
+        """Continue the recording if it is waiting for input of this kind."""
         kind = kind_of(value)
         if kind == "setting":
             done = {"subtype": "success", "request_id": value["request_id"], "response": {}}
-            self._say(json.dumps({"type": "control_response", "response": done}))
-        elif self._next_heard() == kind:
+            self._write(json.dumps({"type": "control_response", "response": done}))
+        elif self._next_input() == kind:
             self._place += 1
-            while self._place < len(self.lines) and self._next_heard() is None:
-                said = self.lines[self._place]["said"]
-                self._say(said if isinstance(said, str) else json.dumps(said))
+            while self._place < len(self.lines) and self._next_input() is None:
+                output = self.lines[self._place][OUTPUT]
+                self._write(output if isinstance(output, str) else json.dumps(output))
                 self._place += 1
 
     def end(self) -> None:
-        """Say nothing more than what waits to be read."""
+        """Write nothing more; what is waiting can still be read."""
         self.ended = True
-        self._some.set()
+        self._changed.set()
 
     async def read(self) -> bytes:
-        """The next piece; empty at the end."""
+        """The next chunk; empty at the end."""
         while not self._waiting and not self.ended:
-            self._some.clear()
-            await self._some.wait()
+            self._changed.clear()
+            await self._changed.wait()
         return self._waiting.pop(0) if self._waiting else b""
 
-    def _next_heard(self) -> str | None:
-        line = self.lines[self._place] if self._place < len(self.lines) else {"heard": {}}
-        return kind_of(line["heard"]) if "heard" in line else None
+    def _next_input(self) -> str | None:
+        line = self.lines[self._place] if self._place < len(self.lines) else {INPUT: {}}
+        return kind_of(line[INPUT]) if INPUT in line else None
 
-    def _say(self, line: str) -> None:
+    def _write(self, line: str) -> None:
         line = line.replace(CONVERSATION, self.conversation).replace(HOME, str(self.home))
         data = line.encode(errors="replace") + b"\n"
         self._waiting += [chunk for chunk in self.chunks(data) if chunk]
-        self._some.set()
+        self._changed.set()
 
 
 class PlayedProcess(AgentProcess):
-    """A player in the place of a running program; its lines go through the same framing."""
+    """Replaces a running program by a player; its lines go through the same framing."""
 
     def __init__(self, player: Player) -> None:
         self.player = player
@@ -176,7 +182,7 @@ class PlayedProcess(AgentProcess):
     async def write(self, value: Mapping[str, Any]) -> None:
         if self.player.ended:
             raise SpinneyError("It does not listen any more.", "backend_error")
-        self.player.hear(value)
+        self.player.receive(value)
 
     async def wait_settled(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""A prepared `codex` on PATH, and what it is to play."""
+"""A stub for `codex` on PATH, and the recordings that it plays."""
 
 import json
 import random
@@ -14,7 +14,7 @@ RECORDINGS = HERE / "recordings" / "codex"
 
 
 class Player:
-    """A folder with a `codex` that plays what `script.jsonl` holds; see `fake_codex`."""
+    """A folder with a `codex` that plays the lines of `script.jsonl`; see `fake_codex`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -26,25 +26,25 @@ class Player:
         self.prepare([])
 
     def prepare(self, lines: list[Json], **given: Any) -> None:
-        """Play these lines from the next start on."""
+        """Play these lines when the program is next started."""
         (self.folder / "script.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in lines))
         (self.folder / "fake.json").write_text(json.dumps(given))
 
-    def heard(self, method: str) -> list[Json]:
-        """The parameters of the requests of this method that it heard."""
-        lines = (self.folder / "heard.jsonl").read_text().splitlines()
+    def read_requests(self, method: str) -> list[Json]:
+        """The parameters of the requests of this method that the program received."""
+        lines = (self.folder / "received.jsonl").read_text().splitlines()
         messages = [json.loads(line) for line in lines]
         return [each["params"] for each in messages if each.get("method") == method]
 
 
-def recording(name: str, place: Path) -> list[Json]:
-    """The lines of a recording, as if it had been made at `place`."""
+def load_recording(name: str, place: Path) -> list[Json]:
+    """The lines of a recording, with its placeholder for the folder replaced by `place`."""
     text = (RECORDINGS / f"{name}.jsonl").read_text().replace("/place", str(place))
     return [json.loads(line) for line in text.splitlines()]
 
 
-def until(lines: list[Json], method: str, nth: int = 1) -> list[Json]:
-    """The lines up to and with the nth message of this method that the program says."""
+def lines_until(lines: list[Json], method: str, nth: int = 1) -> list[Json]:
+    """The lines up to and including the program's nth message of this method."""
     places = [
         number
         for number, line in enumerate(lines)
@@ -53,8 +53,8 @@ def until(lines: list[Json], method: str, nth: int = 1) -> list[Json]:
     return lines[: places[nth - 1] + 1]
 
 
-def mutated(lines: list[Json], chance: random.Random) -> list[Json]:
-    """The recording of a program gone wrong: lines lost, doubled, cut, swapped, or of no kind."""
+def damage(lines: list[Json], chance: random.Random) -> list[Json]:
+    """The recording with random faults: lines dropped, doubled, cut, swapped or invalid."""
     broken: list[Json] = []
     for line in lines:
         if line["dir"] == "in" or chance.random() > 0.12:
@@ -74,18 +74,18 @@ def mutated(lines: list[Json], chance: random.Random) -> list[Json]:
             case 4:
                 broken.insert(max(0, len(broken) - 1), line)
             case 5:
-                broken.append({"dir": "out", "msg": _spoilt(message, chance)})
+                broken.append({"dir": "out", "msg": _replace_values(message, chance)})
             case _:
                 broken += [{"dir": "out", "raw": "garbage \u0000 {]"}, line]
     return broken
 
 
-def _spoilt(value: Any, chance: random.Random) -> Any:
-    """The same with values of other types here and there."""
+def _replace_values(value: Any, chance: random.Random) -> Any:
+    """The value with some values inside it replaced by ones of other types."""
     if isinstance(value, dict):
-        return {key: _spoilt(each, chance) for key, each in value.items()}
+        return {key: _replace_values(each, chance) for key, each in value.items()}
     if isinstance(value, list):
-        return [_spoilt(each, chance) for each in value]
+        return [_replace_values(each, chance) for each in value]
     if chance.random() < 0.15:
         return chance.choice([None, 7, "x", [], {}, True, [None], {"type": 3}])
     return value

@@ -1,4 +1,4 @@
-"""Conversations with Codex that are recorded from the real program and played again without it."""
+"""Conversations with Codex, recorded from the real program and replayed without it."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +9,12 @@ from tests.model.backends.agents import Conversation
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is said in a session; whatever the agent asks is granted."""
+    """The messages of a session; every request of the agent is granted."""
 
     messages: tuple[str, ...]
     launch: dict[str, Any] = field(default_factory=dict)
     stops: bool = False
-    """Whether each turn is stopped as soon as its first text comes."""
+    """Whether each turn is stopped at its first text."""
 
 
 SCENARIOS = {
@@ -32,15 +32,15 @@ SCENARIOS = {
 
 
 async def play(conversation: Conversation, scenario: Scenario) -> list[base.AgentEvent]:
-    """Go through it; all that the agent told."""
+    """Send the messages; return all events."""
     for message in scenario.messages:
         await conversation.agent.send(base.Prompt(message))
-        await until_the_end(conversation, scenario)
-    return conversation.told
+        await finish_turn(conversation, scenario)
+    return conversation.events
 
 
-async def until_the_end(conversation: Conversation, scenario: Scenario) -> None:
-    """Grant what is asked until the turn is over."""
+async def finish_turn(conversation: Conversation, scenario: Scenario) -> None:
+    """Grant every request until the turn ends."""
     agent = conversation.agent
     ends = (base.TurnFinished, base.TurnFailed)
     asks = (base.PermissionRequested, base.QuestionAsked, base.PlanProposed)

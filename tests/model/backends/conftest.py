@@ -1,4 +1,4 @@
-"""Agents in worktrees of their own."""
+"""Fixtures: agents in worktrees of their own."""
 
 import asyncio
 import json
@@ -14,13 +14,13 @@ from model.backends import base
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.demo.backend import DemoBackend
 from model.domain.resources import ExecutionMode
-from tests.model.backends.acp_small import heard_file, open_small  # noqa: F401 - fixtures
+from tests.model.backends.acp_small import open_small, request_log  # noqa: F401 - fixtures
 from tests.model.backends.agents import (  # noqa: F401 - fixtures
     Conversation,
     Open,
-    a_launch,
-    impatience,
-    patience,
+    long_timeouts,
+    make_launch,
+    short_stop_timeout,
 )
 
 
@@ -33,14 +33,14 @@ def worktree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def open_demo(tmp_path: Path, worktree: Path) -> AsyncIterator[Open]:
-    """Opens a conversation; its agent is closed at the end."""
+    """Opens a conversation; its agent is closed at the test's end."""
     backend = DemoBackend(tmp_path / "memory")
     opened: list[base.Agent] = []
 
     async def open_demo(
         mode: ExecutionMode = "build", resume_token: str | None = None
     ) -> Conversation:
-        agent = await backend.open(a_launch(worktree, mode=mode, resume_token=resume_token))
+        agent = await backend.open(make_launch(worktree, mode=mode, resume_token=resume_token))
         opened.append(agent)
         return Conversation(agent)
 
@@ -73,8 +73,8 @@ async def open_claude(program: Path, tmp_path: Path) -> AsyncIterator[Open]:
         (program / "script.json").write_text(json.dumps({"turns": turns, **(script or {})}))
         worktree = tmp_path / "worktree"
         worktree.mkdir(exist_ok=True)
-        usual = {"model": "sonnet", "thinking": "think", "effort": "medium"}
-        agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
+        defaults = {"model": "sonnet", "thinking": "think", "effort": "medium"}
+        agent = await ClaudeBackend().open(make_launch(worktree, **{**defaults, **launch}))
         opened.append(agent)
         return Conversation(agent)
 

@@ -1,9 +1,9 @@
-"""A program in the place of `claude`: it plays prepared lines, and writes down what it hears.
+"""A stub for `claude`: plays prepared lines and records what it receives.
 
-`script.json` beside it holds a list of turns; a turn is a list of lines to say, in which the word
-`"hear"` waits for our next line; `"die"`, `"complain"` and `"babble"` are faults. The conversation
-"s-1" stands for the one of its arguments. `heard.jsonl` gets its arguments first, then each line
-it heard.
+`script.json` beside it holds a list of turns. A turn is a list of lines to write; the word
+`"receive"` in it waits for the next line of input, and `"die"`, `"complain"` and `"babble"` are
+faults. The session id "s-1" is replaced by that of the arguments. `received.jsonl` gets the
+arguments first, then each line of input.
 """
 
 import json
@@ -17,9 +17,9 @@ OPTIONS = dict(zip(sys.argv, [*sys.argv[1:], ""], strict=True))
 CONVERSATION = OPTIONS.get("--session-id") or OPTIONS.get("--resume")
 
 
-def note(value: object) -> None:
-    with (HERE / "heard.jsonl").open("a") as heard:
-        heard.write(json.dumps(value) + "\n")
+def record(value: object) -> None:
+    with (HERE / "received.jsonl").open("a") as file:
+        file.write(json.dumps(value) + "\n")
 
 
 def say(value: dict) -> None:
@@ -29,11 +29,11 @@ def say(value: dict) -> None:
     sys.stdout.flush()
 
 
-def hear() -> dict:
-    """Our next line that is no setting; settings are answered at once."""
+def receive() -> dict:
+    """The next line of input that is not a setting; settings are confirmed immediately."""
     for line in sys.stdin:
         value = json.loads(line)
-        note(value)
+        record(value)
         if value["type"] == "control_request" and value["request"]["subtype"] != "interrupt":
             refused = value["request"]["subtype"] == SCRIPT.get("refuses")
             done = {"subtype": "error" if refused else "success", "error": "not today"}
@@ -45,7 +45,7 @@ def hear() -> dict:
 
 
 def main() -> None:
-    note(sys.argv[1:])
+    record(sys.argv[1:])
     if "--resume" in sys.argv and SCRIPT.get("lost"):
         sys.stderr.write("No conversation found with session ID: x\n")
         sys.exit(1)
@@ -57,10 +57,10 @@ def main() -> None:
         sys.stderr.write(SCRIPT["broken"] + "\n")
         sys.exit(1)
     for turn in SCRIPT["turns"]:
-        hear()
+        receive()
         for line in turn:
-            if line == "hear":
-                hear()
+            if line == "receive":
+                receive()
             elif line == "die":
                 sys.exit(3)
             elif line == "complain":
@@ -69,7 +69,7 @@ def main() -> None:
                 sys.stdout.write("<html>\n")
             else:
                 say(line)
-    hear()
+    receive()
 
 
 main()

@@ -1,5 +1,6 @@
-"""Stands in for `opencode serve`: tells what `script.json` beside it holds, on each connection of
-the event stream the next list of lines, and answers calls by their paths.
+"""A stub for `opencode serve`, driven by `script.json` beside it.
+
+Each connection to the event stream gets the next list of lines; calls are answered by their paths.
 """
 
 import base64
@@ -19,24 +20,24 @@ LOGIN = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.headers.get("Authorization") != LOGIN:
-            self.answer(401, {})
+            self.respond(401, {})
         elif self.path == "/global/event":
-            self.events()
+            self.send_events()
         elif self.path.startswith("/die"):
-            print(SCRIPT["last words"], file=sys.stderr, flush=True)
+            print(SCRIPT["stderr"], file=sys.stderr, flush=True)
             os._exit(7)
         else:
             path = self.path.partition("?")[0]
-            self.answer(*SCRIPT["answers"].get(path, (404, {"data": {"message": "Unknown"}})))
+            self.respond(*SCRIPT["answers"].get(path, (404, {"data": {"message": "Unknown"}})))
 
-    def answer(self, status: int, told: object) -> None:
-        body = json.dumps(told).encode()
+    def respond(self, status: int, content: object) -> None:
+        body = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
-    def events(self) -> None:
+    def send_events(self) -> None:
         self.send_response(200)
         self.end_headers()
         lines = next(CONNECTIONS, None)
@@ -44,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(f"data: {line}\n\n".encode())
             self.wfile.flush()
         if lines is None:
-            self.wfile.write(b": all was told\n\n")
+            self.wfile.write(b": end of script\n\n")
             self.wfile.flush()
             threading.Event().wait()
 

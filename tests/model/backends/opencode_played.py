@@ -1,4 +1,4 @@
-"""Recorded conversations of OpenCode played to its adapter, without the program."""
+"""Plays recorded conversations of OpenCode to its adapter, without the program."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from model.backends.opencode.session import OpenCodeSession
 from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import SpinneyError
 from model.domain.resources import ExecutionMode
-from tests.model.backends.agents import Conversation, a_launch
+from tests.model.backends.agents import Conversation, make_launch
 
 RECORDINGS = Path(__file__).with_name("recordings") / "opencode"
 
@@ -30,34 +30,38 @@ SCENARIOS: dict[str, tuple[ExecutionMode, str]] = {
     "agent": ("build", "agent: bash: echo $((6 * 7))"),
     "todo": ("build", "todo: spin | weave"),
 }
-"""The mode and the message that begin each recording."""
+"""The mode and the first message of each recording."""
 
 AGENTS = [{"name": "spinney-rules", "hidden": True, "options": {"rules": {}}}]
-"""As the program lists them where our rules are laid."""
+"""The program's list of agents where Spinney's rules are installed."""
 
 Line = dict[str, Any]
 
+PROPERTIES = "told"
+"""Key of an event's properties in a recording."""
 
-def recorded(name: str) -> list[Line]:
-    """The calls that were made and the events that came, in their order."""
+
+def load_recording(name: str) -> list[Line]:
+    """The calls and events of a recording, in order."""
     return [json.loads(line) for line in (RECORDINGS / f"{name}.jsonl").read_text().splitlines()]
 
 
 def conversation_of(lines: Iterable[Line]) -> str:
-    """The id of the conversation that a recording is of."""
+    """The id of the recorded conversation."""
     call = next(line["call"] for line in lines if line.get("call", "").endswith("/prompt_async"))
     return str(call.split("/")[2])
 
 
 def history_of(lines: Iterable[Line]) -> list[Line]:
-    """The messages that the program keeps of a recording."""
+    """The message history that the program would return after a recording."""
     infos: dict[str, Line] = {}
     parts: dict[str, dict[str, Line]] = {}
     for line in lines:
         if line.get("event") == "message.updated":
-            infos[line["told"]["info"]["id"]] = line["told"]["info"]
+            info = line[PROPERTIES]["info"]
+            infos[info["id"]] = info
         elif line.get("event") == "message.part.updated":
-            part = line["told"]["part"]
+            part = line[PROPERTIES]["part"]
             parts.setdefault(part["messageID"], {})[part["id"]] = part
     return [{"info": info, "parts": [*parts.get(key, {}).values()]} for key, info in infos.items()]
 
@@ -66,12 +70,12 @@ def as_bytes(line: Line) -> bytes:
     """An event as the server writes it; `raw` is written as it is."""
     if "raw" in line:
         return str(line["raw"]).encode()
-    payload = {"payload": {"type": line["event"], "properties": line["told"]}}
+    payload = {"payload": {"type": line["event"], "properties": line[PROPERTIES]}}
     return b"data: " + json.dumps(payload).encode() + b"\n\n"
 
 
 class PlayedServer:
-    """Tells the events that followed a call in the recording when the adapter makes that call."""
+    """Sends the events that followed a call in the recording when the adapter makes that call."""
 
     def __init__(self, lines: list[Line], chunk: int = 1 << 16) -> None:
         self._lines = lines
@@ -79,7 +83,7 @@ class PlayedServer:
         self._place = 0
         self._listener: Listener | None = None
         self.answers: dict[str, Any] = {}
-        """What is answered to questions, by their paths."""
+        """The responses to requests, by path."""
 
     def attach(self, conversation: str, listener: Listener) -> None:
         self._listener = listener
@@ -109,12 +113,12 @@ class PlayedServer:
             self._listener.on_exit("OpenCode was killed (SIGKILL).")
 
     def cut_off(self) -> None:
-        """The stream of events was cut, and is there again."""
+        """The event stream was interrupted and is connected again."""
         if self._listener is not None:
             self._listener.on_events_missed()
 
     def _play(self) -> None:
-        """Tell what comes up to the next call that was made."""
+        """Send the events up to the next recorded call."""
         lines = self._lines[self._place :]
         calls = [place for place, line in enumerate(lines) if "call" in line]
         first = calls[0] + 1 if calls else 0
@@ -133,26 +137,26 @@ def open_played(
 ) -> tuple[Conversation, PlayedServer]:
     """A conversation whose server plays these lines."""
     server = PlayedServer(lines, chunk)
-    launch = a_launch(Path("/worktree"), mode=mode)
+    launch = make_launch(Path("/worktree"), mode=mode)
     agent = OpenCodeSession(server, launch, conversation, Models(None), AGENTS, lambda: None)
     return Conversation(agent), server
 
 
-async def answering(conversation: Conversation, scenario: str) -> None:
-    """Do what a person does in the scenario, up to the turn's end."""
+async def respond_to_requests(conversation: Conversation, scenario: str) -> None:
+    """Respond as the user of the scenario until the turn's end."""
     to_stop = scenario == "stop"
     async for event in conversation.agent.events():
-        conversation.told.append(event)
+        conversation.events.append(event)
         if isinstance(event, base.TurnFinished | base.TurnFailed):
             return
         if isinstance(event, base.TextDelta) and to_stop:
             to_stop = False
             await conversation.agent.stop()
-        with suppress(SpinneyError):  # what is withdrawn meanwhile needs no answer
-            await _answer(conversation.agent, event)
+        with suppress(SpinneyError):  # the request may have been withdrawn meanwhile
+            await _respond(conversation.agent, event)
 
 
-async def _answer(agent: base.Agent, event: base.AgentEvent) -> None:
+async def _respond(agent: base.Agent, event: base.AgentEvent) -> None:
     match event:
         case base.PermissionRequested():
             await agent.permit(event.request_id, "allow")

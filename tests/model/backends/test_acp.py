@@ -1,4 +1,4 @@
-"""What any agent of the Agent Client Protocol tells through its adapter, and what it is sent."""
+"""The adapter of the Agent Client Protocol: the events of an agent, and what it is sent."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,24 +6,24 @@ from pathlib import Path
 from model.agents.agents_file import McpServer
 from model.backends import base
 from model.domain.resources import AgentCommand
-from tests.model.backends.acp_small import ROW, TURN_USAGE, heard, prompts
+from tests.model.backends.acp_small import ROW, TURN_USAGE, read_prompts, read_requests
 from tests.model.backends.agents import Open, only, text
 
-# What it tells -----------------------------------------------------------------------------------
+# Events ------------------------------------------------------------------------------------------
 
 
-async def test_text_streams_as_one_block_and_the_usage_is_told(open_small: Open) -> None:
-    told = await (await open_small()).turn("say: threads and looms")
-    deltas = [event for event in told if isinstance(event, base.TextDelta)]
-    assert text(told) == "threads and looms "
+async def test_text_streams_as_one_block_and_the_usage_is_reported(open_small: Open) -> None:
+    events = await (await open_small()).turn("say: threads and looms")
+    deltas = [event for event in events if isinstance(event, base.TextDelta)]
+    assert text(events) == "threads and looms "
     assert len({delta.block for delta in deltas}) == 1
-    assert only(told, base.TurnFinished) == base.TurnFinished("end_turn", TURN_USAGE)
+    assert only(events, base.TurnFinished) == base.TurnFinished("end_turn", TURN_USAGE)
 
 
 async def test_thinking_is_a_block_of_its_own(open_small: Open) -> None:
-    told = await (await open_small()).turn("think: of looms")
-    assert (text(told, "thinking"), text(told)) == ("of looms", "thought ")
-    assert len({event.block for event in told if isinstance(event, base.TextDelta)}) == 2
+    events = await (await open_small()).turn("think: of looms")
+    assert (text(events, "thinking"), text(events)) == ("of looms", "thought ")
+    assert len({event.block for event in events if isinstance(event, base.TextDelta)}) == 2
 
 
 async def test_two_turns_have_different_blocks(open_small: Open) -> None:
@@ -33,43 +33,43 @@ async def test_two_turns_have_different_blocks(open_small: Open) -> None:
     assert blocks[0].isdisjoint(blocks[1])
 
 
-async def test_an_edit_in_the_worktree_runs_unasked_and_is_told_with_its_texts(
+async def test_an_edit_in_the_worktree_needs_no_permission_and_reports_both_texts(
     open_small: Open, worktree: Path
 ) -> None:
     (worktree / "a.txt").write_text("one two")
-    told = await (await open_small()).turn("edit: a.txt two 2")
+    events = await (await open_small()).turn("edit: a.txt two 2")
     assert (worktree / "a.txt").read_text() == "one 2"
-    announced, edit = (event for event in told if isinstance(event, base.ToolUse))
+    announced, edit = (event for event in events if isinstance(event, base.ToolUse))
     assert announced.id == edit.id
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "two", "new_content": "2"}
-    assert only(told, base.ToolResult) == base.ToolResult(edit.id, "")
+    assert only(events, base.ToolResult) == base.ToolResult(edit.id, "")
 
 
 async def test_a_new_file_has_no_old_content(open_small: Open) -> None:
-    told = await (await open_small()).turn("edit: new.txt - hello")
-    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+    events = await (await open_small()).turn("edit: new.txt - hello")
+    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
     assert edit.input == {"file_path": "new.txt", "old_content": "", "new_content": "hello"}
 
 
-async def test_a_diff_stays_though_the_result_leaves_it_out(open_small: Open) -> None:
-    told = await (await open_small(can={"forgets_diffs": True})).turn("edit: new.txt - hello")
-    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+async def test_a_diff_is_kept_if_the_result_omits_it(open_small: Open) -> None:
+    events = await (await open_small(can={"forgets_diffs": True})).turn("edit: new.txt - hello")
+    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
     assert (edit.name, edit.input["new_content"]) == ("edit", "hello")
-    assert only(told, base.ToolResult).content == "written"
+    assert only(events, base.ToolResult).content == "written"
 
 
 async def test_a_call_that_changes_two_files_is_two_edits(open_small: Open) -> None:
-    told = await (await open_small()).turn("many: a.txt b.txt")
-    uses = [event for event in told if isinstance(event, base.ToolUse)]
+    events = await (await open_small()).turn("many: a.txt b.txt")
+    uses = [event for event in events if isinstance(event, base.ToolUse)]
     assert [use.input["file_path"] for use in uses] == ["a.txt", "b.txt"]
-    results = [event.tool_use_id for event in told if isinstance(event, base.ToolResult)]
+    results = [event.tool_use_id for event in events if isinstance(event, base.ToolResult)]
     assert results == [use.id for use in uses]
 
 
 async def test_a_list_of_steps_is_a_to_do_list_that_changes(open_small: Open) -> None:
-    told = await (await open_small()).turn("todo: warp weft")
-    uses = [event for event in told if isinstance(event, base.ToolUse)]
+    events = await (await open_small()).turn("todo: warp weft")
+    uses = [event for event in events if isinstance(event, base.ToolUse)]
     assert {(use.id, use.name) for use in uses} == {(uses[0].id, "TodoWrite")}
     assert uses[-1].input["todos"] == [
         {"content": "warp", "status": "completed"},
@@ -77,12 +77,12 @@ async def test_a_list_of_steps_is_a_to_do_list_that_changes(open_small: Open) ->
     ]
 
 
-async def test_how_full_the_context_is_is_told_where_the_agent_tells_it(open_small: Open) -> None:
+async def test_context_usage_is_reported_if_the_agent_sends_it(open_small: Open) -> None:
     finished = only(await (await open_small()).turn("context: 300 9000"), base.TurnFinished)
     assert (finished.context_tokens, finished.context_window) == (300, 9000)
 
 
-async def test_what_belongs_to_another_conversation_is_left_out(open_small: Open) -> None:
+async def test_updates_of_another_conversation_are_ignored(open_small: Open) -> None:
     assert text(await (await open_small()).turn("other: not ours")) == ""
 
 
@@ -90,18 +90,18 @@ async def test_what_belongs_to_another_conversation_is_left_out(open_small: Open
 
 
 async def test_the_system_prompt_goes_before_the_first_message_only(
-    open_small: Open, heard_file: Path
+    open_small: Open, request_log: Path
 ) -> None:
     conversation = await open_small(system_prompt="Speak of looms.")
     await conversation.turn("say: one")
     await conversation.turn("say: two")
-    assert prompts(heard_file) == [["Speak of looms.", "say: one"], ["say: two"]]
+    assert read_prompts(request_log) == [["Speak of looms.", "say: one"], ["say: two"]]
 
 
-async def test_commands_are_told_at_the_start_and_when_they_change(open_small: Open) -> None:
+async def test_commands_are_listed_at_the_start_and_when_they_change(open_small: Open) -> None:
     conversation = await open_small(can={"commands": "weave (spin)"})
-    known = await conversation.until(base.CommandsListed)
-    assert known.commands == (
+    listed = await conversation.until(base.CommandsListed)
+    assert listed.commands == (
         AgentCommand(name="weave", description="To weave", argument_hint="what"),
         AgentCommand(name="spin", description="To spin"),
     )
@@ -109,8 +109,8 @@ async def test_commands_are_told_at_the_start_and_when_they_change(open_small: O
     assert [command.name for command in changed.commands] == ["knit"]
 
 
-async def test_a_command_stands_at_the_beginning_of_what_is_sent(
-    open_small: Open, heard_file: Path
+async def test_a_command_is_sent_without_text_before_it(
+    open_small: Open, request_log: Path
 ) -> None:
     conversation = await open_small(
         can={"commands": "weave"}, system_prompt="Speak of looms.", mode="plan"
@@ -118,14 +118,14 @@ async def test_a_command_stands_at_the_beginning_of_what_is_sent(
     await conversation.until(base.CommandsListed)
     await conversation.turn("/weave a scarf")
     await conversation.turn("/weaver is another word")
-    command, text = prompts(heard_file)
+    command, text = read_prompts(request_log)
     assert command == ["/weave a scarf"]
     assert text[0] == "Speak of looms."
     assert text[-1] == "/weaver is another word"
 
 
-async def test_files_are_links_and_images_go_to_who_sees_them(
-    open_small: Open, heard_file: Path, worktree: Path
+async def test_files_are_sent_as_links_and_images_only_if_supported(
+    open_small: Open, request_log: Path, worktree: Path
 ) -> None:
     (worktree / "a b.txt").write_text("x")
     image = worktree / "dot.png"
@@ -135,14 +135,16 @@ async def test_files_are_links_and_images_go_to_who_sees_them(
         conversation = await open_small(can=can)
         await conversation.agent.send(prompt)
         assert text(await conversation.rest()) == "seen "
-    seeing, blind = (line["prompt"] for line in heard(heard_file, "session/prompt"))
-    assert seeing[1]["uri"] == (worktree / "a b.txt").as_uri()
-    assert (seeing[2]["type"], seeing[2]["mimeType"]) == ("image", "image/png")
-    assert str(image) in blind[2]["text"]
+    with_images, without_images = (
+        line["prompt"] for line in read_requests(request_log, "session/prompt")
+    )
+    assert with_images[1]["uri"] == (worktree / "a b.txt").as_uri()
+    assert (with_images[2]["type"], with_images[2]["mimeType"]) == ("image", "image/png")
+    assert str(image) in without_images[2]["text"]
 
 
-async def test_mcp_servers_are_handed_over_but_for_those_that_are_off(
-    open_small: Open, heard_file: Path
+async def test_enabled_mcp_servers_are_passed_to_the_agent(
+    open_small: Open, request_log: Path
 ) -> None:
     servers = (
         McpServer("files", "sh", ("-c", "x"), {"A": "b"}),
@@ -153,22 +155,22 @@ async def test_mcp_servers_are_handed_over_but_for_those_that_are_off(
     conversation = await open_small(
         row, can={"http": True}, disabled_mcp_servers=frozenset({"off"})
     )
-    files, far = heard(heard_file, "session/new")[0]["mcp_servers"]
+    files, far = read_requests(request_log, "session/new")[0]["mcp_servers"]
     assert (files["name"], files["args"]) == ("files", ["-c", "x"])
     assert Path(files["command"]).is_absolute()
     assert files["env"] == [{"name": "A", "value": "b"}]
     assert (far["type"], far["url"]) == ("http", "http://127.0.0.1:9/")
     await conversation.turn("say: x")
-    assert only(conversation.told, base.McpServersListed).names == ("files", "far", "off")
+    assert only(conversation.events, base.McpServersListed).names == ("files", "far", "off")
     await open_small(row)
-    assert [s["name"] for s in heard(heard_file, "session/new")[1]["mcp_servers"]] == [
+    assert [s["name"] for s in read_requests(request_log, "session/new")[1]["mcp_servers"]] == [
         "files",
         "off",
     ]
 
 
-async def test_who_only_writes_a_text_may_use_nothing(open_small: Open, worktree: Path) -> None:
+async def test_a_text_only_agent_may_use_no_tools(open_small: Open, worktree: Path) -> None:
     conversation = await open_small(can={"modes": True}, mode="plan", text_only=True)
-    told = await conversation.turn("bash: touch a.txt")
-    assert only(told, base.ToolResult).is_error
+    events = await conversation.turn("bash: touch a.txt")
+    assert only(events, base.ToolResult).is_error
     assert list(worktree.iterdir()) == []

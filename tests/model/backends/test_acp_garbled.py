@@ -1,5 +1,5 @@
-"""What ACP agents say, cut into pieces and garbled: no line may break a conversation, and every
-turn has an honest end.
+"""Lines of ACP agents, cut into pieces and garbled: no line breaks a conversation and every turn
+ends.
 """
 
 import asyncio
@@ -19,28 +19,28 @@ from model.backends.acp.backend import AcpBackend
 from model.backends.acp.session import AcpSession
 from model.backends.process import AgentProcess, JsonLine
 from model.base.errors import SpinneyError
-from tests.model.backends.agents import Conversation, a_launch, only, text
+from tests.model.backends.agents import Conversation, make_launch, only, text
 
 Json = dict[str, Any]
 
 ROW = AgentRow("acp:played", "Played", sys.executable, ())
 
-STRANGE: tuple[Any, ...] = (
+ODD_VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 1e308, "", "\ud800\x1b]0;x\x07", [], [[]], [None, 3], {}, {"type": 5},
     "x" * 70_000, {"type": "diff", "path": "\0", "newText": None},
 )  # fmt: skip
 
 
-def update(**told: Any) -> Json:
-    params = {"sessionId": "s", "update": told}
+def update(**fields: Any) -> Json:
+    params = {"sessionId": "s", "update": fields}
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
-def words(text: str, kind: str = "agent_message_chunk") -> Json:
+def text_chunk(text: str, kind: str = "agent_message_chunk") -> Json:
     return update(sessionUpdate=kind, messageId="m", content={"type": "text", "text": text})
 
 
-def asks(number: int, **call: Any) -> Json:
+def permission_request(number: int, **call: Any) -> Json:
     options = [{"optionId": "o", "kind": "allow_once", "name": "Allow"}]
     params = {"sessionId": "s", "toolCall": call, "options": options}
     return {
@@ -74,9 +74,9 @@ START: list[Json] = [
 ]
 
 TURN: list[Json] = [
-    words("about looms", "agent_thought_chunk"),
-    words("I weave "),
-    words("a scarf. "),
+    text_chunk("about looms", "agent_thought_chunk"),
+    text_chunk("I weave "),
+    text_chunk("a scarf. "),
     update(
         sessionUpdate="plan",
         entries=[{"content": "warp", "status": "pending", "priority": "high"}],
@@ -90,7 +90,9 @@ TURN: list[Json] = [
         locations=[{"path": "a.txt", "line": 3}],
         rawInput={"filePath": "a.txt"},
     ),
-    asks(0, toolCallId="t", kind="edit", content=[DIFF], locations=[{"path": "a.txt"}]),
+    permission_request(
+        0, toolCallId="t", kind="edit", content=[DIFF], locations=[{"path": "a.txt"}]
+    ),
     update(
         sessionUpdate="tool_call_update",
         toolCallId="t",
@@ -98,13 +100,15 @@ TURN: list[Json] = [
         content=[{"type": "content", "content": {"type": "text", "text": "done"}}, DIFF],
         rawOutput={"output": "done"},
     ),
-    asks(1, toolCallId="b", kind="execute", title="Run it", rawInput={"command": "make"}),
+    permission_request(
+        1, toolCallId="b", kind="execute", title="Run it", rawInput={"command": "make"}
+    ),
     {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}},
     update(sessionUpdate="current_mode_update", currentModeId="build"),
     update(sessionUpdate="config_option_update", configOptions=[OPTION]),
     update(sessionUpdate="usage_update", used=3, size=9),
     {"jsonrpc": "2.0", "id": 9, "method": "terminal/create", "params": {"sessionId": "s"}},
-    words("The end."),
+    text_chunk("The end."),
     {
         "jsonrpc": "2.0",
         "id": 3,
@@ -114,7 +118,7 @@ TURN: list[Json] = [
 
 
 class PlayedProcess:
-    """A program in this process: it plays lines, those of a turn once it is prompted."""
+    """Plays lines in place of a program: each in response to a request, a turn's after a prompt."""
 
     returncode: int | None = None
 
@@ -152,11 +156,11 @@ class PlayedProcess:
         self._more.set()
 
 
-def played(start: list[Json], turn: list[Json], launch: base.Launch) -> AcpSession:
+def open_session(start: list[Json], turn: list[Json], launch: base.Launch) -> AcpSession:
     return AcpSession(ROW, cast("AgentProcess", PlayedProcess(start, turn)), launch)
 
 
-def garbled(lines: list[Json], dice: random.Random) -> list[Json]:
+def garble(lines: list[Json], dice: random.Random) -> list[Json]:
     """The lines with one to three faults in them."""
     lines = copy.deepcopy(lines)
     for _ in range(dice.randint(1, 3)):
@@ -167,53 +171,53 @@ def garbled(lines: list[Json], dice: random.Random) -> list[Json]:
             case 1 if len(lines) > 1:
                 del lines[at]
             case _:
-                holder, key = dice.choice(list(places(lines[at])) or [(lines[at], "jsonrpc")])
+                holder, key = dice.choice(list(find_places(lines[at])) or [(lines[at], "jsonrpc")])
                 if dice.random() < 0.3 and isinstance(holder, dict):
                     holder.pop(key, None)
                 else:
-                    holder[key] = copy.deepcopy(dice.choice(STRANGE))
+                    holder[key] = copy.deepcopy(dice.choice(ODD_VALUES))
     return lines
 
 
-def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every place in a JSON value that something else can be put into."""
+def find_places(value: Any) -> list[tuple[Any, Any]]:
+    """Every position in a JSON value whose content can be replaced."""
     pairs = list(value.items() if isinstance(value, dict) else enumerate(value))
-    inner = (places(item) for _, item in pairs if isinstance(item, dict | list))
+    inner = (find_places(item) for _, item in pairs if isinstance(item, dict | list))
     return [*((value, key) for key, _ in pairs), *(place for found in inner for place in found)]
 
 
-async def test_the_lines_that_are_garbled_below_make_a_whole_turn(worktree: Path) -> None:
-    launch = a_launch(worktree)
-    session = played(START, TURN, launch)
+async def test_ungarbled_lines_make_a_complete_turn(worktree: Path) -> None:
+    launch = make_launch(worktree)
+    session = open_session(START, TURN, launch)
     await session.initialize()
     await session.start_conversation(launch)
-    told = await Conversation(session).turn("weave")
-    assert text(told) == "I weave a scarf. The end."
-    assert only(told, base.TurnFinished).context_window == 9
-    assert only(told, base.RequestWithdrawn)
+    events = await Conversation(session).turn("weave")
+    assert text(events) == "I weave a scarf. The end."
+    assert only(events, base.TurnFinished).context_window == 9
+    assert only(events, base.RequestWithdrawn)
     await session.close()
 
 
 @pytest.mark.parametrize("batch", range(4))
-async def test_a_garbled_turn_ends_and_nothing_but_events_comes_of_it(
+async def test_a_garbled_turn_ends_without_an_unhandled_error(
     worktree: Path, batch: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     for seed in range(100 * batch, 100 * (batch + 1)):
-        launch = a_launch(worktree, mode="yolo" if seed % 2 else "build")
-        session = played(START, garbled(TURN, random.Random(seed)), launch)
+        launch = make_launch(worktree, mode="yolo" if seed % 2 else "build")
+        session = open_session(START, garble(TURN, random.Random(seed)), launch)
         await session.initialize()
         await session.start_conversation(launch)
-        told = await Conversation(session).turn("weave")
-        assert isinstance(told[-1], base.TurnFinished | base.TurnFailed), seed
+        events = await Conversation(session).turn("weave")
+        assert isinstance(events[-1], base.TurnFinished | base.TurnFailed), seed
         assert "failed to handle a line" not in caplog.text, (seed, caplog.text)
         await session.close()
 
 
-async def test_a_garbled_start_begins_or_says_why_not(worktree: Path) -> None:
+async def test_a_garbled_start_succeeds_or_raises_an_error_with_a_message(worktree: Path) -> None:
     begun = 0
     for seed in range(200):
-        launch = a_launch(worktree)
-        session = played(garbled(START, random.Random(seed)), [], launch)
+        launch = make_launch(worktree)
+        session = open_session(garble(START, random.Random(seed)), [], launch)
         try:
             await session.initialize(timeout=0.1)
             await session.start_conversation(launch)
@@ -239,16 +243,16 @@ for line in sys.stdin.buffer:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_lines_that_come_in_pieces_are_put_together(
+async def test_lines_that_arrive_in_pieces_are_reassembled(
     worktree: Path, tmp_path: Path, seed: int
 ) -> None:
-    portions = [[START[0]], [START[1]], [words("ünïcödé 🧶 "), *TURN]]
+    portions = [[START[0]], [START[1]], [text_chunk("ünïcödé 🧶 "), *TURN]]
     lines = ["".join(json.dumps(s, ensure_ascii=False) + "\r\n" for s in p) for p in portions]
     (tmp_path / "lines.json").write_text(json.dumps(lines))
     args = ("-c", PLAYER, str(tmp_path / "lines.json"), str(seed))
     row = AgentRow("acp:played", "Played", sys.executable, (), args=args)
-    session = await AcpBackend(row).open(a_launch(worktree))
-    told = await Conversation(session).turn("weave")
-    assert text(told) == "ünïcödé 🧶 I weave a scarf. The end."
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    session = await AcpBackend(row).open(make_launch(worktree))
+    events = await Conversation(session).turn("weave")
+    assert text(events) == "ünïcödé 🧶 I weave a scarf. The end."
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
     await session.close()

@@ -1,4 +1,4 @@
-"""How conversations with agents of the Agent Client Protocol begin, end and go wrong."""
+"""How conversations with agents of the Agent Client Protocol start, end and fail."""
 
 import json
 import sys
@@ -11,36 +11,38 @@ from model.backends import base
 from model.backends.acp import backend
 from model.backends.acp.backend import AcpBackend
 from model.base.errors import SpinneyError
-from tests.model.backends.acp_small import ROW, Json, heard, prompts, token
-from tests.model.backends.agents import Open, a_launch, becomes, lives, only, text
+from tests.model.backends.acp_small import ROW, Json, get_resume_token, read_prompts, read_requests
+from tests.model.backends.agents import Open, is_running, make_launch, only, text, wait_until
 
-# Taking a conversation up ------------------------------------------------------------------------
+# Resuming ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["load", "resume"])
-async def test_a_conversation_is_taken_up_and_its_history_not_told_again(
-    open_small: Open, heard_file: Path, way: str
+async def test_a_resumed_conversation_does_not_repeat_its_history(
+    open_small: Open, request_log: Path, way: str
 ) -> None:
     conversation = await open_small(can={way: True}, system_prompt="Speak of looms.")
     await conversation.turn("say: one")
     await conversation.agent.close()
     again = await open_small(
-        can={way: True}, resume_token=token(conversation), system_prompt="Speak of looms."
+        can={way: True},
+        resume_token=get_resume_token(conversation),
+        system_prompt="Speak of looms.",
     )
-    told = await again.turn("remember?")
-    assert text(told) == "say: one "
-    assert not any(isinstance(event, base.ToolUse | base.Notice) for event in again.told)
-    assert token(again) == token(conversation)
-    assert prompts(heard_file)[-1] == ["remember?"]
-    assert len(heard(heard_file, f"session/{way}")) == 1
+    events = await again.turn("remember?")
+    assert text(events) == "say: one "
+    assert not any(isinstance(event, base.ToolUse | base.Notice) for event in again.events)
+    assert get_resume_token(again) == get_resume_token(conversation)
+    assert read_prompts(request_log)[-1] == ["remember?"]
+    assert len(read_requests(request_log, f"session/{way}")) == 1
 
 
 @pytest.mark.parametrize("can", [{}, {"load": True}, {"load": True, "resume": True}])
-async def test_a_lost_conversation_begins_afresh_and_says_so(open_small: Open, can: Json) -> None:
+async def test_a_lost_conversation_starts_over_with_a_notice(open_small: Open, can: Json) -> None:
     conversation = await open_small(can=can, resume_token="gone")
     assert text(await conversation.turn("say: hi")) == "hi "
-    assert token(conversation) != "gone"
-    assert "no longer knows the conversation" in only(conversation.told, base.Notice).text
+    assert get_resume_token(conversation) != "gone"
+    assert "no longer knows the conversation" in only(conversation.events, base.Notice).text
 
 
 # Stopping and ending -----------------------------------------------------------------------------
@@ -55,38 +57,38 @@ async def test_a_stop_ends_the_turn_and_the_agent_stays(open_small: Open) -> Non
     assert text(await conversation.turn("say: again")) == "again "
 
 
-async def test_a_stop_withdraws_what_was_asked(open_small: Open, heard_file: Path) -> None:
+async def test_a_stop_withdraws_open_requests(open_small: Open, request_log: Path) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
     asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.stop()
-    told = await conversation.rest()
-    assert only(told, base.RequestWithdrawn).request_id == asked.request_id
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
-    assert heard(heard_file, "permission")[0]["outcome"]["outcome"] == "cancelled"
+    events = await conversation.rest()
+    assert only(events, base.RequestWithdrawn).request_id == asked.request_id
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert read_requests(request_log, "permission")[0]["outcome"]["outcome"] == "cancelled"
 
 
-@pytest.mark.usefixtures("impatience")
-async def test_who_does_not_obey_a_stop_is_killed_with_its_children(open_small: Open) -> None:
+@pytest.mark.usefixtures("short_stop_timeout")
+async def test_an_agent_that_ignores_a_stop_is_killed_with_its_children(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("deaf: x"))
     child = int((await conversation.until(base.TextDelta)).text)
     await conversation.agent.stop()
     assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
-    await becomes(lambda: not lives(child))
+    await wait_until(lambda: not is_running(child))
 
 
-async def test_closing_in_mid_turn_leaves_nothing(open_small: Open) -> None:
+async def test_closing_during_a_turn_leaves_no_process(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("deaf: x"))
     child = int((await conversation.until(base.TextDelta)).text)
     await conversation.agent.close()
-    await becomes(lambda: not lives(child))
+    await wait_until(lambda: not is_running(child))
 
 
-async def test_a_program_that_dies_fails_the_turn_with_its_last_words(open_small: Open) -> None:
-    told = await (await open_small()).turn("die: now")
-    failed = only(told, base.TurnFailed)
+async def test_a_program_that_dies_fails_the_turn_with_its_last_output(open_small: Open) -> None:
+    events = await (await open_small()).turn("die: now")
+    failed = only(events, base.TurnFailed)
     assert "exit code 3" in failed.error
     assert "the loom is broken" in failed.error
     assert failed.error_type == "backend_error"
@@ -113,7 +115,7 @@ async def test_an_error_fails_the_turn_and_the_next_one_works(
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "cancelled"])
-async def test_why_a_turn_ended_is_told(open_small: Open, reason: str) -> None:
+async def test_the_stop_reason_of_a_turn_is_reported(open_small: Open, reason: str) -> None:
     finished = only(await (await open_small()).turn(f"stop: {reason}"), base.TurnFinished)
     assert finished.stop_reason == reason
 
@@ -121,23 +123,23 @@ async def test_why_a_turn_ended_is_told(open_small: Open, reason: str) -> None:
 # Programs that misbehave -------------------------------------------------------------------------
 
 
-async def test_what_is_no_json_is_left_out_and_told_once(open_small: Open) -> None:
+async def test_lines_that_are_not_json_are_skipped_with_one_notice(open_small: Open) -> None:
     conversation = await open_small()
-    told = await conversation.turn("raw: [log] I say this here\n[log] and this")
-    assert "ignored (not JSON)" in only(told, base.Notice).text
+    events = await conversation.turn("raw: [log] I say this here\n[log] and this")
+    assert "ignored (not JSON)" in only(events, base.Notice).text
     assert text(await conversation.turn("say: again")) == "again "
 
 
-async def test_a_line_without_end_is_left_out(open_small: Open) -> None:
+async def test_a_very_long_line_does_not_break_the_conversation(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.turn("long: 10")
     assert text(await conversation.turn("say: again")) == "again "
 
 
-async def test_a_missing_program_names_itself_and_the_file(worktree: Path) -> None:
+async def test_the_error_for_a_missing_program_names_it_and_the_file(worktree: Path) -> None:
     row = replace(ROW, program="no-such-agent")
     with pytest.raises(SpinneyError) as raised:
-        await AcpBackend(row).open(a_launch(worktree))
+        await AcpBackend(row).open(make_launch(worktree))
     assert raised.value.error_type == "backend_unavailable"
     assert "no-such-agent" in raised.value.message
     assert "[small] in agents.toml" in raised.value.message
@@ -152,7 +154,7 @@ async def test_a_missing_program_names_itself_and_the_file(worktree: Path) -> No
         ({"nameless": True}, "backend_error", "did not start a conversation"),
     ],
 )
-async def test_who_cannot_begin_says_why(
+async def test_a_failed_start_reports_the_reason(
     open_small: Open, can: Json, error_type: str, expected: str
 ) -> None:
     with pytest.raises(SpinneyError) as raised:
@@ -161,23 +163,23 @@ async def test_who_cannot_begin_says_why(
     assert expected in raised.value.message
 
 
-async def test_a_program_that_is_no_agent_is_told(worktree: Path) -> None:
+async def test_a_program_that_is_not_an_agent_is_reported(worktree: Path) -> None:
     row = replace(ROW, program=sys.executable, args=("-c", "print('hello')"))
     with pytest.raises(
         SpinneyError, match="did not respond as an Agent Client Protocol agent"
     ) as raised:
-        await AcpBackend(row).open(a_launch(worktree))
+        await AcpBackend(row).open(make_launch(worktree))
     assert raised.value.error_type == "backend_unavailable"
 
 
 # The probe ---------------------------------------------------------------------------------------
 
 
-async def test_the_probe_greets_the_agent() -> None:
+async def test_the_probe_initializes_the_agent() -> None:
     assert await AcpBackend(ROW).probe() == base.Probe(sys.executable, "1.2.3", supported=True)
 
 
-async def test_the_probe_tells_what_is_missing_or_no_agent() -> None:
+async def test_the_probe_reports_a_missing_program_and_one_that_is_not_an_agent() -> None:
     missing = await AcpBackend(replace(ROW, program="no-such-agent")).probe()
     assert missing.program is None
     assert "no-such-agent" in (missing.problem or "")
@@ -187,13 +189,13 @@ async def test_the_probe_tells_what_is_missing_or_no_agent() -> None:
     assert other.supported is None
 
 
-async def test_the_probe_tells_of_a_program_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_probe_reports_a_program_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend, "_PROBE_TIMEOUT", 0.2)
     hangs = await AcpBackend(replace(ROW, args=("-c", "input(); input()"))).probe()
     assert "did not respond as an Agent Client Protocol agent within 0.2 s" in str(hangs.problem)
 
 
-async def test_an_agent_of_another_protocol_is_not_supported() -> None:
+async def test_an_agent_with_another_protocol_version_is_not_supported() -> None:
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 7}}
     script = f"print('{json.dumps(answer)}', flush=True); input(); input()"
     probe = await AcpBackend(replace(ROW, args=("-c", script))).probe()

@@ -1,4 +1,4 @@
-"""What agents of the Agent Client Protocol may do, and how their plans are decided on."""
+"""Permissions, modes and plans of agents of the Agent Client Protocol."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +7,13 @@ import pytest
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from tests.model.backends.acp_small import ROW, TURN_USAGE, heard, prompts
+from tests.model.backends.acp_small import ROW, TURN_USAGE, read_prompts, read_requests
 from tests.model.backends.agents import Open, only, text
 
 # Permissions -------------------------------------------------------------------------------------
 
 
-async def test_a_command_is_asked_for_and_runs_once_allowed(open_small: Open) -> None:
+async def test_a_command_needs_permission_and_runs_once_allowed(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
     asked = await conversation.until(base.PermissionRequested)
@@ -24,45 +24,47 @@ async def test_a_command_is_asked_for_and_runs_once_allowed(open_small: Open) ->
     assert only(await conversation.rest(), base.ToolResult).content == "hi\n"
 
 
-async def test_the_agent_is_never_told_to_allow_alike_things_for_good(
-    open_small: Open, heard_file: Path
+async def test_the_agents_option_to_always_allow_is_never_chosen(
+    open_small: Open, request_log: Path
 ) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
     asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "allow")
     await conversation.rest()
-    chosen = [line["outcome"]["optionId"] for line in heard(heard_file, "permission")]
+    chosen = [line["outcome"]["optionId"] for line in read_requests(request_log, "permission")]
     assert chosen == ["once"]
 
 
 @pytest.mark.parametrize("gives_up", [False, True])
 async def test_a_denial_holds_and_its_reason_reaches_the_agent_in_the_same_turn(
-    open_small: Open, heard_file: Path, worktree: Path, gives_up: bool
+    open_small: Open, request_log: Path, worktree: Path, gives_up: bool
 ) -> None:
     conversation = await open_small(can={"gives_up": gives_up})
     await conversation.agent.send(base.Prompt("bash: touch a.txt"))
     asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "Use the loom.")
-    told = await conversation.rest()
-    assert only(told, base.ToolResult).is_error
+    events = await conversation.rest()
+    assert only(events, base.ToolResult).is_error
     assert list(worktree.iterdir()) == []
-    assert prompts(heard_file)[1] == ["I did not allow this: Run touch a.txt. Use the loom."]
-    assert only(told, base.TurnFinished).usage == TURN_USAGE + TURN_USAGE
+    assert read_prompts(request_log)[1] == ["I did not allow this: Run touch a.txt. Use the loom."]
+    assert only(events, base.TurnFinished).usage == TURN_USAGE + TURN_USAGE
 
 
-async def test_a_denial_without_a_reason_needs_no_further_words(
-    open_small: Open, heard_file: Path
+async def test_a_denial_without_a_reason_sends_no_further_message(
+    open_small: Open, request_log: Path
 ) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
     asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
-    assert len(prompts(heard_file)) == 1
+    assert len(read_prompts(request_log)) == 1
 
 
-async def test_an_edit_outside_the_worktree_is_asked_for(open_small: Open, tmp_path: Path) -> None:
+async def test_an_edit_outside_the_worktree_needs_permission(
+    open_small: Open, tmp_path: Path
+) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("edit: ../out.txt - x"))
     asked = await conversation.until(base.PermissionRequested)
@@ -72,7 +74,7 @@ async def test_an_edit_outside_the_worktree_is_asked_for(open_small: Open, tmp_p
     assert not (tmp_path / "out.txt").exists()
 
 
-async def test_an_edit_through_a_link_out_of_the_worktree_is_asked_for(
+async def test_an_edit_through_a_symlink_out_of_the_worktree_needs_permission(
     open_small: Open, worktree: Path, tmp_path: Path
 ) -> None:
     (worktree / "link").symlink_to(tmp_path)
@@ -81,7 +83,7 @@ async def test_an_edit_through_a_link_out_of_the_worktree_is_asked_for(
     await conversation.until(base.PermissionRequested)
 
 
-async def test_a_mode_changed_in_a_turn_is_told_to_hold_from_the_next_on(open_small: Open) -> None:
+async def test_a_mode_changed_during_a_turn_applies_from_the_next_turn(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
     asked = await conversation.until(base.PermissionRequested)
@@ -91,14 +93,14 @@ async def test_a_mode_changed_in_a_turn_is_told_to_hold_from_the_next_on(open_sm
     await conversation.rest()
 
 
-async def test_yolo_asks_nobody(open_small: Open, tmp_path: Path) -> None:
+async def test_yolo_mode_needs_no_permission(open_small: Open, tmp_path: Path) -> None:
     conversation = await open_small(mode="yolo")
-    told = await conversation.turn(f"bash: touch {tmp_path / 'out.txt'}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in told)
+    events = await conversation.turn(f"bash: touch {tmp_path / 'out.txt'}")
+    assert not any(isinstance(event, base.PermissionRequested) for event in events)
     assert (tmp_path / "out.txt").exists()
 
 
-async def test_an_answer_to_what_nobody_asks_any_more_is_a_conflict(open_small: Open) -> None:
+async def test_an_answer_to_a_withdrawn_request_is_a_conflict(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
     asked = await conversation.until(base.PermissionRequested)
@@ -108,43 +110,45 @@ async def test_an_answer_to_what_nobody_asks_any_more_is_a_conflict(open_small: 
     assert raised.value.error_type == "conflict"
 
 
-async def test_files_and_terminals_are_not_offered(open_small: Open, heard_file: Path) -> None:
+async def test_file_and_terminal_capabilities_are_not_offered(
+    open_small: Open, request_log: Path
+) -> None:
     assert text(await (await open_small()).turn("file: /etc/hostname")) == "-32601 "
-    (line,) = heard(heard_file, "initialize")
-    told = line["client_capabilities"]
-    assert told["fs"] == {"readTextFile": False, "writeTextFile": False}
-    assert told["terminal"] is False
+    (line,) = read_requests(request_log, "initialize")
+    capabilities = line["client_capabilities"]
+    assert capabilities["fs"] == {"readTextFile": False, "writeTextFile": False}
+    assert capabilities["terminal"] is False
 
 
 # Modes and plans ---------------------------------------------------------------------------------
 
 
-async def test_an_agent_without_a_plan_mode_is_told_to_plan_and_may_change_nothing(
-    open_small: Open, heard_file: Path, worktree: Path
+async def test_an_agent_without_a_plan_mode_is_prompted_to_plan_and_may_change_nothing(
+    open_small: Open, request_log: Path, worktree: Path
 ) -> None:
     conversation = await open_small(mode="plan")
     edit = await conversation.turn("edit: a.txt - x")
     command = await conversation.turn("bash: touch b.txt")
     assert [only(turn, base.ToolResult).is_error for turn in (edit, command)] == [True, True]
     assert list(worktree.iterdir()) == []
-    assert all("plan mode" in texts[0] for texts in prompts(heard_file))
+    assert all("plan mode" in texts[0] for texts in read_prompts(request_log))
 
 
 @pytest.mark.parametrize("form", ["modes", "options"])
-async def test_an_agent_with_modes_is_put_into_the_one_that_fits(
-    open_small: Open, heard_file: Path, form: str
+async def test_an_agent_with_modes_is_set_to_the_matching_mode(
+    open_small: Open, request_log: Path, form: str
 ) -> None:
     conversation = await open_small(can={form: True}, mode="plan")
     assert text(await conversation.turn("mode: ?")) == "plan small "
-    assert prompts(heard_file) == [["mode: ?"]]
+    assert read_prompts(request_log) == [["mode: ?"]]
     await conversation.agent.configure(base.Settings("build"))
     assert text(await conversation.turn("mode: ?")) == "build small "
-    # Its own mode that asks nobody is not used: yolo is Spinney's yes.
+    # The agent's own mode without requests is not used: in yolo mode Spinney allows each request.
     await conversation.agent.configure(base.Settings("yolo"))
     assert text(await conversation.turn("mode: ?")) == "build small "
 
 
-async def test_modes_that_a_person_named_are_used(open_small: Open) -> None:
+async def test_modes_configured_by_the_user_are_used(open_small: Open) -> None:
     row = replace(ROW, modes={"yolo": "yolo", "plan": "build"})
     conversation = await open_small(row, can={"modes": True}, mode="yolo")
     assert text(await conversation.turn("mode: ?")) == "yolo small "
@@ -152,7 +156,7 @@ async def test_modes_that_a_person_named_are_used(open_small: Open) -> None:
     assert text(await conversation.turn("mode: ?")) == "build small "
 
 
-async def test_in_its_own_plan_mode_a_command_is_asked_for_and_an_edit_refused(
+async def test_in_the_agents_plan_mode_commands_need_permission_and_edits_are_refused(
     open_small: Open, worktree: Path
 ) -> None:
     conversation = await open_small(can={"modes": True}, mode="plan")
@@ -176,23 +180,23 @@ async def test_a_plan_is_proposed_and_carried_out_in_the_same_turn(
 
 
 async def test_an_edited_plan_is_sent_as_a_message_in_the_new_mode(
-    open_small: Open, heard_file: Path, worktree: Path
+    open_small: Open, request_log: Path, worktree: Path
 ) -> None:
     conversation = await open_small(can={"modes": True}, mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     proposed = await conversation.until(base.PlanProposed)
     await conversation.agent.approve(proposed.request_id, base.Settings("build"), "weave a hat")
-    told = await conversation.rest()
+    events = await conversation.rest()
     assert not (worktree / "planned.txt").exists()
-    assert "weave a hat" in prompts(heard_file)[1][0]
-    assert heard(heard_file, "session/set_mode")[-1]["mode_id"] == "build"
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert "weave a hat" in read_prompts(request_log)[1][0]
+    assert read_requests(request_log, "session/set_mode")[-1]["mode_id"] == "build"
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_a_comment_on_a_plan_reaches_the_agent_in_plan_mode(
-    open_small: Open, heard_file: Path, worktree: Path
+    open_small: Open, request_log: Path, worktree: Path
 ) -> None:
-    image = heard_file.with_name("hat.png")
+    image = request_log.with_name("hat.png")
     image.write_bytes(b"png")
     conversation = await open_small(can={"modes": True, "images": True}, mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
@@ -201,29 +205,29 @@ async def test_a_comment_on_a_plan_reaches_the_agent_in_plan_mode(
     await conversation.agent.discuss(proposed.request_id, comment)
     again = await conversation.until(base.PlanProposed)
     assert again.text == "a hat"
-    kinds = [block["type"] for block in heard(heard_file, "session/prompt")[1]["prompt"]]
+    kinds = [block["type"] for block in read_requests(request_log, "session/prompt")[1]["prompt"]]
     assert kinds == ["text", "resource_link", "image"]
     assert list(worktree.iterdir()) == []
-    assert len(heard(heard_file, "session/set_mode")) == 1
+    assert len(read_requests(request_log, "session/set_mode")) == 1
 
 
 async def test_an_agent_may_begin_to_plan_but_not_stop_planning_by_itself(
     open_small: Open, worktree: Path
 ) -> None:
     conversation = await open_small(can={"modes": True})
-    told = await conversation.turn("switch: plan")
-    assert only(told, base.ModeChanged).mode == "plan"
+    events = await conversation.turn("switch: plan")
+    assert only(events, base.ModeChanged).mode == "plan"
     await conversation.agent.configure(base.Settings("plan"))
-    told = await conversation.turn("switch: build")
-    assert not any(isinstance(event, base.ModeChanged) for event in told)
+    events = await conversation.turn("switch: build")
+    assert not any(isinstance(event, base.ModeChanged) for event in events)
     assert only(await conversation.turn("edit: a.txt - x"), base.ToolResult).is_error
     assert list(worktree.iterdir()) == []
 
 
-async def test_the_model_is_chosen_where_the_agent_has_it(open_small: Open) -> None:
+async def test_the_model_is_set_if_the_agent_offers_it(open_small: Open) -> None:
     conversation = await open_small(can={"options": True}, model="large")
     assert text(await conversation.turn("mode: ?")) == "build large "
     await conversation.agent.configure(base.Settings("build", model="huge"))
-    told = await conversation.turn("mode: ?")
-    assert "has no model 'huge'" in only(told, base.Notice).text
-    assert text(told) == "build large "
+    events = await conversation.turn("mode: ?")
+    assert "has no model 'huge'" in only(events, base.Notice).text
+    assert text(events) == "build large "

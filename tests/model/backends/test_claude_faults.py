@@ -1,4 +1,4 @@
-"""The adapter of Claude Code and a program that is missing, old, broken, dying or astray."""
+"""The adapter of Claude Code with a program that is missing, outdated, broken or crashes."""
 
 import os
 from pathlib import Path
@@ -11,8 +11,8 @@ from model.backends.claude import session
 from model.backends.claude.backend import ClaudeBackend
 from model.base.errors import SpinneyError
 from tests.model.backends import claude_lines as say
-from tests.model.backends.agents import Open, a_launch, becomes, children, only
-from tests.model.backends.claude_lines import arguments, heard
+from tests.model.backends.agents import Open, children, make_launch, only, wait_until
+from tests.model.backends.claude_lines import read_arguments, read_received
 
 
 async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
@@ -23,25 +23,25 @@ async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
     await conversation.end()
 
 
-async def test_a_dead_program_is_quoted(open_claude: Open) -> None:
+async def test_the_last_output_of_a_dead_program_is_quoted(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "complain"])
     failed = only(await conversation.turn("Hello"), base.TurnFailed)
     assert failed.error.endswith("Last output: no disk left")
 
 
-async def test_what_is_no_json_is_left_out_and_said_so(open_claude: Open) -> None:
+async def test_output_that_is_not_json_is_skipped_with_a_notice(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "babble", say.result()])
-    told = await conversation.turn("Hello")
-    assert "Skipped output of Claude Code (not JSON)" in only(told, base.Notice).text
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    events = await conversation.turn("Hello")
+    assert "Skipped output of Claude Code (not JSON)" in only(events, base.Notice).text
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
 
 
-async def test_a_line_of_ten_megabytes_is_told_whole(open_claude: Open) -> None:
+async def test_a_line_of_ten_megabytes_is_read_completely(open_claude: Open) -> None:
     words = "word " * 2_000_000
     turn = [say.init(), say.assistant("m", say.text(words)), say.tool_result("t", words)]
-    told = await (await open_claude([*turn, say.result()])).turn("Hello")
-    assert only(told, base.TextFinal).text == words
-    assert only(told, base.ToolResult).content == words
+    events = await (await open_claude([*turn, say.result()])).turn("Hello")
+    assert only(events, base.TextFinal).text == words
+    assert only(events, base.ToolResult).content == words
 
 
 async def test_an_answer_in_another_conversation_is_refused_and_the_program_ended(
@@ -53,25 +53,25 @@ async def test_an_answer_in_another_conversation_is_refused_and_the_program_ende
     assert "a different conversation" in failed.error
     await conversation.end()
     kinds = base.TextFinal | base.ConversationIdentified
-    assert not any(isinstance(event, kinds) for event in conversation.told)
+    assert not any(isinstance(event, kinds) for event in conversation.events)
 
 
 async def test_a_command_of_the_program_may_begin_another_conversation(open_claude: Open) -> None:
     reset = {"type": "conversation_reset", "session_id": "next"}
     conversation = await open_claude([reset, say.result()], [say.init(session="next")])
-    told = await conversation.turn("/clear")
-    assert only(told, base.ConversationIdentified).resume_token == "next"
+    events = await conversation.turn("/clear")
+    assert only(events, base.ConversationIdentified).resume_token == "next"
 
 
-async def test_a_profile_is_told_to_the_program_and_is_on_no_command_line(
+async def test_a_profile_is_sent_to_the_program_but_not_on_the_command_line(
     open_claude: Open, program: Path
 ) -> None:
     profile = {"env": {"KEY": "secret"}, "deniedMcpServers": [{"serverName": "looms"}]}
     await open_claude(profile=profile, disabled_mcp_servers=frozenset({"threads"}))
-    assert "secret" not in str(arguments(program))
+    assert "secret" not in str(read_arguments(program))
     settings = [
         line["request"]["settings"]
-        for line in heard(program, "control_request")
+        for line in read_received(program, "control_request")
         if line["request"]["subtype"] == "apply_flag_settings"
     ]
     off = [{"serverName": "threads"}, {"serverName": "looms"}]
@@ -80,21 +80,21 @@ async def test_a_profile_is_told_to_the_program_and_is_on_no_command_line(
 
 
 @pytest.mark.parametrize(
-    ("fault", "patience", "told"),
+    ("fault", "timeout", "message"),
     [("quits", 60.0, r"exited immediately \(exit code 7\)"), ("hangs", 0.2, "did not respond")],
 )
-async def test_a_program_that_says_nothing_at_its_start_is_ended(
-    open_claude: Open, monkeypatch: pytest.MonkeyPatch, fault: str, patience: float, told: str
+async def test_a_program_without_output_at_startup_is_ended(
+    open_claude: Open, monkeypatch: pytest.MonkeyPatch, fault: str, timeout: float, message: str
 ) -> None:
-    monkeypatch.setattr(session, "START_TIMEOUT", patience)
+    monkeypatch.setattr(session, "START_TIMEOUT", timeout)
     before = children()
-    with pytest.raises(SpinneyError, match=f"{told} at startup") as raised:
+    with pytest.raises(SpinneyError, match=f"{message} at startup") as raised:
         await open_claude(script={fault: True})
     assert raised.value.error_type == "backend_unavailable"
-    await becomes(lambda: children() <= before)
+    await wait_until(lambda: children() <= before)
 
 
-async def test_a_profile_that_the_program_refuses_is_quoted(open_claude: Open) -> None:
+async def test_a_refused_profile_is_reported(open_claude: Open) -> None:
     refusing = {"refuses": "apply_flag_settings"}
     with pytest.raises(SpinneyError, match="refused a setting: not today"):
         await open_claude(script=refusing, profile={"model": 7})
@@ -106,11 +106,11 @@ async def test_a_version_that_lacks_our_options_is_too_old(open_claude: Open) ->
     assert raised.value.error_type == "backend_unavailable"
 
 
-async def test_a_lost_conversation_begins_afresh_and_says_so(
+async def test_a_lost_conversation_starts_over_with_a_notice(
     open_claude: Open, program: Path
 ) -> None:
     conversation = await open_claude([say.result()], script={"lost": True}, resume_token="gone")
-    first, second = arguments(program)
+    first, second = read_arguments(program)
     assert first[first.index("--resume") + 1] == "gone"
     assert "--session-id" in second
     assert "started a new one" in only(await conversation.turn("Hello"), base.Notice).text
@@ -130,7 +130,7 @@ async def test_a_program_that_is_not_installed_is_explained(
     assert probe.program is None
     assert "npm install -g @anthropic-ai/claude-code" in (probe.problem or "")
     with pytest.raises(SpinneyError, match="is not installed") as raised:
-        await ClaudeBackend().open(a_launch(tmp_path))
+        await ClaudeBackend().open(make_launch(tmp_path))
     assert raised.value.error_type == "backend_unavailable"
 
 
@@ -143,7 +143,7 @@ async def test_the_probe_does_not_wait_for_a_program_that_hangs(
     probe = await ClaudeBackend().probe()
     assert "did not report its version within 0.2 seconds" in (probe.problem or "")
     assert (probe.fix, probe.supported) == (None, None)
-    await becomes(lambda: children() <= before)
+    await wait_until(lambda: children() <= before)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ async def test_the_probe_does_not_wait_for_a_program_that_hangs(
         ("oh no", "", None, "does not run"),
     ],
 )
-async def test_the_probe_tells_version_and_sign_in(
+async def test_the_probe_reports_version_and_sign_in(
     program: Path, version: str, status: str, signed_in: bool | None, problem: str | None
 ) -> None:
     script = (

@@ -1,4 +1,4 @@
-"""Who decides about Claude Code's tools in which mode, and how its edits are shown."""
+"""Decisions about Claude Code's tools in each mode, and how its edits are shown."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from model.domain.resources import ExecutionMode
 
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
 @pytest.mark.parametrize("tool", ["ExitPlanMode", "AskUserQuestion"])
-def test_plans_and_questions_are_for_people_in_every_mode(mode: ExecutionMode, tool: str) -> None:
+def test_plans_and_questions_go_to_the_user_in_every_mode(mode: ExecutionMode, tool: str) -> None:
     assert decide(mode, tool, True) == "ask"
 
 
@@ -28,7 +28,7 @@ def test_plan_mode_reads_freely_and_asks_for_the_rest() -> None:
     assert [decide("plan", tool, True) for tool in ("Bash", "mcp__x__y", "NewTool")] == ["ask"] * 3
 
 
-def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
+def test_plan_mode_uses_the_web_only_if_allowed() -> None:
     def decision(mode: ExecutionMode, web_in_plan: bool) -> object:
         answer = decide_web(mode, web_in_plan)
         return answer.get("hookSpecificOutput", {}).get("permissionDecision")
@@ -37,7 +37,7 @@ def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
     assert decision("plan", False) == "deny"
     assert decision("build", False) is None
     assert decision("yolo", False) is None
-    # Where the person's settings switch hooks off, the program asks as for any tool.
+    # If the user's settings disable hooks, the program asks as for any tool.
     assert decide("plan", "WebFetch", True) == "allow"
     assert decide("plan", "WebSearch", False) == "deny"
     assert "web" in denial_reason("WebSearch")
@@ -57,7 +57,7 @@ def test_a_plan_is_a_file_in_the_programs_own_folder(tmp_path: Path) -> None:
     assert nearby.is_plan({"file_path": str(tmp_path / "config" / "plans" / "calm.md")})
 
 
-def test_build_mode_asks_for_what_the_program_does_not_allow_by_itself() -> None:
+def test_build_mode_asks_for_tools_that_the_program_does_not_allow_itself() -> None:
     assert decide("build", "Bash", True) == "ask"
 
 
@@ -66,22 +66,24 @@ def test_yolo_mode_allows_everything() -> None:
 
 
 def test_an_edit_shows_the_replaced_text_and_a_path_inside_the_worktree(tmp_path: Path) -> None:
-    told = {"file_path": str(tmp_path / "src" / "a.py"), "old_string": "a", "new_string": "b"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Edit", told, "parent"))
+    tool_input = {"file_path": str(tmp_path / "src" / "a.py"), "old_string": "a", "new_string": "b"}
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(
+        ToolUse("t", "Edit", tool_input, "parent")
+    )
     assert (shown.name, shown.id, shown.parent_tool_use_id) == ("edit", "t", "parent")
     assert shown.input == {"file_path": "src/a.py", "old_content": "a", "new_content": "b"}
 
 
-def test_a_path_outside_the_worktree_stays_as_it_is(tmp_path: Path) -> None:
-    told = {"file_path": "/etc/hosts", "old_string": "a", "new_string": "b"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Edit", told))
+def test_a_path_outside_the_worktree_stays_absolute(tmp_path: Path) -> None:
+    tool_input = {"file_path": "/etc/hosts", "old_string": "a", "new_string": "b"}
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Edit", tool_input))
     assert shown.input["file_path"] == "/etc/hosts"
 
 
-def test_a_write_shows_what_the_file_held(tmp_path: Path) -> None:
+def test_a_write_shows_the_previous_content(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
-    told = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Write", told))
+    tool_input = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "Write", tool_input))
     assert shown.input == {"file_path": "a.txt", "old_content": "old", "new_content": "new"}
 
 
@@ -93,29 +95,29 @@ def test_a_write_shows_what_the_file_held(tmp_path: Path) -> None:
         (b"a\r\nb\r\n", "a\nB\n", "a\nb\n"),
     ],
 )
-def test_a_write_is_held_beside_the_line_ends_that_the_file_has(
+def test_a_write_is_compared_with_the_line_endings_of_the_file(
     tmp_path: Path, held: bytes, written: str, shown: str
 ) -> None:
     (tmp_path / "a.txt").write_bytes(held)
-    told = {"file_path": str(tmp_path / "a.txt"), "content": written}
+    tool_input = {"file_path": str(tmp_path / "a.txt"), "content": written}
     edits = Edits(tmp_path, tmp_path / "plans")
-    edit = edits.normalize(ToolUse("t", "Write", told))
+    edit = edits.normalize(ToolUse("t", "Write", tool_input))
     assert (edit.input["old_content"], edit.input["new_content"]) == (shown, written)
     assert edits.correct("t", {"originalFile": held.decode().replace("\r\n", "\n")}) is None
 
 
-def test_a_write_is_corrected_when_the_program_was_quicker_than_our_look(tmp_path: Path) -> None:
+def test_a_write_is_corrected_if_it_happened_before_the_file_was_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("new")
-    told = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
+    tool_input = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
     edits = Edits(tmp_path, tmp_path / "plans")
-    shown = edits.normalize(ToolUse("t", "Write", told))
+    shown = edits.normalize(ToolUse("t", "Write", tool_input))
     correct = edits.correct("t", {"originalFile": "old"})
     assert correct is not None
     assert correct.id == shown.id
     assert correct.input["old_content"] == "old"
 
 
-def test_a_write_that_was_shown_right_is_not_told_again(tmp_path: Path) -> None:
+def test_a_correctly_shown_write_is_not_corrected(tmp_path: Path) -> None:
     edits = Edits(tmp_path, tmp_path / "plans")
     edits.normalize(ToolUse("t", "Write", {"file_path": "/x/new.txt", "content": "new"}))
     assert edits.correct("t", {"originalFile": None}) is None
@@ -125,16 +127,16 @@ def test_a_write_that_was_shown_right_is_not_told_again(tmp_path: Path) -> None:
 
 def test_several_edits_in_one_call_are_one_edit(tmp_path: Path) -> None:
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
-    told = {"file_path": "/x", "edits": edits}
-    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "MultiEdit", told))
+    tool_input = {"file_path": "/x", "edits": edits}
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "MultiEdit", tool_input))
     assert (shown.input["old_content"], shown.input["new_content"]) == ("a\nc", "b\nd")
 
 
 def test_a_notebooks_cell_is_an_edit_too(tmp_path: Path) -> None:
     notebook = tmp_path / "n.ipynb"
     notebook.write_text(json.dumps({"cells": [{"id": "c1", "source": ["x = ", "1"]}]}))
-    told = {"notebook_path": str(notebook), "cell_id": "c1", "new_source": "x = 2"}
-    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "NotebookEdit", told))
+    tool_input = {"notebook_path": str(notebook), "cell_id": "c1", "new_source": "x = 2"}
+    shown = Edits(tmp_path, tmp_path / "plans").normalize(ToolUse("t", "NotebookEdit", tool_input))
     assert shown.input == {"file_path": "n.ipynb", "old_content": "x = 1", "new_content": "x = 2"}
 
 
@@ -143,10 +145,10 @@ def test_an_announced_edit_without_input_yet_has_all_its_fields(tmp_path: Path) 
     assert shown.input == {"file_path": "", "old_content": "", "new_content": ""}
 
 
-def test_a_directory_a_huge_file_and_a_binary_one_are_no_trouble(tmp_path: Path) -> None:
+def test_directories_huge_files_and_binary_files_are_handled(tmp_path: Path) -> None:
     (tmp_path / "huge").write_bytes(b"x" * 2_000_000)
     (tmp_path / "binary").write_bytes(b"\xff\x00")
     edits = Edits(tmp_path, tmp_path / "plans")
     for name, old in ((".", ""), ("huge", "(too large to show)\n"), ("binary", "\ufffd\x00")):
-        told = {"file_path": str(tmp_path / name), "content": ""}
-        assert edits.normalize(ToolUse(name, "Write", told)).input["old_content"] == old
+        tool_input = {"file_path": str(tmp_path / name), "content": ""}
+        assert edits.normalize(ToolUse(name, "Write", tool_input)).input["old_content"] == old

@@ -1,4 +1,4 @@
-"""Claude Code's lines become events: what is provisional, what is final, and how a turn ended."""
+"""Parsing Claude Code's lines: provisional and final blocks, tools, and the ends of turns."""
 
 import pytest
 
@@ -10,23 +10,25 @@ from tests.model.backends import claude_lines as say
 from tests.model.backends.claude_lines import Line
 
 
-def a_stream(mode: ExecutionMode = "build") -> ClaudeStream:
-    return ClaudeStream(mode, lambda told: str(told.get("file_path")).startswith("/plans/"))
+def make_stream(mode: ExecutionMode = "build") -> ClaudeStream:
+    return ClaudeStream(
+        mode, lambda tool_input: str(tool_input.get("file_path")).startswith("/plans/")
+    )
 
 
-def told(*lines: Line, stream: ClaudeStream | None = None) -> list[base.AgentEvent]:
-    stream = stream or a_stream()
+def parse(*lines: Line, stream: ClaudeStream | None = None) -> list[base.AgentEvent]:
+    stream = stream or make_stream()
     return [event for line in lines for event in stream.events(line)]
 
 
-def ending(*lines: Line) -> base.TurnFinished | base.TurnFailed:
-    event = told(*lines)[-1]
+def parse_ending(*lines: Line) -> base.TurnFinished | base.TurnFailed:
+    event = parse(*lines)[-1]
     assert isinstance(event, base.TurnFinished | base.TurnFailed)
     return event
 
 
 def test_text_and_thinking_stream_into_blocks_of_their_own_and_become_final() -> None:
-    assert told(
+    assert parse(
         say.message_start("m"),
         say.thinking_delta("Hm", 0),
         say.assistant("m", {"type": "thinking", "thinking": "Hm."}),
@@ -44,7 +46,7 @@ def test_text_and_thinking_stream_into_blocks_of_their_own_and_become_final() ->
 
 
 def test_an_answer_that_never_streamed_comes_as_a_whole() -> None:
-    first, second = told(say.assistant("u", say.text("One")), say.assistant("u", say.text("Two")))
+    first, second = parse(say.assistant("u", say.text("One")), say.assistant("u", say.text("Two")))
     assert isinstance(first, TextFinal)
     assert isinstance(second, TextFinal)
     assert (first.text, second.text) == ("One", "Two")
@@ -54,16 +56,16 @@ def test_an_answer_that_never_streamed_comes_as_a_whole() -> None:
 @pytest.mark.parametrize(
     "next_line", [say.message_start("m2"), say.assistant("m2", say.text("Again"))]
 )
-def test_what_a_broken_stream_showed_is_dropped(next_line: Line) -> None:
-    events = told(
+def test_blocks_of_a_broken_stream_are_dropped(next_line: Line) -> None:
+    events = parse(
         say.message_start("m1"), say.text_delta("Par"), say.tool_start("t", "Bash", 1), next_line
     )
     assert BlockDropped("m1:0") in events
     assert ToolResult("t", "Cut off before it was called.", is_error=True) in events
 
 
-def test_what_is_final_is_not_dropped_with_the_rest() -> None:
-    events = told(
+def test_final_blocks_of_a_broken_stream_are_kept() -> None:
+    events = parse(
         say.message_start("m1"),
         say.text_delta("Whole", 0),
         say.assistant("m1", say.text("Whole")),
@@ -73,8 +75,8 @@ def test_what_is_final_is_not_dropped_with_the_rest() -> None:
     assert [event for event in events if isinstance(event, BlockDropped)] == [BlockDropped("m1:1")]
 
 
-def test_a_tool_is_announced_early_and_known_with_its_input() -> None:
-    assert told(
+def test_a_tool_is_announced_early_and_completed_with_its_input() -> None:
+    assert parse(
         say.message_start("m"),
         say.tool_start("t", "Bash"),
         say.assistant("m", say.tool_use("t", "Bash", command="ls")),
@@ -90,11 +92,11 @@ def test_a_tool_is_announced_early_and_known_with_its_input() -> None:
 
 def test_a_result_of_several_blocks_is_one_text() -> None:
     blocks = [say.text("one"), {"type": "image", "source": {}}, say.text("two")]
-    assert told(say.tool_result("t", blocks)) == [ToolResult("t", "one\n[image]\ntwo")]
+    assert parse(say.tool_result("t", blocks)) == [ToolResult("t", "one\n[image]\ntwo")]
 
 
-def test_plans_and_questions_are_no_tools() -> None:
-    assert told(
+def test_plans_and_questions_are_not_reported_as_tools() -> None:
+    assert parse(
         say.assistant("m", say.tool_use("p", "ExitPlanMode", plan="x")),
         say.assistant("m", say.tool_use("q", "AskUserQuestion")),
         say.tool_result("p", "approved"),
@@ -102,43 +104,43 @@ def test_plans_and_questions_are_no_tools() -> None:
     ) == []  # fmt: skip
 
 
-def test_the_programs_own_file_for_the_plan_is_no_edit_to_people() -> None:
+def test_the_programs_own_plan_file_is_not_reported_as_an_edit() -> None:
     write = say.assistant("m", say.tool_use("w", "Write", file_path="/plans/a.md", content="x"))
-    events = told(
+    events = parse(
         say.message_start("m"),
         say.tool_start("w", "Write"),
         write,
         say.tool_result("w", "written"),
-        stream=a_stream("plan"),
+        stream=make_stream("plan"),
     )
     assert events == []
 
 
-def test_an_edit_in_plan_mode_is_told_when_it_is_known_to_be_none_of_the_plan() -> None:
+def test_an_edit_in_plan_mode_is_reported_once_known_not_to_be_the_plan() -> None:
     write = say.assistant("m", say.tool_use("w", "Write", file_path="/x/a.md", content="x"))
     announced = say.message_start("m"), say.tool_start("w", "Write")
-    stream = a_stream("plan")
-    assert told(*announced, stream=stream) == []
-    (use,) = told(write, stream=stream)
+    stream = make_stream("plan")
+    assert parse(*announced, stream=stream) == []
+    (use,) = parse(write, stream=stream)
     assert isinstance(use, ToolUse)
     assert use.name == "Write"
 
 
-def test_a_sub_agents_tools_name_the_call_that_started_it_and_its_words_stay_inside() -> None:
+def test_a_sub_agents_tools_name_its_call_and_its_text_is_not_reported() -> None:
     use = say.assistant("m", say.tool_use("t", "Read", file_path="/a"))
     words = say.assistant("m", say.text("inner"))
     nested = say.stream({"type": "message_start", "message": {"id": "x"}}, parent="agent")
-    assert told(
+    assert parse(
         {**use, "parent_tool_use_id": "agent"}, {**words, "parent_tool_use_id": "agent"}, nested
     ) == [ToolUse("t", "Read", {"file_path": "/a"}, "agent")]
 
 
-def test_lines_that_are_printed_again_are_told_once() -> None:
+def test_repeated_lines_are_reported_once() -> None:
     line = say.assistant("m", say.text("Once"), uuid="u-1")
-    assert len(told(line, line)) == 1
+    assert len(parse(line, line)) == 1
 
 
-def test_what_we_do_not_know_is_passed_over() -> None:
+def test_unknown_lines_are_ignored() -> None:
     unknown: list[Line] = [
         {},
         {"type": "news"},
@@ -150,64 +152,64 @@ def test_what_we_do_not_know_is_passed_over() -> None:
         say.assistant("m", {"type": "new_block"}),
         say.tool_start("t", "Bash"),
     ]
-    assert told(*unknown) == []
+    assert parse(*unknown) == []
 
 
-def test_the_conversations_name_is_told_once_and_when_it_changes() -> None:
-    assert told(say.init(session="a"), say.init(session="a"), say.init(session="b")) == [
+def test_the_conversation_id_is_reported_once_and_when_it_changes() -> None:
+    assert parse(say.init(session="a"), say.init(session="a"), say.init(session="b")) == [
         base.ConversationIdentified("a"),
         base.ModelReported("opus"),
         base.ConversationIdentified("b"),
     ]
 
 
-def test_a_mode_that_the_program_changed_is_told() -> None:
-    stream = a_stream()
+def test_a_mode_changed_by_the_program_is_reported() -> None:
+    stream = make_stream()
     stream.session_id = "s-1"
-    told(say.init(), stream=stream)
-    assert told(say.init(), say.status(permissionMode="plan"), stream=stream) == [
+    parse(say.init(), stream=stream)
+    assert parse(say.init(), say.status(permissionMode="plan"), stream=stream) == [
         base.ModeChanged("plan")
     ]
-    assert told(say.status(permissionMode="acceptEdits"), stream=stream) == [
+    assert parse(say.status(permissionMode="acceptEdits"), stream=stream) == [
         base.ModeChanged("build")
     ]
 
 
-def test_the_mcp_servers_are_told_once_and_when_they_change() -> None:
+def test_mcp_servers_are_listed_once_and_when_they_change() -> None:
     def servers(*names: str) -> Line:
         known = [{"name": name, "status": "connected"} for name in names]
         return {**say.init(), "mcp_servers": known}
 
-    events = told(servers("b", "a"), servers("a", "b"), servers("a"), servers())
+    events = parse(servers("b", "a"), servers("a", "b"), servers("a"), servers())
     seen = [event for event in events if isinstance(event, base.McpServersListed)]
     assert seen == [base.McpServersListed(("a", "b")), base.McpServersListed(("a",))]
 
 
-def test_yolo_stays_yolo_though_the_program_calls_it_otherwise() -> None:
-    stream = a_stream("yolo")
-    assert told(say.status(permissionMode="acceptEdits"), stream=stream) == []
+def test_yolo_mode_stays_when_the_program_reports_another_mode() -> None:
+    stream = make_stream("yolo")
+    assert parse(say.status(permissionMode="acceptEdits"), stream=stream) == []
 
 
-def test_retries_and_compacting_are_noticed() -> None:
+def test_retries_and_compaction_become_notices() -> None:
     retry = {"type": "system", "subtype": "api_retry", "attempt": 2, "max_retries": 4}
-    assert told({**retry, "error": "overloaded"}, say.status(status="compacting")) == [
+    assert parse({**retry, "error": "overloaded"}, say.status(status="compacting")) == [
         base.Notice("Retrying (2 of 4): the provider is overloaded"),
         base.Notice("Shortening the conversation…"),
     ]
 
 
-def test_a_wait_for_a_retry_is_told_in_seconds() -> None:
+def test_the_delay_of_a_retry_is_reported_in_seconds() -> None:
     retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 4}
     limit = {**retry, "error": "rate_limit", "retry_delay_ms": 14_000}
-    assert told(limit) == [base.Notice("Retrying in 14 s (1 of 4): the rate limit is reached")]
+    assert parse(limit) == [base.Notice("Retrying in 14 s (1 of 4): the rate limit is reached")]
 
 
 # How a turn ends -------------------------------------------------------------------------------
 
 
-def test_a_finished_turn_tells_its_usage_and_how_full_the_context_is() -> None:
+def test_a_finished_turn_reports_its_usage_and_context_size() -> None:
     lines = say.init(), say.message_start("m"), say.message_stop(), say.result()
-    assert ending(*lines) == base.TurnFinished(
+    assert parse_ending(*lines) == base.TurnFinished(
         "end_turn",
         Usage(
             input_tokens=10,
@@ -221,7 +223,7 @@ def test_a_finished_turn_tells_its_usage_and_how_full_the_context_is() -> None:
 
 
 @pytest.mark.parametrize("reason", ["aborted_streaming", "aborted_tools"])
-def test_a_stopped_turn_is_no_error_and_keeps_what_was_streamed(reason: str) -> None:
+def test_a_stopped_turn_is_not_an_error_and_keeps_the_streamed_text(reason: str) -> None:
     stopped = say.result(
         subtype="error_during_execution",
         is_error=True,
@@ -229,7 +231,7 @@ def test_a_stopped_turn_is_no_error_and_keeps_what_was_streamed(reason: str) -> 
         errors=["[ede_diagnostic] inner"],
         usage={"input_tokens": 0},
     )
-    events = told(say.message_start("m"), say.thinking_delta("Hm"), stopped)
+    events = parse(say.message_start("m"), say.thinking_delta("Hm"), stopped)
     assert not any(isinstance(event, BlockDropped) for event in events)
     finished = events[-1]
     assert isinstance(finished, base.TurnFinished)
@@ -237,9 +239,9 @@ def test_a_stopped_turn_is_no_error_and_keeps_what_was_streamed(reason: str) -> 
     assert finished.usage.input_tokens == 10
 
 
-def test_the_limit_of_turns_is_an_end_and_no_error() -> None:
+def test_reaching_the_turn_limit_is_not_an_error() -> None:
     limit = say.result(subtype="error_max_turns", is_error=True, errors=["too many"])
-    finished = ending(limit)
+    finished = parse_ending(limit)
     assert isinstance(finished, base.TurnFinished)
     assert finished.stop_reason == "max_turns"
 
@@ -264,32 +266,34 @@ def test_a_failed_turn_says_what_to_do(
 ) -> None:
     error = say.assistant("u", say.text("its own words"), error=word)
     failed = say.result(is_error=True, api_error_status=status, result="its own words")
-    events = told(error, failed)
-    assert len(events) == 1  # the words are the error's, not an answer
+    events = parse(error, failed)
+    assert len(events) == 1  # the text is part of the error, not a response
     assert isinstance(events[0], base.TurnFailed)
     assert events[0].error_type == error_type
     assert advice in events[0].error
 
 
-def test_a_conversation_that_grew_too_long_names_the_remedy() -> None:
-    failed = ending(say.result(is_error=True, api_error_status=400, result="Prompt is too long"))
+def test_the_error_for_a_too_long_conversation_suggests_compaction() -> None:
+    failed = parse_ending(
+        say.result(is_error=True, api_error_status=400, result="Prompt is too long")
+    )
     assert isinstance(failed, base.TurnFailed)
     assert "/compact" in failed.error
 
 
-def test_a_rate_limit_tells_when_to_try_again() -> None:
+def test_a_rate_limit_error_has_a_retry_delay() -> None:
     retry = {"type": "system", "subtype": "api_retry", "retry_delay_ms": 2500.0}
     error = say.assistant("u", say.text("limit"), error="rate_limit")
-    failed = ending(retry, error, say.result(is_error=True, api_error_status=429))
+    failed = parse_ending(retry, error, say.result(is_error=True, api_error_status=429))
     assert isinstance(failed, base.TurnFailed)
     assert failed.retry_after == 2.5
 
 
-def test_the_limit_of_a_subscription_tells_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_subscription_limit_error_has_a_retry_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.time", lambda: 1_000.0)
     limit = {"status": "rejected", "resetsAt": 4_600}
     error = say.assistant("u", say.text("limit"), error="rate_limit")
-    failed = ending(
+    failed = parse_ending(
         {"type": "rate_limit_event", "rate_limit_info": limit},
         error,
         say.result(is_error=True, api_error_status=429),
@@ -298,16 +302,16 @@ def test_the_limit_of_a_subscription_tells_when_it_ends(monkeypatch: pytest.Monk
     assert failed.retry_after == 3_600
 
 
-def test_the_failure_of_a_sub_agent_is_not_the_turns() -> None:
+def test_a_sub_agents_failure_does_not_decide_the_turns_error() -> None:
     inner = say.assistant("u", say.text("limit"), error="rate_limit")
-    failed = ending({**inner, "parent_tool_use_id": "agent"}, say.result(is_error=True))
+    failed = parse_ending({**inner, "parent_tool_use_id": "agent"}, say.result(is_error=True))
     assert isinstance(failed, base.TurnFailed)
     assert failed.error_type == "backend_error"
 
 
-# Its own commands --------------------------------------------------------------------------------
+# Commands ----------------------------------------------------------------------------------------
 
-INTRODUCTION: Line = {
+INITIALIZE_RESPONSE: Line = {
     "commands": [
         {"name": "weave", "description": "Weave a cloth", "argumentHint": "[yarn]"},
         {"name": "compact", "description": None, "argumentHint": 7, "aliases": ["c"]},
@@ -317,24 +321,24 @@ INTRODUCTION: Line = {
 }
 
 
-def test_commands_are_told_at_the_introduction_and_again_only_when_they_change() -> None:
-    stream = a_stream()
+def test_commands_are_listed_at_initialization_and_when_they_change() -> None:
+    stream = make_stream()
     weave = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[yarn]")
-    (known,) = stream.handle_initialize(INTRODUCTION)
+    (known,) = stream.handle_initialize(INITIALIZE_RESPONSE)
     assert isinstance(known, base.CommandsListed)
     assert [command.name for command in known.commands] == ["weave", "compact"]
     assert known.commands[0] == weave
 
-    def told_with(names: object) -> list[base.AgentEvent]:
+    def list_commands(names: object) -> list[base.AgentEvent]:
         line = {**say.init(), "slash_commands": names}
-        return [e for e in told(line, stream=stream) if isinstance(e, base.CommandsListed)]
+        return [e for e in parse(line, stream=stream) if isinstance(e, base.CommandsListed)]
 
-    assert told_with(["weave", "compact"]) == []
-    assert told_with("garbage") == []
+    assert list_commands(["weave", "compact"]) == []
+    assert list_commands("garbage") == []
     new = (weave, AgentCommand(name="mcp__loom__spin"))
-    assert told_with(["weave", "mcp__loom__spin"]) == [base.CommandsListed(new)]
+    assert list_commands(["weave", "mcp__loom__spin"]) == [base.CommandsListed(new)]
 
 
-@pytest.mark.parametrize("introduction", [{}, {"commands": None}, {"commands": {"name": "x"}}])
-def test_an_introduction_without_commands_tells_none(introduction: Line) -> None:
-    assert list(a_stream().handle_initialize(introduction)) == []
+@pytest.mark.parametrize("response", [{}, {"commands": None}, {"commands": {"name": "x"}}])
+def test_an_initialize_response_without_commands_lists_none(response: Line) -> None:
+    assert list(make_stream().handle_initialize(response)) == []

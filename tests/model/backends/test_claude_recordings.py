@@ -1,5 +1,5 @@
-"""What the real Claude Code once said, played to its adapter again: as it was, in any pieces, and
-damaged in every way; the adapter follows what it can, never trips, and ends each turn that began.
+"""Recorded output of the real Claude Code, played to its adapter: unchanged, in any pieces, and
+damaged. The adapter reports what it can, raises no error, and ends each turn that began.
 """
 
 import asyncio
@@ -20,8 +20,10 @@ from model.backends.process import AgentProcess
 from model.backends.program import AgentProgram
 from model.backends.traffic import TrafficRecorder
 from model.domain.resources import Usage
-from tests.model.backends.agents import Conversation, a_launch, only
+from tests.model.backends.agents import Conversation, make_launch, only
 from tests.model.backends.claude_recordings import (
+    INPUT,
+    OUTPUT,
     SCENARIOS,
     Chunks,
     Json,
@@ -29,12 +31,12 @@ from tests.model.backends.claude_recordings import (
     Player,
     in_one_piece,
     kind_of,
-    recording,
+    load_recording,
 )
 
 Play = Callable[..., Awaitable[tuple[Conversation, Player]]]
 
-SHAPES: Mapping[str, Sequence[str]] = {
+EXPECTED_EVENTS: Mapping[str, Sequence[str]] = {
     "thinking": ["thinking", "text", "end_turn"],
     "edits": [
         "text", "edit a.txt: -> hi", "result", "text", "end_turn",
@@ -62,12 +64,12 @@ SHAPES: Mapping[str, Sequence[str]] = {
         "end_turn",
     ],
 }  # fmt: skip
-"""What is told in each recording, the pieces of one thing as one."""
+"""The events of each recording, in the words of `describe_events`."""
 
 
 @pytest.fixture
 async def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Play]:
-    """Opens a conversation with a player of lines in the place of the program."""
+    """Opens a conversation in which a player of lines replaces the program."""
     opened: list[base.Agent] = []
     worktree = tmp_path / "worktree"
     worktree.mkdir()
@@ -85,38 +87,38 @@ async def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
             return PlayedProcess(players[0])
 
         monkeypatch.setattr(backend.AgentProcess, "start", start)
-        monkeypatch.setattr(AgentProgram, "find", found)
+        monkeypatch.setattr(AgentProgram, "find", find)
         environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
-        usual = {"model": "sonnet", "thinking": "think", "environment": environment}
-        agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
+        defaults = {"model": "sonnet", "thinking": "think", "environment": environment}
+        agent = await ClaudeBackend().open(make_launch(worktree, **{**defaults, **launch}))
         opened.append(agent)
         return Conversation(agent), players[0]
 
-    async def found(program: AgentProgram, path: str | None) -> str:
+    async def find(program: AgentProgram, path: str | None) -> str:
         return program.command
 
     yield play
     await asyncio.gather(*(agent.close() for agent in opened))
 
 
-def shape(told: Iterable[base.AgentEvent]) -> list[str]:
-    """The events in words; neighbours that are pieces or steps of one thing are one word."""
+def describe_events(events: Iterable[base.AgentEvent]) -> list[str]:
+    """A word for each event; adjacent events of one block or tool call are one word."""
     uses: dict[str, base.ToolUse] = {}
     words: list[str] = []
-    for event in told:
+    for event in events:
         if isinstance(event, base.ToolUse):
             known = event.id in uses
             uses[event.id] = event
-            if known:  # its input, or its correction, belongs where it was announced
+            if known:  # its input or correction counts where it was announced
                 continue
             words.append(f"use {event.id}")
-        elif word := _word(event):
+        elif word := _describe_event(event):
             words.append(word)
-    named = (_use(uses, word) for word in words)
+    named = (_describe_use(uses, word) for word in words)
     return [word for word, _ in groupby(named)]
 
 
-def _use(uses: Mapping[str, base.ToolUse], word: str) -> str:
+def _describe_use(uses: Mapping[str, base.ToolUse], word: str) -> str:
     kind, _, name = word.partition(" ")
     if kind != "use":
         return word
@@ -128,7 +130,7 @@ def _use(uses: Mapping[str, base.ToolUse], word: str) -> str:
     return f"{parent.name}/{use.name}" if parent else use.name
 
 
-def _word(event: base.AgentEvent) -> str:
+def _describe_event(event: base.AgentEvent) -> str:
     match event:
         case base.TextDelta(kind=kind) | base.TextFinal(kind=kind):
             return kind
@@ -154,42 +156,42 @@ def _word(event: base.AgentEvent) -> str:
             return ""
 
 
-def test_every_scenario_is_recorded_and_known() -> None:
-    assert SHAPES.keys() == SCENARIOS.keys()
+def test_every_scenario_has_expected_events() -> None:
+    assert EXPECTED_EVENTS.keys() == SCENARIOS.keys()
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_a_recording_is_told_as_it_was(play: Play, name: str) -> None:
+async def test_a_recording_produces_the_expected_events(play: Play, name: str) -> None:
     scenario = SCENARIOS[name]
-    conversation, _ = await play(recording(name), mode=scenario.mode, model=scenario.model)
-    told = await scenario.perform(conversation)
-    assert shape(told) == SHAPES[name]
-    assert len([e for e in told if isinstance(e, base.ConversationIdentified)]) == 1
+    conversation, _ = await play(load_recording(name), mode=scenario.mode, model=scenario.model)
+    events = await scenario.perform(conversation)
+    assert describe_events(events) == EXPECTED_EVENTS[name]
+    assert len([e for e in events if isinstance(e, base.ConversationIdentified)]) == 1
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_it_does_not_matter_in_which_pieces_lines_arrive(play: Play, name: str) -> None:
+async def test_lines_may_arrive_in_any_pieces(play: Play, name: str) -> None:
     scenario, dice = SCENARIOS[name], random.Random(name)
 
     def scattered(data: bytes) -> Iterable[bytes]:
         cuts = sorted(dice.sample(range(len(data)), min(len(data), dice.randrange(1, 40))))
         return [data[start:end] for start, end in zip([0, *cuts], [*cuts, None], strict=True)]
 
-    lines = recording(name)
+    lines = load_recording(name)
     conversation, _ = await play(lines, scattered, mode=scenario.mode, model=scenario.model)
-    assert shape(await scenario.perform(conversation)) == SHAPES[name]
+    assert describe_events(await scenario.perform(conversation)) == EXPECTED_EVENTS[name]
 
 
 async def test_lines_may_arrive_byte_by_byte(play: Play) -> None:
     scenario = SCENARIOS["permission"]
     conversation, _ = await play(
-        recording("permission"), lambda data: [bytes([byte]) for byte in data], mode="build"
+        load_recording("permission"), lambda data: [bytes([byte]) for byte in data], mode="build"
     )
-    assert shape(await scenario.perform(conversation)) == SHAPES["permission"]
+    assert describe_events(await scenario.perform(conversation)) == EXPECTED_EVENTS["permission"]
 
 
-async def test_the_tokens_of_a_stopped_turn_are_what_was_read_for_it(play: Play) -> None:
-    conversation, _ = await play(recording("stopped-text"))
+async def test_a_stopped_turn_counts_its_input_tokens(play: Play) -> None:
+    conversation, _ = await play(load_recording("stopped-text"))
     stopped, finished = (
         e
         for e in await SCENARIOS["stopped-text"].perform(conversation)
@@ -210,86 +212,92 @@ async def test_the_tokens_of_a_stopped_turn_are_what_was_read_for_it(play: Play)
 NONSENSE: Sequence[Any] = (None, True, 7, -1.5, "", "x", [], [1], {}, {"type": "x"})
 
 
-def said(name: str) -> list[Json]:
-    """All lines of a recording, said at once after the first message."""
-    first, *lines = recording(name)
-    assert kind_of(first["heard"]) == "user"
-    return [first, *(line for line in lines if "said" in line)]
+def load_output(name: str) -> list[Json]:
+    """A recording whose output follows the first message without further input."""
+    first, *lines = load_recording(name)
+    assert kind_of(first[INPUT]) == "user"
+    return [first, *(line for line in lines if OUTPUT in line)]
 
 
-def damaged(lines: list[Json], dice: random.Random) -> list[Json]:
-    """The same with lines lost, doubled, cut, moved, of unknown kinds and with other values."""
+def damage(lines: list[Json], dice: random.Random) -> list[Json]:
+    """The lines with some dropped, doubled, cut, moved, of unknown types or with other values."""
     first, *rest = lines
-    made: list[Json] = []
+    result: list[Json] = []
     for line in rest:
         match dice.randrange(12):
             case 0:
                 continue
             case 1:
-                made += [line, line]
+                result += [line, line]
             case 2:
-                text = json.dumps(line["said"])
-                made.append({"said": text[: dice.randrange(len(text))]})
+                text = json.dumps(line[OUTPUT])
+                result.append({OUTPUT: text[: dice.randrange(len(text))]})
             case 3:
-                made.append({"said": {**line["said"], "type": "tomorrow"}})
+                result.append({OUTPUT: {**line[OUTPUT], "type": "tomorrow"}})
             case 4 | 5:
-                made.append({"said": _twisted(line["said"], dice)})
+                result.append({OUTPUT: _replace_part(line[OUTPUT], dice)})
             case 6:
-                made.insert(dice.randrange(len(made) + 1), line)
+                result.insert(dice.randrange(len(result) + 1), line)
             case _:
-                made.append(line)
-    return [first, *made]
+                result.append(line)
+    return [first, *result]
 
 
-def _twisted(value: Any, dice: random.Random) -> Any:
-    """The value with something somewhere inside it replaced by nonsense."""
+def _replace_part(value: Any, dice: random.Random) -> Any:
+    """The value with one part of it replaced by nonsense."""
     if isinstance(value, dict) and value and dice.random() < 0.85:
         key = dice.choice(list(value))
-        return {**value, key: _twisted(value[key], dice)}
+        return {**value, key: _replace_part(value[key], dice)}
     if isinstance(value, list) and value and dice.random() < 0.85:
         place = dice.randrange(len(value))
-        return [*value[:place], _twisted(value[place], dice), *value[place + 1 :]]
+        return [*value[:place], _replace_part(value[place], dice), *value[place + 1 :]]
     return dice.choice(NONSENSE)
 
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_damaged_recordings_neither_trip_the_adapter_nor_leave_a_turn_open(
+async def test_damaged_recordings_log_no_error_and_leave_no_turn_open(
     play: Play, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     for seed in range(60):
         caplog.clear()
-        lines = damaged(said(name), random.Random(f"{name} {seed}"))
+        lines = damage(load_output(name), random.Random(f"{name} {seed}"))
         conversation, player = await play(lines, mode=SCENARIOS[name].mode)
         await conversation.agent.send(base.Prompt("Go"))
         player.end()
         await conversation.end()
-        told = conversation.told
-        begun = 1 + sum(isinstance(event, base.TurnStarted) for event in told)
-        ends = [e for e in told if isinstance(e, base.TurnFinished | base.TurnFailed)]
+        events = conversation.events
+        begun = 1 + sum(isinstance(event, base.TurnStarted) for event in events)
+        ends = [e for e in events if isinstance(e, base.TurnFinished | base.TurnFailed)]
         assert len(ends) == begun, f"seed {seed}"
-        tripped = [r.getMessage() for r in caplog.records if r.levelno >= logging.ERROR]
-        assert tripped == [], f"seed {seed}"
+        errors = [r.getMessage() for r in caplog.records if r.levelno >= logging.ERROR]
+        assert errors == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_a_program_that_ends_anywhere_fails_the_open_turn(play: Play, name: str) -> None:
-    lines = said(name)
+async def test_a_program_that_ends_after_any_line_fails_the_open_turn(
+    play: Play, name: str
+) -> None:
+    lines = load_output(name)
     for length in range(1, len(lines), 4):
         conversation, player = await play(lines[:length], mode=SCENARIOS[name].mode)
         await conversation.agent.send(base.Prompt("Go"))
         player.end()
         await conversation.end()
-        ends = [e for e in conversation.told if isinstance(e, base.TurnFinished | base.TurnFailed)]
-        whole = any(line.get("said", {}).get("type") == "result" for line in lines[:length])
+        ends = [
+            e for e in conversation.events if isinstance(e, base.TurnFinished | base.TurnFailed)
+        ]
+        whole = any(line.get(OUTPUT, {}).get("type") == "result" for line in lines[:length])
         assert whole or isinstance(ends[0], base.TurnFailed)
 
 
-async def test_a_turn_whose_end_was_lost_can_be_stopped(
+async def test_a_turn_whose_result_was_lost_can_be_stopped(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(channel, "STOP_TIMEOUT", 0.01)
-    lines = [line for line in said("thinking") if line.get("said", {}).get("type") != "result"]
+    lines = [
+        line for line in load_output("thinking") if line.get(OUTPUT, {}).get("type") != "result"
+    ]
     conversation, player = await play(lines)
     await conversation.agent.send(base.Prompt("Go"))
     await conversation.until(base.TextFinal)

@@ -1,4 +1,4 @@
-"""What modes, preferences and worktrees mean for Codex, and what its errors say to people."""
+"""Codex: modes, preferences, worktrees, edits, requests and error messages."""
 
 import subprocess
 from pathlib import Path
@@ -21,12 +21,12 @@ from model.backends.codex.stream import CodexStream, unwrap_shell
 from model.domain.resources import Effort, ThinkingLevel
 from model.preferences.precedence import choose_effort, max_own_effort
 from model.preferences.schema import Preferences
-from tests.model.backends.agents import a_launch
+from tests.model.backends.agents import make_launch
 from tests.patience import PATIENCE
 
 
 @pytest.mark.parametrize(
-    ("preferred", "thinking", "told"),
+    ("preferred", "thinking", "expected"),
     [
         ("xhigh", "ultrathink", "xhigh"),
         ("medium", "ultrathink", "medium"),
@@ -34,18 +34,18 @@ from tests.patience import PATIENCE
     ],
 )
 def test_the_preferred_reasoning_effort_goes_with_each_turn(
-    tmp_path: Path, preferred: Effort, thinking: ThinkingLevel, told: str
+    tmp_path: Path, preferred: Effort, thinking: ThinkingLevel, expected: str
 ) -> None:
     preferences = Preferences(default_codex_reasoning_effort=preferred)
     settings = Settings("build", "m", thinking, choose_effort("backend_b", thinking, preferences))
     effort = policy.choose_effort(settings, "", ["low", "medium", "high", "xhigh"])
-    turn = policy.build_turn_params(a_launch(tmp_path), settings, "m", effort, [])
-    assert turn["collaborationMode"]["settings"]["reasoning_effort"] == told
+    turn = policy.build_turn_params(make_launch(tmp_path), settings, "m", effort, [])
+    assert turn["collaborationMode"]["settings"]["reasoning_effort"] == expected
     assert turn["summary"] == ("none" if thinking == "off" else "auto")
 
 
 @pytest.mark.parametrize(
-    ("wanted", "supported", "made"),
+    ("wanted", "supported", "expected"),
     [
         ("max", ["low", "medium", "high", "xhigh", "max", "ultra"], "max"),
         ("max", ["low", "medium", "high"], "high"),
@@ -54,25 +54,25 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
         ("high", [], "high"),
     ],
 )
-def test_no_model_is_told_an_effort_that_it_does_not_know(
-    wanted: Effort, supported: list[str], made: str
+def test_only_supported_efforts_are_chosen(
+    wanted: Effort, supported: list[str], expected: str
 ) -> None:
-    assert policy.choose_effort(Settings("build", effort=wanted), "ultra", supported) == made
+    assert policy.choose_effort(Settings("build", effort=wanted), "ultra", supported) == expected
 
 
 @pytest.mark.parametrize(
-    ("own", "thinking", "made"),
+    ("own", "thinking", "expected"),
     [
         ("medium", "ultrathink", "medium"),
         ("xhigh", "ultrathink", "xhigh"),
         ("ultra", "ultrathink", "ultra"),
         ("xhigh", "think", "medium"),
-        ("minimal", "ultrathink", "high"),  # which the model does not take
+        ("minimal", "ultrathink", "high"),  # not supported by the model
         ("", "ultrathink", "high"),
     ],
 )
-def test_the_persons_own_effort_holds_where_nobody_chose_one(
-    own: str, thinking: ThinkingLevel, made: str
+def test_the_users_own_effort_applies_if_none_was_chosen(
+    own: str, thinking: ThinkingLevel, expected: str
 ) -> None:
     preferences = Preferences()
     settings = Settings(
@@ -82,10 +82,10 @@ def test_the_persons_own_effort_holds_where_nobody_chose_one(
         user_effort_limit=max_own_effort("backend_b", thinking, preferences),
     )
     supported = ["low", "medium", "high", "xhigh", "max", "ultra"]
-    assert policy.choose_effort(settings, own, supported) == made
+    assert policy.choose_effort(settings, own, supported) == expected
 
 
-def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
+def test_the_writable_git_folders_exclude_hooks(tmp_path: Path) -> None:
     repository, linked = tmp_path / "repository", tmp_path / "linked"
     who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
     for command in (
@@ -103,13 +103,13 @@ def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
     assert policy.find_git_folders(tmp_path) == []
     for pointer in (f"gitdir: {tmp_path}\n", "gitdir: \0", "x" * 2_000_000):
         (linked / ".git").write_text(pointer)
-        assert policy.find_git_folders(linked) == [], "no folder of the person's is written to"
+        assert policy.find_git_folders(linked) == [], "no folder of the user may be writable"
 
 
-def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -> None:
+def test_disabled_servers_stay_disabled_even_if_a_profile_enables_them(tmp_path: Path) -> None:
     wheel = {"command": "wheel", "enabled": True}
     profile = {"mcp_servers": {"wheel": wheel, "loom": {"command": "loom"}}}
-    launch = a_launch(
+    launch = make_launch(
         tmp_path, profile=profile, disabled_mcp_servers=frozenset({"wheel", "spindle"})
     )
     servers = ["loom", "spindle", "wheel"]
@@ -121,7 +121,7 @@ def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -
     }
 
 
-def test_a_shared_program_knows_no_worktree_and_the_mark_of_its_owner() -> None:
+def test_worktree_variables_exclude_the_owner_mark() -> None:
     assert policy.is_worktree_variable("SPINNEY_BRANCH")
     assert not policy.is_worktree_variable("SPINNEY_OWNER")
 
@@ -137,10 +137,10 @@ def test_a_patch_is_an_edit_for_each_file() -> None:
         },
         {"path": "/etc/motd", "kind": {"type": "update", "move_path": None}, "diff": ""},
     ]
-    told = list(parse_edits({"id": "p", "changes": changes}, Path("/w"), "parent"))
-    assert [use.id for use in told] == ["p", "p#2", "p#3", "p#4"]
-    assert {(use.name, use.parent_tool_use_id) for use in told} == {("edit", "parent")}
-    new, old, moved, outside = (use.input for use in told)
+    edits = list(parse_edits({"id": "p", "changes": changes}, Path("/w"), "parent"))
+    assert [use.id for use in edits] == ["p", "p#2", "p#3", "p#4"]
+    assert {(use.name, use.parent_tool_use_id) for use in edits} == {("edit", "parent")}
+    new, old, moved, outside = (use.input for use in edits)
     assert new == {"file_path": "new.txt", "old_content": "", "new_content": "one\n"}
     assert old == {"file_path": "old.txt", "old_content": "two\n", "new_content": ""}
     assert (moved["file_path"], moved["moved_to"]) == ("a.txt", "b.txt")
@@ -150,7 +150,7 @@ def test_a_patch_is_an_edit_for_each_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "command"),
+    ("wrapped", "command"),
     [
         ("/bin/bash -lc 'echo \"a b\" | wc'", 'echo "a b" | wc'),
         ("/usr/bin/zsh -c ls", "ls"),
@@ -159,32 +159,32 @@ def test_a_patch_is_an_edit_for_each_file() -> None:
         (None, ""),
     ],
 )
-def test_a_command_is_shown_without_the_shell_around_it(told: object, command: str) -> None:
-    assert unwrap_shell(told) == command
+def test_a_command_is_shown_without_the_shell_around_it(wrapped: object, command: str) -> None:
+    assert unwrap_shell(wrapped) == command
 
 
-def test_a_sub_agent_of_the_newer_kind_is_a_tool_with_tools() -> None:
+def test_a_sub_agent_activity_is_a_tool_with_nested_tools() -> None:
     stream = CodexStream(Path("/w"), "main")
 
-    def told(thread: str, word: str, **item: Any) -> list[Any]:
+    def parse(thread: str, word: str, **item: Any) -> list[Any]:
         return list(stream.events(f"item/{word}", {"threadId": thread, "item": item}))
 
     activity = {"type": "subAgentActivity", "agentThreadId": "sub"}
     path = {"agentPath": "/root/weaver"}
-    (use,) = told("main", "started", id="call", kind="started", **activity, **path)
+    (use,) = parse("main", "started", id="call", kind="started", **activity, **path)
     assert (use.id, use.name, use.input) == ("call", "agent", {"description": "weaver"})
-    assert told("main", "completed", id="call", kind="started", **activity, **path) == []
+    assert parse("main", "completed", id="call", kind="started", **activity, **path) == []
     command = {"type": "commandExecution", "command": "ls", "aggregatedOutput": "a\n"}
-    (inner,) = told("sub", "started", id="run", **command)
+    (inner,) = parse("sub", "started", id="run", **command)
     assert inner.parent_tool_use_id == "call"
-    (result,) = told("sub", "completed", id="run", exitCode=0, status="completed", **command)
+    (result,) = parse("sub", "completed", id="run", exitCode=0, status="completed", **command)
     assert (result.tool_use_id, result.content, result.is_error) == ("run", "a", False)
-    assert told("sub", "completed", id="m", type="agentMessage", text="Woven.") == []
-    (result,) = told("main", "completed", id="end", kind="completed", **activity)
+    assert parse("sub", "completed", id="m", type="agentMessage", text="Woven.") == []
+    (result,) = parse("main", "completed", id="end", kind="completed", **activity)
     assert (result.tool_use_id, result.content) == ("call", "Woven.")
 
 
-def test_several_questions_are_answered_by_their_own_names() -> None:
+def test_several_questions_are_answered_by_their_ids() -> None:
     questions = [
         {"id": "q1", "header": "Drink", "question": "Tea?", "options": [{"label": "Yes"}]},
         {"id": "q2", "header": "Size", "question": "Large?", "options": None},
@@ -200,7 +200,7 @@ def test_several_questions_are_answered_by_their_own_names() -> None:
     }
 
 
-def test_a_server_that_asks_for_a_yes_is_asked_about_and_one_with_a_form_refused() -> None:
+def test_an_elicitation_without_fields_needs_permission_and_one_with_a_form_is_declined() -> None:
     stream = CodexStream(Path("/w"), "main")
     method = "mcpServer/elicitation/request"
     plain = {"serverName": "loom", "mode": "form", "message": "Weave?", "requestedSchema": {}}
@@ -239,8 +239,8 @@ def test_a_server_that_asks_for_a_yes_is_asked_about_and_one_with_a_form_refused
     ],
 )  # fmt: skip
 def test_an_error_says_what_to_do(error: dict[str, Any], kind: str, words: str) -> None:
-    sentence, told, _ = describe_error(error)
-    assert told == kind
+    sentence, error_type, _ = describe_error(error)
+    assert error_type == kind
     assert words in sentence
 
 
@@ -253,28 +253,28 @@ def test_an_error_says_what_to_do(error: dict[str, Any], kind: str, words: str) 
         ("Too many requests.", None),
     ],
 )
-def test_a_limit_tells_when_it_ends(message: str, seconds: float | None) -> None:
+def test_a_rate_limit_error_has_a_retry_delay(message: str, seconds: float | None) -> None:
     error = {"codexErrorInfo": "rateLimitExceeded", "message": message}
     assert describe_error(error)[1:] == ("rate_limit_error", seconds)
 
 
-def test_a_retry_is_told_with_its_number_and_reason() -> None:
+def test_the_notice_of_a_retry_has_its_number_and_reason() -> None:
     info = {"responseStreamDisconnected": {"httpStatusCode": 503}}
     error = {"message": "Reconnecting... 2/5", "codexErrorInfo": info}
     assert format_retry_notice(error) == "Retrying (2 of 5): the provider failed"
 
 
-def test_what_a_lost_connection_cut_off_stays_until_it_is_said_again() -> None:
+def test_text_of_a_lost_connection_is_kept_until_it_is_sent_again() -> None:
     stream = CodexStream(Path("/w"), "main")
     lost = {"threadId": "main", "willRetry": True, "error": {"message": "Reconnecting... 1/5"}}
 
-    def says(item: str, text: str) -> list[base.AgentEvent]:
-        told = {"threadId": "main", "itemId": item, "delta": text}
-        return list(stream.events("item/agentMessage/delta", told))
+    def send_delta(item: str, text: str) -> list[base.AgentEvent]:
+        params = {"threadId": "main", "itemId": item, "delta": text}
+        return list(stream.events("item/agentMessage/delta", params))
 
-    says("a", "Warp")
+    send_delta("a", "Warp")
     assert [type(event) for event in stream.events("error", lost)] == [base.Notice]
-    assert says("b", "Warp and") == [
+    assert send_delta("b", "Warp and") == [
         base.BlockDropped("a"),
         base.TextDelta("b", "Warp and", "text"),
     ]
@@ -284,24 +284,24 @@ def test_what_a_lost_connection_cut_off_stays_until_it_is_said_again() -> None:
     assert next(began) == base.BlockDropped("b")
 
 
-def test_what_was_chosen_in_mid_turn_may_only_allow_less_before_the_next_one() -> None:
+def test_a_mode_chosen_during_a_turn_can_only_restrict_it() -> None:
     assert stricter_mode("yolo", "plan") == "plan"
     assert stricter_mode("build", "yolo") == "build"
 
 
-def test_a_warning_about_the_settings_is_told_but_for_what_comes_with_the_program() -> None:
-    told = {"summary": "Unknown key `modle`.", "details": None, "path": "config.toml"}
-    assert startup_notices.describe_warning(told) == "Codex reports: Unknown key `modle`."
+def test_configuration_warnings_are_reported_except_harmless_ones() -> None:
+    warning = {"summary": "Unknown key `modle`.", "details": None, "path": "config.toml"}
+    assert startup_notices.describe_warning(warning) == "Codex reports: Unknown key `modle`."
     harmless = {"summary": "Codex could not find bubblewrap on PATH. Install it."}
     assert startup_notices.describe_warning(harmless) == ""
     assert len(startup_notices.describe_warning({"message": "x" * 9000})) < 400
 
 
-def test_what_the_program_warns_of_at_every_turn_is_told_once() -> None:
+def test_a_warning_of_every_turn_is_reported_once() -> None:
     stream = CodexStream(Path("/w"), "main")
-    told = []
+    events = []
     for _ in range(2):
         stream.begin_turn()
         warned = {"threadId": "main", "message": "Model metadata for `m` not found."}
-        told += list(stream.events("warning", warned))
-    assert told == [base.Notice("Model metadata for `m` not found.")]
+        events += list(stream.events("warning", warned))
+    assert events == [base.Notice("Model metadata for `m` not found.")]

@@ -1,4 +1,4 @@
-"""Commands that lie in folders as Markdown files."""
+"""Commands defined by Markdown files in folders."""
 
 import os
 from pathlib import Path
@@ -10,22 +10,22 @@ from model.backends.command_files import FILE_LIMIT, read_commands, read_skills
 from model.domain.resources import AgentCommand
 
 
-def written(path: Path, content: str) -> None:
+def write(path: Path, content: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
 
 
-def one(folder: Path) -> AgentCommand:
+def read_one(folder: Path) -> AgentCommand:
     (command,) = read_commands(folder, ":")
     return command
 
 
-def test_a_file_is_a_command_called_by_its_path(tmp_path: Path) -> None:
-    written(tmp_path / "area/deep.md", "Dig.")
-    written(tmp_path / "notes.txt", "No command.")
-    written(tmp_path / ".hidden/x.md", "No command.")
+def test_a_file_is_a_command_named_by_its_path(tmp_path: Path) -> None:
+    write(tmp_path / "area/deep.md", "Dig.")
+    write(tmp_path / "notes.txt", "No command.")
+    write(tmp_path / ".hidden/x.md", "No command.")
     assert [command.name for command in read_commands(tmp_path, "/")] == ["area/deep"]
-    assert one(tmp_path).name == "area:deep"
+    assert read_one(tmp_path).name == "area:deep"
 
 
 @pytest.mark.parametrize(
@@ -43,23 +43,25 @@ def test_a_file_is_a_command_called_by_its_path(tmp_path: Path) -> None:
         ("", "", ""),
     ],
 )
-def test_its_head_says_what_it_does_or_else_its_first_line(
+def test_the_description_is_from_the_front_matter_or_the_first_line(
     tmp_path: Path, content: str, description: str, hint: str
 ) -> None:
-    written(tmp_path / "weave.md", content)
-    assert one(tmp_path) == AgentCommand(name="weave", description=description, argument_hint=hint)
+    write(tmp_path / "weave.md", content)
+    assert read_one(tmp_path) == AgentCommand(
+        name="weave", description=description, argument_hint=hint
+    )
 
 
-def test_a_skill_is_called_by_its_head_or_its_folder(tmp_path: Path) -> None:
-    written(tmp_path / "a/SKILL.md", "---\nname: wind\n---\n")
-    written(tmp_path / "b/SKILL.md", "Wind.")
-    written(tmp_path / "b/more.md", "A page of it.")
-    written(tmp_path / "c/SKILL.md", "---\nuser-invocable: false\n---\nNot for people.")
+def test_a_skill_is_named_by_its_front_matter_or_its_folder(tmp_path: Path) -> None:
+    write(tmp_path / "a/SKILL.md", "---\nname: wind\n---\n")
+    write(tmp_path / "b/SKILL.md", "Wind.")
+    write(tmp_path / "b/more.md", "A page of it.")
+    write(tmp_path / "c/SKILL.md", "---\nuser-invocable: false\n---\nNot for people.")
     assert [command.name for command in read_skills(tmp_path)] == ["wind", "b"]
 
 
-def test_what_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
-    written(tmp_path / "good.md", "Good.")
+def test_unreadable_files_do_not_affect_others(tmp_path: Path) -> None:
+    write(tmp_path / "good.md", "Good.")
     (tmp_path / "binary.md").write_bytes(b"\xff\xfe\x00 text")
     (tmp_path / "folder.md").mkdir()
     (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere")
@@ -68,10 +70,10 @@ def test_what_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
     assert list(read_commands(tmp_path / "nothing here", ":")) == []
 
 
-def test_a_folder_that_leads_into_itself_and_one_with_too_much_come_to_an_end(
+def test_recursive_symlinks_and_too_many_files_are_limited(
     tmp_path: Path,
 ) -> None:
-    written(tmp_path / "a.md", "A.")
+    write(tmp_path / "a.md", "A.")
     (tmp_path / "again").symlink_to(tmp_path)
     assert "again:a" in [command.name for command in read_commands(tmp_path, ":")]
     for number in range(FILE_LIMIT + 5):
@@ -79,10 +81,12 @@ def test_a_folder_that_leads_into_itself_and_one_with_too_much_come_to_an_end(
     assert len(list(read_commands(tmp_path, ":"))) == FILE_LIMIT
 
 
-def test_claude_codes_are_looked_for_where_the_person_keeps_them(tmp_path: Path) -> None:
-    written(tmp_path / "worktree/.claude/commands/ours.md", "Ours.")
-    written(tmp_path / "home/.claude/commands/mine.md", "Mine.")
-    written(tmp_path / "other/skills/moved/SKILL.md", "Moved.")
+def test_commands_of_claude_code_are_read_from_the_worktree_and_the_users_folder(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "worktree/.claude/commands/ours.md", "Ours.")
+    write(tmp_path / "home/.claude/commands/mine.md", "Mine.")
+    write(tmp_path / "other/skills/moved/SKILL.md", "Moved.")
     home = {"HOME": str(tmp_path / "home")}
     found = commands.find_commands(tmp_path / "worktree", home)
     assert [command.name for command in found] == ["ours", "mine"]

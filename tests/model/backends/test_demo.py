@@ -1,4 +1,4 @@
-"""The demo agent, directive by directive, as its real program behind its adapter."""
+"""The demo agent's directives, run by its real program through its adapter."""
 
 import asyncio
 import time
@@ -15,41 +15,41 @@ from tests.patience import PATIENCE
 async def test_say_streams_the_text_word_by_word(
     open_demo: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Pieces that wait for their reader become one; here each is counted.
+    # Pieces waiting for a reader are merged; this test counts each of them.
     monkeypatch.setattr(channel, "_merge", lambda earlier, later: None)
-    told = await (await open_demo()).turn("/demo say Three little words")
-    assert text(told) == "Three little words"
-    assert sum(isinstance(event, base.TextDelta) for event in told) == 3
-    finished = only(told, base.TurnFinished)
+    events = await (await open_demo()).turn("/demo say Three little words")
+    assert text(events) == "Three little words"
+    assert sum(isinstance(event, base.TextDelta) for event in events) == 3
+    finished = only(events, base.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert (finished.usage.input_tokens, finished.usage.output_tokens) == (5, 3)
     assert (finished.context_tokens, finished.context_window) == (5, 20_000)
 
 
 async def test_think_streams_thinking(open_demo: Open) -> None:
-    told = await (await open_demo()).turn("/demo think Hm, well")
-    assert (text(told, "thinking"), text(told)) == ("Hm, well", "")
+    events = await (await open_demo()).turn("/demo think Hm, well")
+    assert (text(events, "thinking"), text(events)) == ("Hm, well", "")
 
 
-async def test_several_lines_are_followed_one_after_the_other(open_demo: Open) -> None:
-    told = await (await open_demo()).turn("/demo say One\n/demo think Two\nsay Three")
-    blocks = [(event.kind, event.text) for event in told if isinstance(event, base.TextDelta)]
+async def test_several_directives_run_in_order(open_demo: Open) -> None:
+    events = await (await open_demo()).turn("/demo say One\n/demo think Two\nsay Three")
+    blocks = [(event.kind, event.text) for event in events if isinstance(event, base.TextDelta)]
     assert blocks == [("text", "One"), ("thinking", "Two"), ("text", "Three")]
 
 
-async def test_write_edits_a_file_for_real(open_demo: Open, worktree: Path) -> None:
+async def test_write_edits_a_file(open_demo: Open, worktree: Path) -> None:
     conversation = await open_demo()
     await conversation.turn("/demo write src/a.txt: first")
-    told = await conversation.turn("/demo write src/a.txt: second\nand more")
+    events = await conversation.turn("/demo write src/a.txt: second\nand more")
     assert (worktree / "src" / "a.txt").read_text() == "second\nand more\n"
-    use = only(told, base.ToolUse)
+    use = only(events, base.ToolUse)
     assert use.name == "edit"
     assert use.input == {
         "file_path": "src/a.txt",
         "old_content": "first\n",
         "new_content": "second\nand more\n",
     }
-    result = only(told, base.ToolResult)
+    result = only(events, base.ToolResult)
     assert (result.tool_use_id, result.is_error) == (use.id, False)
 
 
@@ -58,34 +58,34 @@ async def test_write_never_leaves_the_worktree(
     open_demo: Open, worktree: Path, tmp_path: Path, path: str
 ) -> None:
     (worktree / "link").symlink_to(tmp_path)
-    told = await (await open_demo()).turn(f"/demo write {path}: x")
-    result = only(told, base.ToolResult)
+    events = await (await open_demo()).turn(f"/demo write {path}: x")
+    result = only(events, base.ToolResult)
     assert result.is_error
     assert "outside the worktree" in result.content
     assert not [found for found in tmp_path.rglob("*") if found.name in ("out.txt", "x")]
 
 
 async def test_run_shows_the_output(open_demo: Open, worktree: Path) -> None:
-    told = await (await open_demo()).turn("/demo run pwd; echo oops >&2")
-    assert only(told, base.ToolUse).name == "bash"
-    assert only(told, base.ToolResult).content == f"{worktree}\noops\n"
+    events = await (await open_demo()).turn("/demo run pwd; echo oops >&2")
+    assert only(events, base.ToolUse).name == "bash"
+    assert only(events, base.ToolResult).content == f"{worktree}\noops\n"
 
 
-async def test_run_shows_a_failure_as_one(open_demo: Open) -> None:
+async def test_run_reports_a_failure(open_demo: Open) -> None:
     result = only(await (await open_demo()).turn("/demo run echo no; exit 3"), base.ToolResult)
     assert (result.content, result.is_error) == ("no\n\nexit code 3", True)
 
 
-async def test_run_does_not_wait_for_what_goes_on_in_the_background(open_demo: Open) -> None:
+async def test_run_does_not_wait_for_background_processes(open_demo: Open) -> None:
     async with asyncio.timeout(PATIENCE):
-        told = await (await open_demo()).turn("/demo run sleep 60 & echo started")
-    assert only(told, base.ToolResult).content == "started\n"
+        events = await (await open_demo()).turn("/demo run sleep 60 & echo started")
+    assert only(events, base.ToolResult).content == "started\n"
 
 
 @pytest.mark.parametrize("directive", ["write a.txt: x", "run touch a.txt"])
 async def test_plan_mode_changes_nothing(open_demo: Open, worktree: Path, directive: str) -> None:
-    told = await (await open_demo("plan")).turn(f"/demo {directive}")
-    result = only(told, base.ToolResult)
+    events = await (await open_demo("plan")).turn(f"/demo {directive}")
+    result = only(events, base.ToolResult)
     assert result.is_error
     assert "Plan mode changes nothing" in result.content
     assert list(worktree.iterdir()) == []
@@ -98,13 +98,13 @@ async def test_a_plan_is_carried_out_when_approved(open_demo: Open, worktree: Pa
     assert "1. write a.txt: hi\n2. Feel good" in plan.text
     assert list(worktree.iterdir()) == []
     await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
-    told = await conversation.rest()
-    assert only(told, base.ModeChanged).mode == "build"
+    events = await conversation.rest()
+    assert only(events, base.ModeChanged).mode == "build"
     assert (worktree / "a.txt").read_text() == "hi\n"
-    assert text(told) == "Feel good"
+    assert text(events) == "Feel good"
 
 
-async def test_the_steps_of_a_plan_may_stand_on_lines(open_demo: Open) -> None:
+async def test_the_steps_of_a_plan_may_be_on_separate_lines(open_demo: Open) -> None:
     conversation = await open_demo("plan")
     await conversation.agent.send(base.Prompt("/demo plan\n- say one\n- say two"))
     plan = await conversation.until(base.PlanProposed)
@@ -140,9 +140,9 @@ async def test_a_plan_outside_plan_mode_is_carried_out_at_once(open_demo: Open) 
 async def test_a_plan_whose_process_is_gone_is_carried_out_by_another(
     open_demo: Open, worktree: Path
 ) -> None:
-    told = await (await open_demo()).turn("Carry this out.\n\n## Plan\n\n1. write a.txt: hi")
+    events = await (await open_demo()).turn("Carry this out.\n\n## Plan\n\n1. write a.txt: hi")
     assert (worktree / "a.txt").read_text() == "hi\n"
-    assert text(told) == ""
+    assert text(events) == ""
 
 
 async def test_ask_waits_for_the_answer_and_repeats_it(open_demo: Open) -> None:
@@ -180,11 +180,11 @@ async def test_a_denied_command_does_not_run(open_demo: Open, worktree: Path) ->
 
 
 async def test_yolo_mode_asks_nothing(open_demo: Open) -> None:
-    told = await (await open_demo("yolo")).turn("/demo permission echo one")
-    assert only(told, base.ToolResult).content == "one\n"
+    events = await (await open_demo("yolo")).turn("/demo permission echo one")
+    assert only(events, base.ToolResult).content == "one\n"
 
 
-async def test_a_changed_mode_holds_from_the_next_turn_on(open_demo: Open, worktree: Path) -> None:
+async def test_a_changed_mode_applies_from_the_next_turn(open_demo: Open, worktree: Path) -> None:
     conversation = await open_demo("plan")
     await conversation.agent.configure(base.Settings("build"))
     await conversation.turn("/demo write a.txt: x")
@@ -193,14 +193,14 @@ async def test_a_changed_mode_holds_from_the_next_turn_on(open_demo: Open, workt
 
 async def test_stream_numbers_and_times_its_pieces_and_keeps_its_rate(open_demo: Open) -> None:
     conversation = await open_demo()
-    await conversation.turn("/demo help")  # from now on it runs
+    await conversation.turn("/demo help")  # starts the program
     asked = time.time()
-    told = await conversation.turn("/demo stream 4000 4000")
-    said = "".join(event.text for event in told if isinstance(event, base.TextDelta))
+    events = await conversation.turn("/demo stream 4000 4000")
+    said = "".join(event.text for event in events if isinstance(event, base.TextDelta))
     numbers, times = zip(*(piece.split(":") for piece in said.split()), strict=True)
     assert [int(number) for number in numbers] == list(range(1, 4001))
-    took = float(times[-1]) - asked  # the first piece may be late, and the others not with it
-    assert took > 0.99  # never faster than asked; how much slower is the machine's affair
+    took = float(times[-1]) - asked  # the first piece may be late without delaying the others
+    assert took > 0.99  # never faster than requested; a slow machine may be slower
     assert all(len(moment.partition(".")[2]) == 6 for moment in times)
     assert abs(time.time() - float(times[-1])) < PATIENCE
 
@@ -231,6 +231,6 @@ async def test_an_unknown_directive_is_answered_with_the_list(
     "message", ["/demo stream x", "/demo wait long", "/demo write no colon", "/demo fail x"]
 )
 async def test_a_wrong_argument_is_explained(open_demo: Open, message: str) -> None:
-    told = await (await open_demo()).turn(message)
-    assert "failed:" in text(told)
-    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    events = await (await open_demo()).turn(message)
+    assert "failed:" in text(events)
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"

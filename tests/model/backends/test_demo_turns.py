@@ -1,4 +1,4 @@
-"""The demo agent when things go wrong, when it is stopped, and when it comes back."""
+"""The demo agent: failures, stops and resumed conversations."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from model.backends import base
 from model.backends.demo.backend import PROGRAM, DemoBackend
 from model.backends.demo.shell import Shell
 from model.domain.resources import ExecutionMode
-from tests.model.backends.agents import Open, becomes, lives, only, text
+from tests.model.backends.agents import Open, is_running, only, text, wait_until
 from tests.patience import PATIENCE
 
 # Failing ---------------------------------------------------------------------------------------
@@ -48,15 +48,15 @@ async def test_a_broken_program_fails_the_turn_and_ends(open_demo: Open, kind: s
     assert ("SIGKILL" if kind == "crash" else "this is not JSON") in failed.error
 
 
-@pytest.mark.usefixtures("impatience")
-async def test_a_program_that_hears_no_stop_is_killed(open_demo: Open) -> None:
+@pytest.mark.usefixtures("short_stop_timeout")
+async def test_a_program_that_ignores_a_stop_is_killed(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo run true\n/demo fail deaf"))
     await conversation.until(base.ToolResult)
     async with asyncio.timeout(PATIENCE):
-        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+        _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
         await conversation.end()
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
 
 
 # Stopping --------------------------------------------------------------------------------------
@@ -82,18 +82,18 @@ async def test_stop_works_at_every_stage(
     conversation = await open_demo(mode)
     await conversation.agent.send(base.Prompt(message))
     reached = await conversation.until(at)
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
     if isinstance(reached, base.QuestionAsked | base.PermissionRequested | base.PlanProposed):
-        assert only(told, base.RequestWithdrawn).request_id == reached.request_id
+        assert only(events, base.RequestWithdrawn).request_id == reached.request_id
     assert text(await conversation.turn("/demo say still here")) == "still here"
 
 
-async def test_stop_at_once_stops_too(open_demo: Open) -> None:
+async def test_stop_works_immediately_after_the_prompt(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo wait 60"))
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("/demo say still here")) == "still here"
 
 
@@ -101,40 +101,40 @@ async def test_stop_ends_the_command_that_runs(open_demo: Open, worktree: Path) 
     conversation = await open_demo()
     command = "sleep 60 & echo $! $$ > pids; mv pids ready; wait"
     await conversation.agent.send(base.Prompt(f"/demo run {command}"))
-    await becomes((worktree / "ready").exists)
+    await wait_until((worktree / "ready").exists)
     await asyncio.gather(conversation.agent.stop(), conversation.rest())
     pids = [int(pid) for pid in (worktree / "ready").read_text().split()]
-    await becomes(lambda: not any(map(lives, pids)))
+    await wait_until(lambda: not any(map(is_running, pids)))
 
 
 @pytest.mark.parametrize("by", ["a stop", "the end of the program"])
-async def test_what_ends_while_a_command_begins_ends_what_that_has_started(
+async def test_a_stop_while_a_command_starts_ends_its_processes(
     worktree: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
-    start, told = asyncio.create_subprocess_exec, asyncio.Event()
-    made = []
+    start, released = asyncio.create_subprocess_exec, asyncio.Event()
+    processes = []
 
-    async def told_late(*words: str, **given: Any) -> asyncio.subprocess.Process:
+    async def start_late(*words: str, **given: Any) -> asyncio.subprocess.Process:
         process = await start(*words, **given)
-        made.append(process)
-        await told.wait()
+        processes.append(process)
+        await released.wait()
         return process
 
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", told_late)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_late)
     command = f"cd {worktree}; sleep 60 & echo $! > pid; mv pid ready; wait"
     shell = Shell()
     running = asyncio.create_task(shell.run(command, lambda _: None))
-    await becomes((worktree / "ready").exists)
+    await wait_until((worktree / "ready").exists)
     ending = asyncio.create_task(shell.end())
     if by == "a stop":
         ending.cancel()
         running.cancel()
-    told.set()
+    released.set()
     await asyncio.wait({ending, running})
     pid = int((worktree / "ready").read_text())
-    await becomes(lambda: not lives(pid))
-    for process in made:
-        await process.communicate()  # Nothing of it outlives the loop.
+    await wait_until(lambda: not is_running(pid))
+    for process in processes:
+        await process.communicate()  # leaves nothing open when the loop ends
 
 
 async def test_stopping_between_turns_does_nothing(open_demo: Open) -> None:
@@ -144,16 +144,16 @@ async def test_stopping_between_turns_does_nothing(open_demo: Open) -> None:
     assert text(await conversation.turn("/demo say y")) == "y"
 
 
-async def test_closing_in_mid_turn_stops_it(open_demo: Open) -> None:
+async def test_closing_during_a_turn_stops_it(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo say x\n/demo run sleep 60"))
     await conversation.until(base.ToolUse)
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(conversation.agent.close(), conversation.end())
-    assert only(conversation.told, base.TurnFinished).stop_reason == "stopped"
+    assert only(conversation.events, base.TurnFinished).stop_reason == "stopped"
 
 
-async def test_an_agent_that_nobody_listens_to_waits_and_is_closed_all_the_same(
+async def test_an_agent_without_a_reader_waits_and_can_be_closed(
     open_demo: Open,
 ) -> None:
     conversation = await open_demo()
@@ -162,9 +162,9 @@ async def test_an_agent_that_nobody_listens_to_waits_and_is_closed_all_the_same(
     async with asyncio.timeout(PATIENCE):
         await conversation.agent.close()
     await conversation.end()
-    # What the engine's queue, our reader and the pipe hold; it streams a million a second.
-    assert len(conversation.told) < 50_000
-    assert only(conversation.told, base.TurnFinished).stop_reason == "stopped"
+    # The capacity of the engine's queue, the reader and the pipe; it streams a million a second.
+    assert len(conversation.events) < 50_000
+    assert only(conversation.events, base.TurnFinished).stop_reason == "stopped"
 
 
 def test_the_program_ends_by_itself_when_its_owner_is_gone(worktree: Path) -> None:
@@ -189,7 +189,7 @@ def test_the_program_ends_by_itself_when_its_owner_is_gone(worktree: Path) -> No
     assert program.wait(PATIENCE) == 0
     program.stdout.close()
     pid = int((worktree / "pid").read_text())
-    while lives(pid):
+    while is_running(pid):
         time.sleep(0.01)
 
 
@@ -201,14 +201,14 @@ async def test_a_resumed_conversation_knows_the_earlier_turns(
 ) -> None:
     before = await open_demo()
     await before.turn("/demo say hello")
-    token = only(before.told, base.ConversationIdentified).resume_token
+    token = only(before.events, base.ConversationIdentified).resume_token
     await before.agent.close()
     after = await open_demo(resume_token=token)
     assert "- /demo say hello" in text(await after.turn("/demo recall"))
     assert list(worktree.iterdir()) == []
 
 
-async def test_a_resumed_conversation_that_is_lost_begins_afresh(open_demo: Open) -> None:
+async def test_a_resumed_conversation_that_is_lost_starts_over(open_demo: Open) -> None:
     conversation = await open_demo(resume_token="long-gone")
     assert text(await conversation.turn("/demo recall")) == "You said nothing before."
 
@@ -229,20 +229,20 @@ async def test_the_tour_proposes_edits_and_explains(open_demo: Open, worktree: P
     assert list(worktree.iterdir()) == []
     await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
     await conversation.rest()
-    assert text(conversation.told, "thinking")
-    words = text(conversation.told).lower()
+    assert text(conversation.events, "thinking")
+    words = text(conversation.events).lower()
     assert all(word in words for word in ("mode", "plan", "approve", "diff", "stop", "```"))
-    edit = only(conversation.told, base.ToolUse)
+    edit = only(conversation.events, base.ToolUse)
     assert (worktree / "spinney-tour.md").read_text() == edit.input["new_content"]
 
 
 @pytest.mark.longer
 async def test_the_tour_outside_plan_mode_edits_at_once(open_demo: Open, worktree: Path) -> None:
     (worktree / "spinney-tour.md").write_text("Visit 1, in plan mode.\n")
-    told = await (await open_demo("yolo")).turn("Hello again")
-    assert only(told, base.ToolUse).input["old_content"] == "Visit 1, in plan mode.\n"
+    events = await (await open_demo("yolo")).turn("Hello again")
+    assert only(events, base.ToolUse).input["old_content"] == "Visit 1, in plan mode.\n"
     assert (worktree / "spinney-tour.md").read_text().endswith("Visit 2, in yolo mode.\n")
 
 
-async def test_the_probe_finds_it() -> None:
+async def test_the_probe_reports_no_problem() -> None:
     assert (await DemoBackend().probe()).problem is None

@@ -1,4 +1,4 @@
-"""Bytes become lines, however they are cut."""
+"""Splitting chunks of bytes into lines."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What the presets of the interface stand for, by what the programs told of their models."""
+"""The models that presets resolve to, given the lists of models that the programs report."""
 
 from pathlib import Path
 
@@ -34,12 +34,12 @@ OPENCODE = ModelList(
 )
 
 
-def known(**lists: ModelList) -> Catalog:
+def make_catalog(**lists: ModelList) -> Catalog:
     return apply_model_lists(BUILT_IN, lists)
 
 
 @pytest.mark.parametrize(
-    ("backend", "told", "meant"),
+    ("backend", "reported", "expected"),
     [
         ("backend_a", CLAUDE, ["opus", "opus", "sonnet", "sonnet", "haiku"]),
         ("backend_a", ModelList(models=CLAUDE.models[3:]), ["", "", "", "", "haiku"]),
@@ -51,16 +51,16 @@ def known(**lists: ModelList) -> Catalog:
         ("backend_c", OPENCODE, ["", "", "", "", "local/two"]),
     ],
 )  # fmt: skip
-def test_a_preset_is_a_role_among_what_the_program_has(
-    backend: str, told: ModelList, meant: list[str]
+def test_a_preset_resolves_to_a_model_of_the_program(
+    backend: str, reported: ModelList, expected: list[str]
 ) -> None:
-    catalog = known(**{backend: told})
+    catalog = make_catalog(**{backend: reported})
     presets = BUILT_IN.models(backend)
-    assert [catalog.resolve_model(backend, preset.name) for preset in presets] == meant
+    assert [catalog.resolve_model(backend, preset.name) for preset in presets] == expected
 
 
 def test_lists_to_choose_from_have_each_model_once_and_the_default_first() -> None:
-    catalog = known(backend_b=CODEX)
+    catalog = make_catalog(backend_b=CODEX)
     offered = catalog.models("backend_b")
     assert [row.name for row in offered] == ["", *(model.name for model in CODEX.models)]
     assert (offered[0].label, offered[0].is_default) == ("Default (GPT-6.1-Sol)", True)
@@ -70,14 +70,14 @@ def test_lists_to_choose_from_have_each_model_once_and_the_default_first() -> No
     assert catalog.selectable_name("backend_b", "their-own") == "their-own"
 
 
-def test_what_answers_is_called_by_its_name_for_people() -> None:
-    catalog = known(backend_a=CLAUDE)
+def test_models_are_shown_by_their_labels() -> None:
+    catalog = make_catalog(backend_a=CLAUDE)
     assert catalog.label("backend_a", "claude-haiku-5-5") == "Haiku 5.5"
     assert catalog.label("backend_a", "model_1") == "Opus 5.5"
     assert catalog.label("backend_a", "claude-old") == "claude-old"
 
 
-def test_what_a_person_says_of_a_preset_goes_before_what_the_program_has(tmp_path: Path) -> None:
+def test_the_users_presets_take_precedence_over_the_programs_models(tmp_path: Path) -> None:
     path = tmp_path / "models.toml"
     path.write_text('[backend_a]\nmodel_1 = "opus-next"\nlocal = "my/model"\n')
     catalog = apply_model_lists(load_overrides(path)[0], {"backend_a": CLAUDE})

@@ -1,4 +1,4 @@
-"""What the modes allow with OpenCode, how a plan is told from text, what its errors mean."""
+"""OpenCode: permissions of the modes, plans in text, models, edits and error messages."""
 
 import random
 import time
@@ -18,7 +18,7 @@ from model.backends.opencode.rules import Rules
 from model.backends.plan_markers import split_plan
 from model.base.errors import ErrorType, SpinneyError
 from model.domain.resources import Effort, ExecutionMode, ThinkingLevel
-from tests.model.backends.agents import a_launch
+from tests.model.backends.agents import make_launch
 
 
 @pytest.mark.parametrize(
@@ -48,16 +48,18 @@ from tests.model.backends.agents import a_launch
         ("plan", "webfetch", "https://example.org", "allow"),
     ],
 )
-def test_who_decides(mode: ExecutionMode, permission: str, pattern: str, verdict: str) -> None:
+def test_the_verdict_depends_on_mode_permission_and_pattern(
+    mode: ExecutionMode, permission: str, pattern: str, verdict: str
+) -> None:
     assert judge(Settings(mode), permission, [pattern]) == verdict
 
 
-def test_the_web_can_be_closed_to_plan_mode() -> None:
+def test_the_web_can_be_denied_in_plan_mode() -> None:
     closed = Settings("plan", web_in_plan=False)
     assert judge(closed, "websearch", ["looms"]) == "deny"
 
 
-def test_of_several_commands_each_must_only_read() -> None:
+def test_each_of_several_commands_must_be_read_only() -> None:
     assert judge(Settings("build"), "bash", ["git status", "git push"]) == "ask"
 
 
@@ -75,14 +77,14 @@ def test_of_several_commands_each_must_only_read() -> None:
         ("plan", "webfetch", "ask", "ask"),
     ],
 )
-def test_the_persons_own_rules_narrow_a_mode_and_widen_build_alone(
+def test_the_users_rules_restrict_every_mode_and_extend_only_build(
     mode: ExecutionMode, permission: str, own: Verdict, verdict: str
 ) -> None:
     assert judge(Settings(mode), permission, ["make"], own) == verdict
 
 
-def test_the_last_of_the_persons_rules_that_matches_holds_as_in_the_program() -> None:
-    told = {
+def test_the_last_matching_rule_of_the_user_applies() -> None:
+    own_rules = {
         "": [["*", "*", "ask"]],
         "build": [
             ["bash", "*", "deny"],
@@ -91,7 +93,7 @@ def test_the_last_of_the_persons_rules_that_matches_holds_as_in_the_program() ->
             ["web*", "*", "allow"],
         ],
     }
-    rules = Rules.parse([{"name": "spinney-rules", "options": {"rules": told}}])
+    rules = Rules.parse([{"name": "spinney-rules", "options": {"rules": own_rules}}])
     assert rules.verdict("build", "bash", ["git", "git status -s"]) == "allow"
     assert rules.verdict("build", "bash", ["git log", "git push"]) == "ask"
     assert rules.verdict("build", "bash", ["git log", "rm x"]) == "deny"
@@ -101,20 +103,20 @@ def test_the_last_of_the_persons_rules_that_matches_holds_as_in_the_program() ->
 
 
 @pytest.mark.parametrize("agents", [None, [], [{"name": "build"}]])
-def test_nothing_runs_where_the_modes_do_not_hold(agents: object) -> None:
+def test_missing_rules_are_an_error(agents: object) -> None:
     with pytest.raises(SpinneyError, match="OPENCODE_PURE") as raised:
         Rules.parse(agents)
     assert raised.value.error_type == "backend_unavailable"
 
 
-def test_a_profile_is_kept_but_for_what_modes_need() -> None:
+def test_a_profile_is_kept_except_for_what_modes_require() -> None:
     profile: dict[str, Any] = {
         "provider": {"stub": {}},
         "agent": {"build": {"model": "stub/x", "permission": {"*": "allow"}}},
         "share": "auto",
     }
     settings = build_configuration(
-        a_launch(Path("/w"), profile=profile, disabled_mcp_servers=frozenset({"two"}))
+        make_launch(Path("/w"), profile=profile, disabled_mcp_servers=frozenset({"two"}))
     )
     assert settings["provider"] == {"stub": {}}
     assert settings["agent"]["build"]["model"] == "stub/x"
@@ -122,15 +124,15 @@ def test_a_profile_is_kept_but_for_what_modes_need() -> None:
     assert settings["mcp"] == {"two": {"enabled": False}}
 
 
-def test_what_worktrees_have_of_their_own_is_not_the_servers() -> None:
+def test_worktree_variables_exclude_those_of_the_server() -> None:
     environment = {"SPINNEY_OWNER": "x", "SPINNEY_BRANCH": "b", "COLOUR": "blue"}
-    assert worktree_variables(a_launch(Path("/w"), environment=environment)) == {
+    assert worktree_variables(make_launch(Path("/w"), environment=environment)) == {
         "SPINNEY_BRANCH": "b"
     }
 
 
 @pytest.mark.parametrize("text", ["Here it is.\n\n<proposed_plan>\n1. Spin\n</proposed_plan>"])
-def test_a_plan_is_never_shown_as_text_however_it_comes(text: str) -> None:
+def test_a_plan_is_never_shown_as_text_however_it_is_split(text: str) -> None:
     for seed in range(50):
         chance, shown, rest = random.Random(seed), "", text
         streamed = PlanFilter("text", looks_for_plan=True)
@@ -142,7 +144,7 @@ def test_a_plan_is_never_shown_as_text_however_it_comes(text: str) -> None:
     assert split_plan(text) == ("Here it is.", "1. Spin")
 
 
-def test_what_only_looks_like_a_plan_is_shown() -> None:
+def test_text_that_resembles_a_plan_is_shown() -> None:
     streamed = PlanFilter("text", looks_for_plan=True)
     assert "".join(map(streamed.add, ["a <pro", "s> and <", "b>"])) == "a <pros> and <b>"
     assert split_plan("no plan") == ("no plan", "")
@@ -160,7 +162,7 @@ def test_what_only_looks_like_a_plan_is_shown() -> None:
         ((), "ultrathink", "max", None),
     ],
 )
-def test_a_model_thinks_as_hard_as_it_can_be_told(
+def test_the_variant_matches_the_thinking_level_and_effort(
     offered: tuple[str, ...], thinking: ThinkingLevel, effort: Effort, variant: str | None
 ) -> None:
     model = {"limit": {"context": 100}, "variants": {name: {} for name in offered}}
@@ -170,35 +172,35 @@ def test_a_model_thinks_as_hard_as_it_can_be_told(
     assert models.context_window("stub/one") == 100
 
 
-@pytest.mark.parametrize("told", [None, [], {}, {"providers": [None, {"models": {"x": 1}}]}])
-def test_of_unknown_models_nothing_is_told(told: object) -> None:
-    models = Models(told)
+@pytest.mark.parametrize("reported", [None, [], {}, {"providers": [None, {"models": {"x": 1}}]}])
+def test_unknown_models_have_no_limit_and_no_variants(reported: object) -> None:
+    models = Models(reported)
     assert models.context_window("stub/one") is None
     assert models.variant("stub/one", Settings("build")) is None
 
 
-def test_a_model_that_the_program_does_not_have_is_told_with_those_that_it_has() -> None:
+def test_the_message_for_a_missing_model_lists_the_available_ones() -> None:
     models = Models({"providers": [{"id": "stub", "models": {"one": {}, "two": {}}}]})
     assert models.missing_message("stub/one") is None
     assert models.missing_message("") is None
-    told = models.missing_message("opencode/gpt-5.3-codex")
-    assert told is not None
-    assert "'opencode/gpt-5.3-codex'" in told
-    assert "stub/one, stub/two." in told
+    message = models.missing_message("opencode/gpt-5.3-codex")
+    assert message is not None
+    assert "'opencode/gpt-5.3-codex'" in message
+    assert "stub/one, stub/two." in message
 
 
-def test_of_many_models_some_are_named() -> None:
+def test_the_message_for_a_missing_model_names_some_of_many() -> None:
     many = {f"m{number:02}": {} for number in range(30)}
-    told = Models({"providers": [{"id": "stub", "models": many}]}).missing_message("other/one")
-    assert told is not None
-    assert "stub/m07 and 22 more." in told
+    message = Models({"providers": [{"id": "stub", "models": many}]}).missing_message("other/one")
+    assert message is not None
+    assert "stub/m07 and 22 more." in message
 
 
-def test_where_no_provider_is_told_of_the_program_says_itself_what_it_lacks() -> None:
+def test_without_known_providers_there_is_no_message_for_a_missing_model() -> None:
     assert Models(None).missing_message("other/one") is None
 
 
-def test_a_patch_of_several_files_is_as_many_edits(tmp_path: Path) -> None:
+def test_a_patch_of_several_files_is_one_edit_per_file(tmp_path: Path) -> None:
     edits = Edits(tmp_path)
     patch = (
         "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n"
@@ -241,14 +243,14 @@ def test_an_error_says_what_to_do(error: dict[str, Any], kind: ErrorType, advice
     assert advice in failed.error
 
 
-def test_a_limit_tells_its_end_in_seconds() -> None:
+def test_a_rate_limit_error_has_a_retry_delay() -> None:
     headers = {"retry-after": "30"}
-    told = {"name": "APIError", "data": {"statusCode": 429, "responseHeaders": headers}}
-    assert turn_failure(told).retry_after == 30
+    error = {"name": "APIError", "data": {"statusCode": 429, "responseHeaders": headers}}
+    assert turn_failure(error).retry_after == 30
 
 
 @pytest.mark.parametrize(
-    ("attempt", "said", "pause", "kind", "advice", "tells"),
+    ("attempt", "message", "pause", "kind", "advice", "has_delay"),
     [
         (1, "Too busy just now.", 30, "rate_limit_error", "Wait", True),
         (3, "You exceeded your current quota", 9, "rate_limit_error", "add credit", False),
@@ -258,17 +260,17 @@ def test_a_limit_tells_its_end_in_seconds() -> None:
         (3, "self signed certificate", 9, "backend_error", "NODE_EXTRA_CA_CERTS", False),
     ],
 )
-def test_a_pause_is_told_where_it_is_the_providers_and_not_the_programs_own(
-    attempt: int, said: str, pause: float, kind: ErrorType, advice: str, tells: bool
+def test_a_pause_is_reported_only_if_the_provider_requested_it(
+    attempt: int, message: str, pause: float, kind: ErrorType, advice: str, has_delay: bool
 ) -> None:
-    status = {"attempt": attempt, "message": said, "next": (time.time() + pause) * 1000}
+    status = {"attempt": attempt, "message": message, "next": (time.time() + pause) * 1000}
     failed = give_up_failure(status)
     assert failed is not None
-    assert (failed.error_type, failed.retry_after is not None) == (kind, tells)
+    assert (failed.error_type, failed.retry_after is not None) == (kind, has_delay)
     assert advice in failed.error
 
 
-def test_a_turn_is_given_up_when_its_provider_fails_again_and_again() -> None:
+def test_a_turn_is_given_up_when_its_provider_fails_repeatedly() -> None:
     assert give_up_failure({"attempt": 1, "message": "overloaded", "next": 0}) is None
     failed = give_up_failure({"attempt": 3, "message": "overloaded", "next": 0})
     assert failed is not None

@@ -1,4 +1,4 @@
-"""The end of a turn of OpenCode: asked for until it has begun and is over."""
+"""Stopping a turn of OpenCode: the abort is repeated until the turn has begun and ended."""
 
 import asyncio
 
@@ -22,18 +22,18 @@ async def test_an_abort_that_comes_before_the_turn_began_is_repeated() -> None:
     assert len(aborts) == 2
 
 
-async def test_an_end_that_is_told_after_the_abort_was_answered_is_one() -> None:
+async def test_an_end_reported_after_the_abort_was_answered_counts() -> None:
     aborts = []
 
     async def abort() -> None:
         aborts.append(1)
 
-    async def told_later() -> None:
+    async def report_idle_later() -> None:
         if len(aborts) == 1:
             asyncio.get_running_loop().call_soon(stopper.on_status, "idle")
 
     stopper = TurnStopper(abort, OpenCodeStream("ses_1"))
-    stopper.kill_commands = told_later  # type: ignore[method-assign]
+    stopper.kill_commands = report_idle_later  # type: ignore[method-assign]
     stopper.on_prompt()
     stopper.on_status("busy")
     await stopper.stop(PATIENCE)

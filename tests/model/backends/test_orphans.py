@@ -1,4 +1,4 @@
-"""After kill -9 of a Spinney, the next start ends what it left, and nothing else."""
+"""After `kill -9` of Spinney, the next start kills its orphaned processes and no others."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from model.backends.orphans import OWNER_VARIABLE, build_owner_mark, kill_orphans
-from tests.model.backends.agents import becomes, lives
+from tests.model.backends.agents import is_running, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -51,31 +51,31 @@ def owner(tmp_path: Path) -> Iterator[Owner]:
     owner.process.stdout.close()  # type: ignore[union-attr]
 
 
-async def test_what_a_killed_owner_left_is_ended(owner: Owner, tmp_path: Path) -> None:
+async def test_orphans_of_a_killed_owner_are_killed(owner: Owner, tmp_path: Path) -> None:
     owner.kill()
-    assert all(map(lives, owner.grandchildren))
+    assert all(map(is_running, owner.grandchildren))
     assert set(owner.grandchildren) <= set(kill_orphans(tmp_path))
-    await becomes(lambda: not any(map(lives, owner.grandchildren)))
+    await wait_until(lambda: not any(map(is_running, owner.grandchildren)))
     assert kill_orphans(tmp_path) == []
 
 
-def test_what_a_living_owner_runs_is_left_alone(owner: Owner, tmp_path: Path) -> None:
+def test_processes_of_a_running_owner_are_kept(owner: Owner, tmp_path: Path) -> None:
     assert kill_orphans(tmp_path) == []
-    assert all(map(lives, owner.grandchildren))
+    assert all(map(is_running, owner.grandchildren))
 
 
-def test_what_belongs_to_another_data_directory_is_left_alone(owner: Owner, tmp_path: Path) -> None:
+def test_processes_of_another_data_directory_are_kept(owner: Owner, tmp_path: Path) -> None:
     owner.kill()
     other = tmp_path / "other"
     other.mkdir()
     assert kill_orphans(other) == []
-    assert all(map(lives, owner.grandchildren))
+    assert all(map(is_running, owner.grandchildren))
 
 
-def test_a_pid_that_was_used_again_is_not_taken_for_the_owner(tmp_path: Path) -> None:
+def test_a_reused_pid_is_not_mistaken_for_the_owner(tmp_path: Path) -> None:
     directory, pid, _start = build_owner_mark(tmp_path).split(":")
-    mark = f"{directory}:{pid}:1"  # our own pid, but of a process that started long ago
-    # What is just being started shows no environment yet: it has to say that it runs.
+    mark = f"{directory}:{pid}:1"  # this process's pid with another start time
+    # A process that is being started has no environment yet, so wait for its first output.
     left = subprocess.Popen(
         ["sh", "-c", "echo; read _"],
         env={**os.environ, OWNER_VARIABLE: mark},
@@ -91,6 +91,6 @@ def test_a_pid_that_was_used_again_is_not_taken_for_the_owner(tmp_path: Path) ->
         left.communicate()
 
 
-def test_the_mark_names_the_directory_however_it_is_written(tmp_path: Path) -> None:
+def test_the_mark_does_not_depend_on_how_the_path_is_written(tmp_path: Path) -> None:
     assert build_owner_mark(tmp_path) == build_owner_mark(tmp_path / "x" / "..")
     assert build_owner_mark(tmp_path) != build_owner_mark(tmp_path / "x")

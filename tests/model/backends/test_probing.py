@@ -1,4 +1,4 @@
-"""Agent programs looked for: each is found or lacks something, and one cannot spoil the others."""
+"""Probing all agent programs: a failed probe does not affect the others."""
 
 import asyncio
 
@@ -14,36 +14,36 @@ from model.runtime.workspace import Workspace
 from tests.fakes import FakeBackend
 
 
-class Broken(FakeBackend):
-    """A backend whose probe goes wrong in one of many ways."""
+class BrokenBackend(FakeBackend):
+    """A backend whose probe raises `fault`, or hangs if that is `None`."""
 
-    def __init__(self, wrong: Exception | None) -> None:
+    def __init__(self, fault: Exception | None) -> None:
         super().__init__()
-        self._wrong = wrong
+        self._fault = fault
 
     async def probe(self) -> Probe:
-        if self._wrong is None:
+        if self._fault is None:
             await asyncio.Event().wait()
-        assert self._wrong is not None
-        raise self._wrong
+        assert self._fault is not None
+        raise self._fault
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("fault", "message"),
     [
         (SpinneyError("It is not installed."), "It is not installed."),
         (ValueError("surprise"), "Checking Codex failed. See Spinney's log for details."),
         (None, "Codex did not report its version within 0.05 seconds."),
     ],
 )
-async def test_one_that_cannot_be_looked_at_is_told_and_the_others_are_found(
-    wrong: Exception | None, told: str, monkeypatch: pytest.MonkeyPatch
+async def test_a_failed_probe_is_reported_and_does_not_affect_the_others(
+    fault: Exception | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probing, "_TIMEOUT", 0.05)
-    backends = {"backend_a": FakeBackend(), "backend_b": Broken(wrong)}
+    backends = {"backend_a": FakeBackend(), "backend_b": BrokenBackend(fault)}
     found = {row.name: probe for row, probe in await probe_all(Catalog().backends, backends)}
     assert found["backend_a"] == Probe("/bin/true", "1.0")
-    assert (found["backend_b"].problem or "").startswith(told)
+    assert (found["backend_b"].problem or "").startswith(message)
 
 
 async def test_list_backends_has_every_row_of_the_catalogue_with_its_label(
@@ -58,7 +58,7 @@ async def test_list_backends_has_every_row_of_the_catalogue_with_its_label(
     assert missing.problem == "Spinney cannot drive Codex here."
 
 
-async def test_list_agents_names_agents_and_models_and_looks_at_no_program(
+async def test_list_agents_names_agents_and_models_and_probes_no_program(
     workspace: Workspace,
 ) -> None:
     claude, codex, _ = await list_agents(workspace)

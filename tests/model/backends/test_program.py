@@ -1,4 +1,4 @@
-"""An agent's program on a machine: missing, broken, hanging, too old, or newer than any known."""
+"""Probing an agent's program: missing, broken, hanging, too old, or newer than any known."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ LOOM = AgentProgram(
 
 @pytest.fixture
 def loom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """Puts a shell script on PATH as `loom`; tells where it is."""
+    """Puts a shell script on PATH as `loom`; returns its path."""
 
     def loom(script: str) -> str:
         program = tmp_path / "loom"
@@ -30,7 +30,7 @@ def loom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str
     return loom
 
 
-async def test_one_that_is_not_installed_is_told_with_the_command_that_installs_it(
+async def test_a_missing_program_is_reported_with_its_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -40,7 +40,7 @@ async def test_one_that_is_not_installed_is_told_with_the_command_that_installs_
 
 
 @pytest.mark.parametrize("version", ["1.10.0", "loom 1.11.2 (beta)", "27.0.1"])
-async def test_the_oldest_that_is_driven_and_all_newer_ones_are_supported(
+async def test_the_minimum_version_and_all_newer_ones_are_supported(
     loom: Callable[[str], str], version: str
 ) -> None:
     program = loom(f"[ $1 = --version ] && echo '{version}' || echo $1 $2; exit 0")
@@ -50,7 +50,7 @@ async def test_the_oldest_that_is_driven_and_all_newer_ones_are_supported(
     assert answers == [(0, "who am I\n")]
 
 
-async def test_one_that_is_too_old_is_not_supported_and_told_with_its_update(
+async def test_a_version_that_is_too_old_is_reported_with_its_update_command(
     loom: Callable[[str], str],
 ) -> None:
     loom("echo 1.9.12")
@@ -62,7 +62,7 @@ async def test_one_that_is_too_old_is_not_supported_and_told_with_its_update(
 
 
 @pytest.mark.parametrize("script", ["exit 3", "echo 1.10.0; exit 3", "echo no version"])
-async def test_one_that_does_not_run_is_installed_again(
+async def test_a_program_that_does_not_run_is_reported_with_its_install_command(
     loom: Callable[[str], str], script: str
 ) -> None:
     program = loom(script)
@@ -71,14 +71,14 @@ async def test_one_that_does_not_run_is_installed_again(
     assert (probe.fix, probe.supported) == ("get loom", None)
 
 
-async def test_one_that_hangs_is_said_to_hang_and_is_ended(
+async def test_a_program_that_hangs_is_reported_and_ended(
     loom: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     loom("exec sleep 60")
     before = children()
     probe, _ = await LOOM.probe()
-    while probe.problem is None:  # on a busy machine it has not begun to sleep
+    while probe.problem is None:  # on a busy machine it may not sleep yet
         probe, _ = await LOOM.probe()
     assert (probe.fix, probe.supported) == (None, None)
     assert probe.problem == (
@@ -88,7 +88,7 @@ async def test_one_that_hangs_is_said_to_hang_and_is_ended(
     assert children() <= before
 
 
-async def test_one_that_takes_its_time_at_work_is_not_said_to_hang(
+async def test_a_busy_program_is_not_reported_as_hanging(
     loom: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)

@@ -1,4 +1,4 @@
-"""The real git of the tests beside, for what polls it."""
+"""The fixtures of tests/model/git, for tests of polling."""
 
 from tests.model.git.conftest import (
     base_dir,

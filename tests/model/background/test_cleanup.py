@@ -1,4 +1,4 @@
-"""What nothing belongs to any more goes; what a lost database may name stays."""
+"""Orphaned files are removed, except those that a damaged database may refer to."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.patience import PATIENCE
 NOW = 1_800_000_000.0
 
 
-def made(path: Path, age: float) -> Path:
+def create_old(path: Path, age: float) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix:
         path.write_text("x")
@@ -28,15 +28,15 @@ def made(path: Path, age: float) -> Path:
     return path
 
 
-def test_folders_of_worktrees_that_are_gone_are_removed_when_they_are_old(
+def test_old_folders_of_removed_worktrees_are_removed(
     directories: Directories,
 ) -> None:
     folders = (directories.discarded, directories.contexts, directories.scripts)
-    gone = [made(folder / "gone", MIN_AGE + 1) for folder in folders]
-    new = [made(folder / "being-made", MIN_AGE - 1) for folder in folders]
-    there = [made(folder / "w", MIN_AGE + 1) for folder in folders]
-    old_demo = made(directories.data / "demo" / "old.jsonl", DEMO_MIN_AGE + 1)
-    demo = made(directories.data / "demo" / "new.jsonl", DEMO_MIN_AGE - 1)
+    gone = [create_old(folder / "gone", MIN_AGE + 1) for folder in folders]
+    new = [create_old(folder / "recent", MIN_AGE - 1) for folder in folders]
+    there = [create_old(folder / "w", MIN_AGE + 1) for folder in folders]
+    old_demo = create_old(directories.data / "demo" / "old.jsonl", DEMO_MIN_AGE + 1)
+    demo = create_old(directories.data / "demo" / "new.jsonl", DEMO_MIN_AGE - 1)
     broken = directories.database.with_name("spinney.db.broken-20260101-000000")
     broken.write_text("")
     remove_orphaned_folders(directories, {"w"}, NOW)
@@ -47,7 +47,7 @@ def test_folders_of_worktrees_that_are_gone_are_removed_when_they_are_old(
     assert all(path.exists() for path in [*new, *there, demo])
 
 
-def test_discarded_changes_are_bounded_by_bytes_and_the_newest_stays(
+def test_discarded_changes_are_bounded_by_size_and_the_newest_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(discarding, "MAX_BYTES", 1000)
@@ -62,15 +62,15 @@ def test_discarded_changes_are_bounded_by_bytes_and_the_newest_stays(
     assert [path.name[19] for path in (tmp_path / "kept").iterdir()] == ["3"]
 
 
-async def test_files_of_lost_sessions_stay_while_their_database_is_kept(
+async def test_files_of_lost_sessions_are_kept_as_long_as_their_database(
     directories: Directories,
     workspace: Workspace,
     worktree: Worktree,
     session: Session,
 ) -> None:
     await workspace.stop()
-    lost = made(directories.pictures / "lost", 0)
-    own = made(directories.pictures / session.id, 0)
+    lost = create_old(directories.pictures / "lost", 0)
+    own = create_old(directories.pictures / session.id, 0)
     directories.database.with_name("spinney.db.broken-20260101-000000").write_text("")
     again = Workspace(directories, workspace.backends, workspace.catalog)
     await again.start()

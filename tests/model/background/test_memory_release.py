@@ -1,4 +1,4 @@
-"""What long answers took goes back to the system."""
+"""Memory of long answers is returned to the system."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from model.store.bus import EventBus
 from tests.patience import PATIENCE
 
 
-async def test_after_long_texts_memory_is_given_back_soon_and_once_more_at_rest(
+async def test_memory_is_released_soon_after_long_texts_and_again_when_idle(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trimmed: asyncio.Queue[None] = asyncio.Queue()
@@ -25,29 +25,31 @@ async def test_after_long_texts_memory_is_given_back_soon_and_once_more_at_rest(
     bus = EventBus()
     watching = asyncio.create_task(memory_release.return_freed_memory(bus, 0.01, 0.01))
     await asyncio.sleep(0)
-    tell = _teller(bus)
-    tell(100)
+    publish = _make_publisher(bus)
+    publish(100)
     async with asyncio.timeout(PATIENCE):
         for _ in range(2):
-            tell(memory_release.MIN_BYTES)
+            publish(memory_release.MIN_BYTES)
             await trimmed.get()
             await trimmed.get()
     assert trimmed.empty()
     watching.cancel()
 
 
-async def test_where_it_cannot_be_nothing_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_task_ends_where_memory_cannot_be_released(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(memory_release, "trim", lambda: False)
     bus = EventBus()
     watching = asyncio.create_task(memory_release.return_freed_memory(bus, 0.01, 0.01))
     await asyncio.sleep(0)
-    _teller(bus)(memory_release.MIN_BYTES)
+    _make_publisher(bus)(memory_release.MIN_BYTES)
     await asyncio.wait_for(watching, PATIENCE)
 
 
-def _teller(bus: EventBus) -> Callable[[int], None]:
-    def tell(size: int) -> None:
+def _make_publisher(bus: EventBus) -> Callable[[int], None]:
+    def publish(size: int) -> None:
         bus.publish(RunNoticed(session_id="s", text="x" * size))
         bus.seal()
 
-    return tell
+    return publish

@@ -1,4 +1,4 @@
-"""What the poller notices by itself, and what it leaves alone. Real git, a real workspace."""
+"""What the poller detects by itself and what it ignores, with real git and a real workspace."""
 
 import asyncio
 import shutil
@@ -25,23 +25,25 @@ from model.runtime.workspace import Workspace
 from model.worktrees import archive
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
-from tests.model.git.made_repository import Repository
-from tests.model.git.place import Place, place_of
+from tests.model.git.git_project import GitProject, add_git_project
+from tests.model.git.repository import Repository
 from tests.patience import PATIENCE
 
 
 @pytest.fixture
-async def place(workspace: Workspace, repository: Repository) -> Place:
-    return await place_of(workspace, repository)
+async def git_project(workspace: Workspace, repository: Repository) -> GitProject:
+    return await add_git_project(workspace, repository)
 
 
-async def look(place: Place) -> None:
-    """One poll of everything."""
-    await fetch_worktrees_status(place.workspace, place.project.id)
+async def poll_all(git_project: GitProject) -> None:
+    """Poll all worktrees of the project once."""
+    await fetch_worktrees_status(git_project.workspace, git_project.project.id)
 
 
-async def looked_at(place: Place, worktree: Worktree, eventually: Eventually) -> None:
-    await eventually(lambda: place.now(worktree).cached_status_at is not None)
+async def wait_for_status(
+    git_project: GitProject, worktree: Worktree, eventually: Eventually
+) -> None:
+    await eventually(lambda: git_project.now(worktree).cached_status_at is not None)
 
 
 def counts(worktree: Worktree) -> tuple[int | None, ...]:
@@ -55,175 +57,177 @@ def counts(worktree: Worktree) -> tuple[int | None, ...]:
     )
 
 
-async def test_a_new_worktree_is_looked_at_without_being_asked_for(
-    place: Place, eventually: Eventually
+async def test_a_new_worktree_is_polled_without_a_request(
+    git_project: GitProject, eventually: Eventually
 ) -> None:
-    worktree = await place.add("otter")
-    await looked_at(place, worktree, eventually)
-    assert counts(place.now(worktree)) == (0, 0, 0, 0, 0, 0)
+    worktree = await git_project.add("otter")
+    await wait_for_status(git_project, worktree, eventually)
+    assert counts(git_project.now(worktree)) == (0, 0, 0, 0, 0, 0)
 
 
-async def test_a_commit_made_by_hand_is_noticed_long_before_the_interval_is_over(
-    place: Place, eventually: Eventually
+async def test_a_manual_commit_is_detected_long_before_the_next_poll(
+    git_project: GitProject, eventually: Eventually
 ) -> None:
-    worktree = await place.add("otter")
-    await looked_at(place, worktree, eventually)
-    place.in_worktree(worktree).commit("new.txt", "one\ntwo\n")
-    await eventually(lambda: place.now(worktree).cached_ahead_count == 1)
-    assert counts(place.now(worktree)) == (1, 0, 0, 0, 2, 0)
+    worktree = await git_project.add("otter")
+    await wait_for_status(git_project, worktree, eventually)
+    git_project.in_worktree(worktree).commit("new.txt", "one\ntwo\n")
+    await eventually(lambda: git_project.now(worktree).cached_ahead_count == 1)
+    assert counts(git_project.now(worktree)) == (1, 0, 0, 0, 2, 0)
 
 
 async def test_a_commit_on_the_base_branch_puts_every_worktree_behind(
-    place: Place, eventually: Eventually
+    git_project: GitProject, eventually: Eventually
 ) -> None:
-    worktrees = [await place.add("otter"), await place.add("heron")]
+    worktrees = [await git_project.add("otter"), await git_project.add("heron")]
     for worktree in worktrees:
-        await looked_at(place, worktree, eventually)
-    place.repository.commit("read.me", "changed\n")
-    await eventually(lambda: all(place.now(w).cached_behind_count == 1 for w in worktrees))
+        await wait_for_status(git_project, worktree, eventually)
+    git_project.repository.commit("read.me", "changed\n")
+    await eventually(lambda: all(git_project.now(w).cached_behind_count == 1 for w in worktrees))
 
 
 @pytest.fixture
 def watches(monkeypatch: pytest.MonkeyPatch) -> dict[str, asyncio.Event]:
-    """For each worktree, whether the newest watch of its git directories has begun."""
-    known: dict[str, asyncio.Event] = {}
+    """For each worktree, the event that is set once its git directories are watched."""
+    events: dict[str, asyncio.Event] = {}
 
-    async def noted(trees: Sequence[WatchedTree], tell: Any, begun: asyncio.Event) -> None:
-        known.update({tree.key: begun for tree in trees})
-        await watch(trees, tell, begun)
+    async def record(trees: Sequence[WatchedTree], callback: Any, begun: asyncio.Event) -> None:
+        events.update({tree.key: begun for tree in trees})
+        await watch(trees, callback, begun)
 
-    monkeypatch.setattr(poller, "watch", noted)
-    return known
+    monkeypatch.setattr(poller, "watch", record)
+    return events
 
 
-async def watched(watches: dict[str, asyncio.Event], worktree: Worktree) -> None:
+async def wait_for_watch(watches: dict[str, asyncio.Event], worktree: Worktree) -> None:
     async with asyncio.timeout(PATIENCE):
         while worktree.id not in watches:
             await asyncio.sleep(0.01)
         await watches[worktree.id].wait()
 
 
-async def test_a_commit_that_was_not_told_yet_when_another_worktree_came_is_noticed(
-    place: Place,
+async def test_a_commit_not_yet_reported_when_another_worktree_is_added_is_detected(
+    git_project: GitProject,
     eventually: Eventually,
     watches: dict[str, asyncio.Event],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("model.git.watch._STEP_MS", 800)
     monkeypatch.setattr(poller, "_WATCH_OVERLAP", PATIENCE)
-    worktree = await place.add("otter")
-    await watched(watches, worktree)
-    await look(place)
-    await asyncio.to_thread(place.in_worktree(worktree).commit, "new.txt", "one\n")
-    await watched(watches, await place.add("heron"))
-    await eventually(lambda: place.now(worktree).cached_ahead_count == 1)
+    worktree = await git_project.add("otter")
+    await wait_for_watch(watches, worktree)
+    await poll_all(git_project)
+    await asyncio.to_thread(git_project.in_worktree(worktree).commit, "new.txt", "one\n")
+    await wait_for_watch(watches, await git_project.add("heron"))
+    await eventually(lambda: git_project.now(worktree).cached_ahead_count == 1)
 
 
-async def test_an_edit_is_found_at_the_next_poll(place: Place) -> None:
-    worktree = await place.add("otter")
-    await look(place)
-    place.in_worktree(worktree).write("read.me", "one\nthree\nfour\n")
-    await look(place)
-    assert counts(place.now(worktree))[2:4] == (1, 1)
+async def test_an_edit_is_detected_at_the_next_poll(git_project: GitProject) -> None:
+    worktree = await git_project.add("otter")
+    await poll_all(git_project)
+    git_project.in_worktree(worktree).write("read.me", "one\nthree\nfour\n")
+    await poll_all(git_project)
+    assert counts(git_project.now(worktree))[2:4] == (1, 1)
 
 
-async def test_a_branch_switched_by_hand_is_followed(place: Place, eventually: Eventually) -> None:
-    worktree = await place.add("otter")
-    await looked_at(place, worktree, eventually)
-    place.in_worktree(worktree).git("switch", "--quiet", "-c", "beaver")
-    await eventually(lambda: place.now(worktree).branch == "beaver")
-
-
-async def test_a_branch_renamed_by_hand_is_followed(place: Place) -> None:
-    worktree = await place.add("otter")
-    place.repository.git("branch", "-m", "otter", "beaver")
-    await look(place)
-    assert place.now(worktree).branch == "beaver"
-
-
-async def test_a_detached_worktree_keeps_its_branch_and_tells_where_it_is_instead(
-    place: Place, eventually: Eventually
+async def test_a_manual_branch_switch_is_detected(
+    git_project: GitProject, eventually: Eventually
 ) -> None:
-    worktree = await place.add("otter")
-    await looked_at(place, worktree, eventually)
-    there = place.in_worktree(worktree)
+    worktree = await git_project.add("otter")
+    await wait_for_status(git_project, worktree, eventually)
+    git_project.in_worktree(worktree).git("switch", "--quiet", "-c", "beaver")
+    await eventually(lambda: git_project.now(worktree).branch == "beaver")
+
+
+async def test_a_manual_branch_rename_is_detected(git_project: GitProject) -> None:
+    worktree = await git_project.add("otter")
+    git_project.repository.git("branch", "-m", "otter", "beaver")
+    await poll_all(git_project)
+    assert git_project.now(worktree).branch == "beaver"
+
+
+async def test_a_detached_worktree_keeps_its_branch_and_reports_its_commit(
+    git_project: GitProject, eventually: Eventually
+) -> None:
+    worktree = await git_project.add("otter")
+    await wait_for_status(git_project, worktree, eventually)
+    there = git_project.in_worktree(worktree)
     there.git("checkout", "--quiet", "--detach")
-    await eventually(lambda: place.now(worktree).detached_at is not None)
-    found = place.now(worktree)
+    await eventually(lambda: git_project.now(worktree).detached_at is not None)
+    found = git_project.now(worktree)
     assert (found.detached_at, found.branch) == (there.git("rev-parse", "HEAD"), "otter")
     assert found.status == "ready"
     there.git("switch", "--quiet", "otter")
-    await eventually(lambda: place.now(worktree).detached_at is None)
+    await eventually(lambda: git_project.now(worktree).detached_at is None)
 
 
 @pytest.mark.parametrize("meanwhile", [{"status": "removing"}, {"renaming_to": "heron"}])
-async def test_what_is_being_removed_or_renamed_is_not_put_right_meanwhile(
-    place: Place, meanwhile: dict[str, str]
+async def test_a_worktree_being_removed_or_renamed_is_not_updated(
+    git_project: GitProject, meanwhile: dict[str, str]
 ) -> None:
-    worktree = await place.add("otter")
-    await look(place)
-    changing = place.now(worktree).model_copy(update=meanwhile)
-    await place.workspace.store.accept(WorktreeUpdated(worktree=changing))
-    place.in_worktree(worktree).git("branch", "-m", "otter", "heron")
-    await look(place)
-    assert place.now(worktree) == changing
+    worktree = await git_project.add("otter")
+    await poll_all(git_project)
+    changing = git_project.now(worktree).model_copy(update=meanwhile)
+    await git_project.workspace.store.accept(WorktreeUpdated(worktree=changing))
+    git_project.in_worktree(worktree).git("branch", "-m", "otter", "heron")
+    await poll_all(git_project)
+    assert git_project.now(worktree) == changing
 
 
 @pytest.mark.parametrize(
     "meanwhile", [{"status": "removing"}, {"renaming_to": "heron"}, {"archived_at": 2.0}]
 )
-async def test_what_a_look_finds_of_what_others_took_in_hand_meanwhile_is_dropped(
-    place: Place, meanwhile: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+async def test_a_poll_is_discarded_if_the_worktree_changed_meanwhile(
+    git_project: GitProject, meanwhile: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worktree = await place.add("otter")
-    await look(place)
-    looks, may_look, git_status = asyncio.Event(), asyncio.Event(), status.read_worktree_status
+    worktree = await git_project.add("otter")
+    await poll_all(git_project)
+    reading, may_read, read_status = asyncio.Event(), asyncio.Event(), status.read_worktree_status
 
     async def slow(*given: Any) -> status.GitStatus:
-        looks.set()
-        await may_look.wait()
-        return await git_status(*given)
+        reading.set()
+        await may_read.wait()
+        return await read_status(*given)
 
     monkeypatch.setattr(status, "read_worktree_status", slow)
-    looking = asyncio.create_task(look(place))
-    await looks.wait()
-    changing = place.now(worktree).model_copy(update=meanwhile)
-    await place.workspace.store.accept(WorktreeUpdated(worktree=changing))
-    place.in_worktree(worktree).write("new.txt", "one\n")
-    may_look.set()
-    await looking
-    assert place.now(worktree) == changing
+    polling = asyncio.create_task(poll_all(git_project))
+    await reading.wait()
+    changing = git_project.now(worktree).model_copy(update=meanwhile)
+    await git_project.workspace.store.accept(WorktreeUpdated(worktree=changing))
+    git_project.in_worktree(worktree).write("new.txt", "one\n")
+    may_read.set()
+    await polling
+    assert git_project.now(worktree) == changing
 
 
-async def test_a_directory_removed_by_hand_is_missing_until_it_is_back(place: Place) -> None:
-    worktree = await place.add("otter")
+async def test_a_worktree_is_missing_while_its_directory_is(git_project: GitProject) -> None:
+    worktree = await git_project.add("otter")
     path = Path(worktree.path)
     elsewhere = path.with_name("elsewhere")
     shutil.move(path, elsewhere)
-    await look(place)
-    assert place.now(worktree).status == "missing"
+    await poll_all(git_project)
+    assert git_project.now(worktree).status == "missing"
     shutil.move(elsewhere, path)
-    await look(place)
-    assert place.now(worktree).status == "ready"
+    await poll_all(git_project)
+    assert git_project.now(worktree).status == "ready"
 
 
-async def test_a_directory_that_is_back_is_watched_again(
-    place: Place, eventually: Eventually
+async def test_a_restored_directory_is_watched_again(
+    git_project: GitProject, eventually: Eventually
 ) -> None:
-    worktree = await place.add("otter")
+    worktree = await git_project.add("otter")
     path = Path(worktree.path)
     elsewhere = path.with_name("elsewhere")
     shutil.move(path, elsewhere)
-    await look(place)
+    await poll_all(git_project)
     shutil.move(elsewhere, path)
-    await look(place)
-    await eventually(lambda: place.now(worktree).cached_status_at is not None)
-    place.in_worktree(worktree).commit("new.txt", "one\n")
-    await eventually(lambda: place.now(worktree).cached_ahead_count == 1)
+    await poll_all(git_project)
+    await eventually(lambda: git_project.now(worktree).cached_status_at is not None)
+    git_project.in_worktree(worktree).commit("new.txt", "one\n")
+    await eventually(lambda: git_project.now(worktree).cached_ahead_count == 1)
 
 
-async def test_a_directory_that_is_back_while_the_next_watch_is_made_is_watched(
-    place: Place,
+async def test_a_directory_restored_while_the_watch_is_renewed_is_watched(
+    git_project: GitProject,
     eventually: Eventually,
     watches: dict[str, asyncio.Event],
     monkeypatch: pytest.MonkeyPatch,
@@ -238,80 +242,82 @@ async def test_a_directory_that_is_back_while_the_next_watch_is_made_is_watched(
         return found
 
     monkeypatch.setattr(poller, "find_git_directories", slow)
-    worktree = await place.add("otter")
-    await watched(watches, worktree)
+    worktree = await git_project.add("otter")
+    await wait_for_watch(watches, worktree)
     path = Path(worktree.path)
     elsewhere = path.with_name("elsewhere")
     shutil.move(path, elsewhere)
-    await look(place)
+    await poll_all(git_project)
     assert await asyncio.to_thread(not_found.wait, PATIENCE)
     shutil.move(elsewhere, path)
-    await look(place)
-    assert place.now(worktree).status == "ready"
-    place.workspace.bus.seal()
-    await asyncio.sleep(0)  # until that was heard
+    await poll_all(git_project)
+    assert git_project.now(worktree).status == "ready"
+    git_project.workspace.bus.seal()
+    await asyncio.sleep(0)  # until the poller has received the event
     may_go_on.set()
     watches.clear()
-    await watched(watches, worktree)
+    await wait_for_watch(watches, worktree)
 
 
-async def test_a_worktree_is_still_told_about_when_its_project_has_moved(place: Place) -> None:
-    worktree = await place.add("otter")
-    shutil.move(place.repository.root, place.repository.root.with_name("moved"))
+async def test_a_worktree_is_still_reported_when_its_project_has_moved(
+    git_project: GitProject,
+) -> None:
+    worktree = await git_project.add("otter")
+    shutil.move(git_project.repository.root, git_project.repository.root.with_name("moved"))
     with pytest.raises(SpinneyError, match="The project's directory is missing"):
-        await look(place)
-    assert place.now(worktree).status == "ready"
+        await poll_all(git_project)
+    assert git_project.now(worktree).status == "ready"
 
 
-async def test_archived_worktrees_are_left_alone(place: Place) -> None:
-    worktree = await place.add("otter")
-    await look(place)
-    await place.workspace.store.accept(
-        WorktreeArchived(worktree=place.now(worktree).model_copy(update={"archived_at": 2.0}))
+async def test_archived_worktrees_are_not_polled(git_project: GitProject) -> None:
+    worktree = await git_project.add("otter")
+    await poll_all(git_project)
+    await git_project.workspace.store.accept(
+        WorktreeArchived(worktree=git_project.now(worktree).model_copy(update={"archived_at": 2.0}))
     )
-    before = place.now(worktree)
-    place.in_worktree(worktree).commit("new.txt", "one\n")
-    await look(place)
-    assert place.now(worktree) == before
+    before = git_project.now(worktree)
+    git_project.in_worktree(worktree).commit("new.txt", "one\n")
+    await poll_all(git_project)
+    assert git_project.now(worktree) == before
 
 
-async def test_what_did_not_change_is_not_told_again_unless_somebody_asked(place: Place) -> None:
-    worktree = await place.add("otter")
-    await look(place)
-    reader = place.workspace.bus.reader()
-    await look(place)
-    place.workspace.bus.seal()
-    told = [entry.event.name for entry in reader.take()[0]]
-    assert told == ["git:status-update", "worktree:status_updated"]
-    await worktree_status.refresh(place.workspace.store, worktree.id)
-    place.workspace.bus.seal()
+async def test_an_unchanged_status_is_published_only_on_request(git_project: GitProject) -> None:
+    worktree = await git_project.add("otter")
+    await poll_all(git_project)
+    reader = git_project.workspace.bus.reader()
+    await poll_all(git_project)
+    git_project.workspace.bus.seal()
+    names = [entry.event.name for entry in reader.take()[0]]
+    assert names == ["git:status-update", "worktree:status_updated"]
+    await worktree_status.refresh(git_project.workspace.store, worktree.id)
+    git_project.workspace.bus.seal()
     assert reader.take()[0] == []
 
 
-async def test_the_end_of_a_turn_has_git_asked_at_once(
-    place: Place, backend: FakeBackend, eventually: Eventually
+async def test_the_end_of_a_turn_polls_git_at_once(
+    git_project: GitProject, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    worktree = await place.add("otter")
-    await looked_at(place, worktree, eventually)
-    session = await create_session(place.workspace, worktree.id, execution_mode="build")
-    place.in_worktree(worktree).write("made by the agent", "one\n")
-    await send_chat_message(place.workspace, session.id, "hello")
-    await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
+    worktree = await git_project.add("otter")
+    await wait_for_status(git_project, worktree, eventually)
+    session = await create_session(git_project.workspace, worktree.id, execution_mode="build")
+    git_project.in_worktree(worktree).write("made by the agent", "one\n")
+    await send_chat_message(git_project.workspace, session.id, "hello")
+    await eventually(lambda: git_project.now(worktree).cached_uncommitted_added == 1)
 
 
 async def test_a_shorter_interval_takes_effect_at_once(
-    place: Place, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+    git_project: GitProject, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worktree = await place.add("otter")
-    await looked_at(place, worktree, eventually)
-    place.in_worktree(worktree).write("new.txt", "one\n")
-    # As if the last look were long ago, but not as long as the interval says. For the rounds alone:
-    # the loop would take a look that is under way for one that has stalled.
+    worktree = await git_project.add("otter")
+    await wait_for_status(git_project, worktree, eventually)
+    git_project.in_worktree(worktree).write("new.txt", "one\n")
+    # As if the last poll were 30 seconds older, which is less than the interval. Only the time of
+    # the scheduler module changes: the event loop would consider a running poll stalled.
     monkeypatch.setattr(
         "model.background.scheduler.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 30)
     )
-    await update_preferences(place.workspace, {"git_poll_interval": 10})
-    await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
+    await update_preferences(git_project.workspace, {"git_poll_interval": 10})
+    await eventually(lambda: git_project.now(worktree).cached_uncommitted_added == 1)
 
 
 async def test_both_intervals_are_those_of_the_preferences(workspace: Workspace) -> None:
@@ -321,7 +327,7 @@ async def test_both_intervals_are_those_of_the_preferences(workspace: Workspace)
     assert (poller._git_interval(), poller._remote_interval()) == (20, 40)
 
 
-async def test_a_repository_that_hangs_holds_up_no_other(
+async def test_a_repository_that_hangs_does_not_delay_others(
     workspace: Workspace,
     make_repository: Callable[[str], Repository],
     fake_git: Callable[[str], None],
@@ -333,81 +339,81 @@ async def test_a_repository_that_hangs_holds_up_no_other(
     for name in ("dead", "live"):
         repository = make_repository(name)
         repository.commit("read.me", "one\n")
-        places.append(await place_of(workspace, repository))
+        places.append(await add_git_project(workspace, repository))
     # `exec`, so that ending the script ends the wait.
     fake_git('case "$*" in *dead-*status*) exec sleep 60;; esac\nexec $real_git "$@"')
     dead = [await places[0].add(f"dead-{n}") for n in range(4)]
     live = await places[1].add("live-one")
-    await looked_at(places[1], live, eventually)
+    await wait_for_status(places[1], live, eventually)
     assert all(places[0].now(worktree).cached_status_at is None for worktree in dead)
 
 
-async def test_polling_never_makes_another_git_fail(place: Place) -> None:
-    worktree = await place.add("otter")
-    tree = place.in_worktree(worktree)
+async def test_polling_never_makes_another_git_fail(git_project: GitProject) -> None:
+    worktree = await git_project.add("otter")
+    tree = git_project.in_worktree(worktree)
     polling = True
 
     async def poll() -> None:
         while polling:
-            await look(place)
+            await poll_all(git_project)
 
     task = asyncio.create_task(poll())
     for number in range(15):
         await asyncio.to_thread(tree.commit, "new.txt", f"{number}\n")
     polling = False
     await task
-    await look(place)
-    assert place.now(worktree).cached_ahead_count == 15
+    await poll_all(git_project)
+    assert git_project.now(worktree).cached_ahead_count == 15
 
 
-async def test_a_worktree_in_which_git_fails_is_looked_at_less_and_less_often(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+async def test_a_worktree_where_git_fails_is_polled_less_often(
+    git_project: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worktree = await place.add("otter")
+    worktree = await git_project.add("otter")
     now = 0.0
-    looks = 0
+    refreshes = 0
 
     async def broken(*args: object, **more: object) -> None:
-        nonlocal looks
-        looks += 1
+        nonlocal refreshes
+        refreshes += 1
         raise SpinneyError("fatal: not a git repository", "git_error")
 
     monkeypatch.setattr(worktree_status, "refresh", broken)
-    workspace = place.workspace
-    alone = poller.Poller(workspace.store, workspace.bus, archive, clock=lambda: now)
+    workspace = git_project.workspace
+    own_poller = poller.Poller(workspace.store, workspace.bus, archive, clock=lambda: now)
     for _ in range(100):
-        await alone._refresh_git(worktree.id)
+        await own_poller._refresh_git(worktree.id)
         now += workspace.store.state.preferences.git_poll_interval
-    assert looks == 10  # after 1, 2, 4, 8 and then each 16 intervals
-    alone.refresh(worktree.id)
-    await alone._refresh_git(worktree.id)
-    assert looks == 11
+    assert refreshes == 10  # after 1, 2, 4, 8 and then each 16 intervals
+    own_poller.refresh(worktree.id)
+    await own_poller._refresh_git(worktree.id)
+    assert refreshes == 11
 
 
-async def test_a_worktree_whose_project_is_lost_is_left_alone(
-    place: Place, caplog: pytest.LogCaptureFixture, eventually: Eventually
+async def test_a_worktree_without_a_project_is_not_polled(
+    git_project: GitProject, caplog: pytest.LogCaptureFixture, eventually: Eventually
 ) -> None:
-    lost = (await place.add("otter")).model_copy(update={"id": "lost", "project_id": "gone"})
-    await place.workspace.store.accept(WorktreeCreated(worktree=lost))
-    worktree = await place.add("heron")
-    place.workspace.poller.refresh("lost", worktree.id)
-    await looked_at(place, worktree, eventually)
-    assert "lost" not in place.workspace.poller._worktrees()
-    await worktree_status.refresh(place.workspace.store, "lost")
+    lost = (await git_project.add("otter")).model_copy(update={"id": "lost", "project_id": "gone"})
+    await git_project.workspace.store.accept(WorktreeCreated(worktree=lost))
+    worktree = await git_project.add("heron")
+    git_project.workspace.poller.refresh("lost", worktree.id)
+    await wait_for_status(git_project, worktree, eventually)
+    assert "lost" not in git_project.workspace.poller._worktrees()
+    await worktree_status.refresh(git_project.workspace.store, "lost")
     assert not [record for record in caplog.records if record.exc_info]
 
 
-async def test_polling_runs_nothing_that_a_repository_names(
-    place: Place, tmp_path: Path, eventually: Eventually
+async def test_polling_runs_no_program_that_a_repository_configures(
+    git_project: GitProject, tmp_path: Path, eventually: Eventually
 ) -> None:
     marker = tmp_path / "it ran"
-    worktree = await place.add("otter")
-    inside = place.in_worktree(worktree)
+    worktree = await git_project.add("otter")
+    inside = git_project.in_worktree(worktree)
     inside.write(".gitattributes", "* filter=evil\n")
     inside.commit("file", "text\n")
     for key in ("filter.evil.clean", "filter.evil.process", "core.fsmonitor", "diff.external"):
         inside.git("config", key, f"touch '{marker}'; cat")
     inside.write("file", "changed\n")
-    await look(place)
-    assert place.now(worktree).cached_uncommitted_added == 1
+    await poll_all(git_project)
+    assert git_project.now(worktree).cached_uncommitted_added == 1
     assert not marker.exists()

@@ -1,4 +1,4 @@
-"""Repeated work: a few at a time, none twice at once, and nobody waits for what hangs."""
+"""`KeyedScheduler`: bounded concurrency, one run per key at a time, and stalled groups."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,44 +12,44 @@ from tests.patience import PATIENCE
 
 
 class Work:
-    """Work that lasts until it is let go, and remembers what it did."""
+    """A work function that waits for the gate of its key, if any, and records its runs."""
 
     def __init__(self) -> None:
-        self.begun: list[str] = []
+        self.started: list[str] = []
         self.working: set[str] = set()
-        self.most = 0
+        self.max_working = 0
         self.gates: dict[str, asyncio.Event] = {}
-        self.news = asyncio.Condition()
+        self.changed = asyncio.Condition()
 
     async def __call__(self, key: str) -> None:
         assert key not in self.working
-        self.begun.append(key)
+        self.started.append(key)
         self.working.add(key)
-        self.most = max(self.most, len(self.working))
-        await self._tell()
+        self.max_working = max(self.max_working, len(self.working))
+        await self._notify()
         try:
             await asyncio.sleep(0)
             if key in self.gates:
                 await self.gates[key].wait()
         finally:
             self.working.remove(key)
-        await self._tell()
+        await self._notify()
 
-    async def _tell(self) -> None:
-        async with self.news:
-            self.news.notify_all()
+    async def _notify(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()
 
-    async def until(self, *begun: str) -> None:
-        """Wait until work has begun on all of these, as often as they are named."""
-        async with asyncio.timeout(PATIENCE), self.news:
-            await self.news.wait_for(
-                lambda: all(self.begun.count(key) >= begun.count(key) for key in begun)
+    async def until(self, *started: str) -> None:
+        """Wait until work has started on each key as often as it is given."""
+        async with asyncio.timeout(PATIENCE), self.changed:
+            await self.changed.wait_for(
+                lambda: all(self.started.count(key) >= started.count(key) for key in started)
             )
 
 
 @asynccontextmanager
-async def running(made: KeyedScheduler) -> AsyncIterator[None]:
-    task = asyncio.create_task(made.run())
+async def running(scheduler: KeyedScheduler) -> AsyncIterator[None]:
+    task = asyncio.create_task(scheduler.run())
     yield
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -59,16 +59,16 @@ def never() -> float:
     return 3600
 
 
-async def test_every_key_is_worked_on_and_no_more_at_once_than_there_are_places() -> None:
+async def test_every_key_is_processed_and_concurrency_is_bounded() -> None:
     work = Work()
     keys = {f"key {n}": "group" for n in range(20)}
     async with running(KeyedScheduler(work, lambda: keys, never, 2)):
         await work.until(*keys)
-    assert work.most == 2
-    assert sorted(work.begun) == sorted(keys)
+    assert work.max_working == 2
+    assert sorted(work.started) == sorted(keys)
 
 
-async def test_a_key_is_worked_on_again_after_the_interval() -> None:
+async def test_a_key_is_processed_again_after_the_interval() -> None:
     work = Work()
     async with running(KeyedScheduler(work, lambda: {"one": "group"}, lambda: 0.01, 1)):
         await work.until("one", "one", "one")
@@ -84,7 +84,7 @@ async def test_a_shorter_interval_takes_effect_at_once() -> None:
         await work.until("one", "one")
 
 
-async def test_what_is_asked_for_during_its_work_is_done_again_afterwards() -> None:
+async def test_a_request_during_a_run_causes_another_run() -> None:
     work = Work()
     work.gates["one"] = asyncio.Event()
     made = KeyedScheduler(work, lambda: {"one": "group"}, never, 2)
@@ -93,13 +93,13 @@ async def test_what_is_asked_for_during_its_work_is_done_again_afterwards() -> N
         made.request("one")
         waiting = asyncio.create_task(made.request_and_wait(["one"]))
         await asyncio.sleep(0)
-        assert work.begun == ["one"]
+        assert work.started == ["one"]
         work.gates["one"].set()
         await asyncio.wait_for(waiting, PATIENCE)
-    assert work.begun == ["one", "one"]
+    assert work.started == ["one", "one"]
 
 
-async def test_a_group_that_hangs_gives_its_places_to_others(
+async def test_a_stalled_group_does_not_block_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scheduler, "STALL_TIMEOUT", 0.01)
@@ -108,27 +108,27 @@ async def test_a_group_that_hangs_gives_its_places_to_others(
     work.gates = {key: asyncio.Event() for key in hanging}
     async with running(KeyedScheduler(work, lambda: hanging | {"z": "good disk"}, never, 2)):
         await work.until("z")
-    assert len([key for key in work.begun if key in hanging]) <= 2
+    assert len([key for key in work.started if key in hanging]) <= 2
 
 
-async def test_a_failure_stops_neither_the_others_nor_the_next_round() -> None:
-    begun: list[str] = []
+async def test_a_failure_does_not_stop_other_keys_or_later_runs() -> None:
+    started: list[str] = []
     enough = asyncio.Event()
 
     async def fail(key: str) -> None:
-        begun.append(key)
-        if len(begun) >= 4:
+        started.append(key)
+        if len(started) >= 4:
             enough.set()
         raise ValueError("broken")
 
     async with running(KeyedScheduler(fail, lambda: {"a": "g", "b": "g"}, lambda: 0.001, 1)):
         await asyncio.wait_for(enough.wait(), PATIENCE)
-    assert {"a", "b"} <= set(begun)
+    assert {"a", "b"} <= set(started)
 
 
-async def test_whoever_waits_for_a_key_that_goes_away_is_let_go() -> None:
+async def test_waiting_for_a_removed_key_ends() -> None:
     work = Work()
     made = KeyedScheduler(work, dict, never, 1)
     async with running(made):
         await asyncio.wait_for(made.request_and_wait(["gone"]), PATIENCE)
-    assert work.begun == []
+    assert work.started == []

@@ -1,4 +1,4 @@
-"""Pictures that are small files and large once opened."""
+"""Images that are small files but large when decoded."""
 
 import base64
 import struct
@@ -24,7 +24,7 @@ def gif(width: int, height: int) -> bytes:
 
 
 def jpeg(width: int, height: int, before: bytes = b"") -> bytes:
-    exif = b"\xff\xe1" + struct.pack("!H", 18) + b"\xff\xc0" * 8  # a size that is none
+    exif = b"\xff\xe1" + struct.pack("!H", 18) + b"\xff\xc0" * 8  # bytes that look like a size
     size = b"\xff\xc2\x00\x0b\x08" + struct.pack("!HH", height, width) + bytes(6)
     return b"\xff\xd8" + exif + before + b"\xff" + size
 
@@ -46,17 +46,17 @@ def vp8(width: int, height: int) -> bytes:
     return webp(b"VP8 ", bytes(6) + struct.pack("<HH", width, height))
 
 
-@pytest.mark.parametrize("made", [png, gif, jpeg, vp8x, vp8l, vp8])
-def test_the_size_is_known_before_it_is_opened(made: Callable[[int, int], bytes]) -> None:
+@pytest.mark.parametrize("encode", [png, gif, jpeg, vp8x, vp8l, vp8])
+def test_the_size_is_read_from_the_header(encode: Callable[[int, int], bytes]) -> None:
     for width, height in ((1, 1), (4000, 3000), (7680, 4320), (16383, 4000), (64, 16383)):
-        assert not is_decompression_bomb(made(width, height)), (width, height)
+        assert not is_decompression_bomb(encode(width, height)), (width, height)
     for width, height in ((16383, 16383), (9000, 9000)):
-        assert is_decompression_bomb(made(width, height)), (width, height)
-    if made not in (vp8l, vp8):  # which cannot be longer
-        assert is_decompression_bomb(made(16385, 1)) and is_decompression_bomb(made(1, 65535))
+        assert is_decompression_bomb(encode(width, height)), (width, height)
+    if encode not in (vp8l, vp8):  # formats whose sides cannot be longer
+        assert is_decompression_bomb(encode(16385, 1)) and is_decompression_bomb(encode(1, 65535))
 
 
-def test_what_hides_its_size_is_large_and_looked_at_for_no_time() -> None:
+def test_an_image_with_a_hidden_size_is_refused_quickly() -> None:
     began = time.process_time()
     assert is_decompression_bomb(jpeg(1, 1, b"\xff\xe0\x00\x02" * 2_000_000))
     assert is_decompression_bomb(b"\xff\xd8" + b"\xff" * 8_000_000)
@@ -67,7 +67,7 @@ def test_what_hides_its_size_is_large_and_looked_at_for_no_time() -> None:
         )
 
 
-async def test_none_is_kept(tmp_path: Path) -> None:
+async def test_oversized_images_are_not_saved(tmp_path: Path) -> None:
     encoded = base64.b64encode(png(60_000, 60_000)).decode()
     with pytest.raises(SpinneyError, match="pixels"):
         await UploadedImages(tmp_path).save("s", encoded)

@@ -1,4 +1,4 @@
-"""What stands in the log, whatever is written to it."""
+"""The format, the limits and the masking of the log, whatever is logged."""
 
 import logging
 import re
@@ -19,22 +19,22 @@ from model.base.log import (
 )
 
 BEGINNING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ tests\.log: ")
-MORE = "    | "
+CONTINUATION = "    | "
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[logging.Logger]:
-    """A logger that writes to `tmp_path/log` as a served program does."""
-    made = logging.Logger("tests.log")  # known to nobody, or pytest would keep what it says
+    """A logger that writes to `tmp_path/log` as the server does."""
+    logger = logging.Logger("tests.log")  # not from getLogger: pytest would capture its records
     handler = LogFileHandler(tmp_path / "log", bounded=True)
     handler.setFormatter(LogFormatter({"MY_API_KEY": "a planted value", "HOME": "/home/ada"}))
-    made.addHandler(handler)
-    yield made
+    logger.addHandler(handler)
+    yield logger
     handler.close()
 
 
-def lines(tmp_path: Path) -> list[str]:
-    """All of the log; its lines end with newlines alone, whatever else ends lines elsewhere."""
+def read_lines(tmp_path: Path) -> list[str]:
+    """The lines of the log, split at newlines only."""
     text = (tmp_path / "log").read_bytes().decode()
     assert text.endswith("\n")
     return text[:-1].split("\n")
@@ -49,9 +49,9 @@ HOSTILE = [FORGED, "\r\n\r", "\x1b]0;t\x07", "\u2028\u2029\x85\x0b\x0c", "\u202e
 def test_a_record_is_one_line_of_visible_characters(
     log: logging.Logger, tmp_path: Path, text: str
 ) -> None:
-    log.warning("told: %s", text)
+    log.warning("text: %s", text)
     log.warning(text)
-    written = lines(tmp_path)
+    written = read_lines(tmp_path)
     assert len(written) == 2
     for line in written:
         assert BEGINNING.match(line)
@@ -60,7 +60,7 @@ def test_a_record_is_one_line_of_visible_characters(
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_traceback_is_bounded_and_its_lines_begin_as_no_record_does(
+def test_a_traceback_is_bounded_and_its_lines_are_indented(
     log: logging.Logger, tmp_path: Path, text: str
 ) -> None:
     def deeper(depth: int) -> None:
@@ -75,11 +75,13 @@ def test_a_traceback_is_bounded_and_its_lines_begin_as_no_record_does(
         deeper(40)
     except KeyError:
         log.exception("it broke")
-    first, *rest = lines(tmp_path)
+    first, *rest = read_lines(tmp_path)
     assert BEGINNING.match(first) and "it broke" in first
-    assert rest[0] == f"{MORE}Traceback (most recent call last):"
+    assert rest[0] == f"{CONTINUATION}Traceback (most recent call last):"
     assert 5 < len(rest) <= MAX_TRACEBACK_LINES + 2
-    assert all(line.startswith(MORE) and len(line.encode()) <= MAX_LINE_BYTES for line in rest)
+    assert all(
+        line.startswith(CONTINUATION) and len(line.encode()) <= MAX_LINE_BYTES for line in rest
+    )
     assert any("raise" in line for line in rest)
     assert not any(re.search("[\0-\x1f\x7f-\x9f\u2028\u202e]", line) for line in rest)
 
@@ -97,52 +99,55 @@ SECRETS = [
 
 
 @pytest.mark.parametrize(("words", "secret"), SECRETS)
-def test_secrets_are_left_out(log: logging.Logger, tmp_path: Path, words: str, secret: str) -> None:
+def test_secrets_are_masked(log: logging.Logger, tmp_path: Path, words: str, secret: str) -> None:
     said = words.format(secret)
     log.info("git: %s", said)
     try:
         raise OSError(said)
     except OSError:
         log.exception("it broke")
-    text = "\n".join(lines(tmp_path))
+    text = "\n".join(read_lines(tmp_path))
     assert secret not in text
     assert "\u2026" in text
 
 
-def test_what_a_person_needs_stays(log: logging.Logger, tmp_path: Path) -> None:
+def test_addresses_and_paths_are_not_masked(log: logging.Logger, tmp_path: Path) -> None:
     log.info("listening at %s, for /home/ada at 0123456789abcdef", "http://127.0.0.1:3456")
-    [line] = lines(tmp_path)
+    [line] = read_lines(tmp_path)
     assert line.endswith("listening at http://127.0.0.1:3456, for /home/ada at 0123456789abcdef")
 
 
-def test_what_was_refused_is_not_quoted(log: logging.Logger, tmp_path: Path) -> None:
-    class Told(BaseModel):
+def test_invalid_values_are_not_quoted(log: logging.Logger, tmp_path: Path) -> None:
+    class Count(BaseModel):
         count: int
 
-    said = " ".join(("what", "the", "agent", "said"))  # the traceback quotes this line
+    # Joined, since the traceback quotes this line.
+    said = " ".join(("what", "the", "agent", "said"))
     try:
-        Told.model_validate({"count": said})
+        Count.model_validate({"count": said})
     except ValueError:
         log.exception("it broke")
-    text = "\n".join(lines(tmp_path))
+    text = "\n".join(read_lines(tmp_path))
     assert said not in text
     assert "ValidationError: count: int_parsing" in text
 
 
-def test_one_that_writes_much_pushes_out_nobody(log: logging.Logger, tmp_path: Path) -> None:
+def test_a_logger_that_writes_much_does_not_displace_others(
+    log: logging.Logger, tmp_path: Path
+) -> None:
     other = logging.Logger("tests.log.other")
     other.addHandler(log.handlers[0])
     other.info("written before")
     for number in range(2 * MAX_FILE_BYTES // MAX_LINE_BYTES):
         log.info("%d %s", number, "x" * MAX_LINE_BYTES)
     other.info("written after")
-    written = lines(tmp_path)
+    written = read_lines(tmp_path)
     assert "written before" in written[0] and "written after" in written[-1]
     assert LOGGER_QUOTA * 0.9 < sum(map(len, written)) < LOGGER_QUOTA * 1.1
     assert not (tmp_path / "log.1").exists()
 
 
-def test_records_that_were_left_out_are_counted(
+def test_dropped_records_are_counted(
     log: logging.Logger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(LOGGER_QUOTA // MAX_LINE_BYTES + 10):
@@ -150,6 +155,6 @@ def test_records_that_were_left_out_are_counted(
     later = time.monotonic() + 86400
     monkeypatch.setattr("model.base.log.time.monotonic", lambda: later)
     log.info("a day later")
-    counted, last = lines(tmp_path)[-2:]
+    counted, last = read_lines(tmp_path)[-2:]
     assert re.search(r"\d+ records of this logger were dropped", counted)
     assert last.endswith("a day later")

@@ -1,4 +1,4 @@
-"""Where things live, and files that are replaced whole or not at all."""
+"""Directories of Spinney, and atomic writes of files."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def temporaries(folder: Path) -> list[str]:
+def temporary_files(folder: Path) -> list[str]:
     return [entry.name for entry in folder.iterdir() if entry.name.endswith(".tmp")]
 
 
@@ -47,13 +47,13 @@ def test_the_environment_overrides_both_directories(tmp_path: Path) -> None:
     assert found.worktrees_home == tmp_path / "spinney"
 
 
-def test_an_empty_variable_counts_as_none() -> None:
+def test_an_empty_variable_is_ignored() -> None:
     found = resolve_directories({"HOME": "/h", "SPINNEY_CONFIG_DIR": "", "SPINNEY_DATA_DIR": ""})
     assert found.config.is_absolute()
     assert found.config.name == "spinney"
 
 
-def test_a_relative_directory_is_meant_from_where_the_program_started(
+def test_a_relative_directory_is_resolved_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -104,7 +104,7 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("call", ["write", "fsync"])
 @pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EDQUOT])
-def test_a_failure_at_any_call_leaves_the_old_or_the_new_file_whole(
+def test_a_failure_at_any_call_leaves_the_old_or_the_new_file_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
 ) -> None:
     path = tmp_path / "f"
@@ -131,10 +131,10 @@ def test_a_failure_at_any_call_leaves_the_old_or_the_new_file_whole(
                 assert "could not be saved" in error.message
                 assert error.message.startswith("The disk is full") == (number != errno.EIO)
         assert path.read_bytes() == expected
-        assert temporaries(tmp_path) == []
+        assert temporary_files(tmp_path) == []
 
 
-def test_a_full_disk_is_said_and_the_old_file_stays(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_old_file_is_kept(tmp_path: Path) -> None:
     script = """
 import resource, sys, pathlib
 from model.base.paths import write_atomically
@@ -162,7 +162,7 @@ write_atomically(path, b"x" * 200_000)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
-def test_a_forbidden_folder_is_said(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(SpinneyError, match="no permission to write"):
@@ -171,12 +171,12 @@ def test_a_forbidden_folder_is_said(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-def test_a_missing_folder_is_said(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SpinneyError, match="could not be saved: No such file"):
         write_atomically(tmp_path / "none" / "f", b"")
 
 
-def test_leftovers_of_dead_writers_go_and_those_of_living_ones_stay(tmp_path: Path) -> None:
+def test_temporary_files_of_dead_writers_are_removed(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     dead = tmp_path / f".f.{ended.pid}.abcd1234.tmp"
@@ -185,10 +185,10 @@ def test_leftovers_of_dead_writers_go_and_those_of_living_ones_stay(tmp_path: Pa
     for path in (dead, living, other):
         path.write_bytes(b"")
     write_atomically(tmp_path / "f", b"")
-    assert set(temporaries(tmp_path)) == {living.name, other.name}
+    assert set(temporary_files(tmp_path)) == {living.name, other.name}
 
 
-def test_what_the_last_check_raises_stops_the_write(tmp_path: Path) -> None:
+def test_an_exception_of_before_rename_stops_the_write(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"old")
 
@@ -198,7 +198,7 @@ def test_what_the_last_check_raises_stops_the_write(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         write_atomically(path, b"new", before_rename=refuse)
     assert path.read_bytes() == b"old"
-    assert temporaries(tmp_path) == []
+    assert temporary_files(tmp_path) == []
 
 
 KILLED_WRITER = """
@@ -225,7 +225,7 @@ assert not list(path.parent.glob(".*.tmp"))
 """
 
 
-def test_a_writer_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
+def test_a_writer_killed_at_any_moment_leaves_a_complete_file(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", KILLED_WRITER, str(tmp_path / "f"), "30"],
         cwd=ROOT, timeout=60, check=True,

@@ -1,4 +1,4 @@
-"""Foreign text made visible: nothing of it is left out, hides, steers or costs much."""
+"""Untrusted text made visible: hidden and control characters are shown, none is dropped."""
 
 import unicodedata
 
@@ -35,7 +35,7 @@ HIDING = {
     "e" + "\u0301" * 10: "e" + "\u0301" * 8 + "<U+0301>" * 2,
     "\ud800": "<U+D800>",
 }
-"""Texts, and what is shown of them."""
+"""Texts with hidden characters, and what is shown instead."""
 
 PLAIN = (
     "tab\tand\nnewline, “quotes” — 漢字 é",
@@ -47,25 +47,25 @@ PLAIN = (
     "e\u0301 a\u0323\u0302",
     "[/] list[int] · ▸ <U+202E> ␛",
 )
-"""Texts that are what they look like."""
+"""Texts without hidden characters."""
 
 
 @pytest.mark.parametrize(("text", "shown"), HIDING.items(), ids=map(ascii, HIDING))
-def test_what_hides_is_shown_as_a_mark(text: str, shown: str) -> None:
+def test_hidden_characters_are_shown_as_marks(text: str, shown: str) -> None:
     assert make_visible(text) == shown
     assert make_visible(shown) is shown
     assert find_hidden(text) is not None
 
 
 @pytest.mark.parametrize("text", PLAIN, ids=ascii)
-def test_what_hides_nothing_stays_the_same_object(text: str) -> None:
+def test_text_without_hidden_characters_stays_the_same_object(text: str) -> None:
     assert make_visible(text) is text
     assert find_hidden(text) is None
 
 
 @given(st.text())
-@example("\u2028\u2029")  # spaces by their category, and shown as marks: they end lines
-def test_nothing_is_left_out_and_nothing_hides(text: str) -> None:
+@example("\u2028\u2029")  # separators by category, shown as marks since they end lines
+def test_no_visible_character_is_dropped_and_none_stays_hidden(text: str) -> None:
     shown = make_visible(text)
     assert len(shown) <= 9 * len(text)
     assert make_visible(shown) == shown
@@ -81,7 +81,7 @@ def test_nothing_is_left_out_and_nothing_hides(text: str) -> None:
     st.lists(st.text(alphabet="a\r\n\u200c\u200d\ufe0f👩💻❤می🏴\U000e0067\u0301\x1b", max_size=4))
 )
 @example(["\u2764", "\u200d\U0001f3f4"])
-def test_in_pieces_a_text_is_shown_as_in_one(pieces: list[str]) -> None:
+def test_a_text_in_pieces_is_shown_like_the_whole(pieces: list[str]) -> None:
     stream = VisibleStream()
     shown = "".join(map(stream.feed, pieces)) + stream.end()
     assert shown == make_visible("".join(pieces))
@@ -90,34 +90,34 @@ def test_in_pieces_a_text_is_shown_as_in_one(pieces: list[str]) -> None:
 @pytest.mark.parametrize(
     "unit", ["\x1b", "\r", "\u200d", "\u0301", "👩\u200d", "\U000e0067", "\r\n"]
 )
-def test_growth_is_bounded(unit: str) -> None:
+def test_the_length_of_the_result_is_bounded(unit: str) -> None:
     text = unit * 100_000
     assert len(make_visible(text)) <= 9 * len(text)
 
 
-def test_what_is_hidden_is_named_with_its_line() -> None:
+def test_a_hidden_character_is_named_with_its_line() -> None:
     assert find_hidden("a\nb\x1b") == "line 2 contains the character ␛ (U+001B)"
     assert find_hidden("a\nb\n\u202e") == "line 3 contains the character U+202E"
     assert find_hidden("echo a\r\n") == "line 1 contains the character ␍ (U+000D)"
 
 
 @pytest.mark.parametrize("text", [*HIDING, *PLAIN], ids=ascii)
-def test_what_was_shown_and_not_changed_is_what_it_was(text: str) -> None:
+def test_an_unedited_text_is_restored(text: str) -> None:
     assert restore_hidden(make_visible(text), text) == text
 
 
-def test_marks_in_an_edited_text_become_what_they_stood_for() -> None:
+def test_marks_in_an_edited_text_are_restored() -> None:
     original = "1. print \x1b[1m\n2. \u202estop"
     edited = make_visible(original).replace("stop", "go on, and write ␇")
     assert restore_hidden(edited, original) == "1. print \x1b[1m\n2. \u202ego on, and write ␇"
     assert restore_hidden("␛ stays␛", "␛ and \x1b") == "␛ stays␛"
 
 
-def test_programs_may_print_in_color_and_nothing_else_is_left_out() -> None:
+def test_only_color_sequences_are_removed_from_output() -> None:
     assert make_output_visible("\x1b[1;31mred\x1b[0m \x1b[2K\x1b]0;t\x07") == "red ␛[2K␛]0;t␇"
     assert make_output_visible("10%\r20%\rdone\r\nnext") == "10%␍\n20%␍\ndone\nnext"
 
 
-def test_names_stand_on_one_line_and_json_is_shown_whole() -> None:
+def test_names_become_one_line_and_json_is_made_visible() -> None:
     assert clean_line(" a\n\tb\x1b ") == "a b␛"
     assert make_json_visible({"\x1b": ["\u202e", 1, None]}) == {"␛": ["<U+202E>", 1, None]}

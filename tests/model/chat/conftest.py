@@ -1,4 +1,4 @@
-"""The stages that tests of conversations play on."""
+"""Fixtures for tests of conversations."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -8,33 +8,34 @@ import pytest
 from model.chat.interrupted_runs import recover
 from model.domain.events import ProjectAdded, WorktreeCreated
 from model.domain.resources import Project, Worktree
-from tests.model.chat.stage import Stage, stage_at
+from tests.model.chat.harness import Harness, open_harness
 
 
 @pytest.fixture
-async def after_kill(tmp_path: Path) -> AsyncIterator[Callable[[], Awaitable[Stage]]]:
-    """Opens what is on disk a second time: what a program finds after the first was killed."""
-    opened = []
+async def reopen_after_kill(tmp_path: Path) -> AsyncIterator[Callable[[], Awaitable[Harness]]]:
+    """Open the same database again, as a program does that starts after a kill."""
+    harnesses = []
 
-    async def open_again() -> Stage:
-        opened.append(await stage_at(tmp_path / "db"))
-        recover(opened[-1].store)
-        return opened[-1]
+    async def open_again() -> Harness:
+        harnesses.append(await open_harness(tmp_path / "db"))
+        recover(harnesses[-1].store)
+        return harnesses[-1]
 
     yield open_again
-    for again in opened:
-        await again.close()
+    for reopened in harnesses:
+        await reopened.close()
 
 
 @pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    made = await stage_at(tmp_path / "db")
-    await made.store.accept(
+async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
+    """A harness with one project, one worktree and the session `s`."""
+    opened = await open_harness(tmp_path / "db")
+    await opened.store.accept(
         ProjectAdded(project=Project(id="p", name="alpha", path="/a", added_at=1)),
         WorktreeCreated(
             worktree=Worktree(id="w", project_id="p", name="n", path="/w", branch="n", created_at=1)
         ),
     )
-    await made.add_session("s")
-    yield made
-    await made.close()
+    await opened.add_session("s")
+    yield opened
+    await opened.close()

@@ -1,118 +1,118 @@
-"""How many agents may run at once: who finds no place waits in order, and who rests gives way."""
+"""The limit on running agents: sessions beyond it wait in order, and idle agents give way."""
 
 import asyncio
 
 from model.chat.agent_pool import AgentPool
 from model.domain.events import PreferencesUpdated
 from model.preferences.schema import Preferences
-from tests.model.chat.stage import DONE, Stage
+from tests.model.chat.harness import DONE, Harness
 
 
-async def limit_to(stage: Stage, limit: int) -> None:
-    await stage.store.accept(PreferencesUpdated(changes={"agent_limit": limit}))
-    stage.chats.agent_pool.schedule()
+async def limit_to(harness: Harness, limit: int) -> None:
+    await harness.store.accept(PreferencesUpdated(changes={"agent_limit": limit}))
+    harness.chats.agent_pool.schedule()
 
 
-async def test_a_message_beyond_the_limit_waits_says_so_and_runs_when_one_has_finished(
-    stage: Stage,
+async def test_a_message_beyond_the_limit_waits_until_an_agent_is_idle(
+    harness: Harness,
 ) -> None:
-    await limit_to(stage, 1)
-    await stage.add_session("other")
-    await stage.chats.send("s", "first")
-    first = await stage.backend.newest()
-    await first.hears("send")
-    await stage.chats.send("other", "second")
-    await stage.until_told("Waiting for a free agent (1 of 1 running).")
-    assert stage.status("other") == "running"
-    assert len(stage.backend.puppets) == 1
+    await limit_to(harness, 1)
+    await harness.add_session("other")
+    await harness.chats.send("s", "first")
+    first = await harness.backend.newest()
+    await first.wait_for_call("send")
+    await harness.chats.send("other", "second")
+    await harness.wait_for_notice("Waiting for a free agent (1 of 1 running).")
+    assert harness.status("other") == "running"
+    assert len(harness.backend.puppets) == 1
     first.say(DONE)
-    second = await stage.backend.newest(2)
-    assert await second.hears("send") == ("send", "second")
-    assert first.closed, "a resting program gives its place away"
-    assert stage.status("s") == "idle"
+    second = await harness.backend.newest(2)
+    assert await second.wait_for_call("send") == ("send", "second")
+    assert first.closed, "an idle agent frees its slot"
+    assert harness.status("s") == "idle"
 
 
-async def test_those_who_wait_are_let_in_in_the_order_in_which_they_came(stage: Stage) -> None:
-    await limit_to(stage, 1)
+async def test_waiting_sessions_start_in_order(harness: Harness) -> None:
+    await limit_to(harness, 1)
     for key in ("a", "b"):
-        await stage.add_session(key)
-    await stage.chats.send("s", "first")
-    await stage.backend.newest()
+        await harness.add_session(key)
+    await harness.chats.send("s", "first")
+    await harness.backend.newest()
     for key in ("a", "b"):
-        await stage.chats.send(key, f"from {key}")
-        await stage.until_told("Waiting for a free agent")
+        await harness.chats.send(key, f"from {key}")
+        await harness.wait_for_notice("Waiting for a free agent")
     for number, words in ((2, "from a"), (3, "from b")):
-        stage.backend.puppets[-1].say(DONE)
-        puppet = await stage.backend.newest(number)
-        assert await puppet.hears("send") == ("send", words)
+        harness.backend.puppets[-1].say(DONE)
+        puppet = await harness.backend.newest(number)
+        assert await puppet.wait_for_call("send") == ("send", words)
 
 
-async def test_one_that_waits_can_be_stopped_and_takes_nobodys_turn(stage: Stage) -> None:
-    await limit_to(stage, 1)
+async def test_a_waiting_session_can_be_stopped_without_delaying_the_next(harness: Harness) -> None:
+    await limit_to(harness, 1)
     for key in ("a", "b"):
-        await stage.add_session(key)
-    await stage.chats.send("s", "first")
-    first = await stage.backend.newest()
+        await harness.add_session(key)
+    await harness.chats.send("s", "first")
+    first = await harness.backend.newest()
     for key in ("a", "b"):
-        await stage.chats.send(key, f"from {key}")
-        await stage.until_told("Waiting for a free agent")
-    await stage.chats.stop("a")
-    assert stage.status("a") == "idle"
+        await harness.chats.send(key, f"from {key}")
+        await harness.wait_for_notice("Waiting for a free agent")
+    await harness.chats.stop("a")
+    assert harness.status("a") == "idle"
     first.say(DONE)
-    assert await (await stage.backend.newest(2)).hears("send") == ("send", "from b")
+    assert await (await harness.backend.newest(2)).wait_for_call("send") == ("send", "from b")
 
 
-async def test_a_raised_limit_lets_in_at_once(stage: Stage) -> None:
-    await limit_to(stage, 1)
-    await stage.add_session("other")
-    await stage.chats.send("s", "first")
-    await stage.backend.newest()
-    await stage.chats.send("other", "second")
-    await stage.until_told("Waiting for a free agent")
-    await limit_to(stage, 2)
-    assert await (await stage.backend.newest(2)).hears("send") == ("send", "second")
-    assert stage.status("s") == "running"
+async def test_a_raised_limit_starts_a_waiting_session_at_once(harness: Harness) -> None:
+    await limit_to(harness, 1)
+    await harness.add_session("other")
+    await harness.chats.send("s", "first")
+    await harness.backend.newest()
+    await harness.chats.send("other", "second")
+    await harness.wait_for_notice("Waiting for a free agent")
+    await limit_to(harness, 2)
+    assert await (await harness.backend.newest(2)).wait_for_call("send") == ("send", "second")
+    assert harness.status("s") == "running"
 
 
-async def test_a_resting_program_goes_without_a_word_about_waiting(stage: Stage) -> None:
-    await limit_to(stage, 1)
-    await stage.add_session("other")
-    await stage.chats.send("s", "first")
-    (await stage.backend.newest()).say(DONE)
-    await stage.settled()
-    stage.notices()
-    await stage.chats.send("other", "second")
-    await (await stage.backend.newest(2)).hears("send")
-    assert stage.notices() == []
-    await stage.chats.send("s", "again")
-    stage.backend.puppets[1].say(DONE)
-    again = await stage.backend.newest(3)
-    assert again.launch.session_id == "s", "the one that gave way comes back when spoken to"
+async def test_an_idle_agent_is_replaced_without_a_notice(harness: Harness) -> None:
+    await limit_to(harness, 1)
+    await harness.add_session("other")
+    await harness.chats.send("s", "first")
+    (await harness.backend.newest()).say(DONE)
+    await harness.wait_for_turn()
+    harness.take_notices()
+    await harness.chats.send("other", "second")
+    await (await harness.backend.newest(2)).wait_for_call("send")
+    assert harness.take_notices() == []
+    await harness.chats.send("s", "again")
+    harness.backend.puppets[1].say(DONE)
+    again = await harness.backend.newest(3)
+    assert again.launch.session_id == "s", "the ended agent starts again with the next message"
 
 
-async def test_a_program_that_cannot_be_started_leaves_its_place(stage: Stage) -> None:
-    await limit_to(stage, 1)
-    stage.backend.missing = True
-    await stage.chats.send("s", "first")
-    await stage.settled()
-    stage.backend.missing = False
-    await stage.chats.send("s", "second")
-    assert await (await stage.backend.newest()).hears("send") == ("send", "second")
+async def test_an_agent_that_fails_to_start_frees_its_slot(harness: Harness) -> None:
+    await limit_to(harness, 1)
+    harness.backend.missing = True
+    await harness.chats.send("s", "first")
+    await harness.wait_for_turn()
+    harness.backend.missing = False
+    await harness.chats.send("s", "second")
+    assert await (await harness.backend.newest()).wait_for_call("send") == ("send", "second")
 
 
-async def test_the_one_that_has_rested_longest_goes_first() -> None:
-    gone: list[str] = []
-    room = AgentPool(lambda: 2)
-    one = await room.acquire(lambda: gone.append("one"), gone.append)
-    two = await room.acquire(lambda: gone.append("two"), gone.append)
-    room.mark_idle(two)
-    room.mark_idle(one)
-    waiting = asyncio.ensure_future(room.acquire(lambda: None, gone.append))
+async def test_the_longest_idle_agent_is_ended_first() -> None:
+    evicted: list[str] = []
+    pool = AgentPool(lambda: 2)
+    one = await pool.acquire(lambda: evicted.append("one"), evicted.append)
+    two = await pool.acquire(lambda: evicted.append("two"), evicted.append)
+    pool.mark_idle(two)
+    pool.mark_idle(one)
+    waiting = asyncio.ensure_future(pool.acquire(lambda: None, evicted.append))
     await asyncio.sleep(0)
-    assert gone == ["two"]
-    room.release(two)
+    assert evicted == ["two"]
+    pool.release(two)
     await waiting
-    assert gone == ["two"]
+    assert evicted == ["two"]
 
 
 def test_the_limit_is_a_preference() -> None:

@@ -1,4 +1,4 @@
-"""A session's life, told through a puppet: turns, the queue, stop, faults."""
+"""A session's turns, queue, stop and failures, with a puppet as the agent."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,17 +19,17 @@ from model.domain.resources import (
     ToolUseBlock,
     Usage,
 )
-from tests.model.chat.stage import DONE, Stage
+from tests.model.chat.harness import DONE, Harness
 from tests.patience import PATIENCE
 
 
-async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage) -> None:
-    sent = await stage.chats.send("s", "Fix the parser\nplease")
+async def test_a_message_runs_and_its_answer_streams_into_the_store(harness: Harness) -> None:
+    sent = await harness.chats.send("s", "Fix the parser\nplease")
     assert sent.status == "processing"
-    assert stage.session.status == "running"
-    assert stage.session.name == "Fix the parser"
-    puppet = await stage.backend.newest()
-    assert await puppet.hears("send") == ("send", "Fix the parser\nplease")
+    assert harness.session.status == "running"
+    assert harness.session.name == "Fix the parser"
+    puppet = await harness.backend.newest()
+    assert await puppet.wait_for_call("send") == ("send", "Fix the parser\nplease")
     puppet.say(
         base.TextDelta("t", "let me see", "thinking"),
         base.TextDelta("a", "It is "),
@@ -39,7 +39,7 @@ async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage
         base.TextDelta("b", "Done."),
         DONE,
     )
-    answer = await stage.settled()
+    answer = await harness.wait_for_turn()
     thinking, *rest = answer.content
     assert isinstance(thinking, ThinkingBlock)
     assert thinking.text == "let me see"
@@ -51,16 +51,16 @@ async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage
         TextBlock(text="Done."),
     ]
     assert (answer.status, answer.stop_reason) == ("completed", "end_turn")
-    assert stage.session.usage == Usage(input_tokens=2, output_tokens=3)
-    assert stage.session.unread
-    assert stage.session.last_run is not None
-    assert stage.session.last_run.status == "completed"
-    assert stage.session.message_count == len(await stage.messages()) == 2
+    assert harness.session.usage == Usage(input_tokens=2, output_tokens=3)
+    assert harness.session.unread
+    assert harness.session.last_run is not None
+    assert harness.session.last_run.status == "completed"
+    assert harness.session.message_count == len(await harness.messages()) == 2
 
 
-async def test_blocks_out_of_order_keep_their_places(stage: Stage) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+async def test_blocks_out_of_order_keep_their_places(harness: Harness) -> None:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(
         base.TextDelta("a", "one"),
         base.ToolUse("x", "run", {}),
@@ -71,7 +71,7 @@ async def test_blocks_out_of_order_keep_their_places(stage: Stage) -> None:
         base.ToolUse("x", "run", {"command": "ls"}),
         DONE,
     )
-    answer = await stage.settled()
+    answer = await harness.wait_for_turn()
     assert answer.content == [
         TextBlock(text="one!"),
         ToolUseBlock(id="x", name="run", input={"command": "ls"}),
@@ -82,10 +82,10 @@ async def test_blocks_out_of_order_keep_their_places(stage: Stage) -> None:
 
 
 async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gone(
-    stage: Stage,
+    harness: Harness,
 ) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(
         base.TextDelta("a", "provisional"),
         base.BlockDropped("a"),
@@ -94,19 +94,19 @@ async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gon
         base.TextFinal("c", "almost right"),
         DONE,
     )
-    assert (await stage.settled()).text.strip() == "never streamed\n\nalmost right"
+    assert (await harness.wait_for_turn()).text.strip() == "never streamed\n\nalmost right"
 
 
-async def test_hostile_text_of_an_agent_is_harmless_in_the_store(stage: Stage) -> None:
-    await stage.chats.send("s", "go \x1b[31m")
-    puppet = await stage.backend.newest()
+async def test_hostile_text_of_an_agent_is_escaped_in_the_store(harness: Harness) -> None:
+    await harness.chats.send("s", "go \x1b[31m")
+    puppet = await harness.backend.newest()
     puppet.say(
         base.TextDelta("a", "\x1b]52;c;aGk=\x07hi \ud800"),
         base.ToolUse("u", "run", {"command": "\x1b[2Jls"}),
         base.ToolResult("u", "\x9b31m"),
         DONE,
     )
-    answer = await stage.settled()
+    answer = await harness.wait_for_turn()
     everything = answer.model_dump_json()
     assert "␛]52;c;aGk=␇hi <U+D800>" in everything
     assert "␛[2Jls" in everything
@@ -116,361 +116,363 @@ async def test_hostile_text_of_an_agent_is_harmless_in_the_store(stage: Stage) -
 
 
 @pytest.mark.parametrize("kind", ["plan", "question", "permission", "failure"])
-async def test_hostile_text_in_what_is_asked_is_harmless_and_no_answer_is_lost(
-    stage: Stage, kind: str
+async def test_hostile_text_in_requests_is_escaped_and_answers_reach_the_agent(
+    harness: Harness, kind: str
 ) -> None:
     bad = "\x1b[31mlook\ud800\x00\u202e"
-    asked = Question(question=bad, header=bad, options=[QuestionOption(label=bad)])
-    told: dict[str, base.AgentEvent] = {
+    question = Question(question=bad, header=bad, options=[QuestionOption(label=bad)])
+    events: dict[str, base.AgentEvent] = {
         "plan": base.PlanProposed("r", bad),
-        "question": base.QuestionAsked("r", (asked,)),
+        "question": base.QuestionAsked("r", (question,)),
         "permission": base.PermissionRequested("r", bad, {bad: bad}, bad),
         "failure": base.TurnFailed(bad, "backend_error"),
     }
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
-    puppet.say(told[kind])
-    await stage.until(lambda: stage.status("s") in ("waiting", "failed"))
-    everything = stage.session.model_dump_json() + (await stage.messages())[-1].model_dump_json()
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
+    puppet.say(events[kind])
+    await harness.wait_until(lambda: harness.status("s") in ("waiting", "failed"))
+    everything = (
+        harness.session.model_dump_json() + (await harness.messages())[-1].model_dump_json()
+    )
     assert "␛[31mlook<U+D800>␀<U+202E>" in everything
     assert "\\u001b" not in everything and "\\u0000" not in everything
     match kind:
         case "plan":
-            await stage.chats.approve("s", "build", None)
-            assert await puppet.hears("approve") == ("approve", "r", "build", None)
+            await harness.chats.approve("s", "build", None)
+            assert await puppet.wait_for_call("approve") == ("approve", "r", "build", None)
         case "question":
             shown = "␛[31mlook<U+D800>␀<U+202E>"
-            await stage.chats.answer("s", {shown: shown})
-            assert await puppet.hears("answer") == ("answer", "r", {bad: bad})
+            await harness.chats.answer("s", {shown: shown})
+            assert await puppet.wait_for_call("answer") == ("answer", "r", {bad: bad})
         case "permission":
-            await stage.chats.permit("s", "r", "allow")
-            assert await puppet.hears("permit") == ("permit", "r", "allow", "")
+            await harness.chats.permit("s", "r", "allow")
+            assert await puppet.wait_for_call("permit") == ("permit", "r", "allow", "")
 
 
-async def test_a_message_during_a_run_waits_and_then_runs(stage: Stage) -> None:
-    await stage.chats.send("s", "first")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
-    second = await stage.chats.send("s", "second")
+async def test_a_message_during_a_run_waits_and_then_runs(harness: Harness) -> None:
+    await harness.chats.send("s", "first")
+    puppet = await harness.backend.newest()
+    await puppet.wait_for_call("send")
+    second = await harness.chats.send("s", "second")
     assert second.status == "sent"
-    assert [(m.text, m.status) for m in stage.store.state.queued["s"]] == [("second", "sent")]
+    assert [(m.text, m.status) for m in harness.store.state.queued["s"]] == [("second", "sent")]
     puppet.say(base.TextDelta("a", "one"), DONE)
-    assert await puppet.hears("send") == ("send", "second")
-    assert stage.store.state.queued == {}
+    assert await puppet.wait_for_call("send") == ("send", "second")
+    assert harness.store.state.queued == {}
     puppet.say(base.TextDelta("b", "two"), DONE)
-    await stage.settled()
-    messages = await stage.messages()
+    await harness.wait_for_turn()
+    messages = await harness.messages()
     assert [m.text for m in messages] == ["first", "one", "second", "two"]
     assert {m.status for m in messages} == {"completed"}
 
 
-async def test_a_waiting_message_can_be_taken_back(stage: Stage) -> None:
-    await stage.chats.send("s", "first")
-    waiting = await stage.chats.send("s", "second")
-    await stage.chats.remove_queued("s", waiting.message_id)
-    assert stage.store.state.queued == {}
+async def test_a_queued_message_can_be_removed(harness: Harness) -> None:
+    await harness.chats.send("s", "first")
+    waiting = await harness.chats.send("s", "second")
+    await harness.chats.remove_queued("s", waiting.message_id)
+    assert harness.store.state.queued == {}
     with pytest.raises(SpinneyError, match="no longer queued"):
-        await stage.chats.remove_queued("s", waiting.message_id)
+        await harness.chats.remove_queued("s", waiting.message_id)
 
 
-async def test_a_message_runs_though_the_turn_ends_while_it_is_being_accepted(
-    stage: Stage,
+async def test_a_message_runs_if_the_turn_ends_while_it_is_being_saved(
+    harness: Harness,
 ) -> None:
-    await stage.chats.send("s", "first")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
-    async with stage.slow_disk(stage.chats.send("s", "second")) as sending:
+    await harness.chats.send("s", "first")
+    puppet = await harness.backend.newest()
+    await puppet.wait_for_call("send")
+    async with harness.slow_disk(harness.chats.send("s", "second")) as sending:
         puppet.say(base.TextDelta("a", "one"), DONE)
-        await stage.until(lambda: stage.session.status == "idle")
+        await harness.wait_until(lambda: harness.session.status == "idle")
     assert (await sending).status == "sent"
-    assert await puppet.hears("send") == ("send", "second")
-    assert stage.store.state.queued == {}
+    assert await puppet.wait_for_call("send") == ("send", "second")
+    assert harness.store.state.queued == {}
 
 
-async def test_a_message_that_is_being_taken_back_is_not_run_when_the_turn_ends(
-    stage: Stage,
+async def test_a_message_that_is_being_removed_is_not_run_when_the_turn_ends(
+    harness: Harness,
 ) -> None:
-    await stage.chats.send("s", "first")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
-    regretted = await stage.chats.send("s", "second")
-    await stage.chats.send("s", "third")
-    async with stage.slow_disk(stage.chats.remove_queued("s", regretted.message_id)):
+    await harness.chats.send("s", "first")
+    puppet = await harness.backend.newest()
+    await puppet.wait_for_call("send")
+    removed = await harness.chats.send("s", "second")
+    await harness.chats.send("s", "third")
+    async with harness.slow_disk(harness.chats.remove_queued("s", removed.message_id)):
         puppet.say(base.TextDelta("a", "one"), DONE)
-        await stage.until(lambda: stage.session.last_run is not None)
-    assert await puppet.hears("send") == ("send", "third")
-    assert stage.store.state.queued == {}
+        await harness.wait_until(lambda: harness.session.last_run is not None)
+    assert await puppet.wait_for_call("send") == ("send", "third")
+    assert harness.store.state.queued == {}
 
 
-async def test_stop_keeps_what_had_arrived_and_the_next_message_works(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_stop_keeps_received_text_and_the_next_message_works(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", PATIENCE)
-    await stage.chats.send("s", "first")
-    puppet = await stage.backend.newest()
+    await harness.chats.send("s", "first")
+    puppet = await harness.backend.newest()
     puppet.say(base.TextDelta("a", "half a"))
-    await stage.until(lambda: bool(stage.store.state.streaming))
-    await puppet.hears("send")
-    session = await stage.chats.stop("s")
+    await harness.wait_until(lambda: bool(harness.store.state.streaming))
+    await puppet.wait_for_call("send")
+    session = await harness.chats.stop("s")
     assert session.status == "idle"
-    answer = (await stage.messages())[-1]
+    answer = (await harness.messages())[-1]
     assert (answer.text, answer.stop_reason) == ("half a", "stopped")
-    await stage.chats.send("s", "second")
-    await puppet.hears("send")
+    await harness.chats.send("s", "second")
+    await puppet.wait_for_call("send")
     puppet.say(base.TextDelta("b", "fine"), DONE)
-    assert (await stage.settled()).text == "fine"
+    assert (await harness.wait_for_turn()).text == "fine"
 
 
 async def test_an_agent_that_ignores_stop_is_ended(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
-    await stage.chats.send("s", "first")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
-    puppet.deaf = True
-    assert (await stage.chats.stop("s")).status == "idle"
-    await stage.chats.send("s", "again")
-    assert await (await stage.backend.newest(2)).hears("send") == ("send", "again")
+    await harness.chats.send("s", "first")
+    puppet = await harness.backend.newest()
+    await puppet.wait_for_call("send")
+    puppet.ignores_stop = True
+    assert (await harness.chats.stop("s")).status == "idle"
+    await harness.chats.send("s", "again")
+    assert await (await harness.backend.newest(2)).wait_for_call("send") == ("send", "again")
     assert puppet.closed, "two programs on one conversation would write over each other"
 
 
-async def test_an_agent_that_takes_no_message_can_be_stopped(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_an_agent_that_accepts_no_message_can_be_stopped(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
-    await stage.chats.send("s", "first")
-    puppet = await stage.backend.newest()
+    await harness.chats.send("s", "first")
+    puppet = await harness.backend.newest()
     puppet.say(DONE)
-    await stage.settled()
-    puppet.stuck = puppet.deaf = True
-    await stage.chats.send("s", "second")
-    await puppet.hears("send")
-    assert (await stage.chats.stop("s")).status == "idle"
-    assert (await stage.messages())[-1].status == "completed"
+    await harness.wait_for_turn()
+    puppet.blocks_send = puppet.ignores_stop = True
+    await harness.chats.send("s", "second")
+    await puppet.wait_for_call("send")
+    assert (await harness.chats.stop("s")).status == "idle"
+    assert (await harness.messages())[-1].status == "completed"
 
 
-async def test_what_is_told_after_its_turn_opens_no_answer(stage: Stage) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+async def test_events_after_the_turn_start_no_message(harness: Harness) -> None:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(base.TextDelta("a", "Done."), DONE)
-    await stage.settled()
-    before = await stage.messages()
+    await harness.wait_for_turn()
+    before = await harness.messages()
     late = base.QuestionAsked("late", (Question(question="Now?"),))
     puppet.say(base.ToolResult("t", "late"), late, DONE, base.Notice("still here"))
-    await stage.until_told("still here")
-    assert await stage.messages() == before
-    assert (stage.session.status, stage.session.waiting_for) == ("idle", None)
+    await harness.wait_for_notice("still here")
+    assert await harness.messages() == before
+    assert (harness.session.status, harness.session.waiting_for) == ("idle", None)
 
 
-async def test_stopping_what_does_not_run_is_no_error(stage: Stage) -> None:
-    assert (await stage.chats.stop("s")).status == "idle"
+async def test_stopping_an_idle_session_is_no_error(harness: Harness) -> None:
+    assert (await harness.chats.stop("s")).status == "idle"
 
 
 async def test_an_agent_that_dies_fails_the_turn_and_the_next_message_resumes(
-    stage: Stage,
+    harness: Harness,
 ) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(base.ConversationIdentified("token-1"), base.TextDelta("a", "half"))
-    await stage.until(lambda: bool(stage.store.state.streaming))
+    await harness.wait_until(lambda: bool(harness.store.state.streaming))
     puppet.die()
-    answer = await stage.settled()
-    assert stage.session.status == "failed"
+    answer = await harness.wait_for_turn()
+    assert harness.session.status == "failed"
     assert answer.text == "half"
     assert answer.error is not None
     assert answer.error.error_type == "backend_error"
-    await stage.chats.send("s", "again")
-    second = await stage.backend.newest(2)
+    await harness.chats.send("s", "again")
+    second = await harness.backend.newest(2)
     assert second.launch.resume_token == "token-1"
 
 
-async def test_an_agent_that_is_not_installed_says_so_in_the_conversation(stage: Stage) -> None:
-    stage.backend.missing = True
-    await stage.chats.send("s", "go")
-    answer = await stage.settled()
+async def test_a_missing_agent_is_reported_in_the_conversation(harness: Harness) -> None:
+    harness.backend.missing = True
+    await harness.chats.send("s", "go")
+    answer = await harness.wait_for_turn()
     assert answer.error is not None
     assert (answer.error.error, answer.error.error_type) == (
         "The agent is not installed.",
         "backend_unavailable",
     )
-    stage.backend.missing = False
-    await stage.chats.send("s", "now")
-    await (await stage.backend.newest()).hears("send")
+    harness.backend.missing = False
+    await harness.chats.send("s", "now")
+    await (await harness.backend.newest()).wait_for_call("send")
 
 
-async def test_a_failed_turn_tells_the_kind_of_failure(stage: Stage) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+async def test_a_failed_turn_reports_the_kind_of_failure(harness: Harness) -> None:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(base.TurnFailed("Too many requests.", "rate_limit_error", retry_after=30))
-    answer = await stage.settled()
+    answer = await harness.wait_for_turn()
     assert answer.error is not None
     assert answer.error.error_type == "rate_limit_error"
-    assert stage.session.last_run is not None
-    assert stage.session.last_run.error == "Too many requests. The limit ends in 30 seconds."
-    assert stage.session.last_run.retry_after == 30
+    assert harness.session.last_run is not None
+    assert harness.session.last_run.error == "Too many requests. The limit ends in 30 seconds."
+    assert harness.session.last_run.retry_after == 30
 
 
-async def test_a_turn_that_nobody_asked_for_is_shown(stage: Stage) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+async def test_a_turn_started_by_the_agent_is_shown(harness: Harness) -> None:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(DONE)
-    await stage.settled()
+    await harness.wait_for_turn()
     puppet.say(base.TurnStarted(), base.TextDelta("z", "the tests are through"))
-    await stage.until(lambda: stage.session.status == "running")
+    await harness.wait_until(lambda: harness.session.status == "running")
     puppet.say(DONE)
-    assert (await stage.settled()).text == "the tests are through"
+    assert (await harness.wait_for_turn()).text == "the tests are through"
 
 
-async def test_a_changed_mode_reaches_the_running_agent(stage: Stage) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
-    await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
-    await stage.chats.configure("s")
-    assert await puppet.hears("configure") == ("configure", "yolo", "m", "ultrathink")
+async def test_a_changed_mode_reaches_the_running_agent(harness: Harness) -> None:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
+    await puppet.wait_for_call("send")
+    await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
+    await harness.chats.configure("s")
+    assert await puppet.wait_for_call("configure") == ("configure", "yolo", "m", "ultrathink")
 
 
-async def test_a_mode_that_holds_from_the_next_turn_on_is_told_until_then(stage: Stage) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
-    await puppet.hears("send")
-    await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
+async def test_the_mode_of_a_turn_is_shown_while_it_differs_from_the_sessions(
+    harness: Harness,
+) -> None:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
+    await puppet.wait_for_call("send")
+    await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
     puppet.say(base.TurnModeReported("plan"))
-    await stage.until(lambda: stage.session.turn_mode == "plan")
+    await harness.wait_until(lambda: harness.session.turn_mode == "plan")
     puppet.say(base.PermissionRequested("p1", "Bash", {"command": "ls"}))
-    await stage.until(lambda: stage.session.request is not None)
-    assert stage.session.request and stage.session.request.execution_mode == "plan"
-    await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "plan"}))
+    await harness.wait_until(lambda: harness.session.request is not None)
+    assert harness.session.request and harness.session.request.execution_mode == "plan"
+    await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "plan"}))
     puppet.say(base.TurnModeReported("plan"))
-    await stage.until(lambda: stage.session.turn_mode is None)
+    await harness.wait_until(lambda: harness.session.turn_mode is None)
     puppet.say(base.TurnModeReported("build"))
-    await stage.until(lambda: stage.session.turn_mode == "build")
+    await harness.wait_until(lambda: harness.session.turn_mode == "build")
     puppet.say(DONE)
-    await stage.until(lambda: stage.session.status == "idle")
-    assert stage.session.turn_mode is None
+    await harness.wait_until(lambda: harness.session.status == "idle")
+    assert harness.session.turn_mode is None
 
 
-async def test_a_worktree_that_is_being_made_takes_no_message_yet(stage: Stage) -> None:
-    worktree = stage.store.state.worktrees["w"].model_copy(update={"status": "creating"})
-    await stage.store.accept(WorktreeUpdated(worktree=worktree))
+async def test_a_worktree_that_is_being_created_accepts_no_message(harness: Harness) -> None:
+    worktree = harness.store.state.worktrees["w"].model_copy(update={"status": "creating"})
+    await harness.store.accept(WorktreeUpdated(worktree=worktree))
     with pytest.raises(SpinneyError, match="'n' is still being created") as refused:
-        await stage.chats.send("s", "too early")
+        await harness.chats.send("s", "too early")
     assert refused.value.error_type == "conflict"
-    assert await stage.messages() == []
+    assert await harness.messages() == []
 
 
 @pytest.mark.parametrize("text", ["", "   \n"])
-async def test_an_empty_message_is_refused(stage: Stage, text: str) -> None:
+async def test_an_empty_message_is_refused(harness: Harness, text: str) -> None:
     with pytest.raises(SpinneyError, match="empty"):
-        await stage.chats.send("s", text)
+        await harness.chats.send("s", text)
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/proc/self/environ", "/tmp", "relative.txt"])
-async def test_only_readable_regular_files_go_with_a_message(stage: Stage, name: str) -> None:
+async def test_only_readable_regular_files_can_be_attached(harness: Harness, name: str) -> None:
     with pytest.raises(SpinneyError, match="Not a readable file"):
-        await stage.chats.send("s", "look", files=[name])
-    assert stage.session.status == "idle"
+        await harness.chats.send("s", "look", files=[name])
+    assert harness.session.status == "idle"
 
 
 @pytest.mark.parametrize("way", ["//proc/self/environ", "link", "folder/environ", "sys"])
-async def test_what_the_system_tells_of_processes_goes_with_no_message_by_whatever_way(
-    stage: Stage, tmp_path: Path, way: str
+async def test_files_of_proc_and_sys_cannot_be_attached_by_any_path(
+    harness: Harness, tmp_path: Path, way: str
 ) -> None:
     (tmp_path / "link").symlink_to("/proc/self/environ")
     (tmp_path / "folder").symlink_to("/proc/self")
     (tmp_path / "sys").symlink_to("/sys/kernel/mm/transparent_hugepage/enabled")
     with pytest.raises(SpinneyError, match="Not a readable file"):
-        await stage.chats.send("s", "look", files=[str(tmp_path / way)])
+        await harness.chats.send("s", "look", files=[str(tmp_path / way)])
     (tmp_path / "own").write_text("fine")
     (tmp_path / "way").symlink_to(tmp_path / "own")
-    await stage.chats.send("s", "look", files=[str(tmp_path / "way")])
+    await harness.chats.send("s", "look", files=[str(tmp_path / "way")])
 
 
-async def test_after_a_kill_nothing_accepted_is_lost_and_the_session_goes_on(
-    stage: Stage, after_kill: Callable[[], Awaitable[Stage]]
+async def test_after_a_kill_no_accepted_message_is_lost_and_the_session_resumes(
+    harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
-    await stage.chats.send("s", "first")
-    puppet = await stage.backend.newest()
+    await harness.chats.send("s", "first")
+    puppet = await harness.backend.newest()
     puppet.say(base.ConversationIdentified("token"), base.TextDelta("a", "half an answer"))
-    await stage.until(lambda: bool(stage.store.state.streaming))
-    await stage.chats.send("s", "waits")
-    await stage.store.flush()
+    await harness.wait_until(lambda: bool(harness.store.state.streaming))
+    await harness.chats.send("s", "waits")
+    await harness.store.flush()
 
-    after = await after_kill()
-    assert after.session.status == "idle"
-    assert after.session.last_run is not None
-    assert after.session.last_run.status == "interrupted"
-    first, answer = await after.messages()
+    reopened = await reopen_after_kill()
+    assert reopened.session.status == "idle"
+    assert reopened.session.last_run is not None
+    assert reopened.session.last_run.status == "interrupted"
+    first, answer = await reopened.messages()
     assert (first.text, answer.text) == ("first", "half an answer")
     assert answer.error is not None
-    assert [m.text for m in after.store.state.queued["s"]] == ["waits"]
-    await after.chats.send("s", "go on")
-    resumed = await after.backend.newest()
+    assert [m.text for m in reopened.store.state.queued["s"]] == ["waits"]
+    await reopened.chats.send("s", "go on")
+    resumed = await reopened.backend.newest()
     assert resumed.launch.resume_token == "token"
-    await resumed.hears("send")
+    await resumed.wait_for_call("send")
     resumed.say(DONE)
-    assert await resumed.hears("send") == ("send", "waits")
+    assert await resumed.wait_for_call("send") == ("send", "waits")
 
 
 async def test_a_plan_outlives_the_agent_that_proposed_it(
-    stage: Stage, after_kill: Callable[[], Awaitable[Stage]]
+    harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
-    await stage.chats.send("s", "plan it")
-    puppet = await stage.backend.newest()
+    await harness.chats.send("s", "plan it")
+    puppet = await harness.backend.newest()
     puppet.say(base.PlanProposed("r", "1. read\n2. write"))
-    await stage.until(lambda: stage.session.waiting_for == "plan")
-    await stage.store.flush()
+    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    await harness.store.flush()
 
-    after = await after_kill()
-    assert after.session.waiting_for == "plan"
-    session = await after.chats.approve("s", "build", None)
+    reopened = await reopen_after_kill()
+    assert reopened.session.waiting_for == "plan"
+    session = await reopened.chats.approve("s", "build", None)
     assert (session.status, session.execution_mode) == ("running", "build")
-    resumed = await after.backend.newest()
-    assert "1. read\n2. write" in str((await resumed.hears("send"))[1])
-    plans = [b for m in await after.messages() for b in m.content if isinstance(b, PlanBlock)]
+    resumed = await reopened.backend.newest()
+    assert "1. read\n2. write" in str((await resumed.wait_for_call("send"))[1])
+    plans = [b for m in await reopened.messages() for b in m.content if isinstance(b, PlanBlock)]
     assert [plan.approved for plan in plans] == ["build"]
 
 
-async def test_a_program_that_starts_slowly_is_told(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_slow_start_is_reported(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.chat.agent_process.START_NOTICE_DELAY", 0.0)
     started = asyncio.Event()
-    open_now = stage.backend.open
+    open_now = harness.backend.open
 
     async def open_late(launch: base.Launch) -> base.Agent:
         await started.wait()
         return await open_now(launch)
 
-    monkeypatch.setattr(stage.backend, "open", open_late)
-    await stage.chats.send("s", "hello")
-    await stage.until_told("still starting")
+    monkeypatch.setattr(harness.backend, "open", open_late)
+    await harness.chats.send("s", "hello")
+    await harness.wait_for_notice("still starting")
     started.set()
-    assert await (await stage.backend.newest()).hears("send") == ("send", "hello")
+    assert await (await harness.backend.newest()).wait_for_call("send") == ("send", "hello")
 
 
-async def test_stopping_a_program_that_still_starts_leaves_none_behind(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_stopping_during_the_start_leaves_no_agent_running(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opening, may_open = asyncio.Event(), asyncio.Event()
-    open_at_once = stage.backend.open
+    open_at_once = harness.backend.open
 
     async def open_slowly(launch: base.Launch) -> base.Agent:
         opening.set()
         await may_open.wait()
         return await open_at_once(launch)
 
-    monkeypatch.setattr(stage.backend, "open", open_slowly)
-    await stage.chats.send("s", "go")
+    monkeypatch.setattr(harness.backend, "open", open_slowly)
+    await harness.chats.send("s", "go")
     await opening.wait()
-    assert (await stage.chats.stop("s")).status == "idle"
+    assert (await harness.chats.stop("s")).status == "idle"
     may_open.set()
-    await (await stage.backend.newest()).hears("close")
+    await (await harness.backend.newest()).wait_for_call("close")
 
 
-async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_an_agent_that_never_starts_blocks_neither_stop_nor_end(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.agent_process.CLOSE_TIMEOUT", 0.05)
     opening, cancelled = asyncio.Event(), asyncio.Event()
@@ -483,72 +485,72 @@ async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
             cancelled.set()
         raise AssertionError
 
-    monkeypatch.setattr(stage.backend, "open", never)
-    await stage.chats.send("s", "go")
+    monkeypatch.setattr(harness.backend, "open", never)
+    await harness.chats.send("s", "go")
     await opening.wait()
-    assert (await stage.chats.stop("s")).status == "idle"
-    await stage.chats.end_agent("s")
+    assert (await harness.chats.stop("s")).status == "idle"
+    await harness.chats.end_agent("s")
     await cancelled.wait()
 
 
-async def test_an_idle_program_is_ended_and_resumed_by_the_next_message(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_an_idle_agent_is_ended_and_resumed_by_the_next_message(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.agent_process.IDLE_TIMEOUT", 0.01)
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(base.ConversationIdentified("token"), DONE)
-    await puppet.hears("close")
-    await stage.chats.send("s", "again")
-    assert (await stage.backend.newest(2)).launch.resume_token == "token"
+    await puppet.wait_for_call("close")
+    await harness.chats.send("s", "again")
+    assert (await harness.backend.newest(2)).launch.resume_token == "token"
 
 
-async def test_an_agent_whose_directory_was_made_anew_is_started_anew(stage: Stage) -> None:
-    await stage.chats.send("s", "one")
-    first = await stage.backend.newest()
+async def test_an_agent_whose_directory_was_recreated_is_restarted(harness: Harness) -> None:
+    await harness.chats.send("s", "one")
+    first = await harness.backend.newest()
     first.say(base.ConversationIdentified("the conversation"), DONE)
-    await stage.settled()
-    await stage.chats.send("s", "two")
-    await first.hears("configure")
+    await harness.wait_for_turn()
+    await harness.chats.send("s", "two")
+    await first.wait_for_call("configure")
     first.say(DONE)
-    await stage.settled()
-    stage.directory = (1, 2)
-    await stage.chats.send("s", "three")
-    second = await stage.backend.newest(2)
+    await harness.wait_for_turn()
+    harness.directory = (1, 2)
+    await harness.chats.send("s", "three")
+    second = await harness.backend.newest(2)
     assert first.closed
     assert second.launch.resume_token == "the conversation"
-    await second.hears("send")
+    await second.wait_for_call("send")
     second.say(DONE)
-    await stage.settled()
+    await harness.wait_for_turn()
 
 
-async def test_what_a_person_shall_not_miss_stands_in_the_conversation_once(stage: Stage) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+async def test_a_conversation_note_is_shown_once(harness: Harness) -> None:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(
         base.ConversationNote("No hooks\nrun."),
         base.TextDelta("a", "one"),
         base.ConversationNote("No hooks\nrun."),
     )
     puppet.say(DONE)
-    blocks = (await stage.settled()).content
+    blocks = (await harness.wait_for_turn()).content
     assert [block.text for block in blocks if isinstance(block, TextBlock)] == [
         "> **Spinney:** No hooks run.",
         "one",
     ]
     puppet.say(base.ConversationNote("A server is gone."))  # it waits for the next answer
-    await puppet.hears("send")
-    await stage.chats.send("s", "on")
-    await puppet.hears("send")
+    await puppet.wait_for_call("send")
+    await harness.chats.send("s", "on")
+    await puppet.wait_for_call("send")
     puppet.say(base.TextDelta("b", "two"), DONE)
-    assert "A server is gone" in (await stage.settled()).text
+    assert "A server is gone" in (await harness.wait_for_turn()).text
 
 
-async def test_what_happens_again_is_told_again(stage: Stage) -> None:
+async def test_a_compaction_note_is_shown_each_time(harness: Harness) -> None:
     puppet = None
     for _ in range(2):
-        await stage.chats.send("s", "/compact")
-        puppet = puppet or await stage.backend.newest()
+        await harness.chats.send("s", "/compact")
+        puppet = puppet or await harness.backend.newest()
         puppet.say(base.COMPACTION_NOTE, DONE)
-        assert "shortened to a summary" in (await stage.settled()).text
-        await puppet.hears("send")
+        assert "shortened to a summary" in (await harness.wait_for_turn()).text
+        await puppet.wait_for_call("send")

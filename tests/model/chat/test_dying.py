@@ -1,4 +1,4 @@
-"""Agents that die just as a turn begins."""
+"""Agents that exit at the start of a turn."""
 
 import asyncio
 import threading
@@ -9,63 +9,65 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.domain.resources import Question, Session
-from tests.model.chat.stage import DONE, Stage
+from tests.model.chat.harness import DONE, Harness
 from tests.patience import PATIENCE
 from tests.puppet import Puppet
 
 
-async def asked_before(stage: Stage) -> Puppet:
-    """An agent that rests after its first turn."""
-    await stage.chats.send("s", "one")
-    puppet = await stage.backend.newest()
+async def run_first_turn(harness: Harness) -> Puppet:
+    """Run one turn and return its agent, which is idle afterwards."""
+    await harness.chats.send("s", "one")
+    puppet = await harness.backend.newest()
     puppet.say(base.TextDelta("a", "first"), DONE)
-    await stage.settled()
+    await harness.wait_for_turn()
     return puppet
 
 
-async def test_one_that_dies_before_it_is_asked_is_started_again_for_the_turn(
-    stage: Stage,
+async def test_an_agent_that_exits_before_the_message_is_sent_is_restarted(
+    harness: Harness,
 ) -> None:
-    puppet = await asked_before(stage)
-    found, look = threading.Event(), stage.identify_directory
+    puppet = await run_first_turn(harness)
+    may_identify, identify = threading.Event(), harness.identify_directory
 
-    def found_late(session: Session) -> tuple[int, int]:
-        assert found.wait(PATIENCE)
-        return look(session)
+    def identify_late(session: Session) -> tuple[int, int]:
+        assert may_identify.wait(PATIENCE)
+        return identify(session)
 
-    stage.identify_directory = found_late  # type: ignore[method-assign]
-    await stage.chats.send("s", "two")
+    harness.identify_directory = identify_late  # type: ignore[method-assign]
+    await harness.chats.send("s", "two")
     puppet.die()
-    await puppet.hears("close")
-    found.set()
-    again = await stage.backend.newest(2)
-    assert await again.hears("send") == ("send", "two")
-    assert stage.session.status == "running"
+    await puppet.wait_for_call("close")
+    may_identify.set()
+    again = await harness.backend.newest(2)
+    assert await again.wait_for_call("send") == ("send", "two")
+    assert harness.session.status == "running"
     again.say(base.TextDelta("b", "second"), DONE)
-    answer = await stage.settled()
-    assert (answer.text, answer.error, stage.session.status) == ("second", None, "idle")
+    answer = await harness.wait_for_turn()
+    assert (answer.text, answer.error, harness.session.status) == ("second", None, "idle")
 
 
-async def test_one_that_dies_while_it_is_asked_fails_the_turn_once(stage: Stage) -> None:
-    puppet = await asked_before(stage)
+async def test_an_agent_that_exits_while_the_message_is_sent_fails_the_turn_once(
+    harness: Harness,
+) -> None:
+    puppet = await run_first_turn(harness)
 
     async def send(prompt: base.Prompt) -> None:
         puppet.die()
-        await puppet.hears("close")
-        raise SpinneyError("Nobody listens.", "backend_error")
+        await puppet.wait_for_call("close")
+        raise SpinneyError("The agent is gone.", "backend_error")
 
     puppet.send = send  # type: ignore[method-assign]
-    await stage.chats.send("s", "two")
-    await stage.settled()
-    turn = stage.chats._conversation("s")._turn
+    await harness.chats.send("s", "two")
+    await harness.wait_for_turn()
+    turn = harness.chats._conversation("s")._turn
     assert turn is not None
     await asyncio.wait([turn])
-    failed = [message for message in await stage.messages() if message.error is not None]
+    failed = [message for message in await harness.messages() if message.error is not None]
     assert len(failed) == 1
-    assert stage.session.status == "failed"
+    assert harness.session.status == "failed"
 
 
-def asks(kind: str) -> base.AgentEvent:
+def make_request(kind: str) -> base.AgentEvent:
     match kind:
         case "plan":
             return base.PlanProposed("r", "old plan")
@@ -75,109 +77,118 @@ def asks(kind: str) -> base.AgentEvent:
             return base.PermissionRequested("r", "Bash", {"command": "ls"}, "")
 
 
-async def says(stage: Stage) -> None:
-    await stage.chats.send("s", "smaller, please", message_id="mine")
+async def send_comment(harness: Harness) -> None:
+    await harness.chats.send("s", "smaller, please", message_id="mine")
 
 
-async def approves(stage: Stage) -> None:
-    await stage.chats.approve("s", "build", None)
+async def approve_plan(harness: Harness) -> None:
+    await harness.chats.approve("s", "build", None)
 
 
-async def answers(stage: Stage) -> None:
-    await stage.chats.answer("s", "this one")
+async def answer_question(harness: Harness) -> None:
+    await harness.chats.answer("s", "this one")
 
 
-async def allows(stage: Stage) -> None:
-    await stage.chats.permit("s", "r", "allow_session")
+async def allow_for_session(harness: Harness) -> None:
+    await harness.chats.permit("s", "r", "allow_session")
 
 
 ANSWERS = [
-    ("plan", "discuss", says),
-    ("plan", "approve", approves),
-    ("question", "answer", says),
-    ("question", "answer", answers),
-    ("permission", "permit", allows),
+    ("plan", "discuss", send_comment),
+    ("plan", "approve", approve_plan),
+    ("question", "answer", send_comment),
+    ("question", "answer", answer_question),
+    ("permission", "permit", allow_for_session),
 ]
-Answering = Callable[[Stage], Awaitable[None]]
+Answering = Callable[[Harness], Awaitable[None]]
 
 
-async def asked(stage: Stage, kind: str) -> Puppet:
-    """An agent that waits for a person."""
-    await stage.chats.send("s", "one")
-    puppet = await stage.backend.newest()
-    puppet.say(asks(kind))
-    await stage.until(lambda: stage.session.waiting_for == kind)
+async def start_request(harness: Harness, kind: str) -> Puppet:
+    """Start a turn in which the agent makes this request, and wait for it."""
+    await harness.chats.send("s", "one")
+    puppet = await harness.backend.newest()
+    puppet.say(make_request(kind))
+    await harness.wait_until(lambda: harness.session.waiting_for == kind)
     return puppet
 
 
 @pytest.mark.parametrize(("kind", "call", "give"), ANSWERS)
-async def test_what_an_agent_refuses_to_be_told_is_asked_again(
-    stage: Stage, kind: str, call: str, give: Answering
+async def test_a_request_stays_open_if_the_agent_refuses_the_answer(
+    harness: Harness, kind: str, call: str, give: Answering
 ) -> None:
-    puppet = await asked(stage, kind)
-    before, request, take = await stage.messages(), stage.session.request, getattr(puppet, call)
+    puppet = await start_request(harness, kind)
+    before, request, deliver = (
+        await harness.messages(),
+        harness.session.request,
+        getattr(puppet, call),
+    )
 
     async def refuse(*_: object) -> None:
         raise SpinneyError("It does not listen.", "backend_error")
 
     setattr(puppet, call, refuse)
     with pytest.raises(SpinneyError, match="does not listen"):
-        await give(stage)
-    assert (stage.session.waiting_for, stage.session.request) == (kind, request)
-    assert stage.session.execution_mode == "plan"
-    assert await stage.messages() == before
-    setattr(puppet, call, take)
-    await give(stage)
-    assert (await puppet.hears(call))[:2] == (call, "r")
-    assert stage.session.status == "running"
+        await give(harness)
+    assert (harness.session.waiting_for, harness.session.request) == (kind, request)
+    assert harness.session.execution_mode == "plan"
+    assert await harness.messages() == before
+    setattr(puppet, call, deliver)
+    await give(harness)
+    assert (await puppet.wait_for_call(call))[:2] == (call, "r")
+    assert harness.session.status == "running"
     puppet.say(base.TextDelta("b", "done"), DONE)
-    answer = await stage.settled()
+    answer = await harness.wait_for_turn()
     assert "done" in answer.text
-    assert [m.text for m in await stage.messages() if m.role == "user"][1:] == (
-        ["smaller, please"] if give is says else []
+    assert [m.text for m in await harness.messages() if m.role == "user"][1:] == (
+        ["smaller, please"] if give is send_comment else []
     )
 
 
 @pytest.mark.parametrize("refuses", [True, False])
-async def test_a_plan_whose_agent_dies_of_what_is_said_is_set_aside_and_the_words_are_not_said(
-    stage: Stage, *, refuses: bool
+async def test_a_plan_whose_agent_exits_on_a_comment_is_set_aside_and_the_comment_is_dropped(
+    harness: Harness, *, refuses: bool
 ) -> None:
-    puppet = await asked(stage, "plan")
+    puppet = await start_request(harness, "plan")
 
     async def die(*_: object) -> None:
         puppet.say(base.TextDelta("b", "Well,"))
         puppet.die()
-        await puppet.hears("close")
+        await puppet.wait_for_call("close")
         if refuses:
             raise SpinneyError("It does not listen.", "backend_error")
 
     puppet.discuss = die  # type: ignore[method-assign]
     with pytest.raises(SpinneyError):
-        await says(stage)
-    assert stage.session.status == "failed"
-    assert stage.session.set_aside_plan is not None
-    assert stage.session.set_aside_plan.plan == "old plan"
-    said = await stage.messages()
-    assert [message.role for message in said] == ["user", "assistant"]
-    assert said[-1].text.endswith("Well,")
-    await says(stage)
-    assert await (await stage.backend.newest(2)).hears("send") == ("send", "smaller, please")
+        await send_comment(harness)
+    assert harness.session.status == "failed"
+    assert harness.session.set_aside_plan is not None
+    assert harness.session.set_aside_plan.plan == "old plan"
+    messages = await harness.messages()
+    assert [message.role for message in messages] == ["user", "assistant"]
+    assert messages[-1].text.endswith("Well,")
+    await send_comment(harness)
+    assert await (await harness.backend.newest(2)).wait_for_call("send") == (
+        "send",
+        "smaller, please",
+    )
 
 
-async def test_what_an_agent_says_before_its_answer_is_told_comes_after_it(stage: Stage) -> None:
-    puppet = await asked(stage, "plan")
+async def test_output_that_arrives_while_a_comment_is_delivered_follows_the_comment(
+    harness: Harness,
+) -> None:
+    puppet = await start_request(harness, "plan")
 
     async def go_on(*_: object) -> None:
         puppet.say(base.TextDelta("b", "As you like."), DONE)
-        while not puppet._lines.empty():
+        while not puppet._events.empty():
             await asyncio.sleep(0)
 
     puppet.discuss = go_on  # type: ignore[method-assign]
-    await says(stage)
-    await stage.settled()
-    said = await stage.messages()
-    assert [(message.role, message.text) for message in said][2:] == [
+    await send_comment(harness)
+    await harness.wait_for_turn()
+    messages = await harness.messages()
+    assert [(message.role, message.text) for message in messages][2:] == [
         ("user", "smaller, please"),
         ("assistant", "As you like."),
     ]
-    assert stage.session.status == "idle"
+    assert harness.session.status == "idle"

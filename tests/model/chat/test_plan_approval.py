@@ -1,4 +1,4 @@
-"""What preferences make of a session: when a plan is approved, and when it begins."""
+"""The settings that preferences give to approved plans and new sessions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Raw logs: what stands in them and what does not, their bounds, how they begin and end."""
+"""Raw logs: their content, masked secrets, size limits and lifetime."""
 
 import asyncio
 import base64
@@ -31,24 +31,24 @@ from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 
 PLANTED = 'planted "äß\\ value\n0123'
-"""As a key may be: with what JSON writes in another way."""
+"""A secret with characters that JSON escapes."""
 
 
-async def debug(workspace: Workspace, *, on: bool = True) -> None:
+async def set_debug_mode(workspace: Workspace, *, on: bool = True) -> None:
     await update_preferences(workspace, {"debug_mode_enabled": on})
 
 
-async def log_of(workspace: Workspace, session: Session, **about: Any) -> RawLog:
+async def get_log(workspace: Workspace, session: Session, **about: Any) -> RawLog:
     return await get_raw_log(workspace, session.id, **about)
 
 
 @pytest.fixture
 def record(workspace: Workspace, session: Session) -> TrafficRecorder:
-    """What takes the words of the session."""
+    """The recorder of the session's traffic."""
     return workspace.raw_logs.make_recorder(session.id, {"env": {"MY_API_KEY": PLANTED}})
 
 
-# What a line says ---------------------------------------------------------------------------
+# Lines -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -77,21 +77,21 @@ def test_secrets_are_masked(said: Any, secret: str) -> None:
     assert "\u2026" in shown
 
 
-def test_what_is_named_like_a_secret_is_known_at_any_depth() -> None:
-    told = {
+def test_secrets_are_found_by_name_at_any_depth() -> None:
+    settings = {
         "env": {"ANTHROPIC_AUTH_TOKEN": "a" * 8, "ANTHROPIC_MODEL": "m" * 20, "KEY": "short"},
         "model_providers": [{"http_headers": {"authorization": ["b" * 8]}}],
         "GIT_AUTHOR_NAME": "Ada Lovelace",
     }
-    assert find_named_secrets(told) == {"a" * 8, "b" * 8}
+    assert find_named_secrets(settings) == {"a" * 8, "b" * 8}
 
 
-def test_a_line_cannot_steer_a_terminal_or_begin_another() -> None:
+def test_control_characters_and_line_breaks_are_escaped() -> None:
     shown = to_readable("a\x1b]0;b\x07\n2026-01-01 \u202ec\x9b1m".encode(), SecretMasker())
     assert shown == "a\u241b]0;b\u2407\u240a2026-01-01 <U+202E>c<U+009B>1m"
 
 
-def test_pictures_are_cut_out_and_what_follows_them_stays() -> None:
+def test_images_are_cut_out_and_the_rest_stays() -> None:
     picture = base64.b64encode(os.urandom(200_000)).decode()
     said = json.dumps(
         {
@@ -117,25 +117,25 @@ def test_a_long_line_is_cut_and_says_how_long_it_was() -> None:
 # Files ---------------------------------------------------------------------------------------
 
 
-def numbered(numbers: Iterable[int], width: int) -> list[bytes]:
+def make_lines(numbers: Iterable[int], width: int) -> list[bytes]:
     return [f"{number:08} {'x' * (width - 10)}\n".encode() for number in numbers]
 
 
-def test_two_files_are_kept_of_a_bounded_size_for_their_owner_alone(tmp_path: Path) -> None:
+def test_two_private_files_of_bounded_size_are_kept(tmp_path: Path) -> None:
     folder = tmp_path / "raw-logs" / "s"
     for first in range(0, 1200, 100):
-        append(folder, numbered(range(first, first + 100), 10_000))
+        append(folder, make_lines(range(first, first + 100), 10_000))
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     assert len(files) == 2 and all(file.stat().st_size <= MAX_FILE_SIZE for file in files)
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert {stat.S_IMODE(each.stat().st_mode) for each in (folder, folder.parent)} == {0o700}
     tail = read(folder, None, None, 25_000, recording=True)
-    assert tail.text == b"".join(numbered([1198, 1199], 10_000)).decode()
+    assert tail.text == b"".join(make_lines([1198, 1199], 10_000)).decode()
     assert tail.end == 12_000_000 and not tail.is_first
 
 
-def test_one_reads_backwards_to_the_oldest_line_and_forwards_again(tmp_path: Path) -> None:
-    append(tmp_path / "s", numbered(range(1000), 5000))
+def test_a_log_is_read_backwards_to_the_oldest_line_and_forwards_again(tmp_path: Path) -> None:
+    append(tmp_path / "s", make_lines(range(1000), 5000))
     pieces = [read(tmp_path / "s", None, None, 100_000, recording=False)]
     while not pieces[-1].is_first:
         pieces.append(read(tmp_path / "s", pieces[-1].start, None, 100_000, recording=False))
@@ -165,14 +165,14 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
     assert read(tmp_path / "s", None, None, 1000, recording=False).text == "one\n"
 
 
-# The whole -----------------------------------------------------------------------------------
+# Recording -----------------------------------------------------------------------------------
 
 
-async def test_nothing_is_written_while_nobody_wants_it(
+async def test_nothing_is_written_while_debug_mode_is_off(
     workspace: Workspace, session: Session, record: TrafficRecorder
 ) -> None:
     record("\u2192", {"type": "prompt"})
-    log = await log_of(workspace, session)
+    log = await get_log(workspace, session)
     assert (log.text, log.size, log.path, log.recording) == ("", 0, "", False)
     assert not workspace.directories.raw_logs.exists()
 
@@ -184,12 +184,12 @@ async def test_lines_have_their_direction_and_no_secret(
     profile = {"name": "p", "settings_json": json.dumps({"env": {"SOME_KEY": "of a profile"}})}
     changes = {"custom_cli_profiles": [profile], "http_server_token": "of-the-server-0123"}
     await update_preferences(workspace, changes)
-    await debug(workspace)
+    await set_debug_mode(workspace)
     said = f"{PLANTED}, of the environment, of a profile, of-the-server-0123"
     record("\u2192", {"text": said})
     record("\u2190", json.dumps({"text": said}).encode())
     record("\u2190", said, "stderr")
-    log = await log_of(workspace, session)
+    log = await get_log(workspace, session)
     lines = [line[24:] for line in log.text.splitlines()]
     masked = "\u2026, \u2026, \u2026, \u2026"
     assert lines == [
@@ -199,25 +199,25 @@ async def test_lines_have_their_direction_and_no_secret(
     ]
 
 
-async def test_what_does_not_fit_is_counted(
+async def test_lines_beyond_the_queue_limit_are_counted(
     workspace: Workspace, session: Session, record: TrafficRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await debug(workspace)
+    await set_debug_mode(workspace)
     monkeypatch.setattr(raw_logs, "MAX_QUEUED", 10_000)
     for _ in range(1000):
         record("\u2190", b"x" * 800)
-    text = (await log_of(workspace, session)).text
+    text = (await get_log(workspace, session)).text
     assert len(text.splitlines()) == 11
     assert text.endswith("\u00b7 990 lines dropped\n")
     record("\u2190", b"and on")
-    assert (await log_of(workspace, session)).text.endswith("\u2190 and on\n")
+    assert (await get_log(workspace, session)).text.endswith("\u2190 and on\n")
 
 
-async def test_a_full_disk_is_told_once_and_what_was_lost_is_counted(
+async def test_a_full_disk_is_reported_once_and_lost_lines_are_counted(
     workspace: Workspace, session: Session, record: TrafficRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await debug(workspace)
-    write, told = raw_files._write, workspace.bus.reader()
+    await set_debug_mode(workspace)
+    write, reader = raw_files._write, workspace.bus.reader()
 
     def full(path: Path, data: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -226,23 +226,23 @@ async def test_a_full_disk_is_told_once_and_what_was_lost_is_counted(
     for _ in range(3):
         record("\u2190", b"lost")
         await workspace.raw_logs.flush()
-    events = [entry.event for entry in told.take()[0]]
+    events = [entry.event for entry in reader.take()[0]]
     [problem] = [event.detail for event in events if isinstance(event, TaskCompleted)]
     assert "The disk is full" in problem
     assert [each for each in await get_problems(workspace) if problem in str(each)]
     monkeypatch.setattr(raw_files, "_write", write)
     record("\u2190", b"again")
-    lines = (await log_of(workspace, session)).text.splitlines()
+    lines = (await get_log(workspace, session)).text.splitlines()
     assert [line[24:] for line in lines] == ["\u2190 again", "\u00b7 3 lines dropped"]
 
 
-async def test_the_log_goes_with_its_session_and_does_not_come_back(
+async def test_deleting_the_session_deletes_its_log_for_good(
     workspace: Workspace, session: Session, record: TrafficRecorder, eventually: Eventually
 ) -> None:
-    await debug(workspace)
+    await set_debug_mode(workspace)
     record("\u2190", b"said")
     folder = workspace.directories.raw_logs / session.id
-    assert (await log_of(workspace, session)).path == str(folder / "raw-0.log")
+    assert (await get_log(workspace, session)).path == str(folder / "raw-0.log")
     record("\u2190", b"on its way")
     await delete_session(workspace, session.id)
     record("\u2190", b"too late")
@@ -253,12 +253,12 @@ async def test_the_log_goes_with_its_session_and_does_not_come_back(
     assert not folder.exists()
 
 
-async def test_the_log_goes_with_its_project(
+async def test_removing_the_project_deletes_the_log(
     workspace: Workspace, session: Session, record: TrafficRecorder
 ) -> None:
-    await debug(workspace)
+    await set_debug_mode(workspace)
     record("\u2190", b"said")
-    folder = Path((await log_of(workspace, session)).path).parent
+    folder = Path((await get_log(workspace, session)).path).parent
     await remove_project(workspace, "project")
     while folder.exists():
         await asyncio.sleep(0.01)
@@ -274,17 +274,17 @@ async def test_the_preference_holds_at_once_for_a_running_agent(
         await send_chat_message(workspace, session.id, f"/demo say {words}")
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "running")
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
-        return (await log_of(workspace, session)).text
+        return (await get_log(workspace, session)).text
 
     assert await say("one") == ""
-    await debug(workspace)
-    talk = await say("two")
-    assert '\u2192 {"type":"prompt","text":"/demo say two"' in talk
-    assert '\u2190 {"type": "finished"' in talk or '\u2190 {"type":"finished"' in talk
-    assert "one" not in talk and "started in" not in talk, "it runs since before"
-    await debug(workspace, on=False)
-    assert await say("three") == talk
-    await debug(workspace)
+    await set_debug_mode(workspace)
+    text = await say("two")
+    assert '\u2192 {"type":"prompt","text":"/demo say two"' in text
+    assert '\u2190 {"type": "finished"' in text or '\u2190 {"type":"finished"' in text
+    assert "one" not in text and "started in" not in text, "the agent was already running"
+    await set_debug_mode(workspace, on=False)
+    assert await say("three") == text
+    await set_debug_mode(workspace)
     await workspace.chats.end_agent(session.id)
-    talk = (await log_of(workspace, session)).text
-    assert talk.splitlines()[-1][24:] == "\u00b7 ended: exit code 0"
+    text = (await get_log(workspace, session)).text
+    assert text.splitlines()[-1][24:] == "\u00b7 ended: exit code 0"

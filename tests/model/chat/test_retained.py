@@ -1,4 +1,4 @@
-"""What stays in memory of work that is done: nothing that grows with how much was done."""
+"""Memory after work is done: it must not grow with the amount of work."""
 
 import asyncio
 import gc
@@ -15,7 +15,7 @@ from model.runtime.workspace import Workspace
 from tests.bench.working import begin, open_workspace, work
 
 EVENTS = 400
-"""Of a turn: some 80 blocks."""
+"""Events per turn; about 80 blocks."""
 
 WARM = 6
 """Turns until the bus's ring and every cache are full."""
@@ -27,24 +27,24 @@ CONVERSATION = "model.chat.conversation.Conversation"
 
 @pytest.fixture
 async def working(tmp_path: Path) -> Any:
-    made = await open_workspace(tmp_path)
-    yield made
-    await made.stop()
+    workspace = await open_workspace(tmp_path)
+    yield workspace
+    await workspace.stop()
 
 
-def kept() -> Counter[str]:
-    """How many objects of Spinney's own classes, and tasks, are alive."""
+def count_objects() -> Counter[str]:
+    """Count the living objects of Spinney's own classes, and the tasks."""
     gc.collect()
     return Counter(
         f"{type(thing).__module__}.{type(thing).__qualname__}"
         for thing in gc.get_objects()
-        # Some classes of compiled modules have something else there than a text.
+        # In some classes of compiled modules, `__module__` is not a string.
         if str(type(thing).__module__).startswith("model.") or isinstance(thing, asyncio.Task)
     )
 
 
-async def at_rest(workspace: Workspace) -> None:
-    """Wait until all is written, and fill the bus's ring with what holds nothing."""
+async def settle(workspace: Workspace) -> None:
+    """Wait until everything is written, and fill the bus's ring with small events."""
     await workspace.store.messages("none")
     for number in range(2000):
         workspace.bus.publish(TaskCompleted(task="filler", ok=True, detail=str(number)))
@@ -54,19 +54,19 @@ async def at_rest(workspace: Workspace) -> None:
 
 
 @pytest.mark.longer
-async def test_sessions_that_go_on_and_on_keep_no_more_than_when_they_were_warm(
+async def test_the_memory_of_long_sessions_does_not_grow(
     working: Workspace,
 ) -> None:
     keys = await begin(working, 3)
     for _ in range(WARM):
         await work(working, keys, EVENTS)
-    await at_rest(working)
+    await settle(working)
     tracemalloc.start()
-    before = kept()
+    before = count_objects()
     for _ in range(TURNS):
         await work(working, keys, EVENTS)
-    await at_rest(working)
-    after = kept()
+    await settle(working)
+    after = count_objects()
     bytes_grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     filler = {"model.store.bus.Published", "model.domain.events.TaskCompleted"}
@@ -74,22 +74,22 @@ async def test_sessions_that_go_on_and_on_keep_no_more_than_when_they_were_warm(
     grown = {name: n for name, n in grown.items() if name not in filler}
     assert not [name for name in grown if name.startswith("model.domain.resources.")], grown
     assert sum(grown.values()) < 20, grown
-    # Ten turns were 12,000 events; what was allocated for them is not there any more.
+    # Ten turns were 12,000 events; their memory has been released.
     assert bytes_grown < 2_000_000
     assert not working.store.state.streaming
 
 
 @pytest.mark.longer
-async def test_deleted_sessions_give_theirs_back(working: Workspace) -> None:
-    before = kept()
+async def test_deleted_sessions_release_their_memory(working: Workspace) -> None:
+    before = count_objects()
     keys = await begin(working, 3)
     await work(working, keys, EVENTS)
-    during = kept()
+    during = count_objects()
     assert during[CONVERSATION] == before[CONVERSATION] + 3
     for key in keys:
         await delete_session(working, key)
-    await at_rest(working)
-    after = kept()
+    await settle(working)
+    after = count_objects()
     chat = {name: n - before[name] for name, n in after.items() if ".chat." in name}
     assert {name: n for name, n in chat.items() if n} == {}
     for kind in ("Session", "Message", "TextBlock", "ToolUseBlock", "ToolResultBlock"):

@@ -1,4 +1,4 @@
-"""What tools print while they run: bounded, told a few times a second, and gone with the result."""
+"""Output of running tools: limited in size and rate, and dropped when the result arrives."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -15,48 +15,48 @@ from model.chat.running_tools import (
     last_lines,
 )
 from model.domain.resources import ToolUseBlock
-from tests.model.chat.stage import DONE, Stage
+from tests.model.chat.harness import DONE, Harness
 from tests.model.chat.test_stall_monitor import Clock
 
-RUNS = base.ToolUse("t", "bash", {"command": "make"})
+TOOL = base.ToolUse("t", "bash", {"command": "make"})
 
 
-class Told(list[tuple[str, str | None, int]]):
-    """What was told of the tools, and the tools."""
+class Updates(list[tuple[str, str | None, int]]):
+    """The updates that `tools` published."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.tools = RunningTools(lambda *told: self.append(told))
+        self.tools = RunningTools(lambda *update: self.append(update))
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+def updates(monkeypatch: pytest.MonkeyPatch) -> Updates:
     clock = Clock()
     monkeypatch.setattr(running_tools, "asyncio", SimpleNamespace(get_running_loop=lambda: clock))
     monkeypatch.setattr(running_tools, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    return Told(clock)
+    return Updates(clock)
 
 
-def test_a_flood_is_told_a_few_times_a_second_and_its_end_alone(told: Told) -> None:
-    told.tools.begin("t")
+def test_large_output_is_limited_in_rate_and_to_its_end(updates: Updates) -> None:
+    updates.tools.begin("t")
     for number in range(2000):
-        told.clock.advance(0.0005)
-        told.tools.add_output(base.ToolOutput("t", f"line {number}\n" + "x" * 5000 + "\n"))
-    assert 2 <= len(told) <= 1 / UPDATE_INTERVAL + 2
-    told.clock.advance(UPDATE_INTERVAL)
-    assert all(len(output or "") <= MAX_SHOWN for _, output, _ in told)
-    told.tools.add_output(base.ToolOutput("t", "the end\n"))
-    told.clock.advance(UPDATE_INTERVAL)
-    assert (told[-1][1] or "").endswith("the end\n")
-    told.tools.end("t")
-    told.clock.advance(10 * SILENT_INTERVAL)
-    assert not told.clock.timers  # nothing is told of what has its result
+        updates.clock.advance(0.0005)
+        updates.tools.add_output(base.ToolOutput("t", f"line {number}\n" + "x" * 5000 + "\n"))
+    assert 2 <= len(updates) <= 1 / UPDATE_INTERVAL + 2
+    updates.clock.advance(UPDATE_INTERVAL)
+    assert all(len(output or "") <= MAX_SHOWN for _, output, _ in updates)
+    updates.tools.add_output(base.ToolOutput("t", "the end\n"))
+    updates.clock.advance(UPDATE_INTERVAL)
+    assert (updates[-1][1] or "").endswith("the end\n")
+    updates.tools.end("t")
+    updates.clock.advance(10 * SILENT_INTERVAL)
+    assert not updates.clock.timers  # no updates after the result
 
 
-def test_how_long_a_quiet_tool_has_run_is_told_now_and_then(told: Told) -> None:
-    told.tools.begin("t")
-    told.clock.advance(3 * SILENT_INTERVAL + 1)
-    assert told == [("t", None, 10), ("t", None, 20), ("t", None, 30)]
+def test_the_duration_of_a_silent_tool_is_published_periodically(updates: Updates) -> None:
+    updates.tools.begin("t")
+    updates.clock.advance(3 * SILENT_INTERVAL + 1)
+    assert updates == [("t", None, 10), ("t", None, 20), ("t", None, 30)]
 
 
 @pytest.mark.parametrize(
@@ -71,42 +71,44 @@ def test_how_long_a_quiet_tool_has_run_is_told_now_and_then(told: Told) -> None:
         (f"first{'b' * 10}\n" + "c" * (MAX_SHOWN - 8), "c" * (MAX_SHOWN - 8)),
     ],
 )
-def test_output_is_shown_as_it_was_drawn_last_and_with_marks(printed: str, shown: str) -> None:
+def test_output_is_shown_as_last_drawn_with_escaped_control_characters(
+    printed: str, shown: str
+) -> None:
     assert last_lines(printed) == shown
 
 
-def block_of(stage: Stage) -> ToolUseBlock | None:
-    message = stage.store.state.streaming_in("s")
+def get_block(harness: Harness) -> ToolUseBlock | None:
+    message = harness.store.state.streaming_in("s")
     found = message.content[0] if message and message.content else None
     return found if isinstance(found, ToolUseBlock) else None
 
 
-async def test_what_a_tool_prints_is_known_to_all_while_it_runs_and_never_kept(
-    stage: Stage,
+async def test_output_is_visible_while_the_tool_runs_and_never_saved(
+    harness: Harness,
 ) -> None:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
-    puppet.say(RUNS, base.ToolOutput("t", "warp "), base.ToolOutput("t", "weft"))
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
+    puppet.say(TOOL, base.ToolOutput("t", "warp "), base.ToolOutput("t", "weft"))
 
-    def prints(words: str | None) -> Callable[[], bool]:
-        return lambda: (b := block_of(stage)) is not None and b.output_so_far == words
+    def has_output(words: str | None) -> Callable[[], bool]:
+        return lambda: (b := get_block(harness)) is not None and b.output_so_far == words
 
-    await stage.until(prints("warp weft"))
-    puppet.say(base.ToolOutput("t", "all anew", is_whole=True))
-    await stage.until(prints("all anew"))
-    await stage.store.flush()
-    assert "all anew" not in str(await stage.messages())
+    await harness.wait_until(has_output("warp weft"))
+    puppet.say(base.ToolOutput("t", "replaced", is_whole=True))
+    await harness.wait_until(has_output("replaced"))
+    await harness.store.flush()
+    assert "replaced" not in str(await harness.messages())
     puppet.say(base.ToolResult("t", "woven"))
-    await stage.until(prints(None))
+    await harness.wait_until(has_output(None))
     puppet.say(DONE)
-    assert "all anew" not in str(await stage.settled())
+    assert "replaced" not in str(await harness.wait_for_turn())
 
 
-def test_the_time_of_a_tool_counts_from_when_it_was_allowed(told: Told) -> None:
-    told.tools.begin("t")
-    told.clock.advance(SILENT_INTERVAL - 1)
-    told.tools.end("t")  # it waits for a person
-    told.clock.advance(5 * SILENT_INTERVAL)
-    told.tools.begin("t")
-    told.clock.advance(SILENT_INTERVAL + 1)
-    assert told == [("t", None, 10)]
+def test_the_duration_of_a_tool_starts_when_it_is_allowed(updates: Updates) -> None:
+    updates.tools.begin("t")
+    updates.clock.advance(SILENT_INTERVAL - 1)
+    updates.tools.end("t")  # it waits for permission
+    updates.clock.advance(5 * SILENT_INTERVAL)
+    updates.tools.begin("t")
+    updates.clock.advance(SILENT_INTERVAL + 1)
+    assert updates == [("t", None, 10)]

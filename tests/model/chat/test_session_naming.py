@@ -1,4 +1,4 @@
-"""Sessions that nobody named get a name from an agent, behind the conversation's back."""
+"""Automatic names for sessions that the user did not name."""
 
 import logging
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ LONG = "The otter does not swim in cold water.\nLook why, and whether the heron 
 FIRST_WORDS = "The otter does not swim in cold water."
 
 
-def is_for_a_name(prompt: base.Prompt) -> bool:
+def is_naming_prompt(prompt: base.Prompt) -> bool:
     return prompt.text.startswith(DEFAULT_PROMPTS["session_naming"])
 
 
-def names(name: str) -> object:
+def script_name(name: str) -> object:
     def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
-        if is_for_a_name(prompt):
+        if is_naming_prompt(prompt):
             return [base.TextDelta("answer", f"<name>{name}</name>"), DONE]
         return echo(prompt)
 
@@ -36,12 +36,12 @@ async def unnamed(workspace: Workspace, worktree: Worktree) -> Session:
     return await create_session(workspace, worktree.id, execution_mode="build")
 
 
-def name_of(workspace: Workspace, session: Session) -> str:
+def get_name(workspace: Workspace, session: Session) -> str:
     return workspace.store.state.sessions[session.id].name
 
 
-def namer(backend: FakeBackend, session: Session) -> FakeAgent | None:
-    """The agent that was asked for a name."""
+def find_naming_agent(backend: FakeBackend, session: Session) -> FakeAgent | None:
+    """Return the agent that was asked for a name."""
     return next((a for key, a in backend.agents.items() if key != session.id), None)
 
 
@@ -49,17 +49,17 @@ async def send(workspace: Workspace, session: Session, message: str = LONG) -> N
     await send_chat_message(workspace, session.id, message)
 
 
-async def test_a_session_gets_its_first_words_and_then_the_agents_name(
+async def test_a_session_is_named_by_its_first_words_and_then_by_the_agent(
     workspace: Workspace, unnamed: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    backend.script = names("Cold-water swimming fault")  # type: ignore[assignment]
+    backend.script = script_name("Cold-water swimming fault")  # type: ignore[assignment]
     await send(workspace, unnamed)
-    assert name_of(workspace, unnamed) == FIRST_WORDS
-    await eventually(lambda: name_of(workspace, unnamed) == "Cold-water swimming fault")
-    asked = namer(backend, unnamed)
-    assert asked is not None
-    assert f"<message>\n{LONG}\n</message>" in str(asked.calls[0][1])
-    assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
+    assert get_name(workspace, unnamed) == FIRST_WORDS
+    await eventually(lambda: get_name(workspace, unnamed) == "Cold-water swimming fault")
+    naming_agent = find_naming_agent(backend, unnamed)
+    assert naming_agent is not None
+    assert f"<message>\n{LONG}\n</message>" in str(naming_agent.calls[0][1])
+    assert (naming_agent.launch.settings.model, naming_agent.launch.text_only) == ("haiku", True)
     page = await workspace.store.messages(unnamed.id)
     assert not any(DEFAULT_PROMPTS["session_naming"] in message.text for message in page.messages)
 
@@ -67,29 +67,29 @@ async def test_a_session_gets_its_first_words_and_then_the_agents_name(
 async def test_a_name_is_one_short_line(
     workspace: Workspace, unnamed: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    backend.script = names("\n- otter " + "swims " * 20)  # type: ignore[assignment]
+    backend.script = script_name("\n- otter " + "swims " * 20)  # type: ignore[assignment]
     await send(workspace, unnamed)
-    await eventually(lambda: name_of(workspace, unnamed).startswith("otter swims"))
-    assert len(name_of(workspace, unnamed)) <= 49
+    await eventually(lambda: get_name(workspace, unnamed).startswith("otter swims"))
+    assert len(get_name(workspace, unnamed)) <= 49
 
 
-async def test_a_name_that_a_person_gives_meanwhile_stays(
+async def test_a_name_set_by_the_user_meanwhile_is_kept(
     workspace: Workspace, unnamed: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    backend.script = lambda prompt: silence(prompt) if is_for_a_name(prompt) else echo(prompt)
+    backend.script = lambda prompt: silence(prompt) if is_naming_prompt(prompt) else echo(prompt)
     await send(workspace, unnamed)
-    await eventually(lambda: namer(backend, unnamed) is not None)
+    await eventually(lambda: find_naming_agent(backend, unnamed) is not None)
     await update_session(workspace, unnamed.id, name="Mine")
-    asked = namer(backend, unnamed)
-    assert asked is not None
-    asked.say(base.TextFinal("answer", "<name>Not mine</name>"), DONE)
-    await asked.hears("close")
+    naming_agent = find_naming_agent(backend, unnamed)
+    assert naming_agent is not None
+    naming_agent.say(base.TextFinal("answer", "<name>Not mine</name>"), DONE)
+    await naming_agent.wait_for_call("close")
     # What the agent said is in the store's queue by now; this comes after it.
     await update_session(workspace, unnamed.id, execution_mode="plan")
-    assert name_of(workspace, unnamed) == "Mine"
+    assert get_name(workspace, unnamed) == "Mine"
 
 
-async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
+async def test_a_failure_is_logged_and_not_shown_in_the_chat(
     workspace: Workspace,
     unnamed: Session,
     backend: FakeBackend,
@@ -97,17 +97,17 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     failure = base.TurnFailed("The provider is overloaded.", "backend_error")
-    backend.script = lambda prompt: [failure] if is_for_a_name(prompt) else echo(prompt)
+    backend.script = lambda prompt: [failure] if is_naming_prompt(prompt) else echo(prompt)
     with caplog.at_level(logging.WARNING):
         await send(workspace, unnamed)
-        await eventually(lambda: namer(backend, unnamed) is not None)
-        asked = namer(backend, unnamed)
-        assert asked is not None
-        await asked.hears("close")
+        await eventually(lambda: find_naming_agent(backend, unnamed) is not None)
+        naming_agent = find_naming_agent(backend, unnamed)
+        assert naming_agent is not None
+        await naming_agent.wait_for_call("close")
     assert "could not name session" in caplog.text
     assert ": The provider is overloaded." in caplog.text
     await eventually(lambda: workspace.store.state.sessions[unnamed.id].status == "idle")
-    assert name_of(workspace, unnamed) == FIRST_WORDS
+    assert get_name(workspace, unnamed) == FIRST_WORDS
 
 
 @pytest.mark.parametrize("message", ["Let the otter swim", "  Let the otter swim\n"])
@@ -115,20 +115,20 @@ async def test_a_short_message_is_its_own_name(
     workspace: Workspace, unnamed: Session, backend: FakeBackend, message: str
 ) -> None:
     await send(workspace, unnamed, message)
-    assert name_of(workspace, unnamed) == "Let the otter swim"
+    assert get_name(workspace, unnamed) == "Let the otter swim"
     assert not workspace.naming.is_wanted(unnamed, message)
 
 
-async def test_named_sessions_later_messages_and_a_switched_off_setting_ask_nobody(
+async def test_no_name_is_requested_for_named_sessions_later_messages_or_with_the_setting_off(
     workspace: Workspace, session: Session, unnamed: Session, backend: FakeBackend
 ) -> None:
     assert workspace.naming.is_wanted(unnamed, LONG)
-    assert not workspace.naming.is_wanted(session, LONG)  # a person named it
+    assert not workspace.naming.is_wanted(session, LONG)  # named by the user
     assert not workspace.naming.is_wanted(unnamed.model_copy(update={"message_count": 2}), LONG)
     await update_preferences(workspace, {"auto_session_naming": False})
     assert not workspace.naming.is_wanted(unnamed, LONG)
     await send(workspace, unnamed)
-    assert name_of(workspace, unnamed) == unnamed.name
+    assert get_name(workspace, unnamed) == unnamed.name
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ async def test_the_naming_model_is_the_setting_unless_the_prompt_has_one_of_its_
     changes: dict[str, object],
     model: str,
 ) -> None:
-    backend.script = names("Otter")  # type: ignore[assignment]
+    backend.script = script_name("Otter")  # type: ignore[assignment]
     await update_preferences(workspace, changes)
     await send(workspace, unnamed)
-    await eventually(lambda: name_of(workspace, unnamed) == "Otter")
-    asked = namer(backend, unnamed)
-    assert asked is not None
-    assert asked.launch.settings.model == model
+    await eventually(lambda: get_name(workspace, unnamed) == "Otter")
+    naming_agent = find_naming_agent(backend, unnamed)
+    assert naming_agent is not None
+    assert naming_agent.launch.settings.model == model

@@ -1,4 +1,4 @@
-"""Plans in plain words, in any of the languages that agents are asked for."""
+"""Recognizing plans in text, in several languages."""
 
 import pytest
 
@@ -25,7 +25,7 @@ STEPS = "\n1. lesen\n2. schreiben"
         "다음 단계",
     ],
 )
-def test_steps_under_the_word_are_a_plan(words: str) -> None:
+def test_steps_below_a_word_for_plan_are_a_plan(words: str) -> None:
     assert looks_like_plan(words + STEPS)
 
 
@@ -45,10 +45,10 @@ def test_three_numbered_steps_are_a_plan_in_any_language(sign: str) -> None:
         "Der Schrittmacher:" + STEPS,
     ],
 )
-def test_other_lists_are_none(text: str) -> None:
+def test_other_lists_are_no_plan(text: str) -> None:
     assert not looks_like_plan(text)
 
 
-def test_many_empty_lines_cost_little() -> None:
+def test_long_texts_are_handled_quickly() -> None:
     assert not looks_like_plan("plan" + "\n" * 200_000)
     assert not looks_like_plan("x" * 200_000)

@@ -1,4 +1,4 @@
-"""Long results of tools: shown with their middle left out, kept whole, bounded, and removed."""
+"""Long tool results: shortened for display, saved in full, limited in size, and removed."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ from model.chat.tool_outputs import (
 from model.domain.events import SessionDeleted
 from model.domain.output import ToolOutput
 from model.domain.resources import ToolResultBlock
-from tests.model.chat.stage import DONE, Stage
+from tests.model.chat.harness import DONE, Harness
 
 LONG = "".join(f"line {number} ö\n" for number in range(10_000))
 
@@ -32,39 +32,39 @@ async def read_whole(outputs: ToolOutputs, session_id: str, key: str, limit: int
         offset = piece.next_offset
 
 
-async def result_of(stage: Stage, content: str) -> ToolResultBlock:
-    await stage.chats.send("s", "go")
-    puppet = await stage.backend.newest()
+async def run_tool(harness: Harness, content: str) -> ToolResultBlock:
+    await harness.chats.send("s", "go")
+    puppet = await harness.backend.newest()
     puppet.say(base.ToolUse("t", "bash", {}), base.ToolResult("t", content), DONE)
-    block = (await stage.settled()).content[1]
+    block = (await harness.wait_for_turn()).content[1]
     assert isinstance(block, ToolResultBlock)
     return block
 
 
-async def test_a_long_result_shows_its_ends_and_is_kept_whole(stage: Stage) -> None:
-    block = await result_of(stage, LONG)
+async def test_a_long_result_shows_its_ends_and_is_saved_in_full(harness: Harness) -> None:
+    block = await run_tool(harness, LONG)
     assert len(block.content) < MAX_SHOWN + 100
     assert block.content.startswith("line 0 ö\nline 1 ö\n")
     assert block.content.endswith("line 9999 ö\n")
     assert "bytes are left out here …]\n" in block.content
-    assert await read_whole(stage.outputs, "s", "t") == LONG
+    assert await read_whole(harness.outputs, "s", "t") == LONG
 
 
-async def test_a_short_result_is_shown_whole_and_kept_nowhere_else(stage: Stage) -> None:
-    assert (await result_of(stage, "x" * MAX_SHOWN)).content == "x" * MAX_SHOWN
+async def test_a_short_result_is_shown_in_full_and_not_saved(harness: Harness) -> None:
+    assert (await run_tool(harness, "x" * MAX_SHOWN)).content == "x" * MAX_SHOWN
     with pytest.raises(SpinneyError, match="it is shown in full"):
-        await stage.outputs.read("s", "t", 0, 100)
+        await harness.outputs.read("s", "t", 0, 100)
 
 
-async def test_only_its_owner_can_read_what_is_kept(tmp_path: Path) -> None:
+async def test_saved_results_are_private(tmp_path: Path) -> None:
     outputs = ToolOutputs(tmp_path / "outputs")
     outputs.shorten_and_save("s", "../../../etc/passwd", LONG)
     await outputs.close()
-    folder, kept = tmp_path / "outputs" / "s", next((tmp_path / "outputs" / "s").iterdir())
-    assert [path.stat().st_mode & 0o777 for path in (folder.parent, folder, kept)] == [
+    folder, saved = tmp_path / "outputs" / "s", next((tmp_path / "outputs" / "s").iterdir())
+    assert [path.stat().st_mode & 0o777 for path in (folder.parent, folder, saved)] == [
         0o700, 0o700, 0o600,
     ]  # fmt: skip
-    assert "etc" not in kept.name
+    assert "etc" not in saved.name
 
 
 async def test_pieces_end_at_whole_characters(tmp_path: Path) -> None:
@@ -78,14 +78,14 @@ async def test_pieces_end_at_whole_characters(tmp_path: Path) -> None:
     assert (beyond.content, beyond.next_offset) == ("", None)
 
 
-async def test_the_same_tools_later_result_takes_the_place_of_the_earlier(tmp_path: Path) -> None:
+async def test_a_later_result_of_the_same_call_replaces_the_earlier(tmp_path: Path) -> None:
     outputs = ToolOutputs(tmp_path / "outputs")
     outputs.shorten_and_save("s", "t", "a" * 2 * MAX_SHOWN)
     outputs.shorten_and_save("s", "t", "b" * 2 * MAX_SHOWN)
     assert await read_whole(outputs, "s", "t") == "b" * 2 * MAX_SHOWN
 
 
-async def test_of_one_result_no_more_than_the_bound_is_kept(
+async def test_the_size_of_one_saved_result_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_FILE_SIZE", 1000)
@@ -94,7 +94,7 @@ async def test_of_one_result_no_more_than_the_bound_is_kept(
     assert len((await read_whole(outputs, "s", "t")).encode()) <= 1000
 
 
-async def test_beyond_the_bound_of_all_the_oldest_go(
+async def test_the_oldest_results_are_removed_beyond_the_total_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_TOTAL_SIZE", 3 * len(LONG.encode()))
@@ -102,11 +102,11 @@ async def test_beyond_the_bound_of_all_the_oldest_go(
     for number in range(4):
         outputs.shorten_and_save("s", f"t{number}", LONG)
         await outputs.close()
-    kept = [number for number in range(4) if await is_kept(outputs, "s", f"t{number}")]
-    assert kept == [2, 3]
+    saved = [number for number in range(4) if await is_saved(outputs, "s", f"t{number}")]
+    assert saved == [2, 3]
 
 
-async def is_kept(outputs: ToolOutputs, session_id: str, key: str) -> bool:
+async def is_saved(outputs: ToolOutputs, session_id: str, key: str) -> bool:
     try:
         await outputs.read(session_id, key, 0, 4)
     except SpinneyError:
@@ -114,42 +114,44 @@ async def is_kept(outputs: ToolOutputs, session_id: str, key: str) -> bool:
     return True
 
 
-async def test_a_disk_that_refuses_costs_the_middle_and_nothing_else(
-    stage: Stage, tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_a_failed_save_loses_only_the_middle(
+    harness: Harness, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "outputs").write_text("no directory")
-    assert (await result_of(stage, LONG)).content == shorten(LONG)
-    await stage.outputs.close()
+    assert (await run_tool(harness, LONG)).content == shorten(LONG)
+    await harness.outputs.close()
     assert "could not save a long tool result" in caplog.text
 
 
-async def test_results_go_with_their_session(stage: Stage) -> None:
-    await result_of(stage, LONG)
-    following = asyncio.create_task(remove_files_of_deleted_sessions(stage.store, stage.outputs))
-    await stage.outputs.remove_all_but({"s"})
-    assert await is_kept(stage.outputs, "s", "t")
-    await stage.chats.end_agent("s")
-    await stage.store.accept(SessionDeleted(session_id="s"))
-    await stage.outputs.remove_all_but(stage.store.state.sessions)
-    assert not await is_kept(stage.outputs, "s", "t")
+async def test_results_are_removed_with_their_session(harness: Harness) -> None:
+    await run_tool(harness, LONG)
+    following = asyncio.create_task(
+        remove_files_of_deleted_sessions(harness.store, harness.outputs)
+    )
+    await harness.outputs.remove_all_but({"s"})
+    assert await is_saved(harness.outputs, "s", "t")
+    await harness.chats.end_agent("s")
+    await harness.store.accept(SessionDeleted(session_id="s"))
+    await harness.outputs.remove_all_but(harness.store.state.sessions)
+    assert not await is_saved(harness.outputs, "s", "t")
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
 
 
-async def test_what_was_left_behind_is_removed_at_the_next_start(
-    stage: Stage, tmp_path: Path
+async def test_results_of_missing_sessions_are_removed_at_the_next_start(
+    harness: Harness, tmp_path: Path
 ) -> None:
-    stage.outputs.shorten_and_save("gone", "t", LONG)
-    stage.outputs.shorten_and_save("s", "t", LONG)
-    await stage.outputs.close()
+    harness.outputs.shorten_and_save("gone", "t", LONG)
+    harness.outputs.shorten_and_save("s", "t", LONG)
+    await harness.outputs.close()
     later = ToolOutputs(tmp_path / "outputs")
-    await later.remove_all_but(stage.store.state.sessions)
+    await later.remove_all_but(harness.store.state.sessions)
     assert not (tmp_path / "outputs" / "gone").exists()
-    assert await is_kept(later, "s", "t")
+    assert await is_saved(later, "s", "t")
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "\n" * 100_000, LONG, "ab\n" * 50_000])
-def test_what_is_left_out_and_what_is_shown_are_the_whole(text: str) -> None:
+def test_the_omitted_size_and_the_shown_parts_add_up(text: str) -> None:
     head, _, rest = shorten(text).partition("[… ")
     words, _, tail = rest.partition("…]\n")
     number = int(words.split("lines, ")[1].split(" bytes")[0].replace(",", ""))

@@ -1,4 +1,4 @@
-"""Pictures that people add from another device."""
+"""Images uploaded from another device."""
 
 import base64
 from pathlib import Path
@@ -13,23 +13,23 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
 
 
 @pytest.fixture
-def pictures(tmp_path: Path) -> UploadedImages:
+def images(tmp_path: Path) -> UploadedImages:
     return UploadedImages(tmp_path / "pictures")
 
 
-def encoded(content: bytes) -> str:
+def encode(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-async def test_a_picture_is_kept_for_this_user_and_goes_with_its_session(
-    pictures: UploadedImages,
+async def test_an_image_is_private_and_removed_with_its_session(
+    images: UploadedImages,
 ) -> None:
-    path = await pictures.save("s", f"data:image/jpeg;base64,{encoded(PNG)}")
-    other = await pictures.save("t", encoded(b"GIF89a\x10\0\x10\0 and more"))
+    path = await images.save("s", f"data:image/jpeg;base64,{encode(PNG)}")
+    other = await images.save("t", encode(b"GIF89a\x10\0\x10\0 and more"))
     assert (path.read_bytes(), path.suffix, other.suffix) == (PNG, ".png", ".gif")
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
-    await pictures.remove_all_but({"t"})
+    await images.remove_all_but({"t"})
     assert not path.parent.exists()
     assert other.exists()
 
@@ -38,25 +38,25 @@ async def test_a_picture_is_kept_for_this_user_and_goes_with_its_session(
     ("data", "why"),
     [
         ("no base64!", "must be a base64-encoded image"),
-        (encoded(b"<svg onload=alert(1)>"), "PNG, JPEG, GIF or WebP"),
+        (encode(b"<svg onload=alert(1)>"), "PNG, JPEG, GIF or WebP"),
         ("", "PNG, JPEG, GIF or WebP"),
-        (encoded(PNG + bytes(10 * 1024 * 1024)), "larger than 10 MB"),
+        (encode(PNG + bytes(10 * 1024 * 1024)), "larger than 10 MB"),
     ],
 )
-async def test_what_is_no_picture_or_too_large_says_why(
-    pictures: UploadedImages, data: str, why: str, tmp_path: Path
+async def test_invalid_or_too_large_images_are_refused_with_a_reason(
+    images: UploadedImages, data: str, why: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SpinneyError, match=why):
-        await pictures.save("s", data)
+        await images.save("s", data)
     assert not (tmp_path / "pictures").exists()
 
 
-async def test_a_session_keeps_so_many(
-    pictures: UploadedImages, monkeypatch: pytest.MonkeyPatch
+async def test_the_number_of_images_per_session_is_limited(
+    images: UploadedImages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_IMAGES", 2)
     for _ in range(2):
-        await pictures.save("s", encoded(PNG))
+        await images.save("s", encode(PNG))
     with pytest.raises(SpinneyError, match="2 images already"):
-        await pictures.save("s", encoded(PNG))
-    await pictures.save("t", encoded(PNG))
+        await images.save("s", encode(PNG))
+    await images.save("t", encode(PNG))

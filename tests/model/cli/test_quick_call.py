@@ -1,4 +1,4 @@
-"""One command asked over a plain socket: whatever the line does to the answer, it is the answer."""
+"""A command called over a plain socket: fragmented responses, and invalid ones."""
 
 import json
 import socket
@@ -28,7 +28,7 @@ def frame(kind: int, body: bytes, *, last: bool = True) -> bytes:
 
 @contextmanager
 def answering(answer: Callable[[socket.socket], None]) -> Iterator[str]:
-    """A server for one client, which says what it likes once it was asked to upgrade."""
+    """A server for one client; `answer` responds to its upgrade request."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -46,7 +46,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[str]:
         thread.join(PATIENCE)
 
 
-def test_an_answer_in_pieces_among_events_and_pings_is_put_together() -> None:
+def test_a_fragmented_response_among_events_and_pings_is_assembled() -> None:
     event = frame(1, b'{"event":"x","data":{"id":"call"}}')
     whole = [b"HTTP/1.1 101 Switching Protocols\r\n\r\n", event, frame(9, b"?")]
     whole += [frame(1, REPLY[:7], last=False), frame(9, b"again"), frame(0, REPLY[7:])]
@@ -59,12 +59,12 @@ def test_an_answer_in_pieces_among_events_and_pings_is_put_together() -> None:
             pass
 
     with answering(answer) as url:
-        told = quick_call.request(url, "token", "get_session", {"text": "ö" * 70_000})
-    assert told == {"text": "ü" * 40_000}
+        response = quick_call.request(url, "token", "get_session", {"text": "ö" * 70_000})
+    assert response == {"text": "ü" * 40_000}
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "told"),
+    ("response", "kind", "message"),
     [
         (b"HTTP/1.1 401 Unauthorized\r\n\r\n", SpinneyError, "does not accept this token"),
         (b"HTTP/1.1 200 OK\r\n\r\n", SpinneyError, "Is it a Spinney"),
@@ -73,8 +73,11 @@ def test_an_answer_in_pieces_among_events_and_pings_is_put_together() -> None:
         (b"no HTTP\r\n\r\n", SpinneyError, "Is it a Spinney"),
     ],
 )
-def test_what_is_no_answer_is_said_in_a_sentence(
-    said: bytes, kind: type[SpinneyError], told: str
+def test_an_invalid_response_is_reported(
+    response: bytes, kind: type[SpinneyError], message: str
 ) -> None:
-    with answering(lambda client: client.sendall(said)) as url, pytest.raises(kind, match=told):
+    with (
+        answering(lambda client: client.sendall(response)) as url,
+        pytest.raises(kind, match=message),
+    ):
         quick_call.request(url, "", "list_projects", {})

@@ -1,4 +1,4 @@
-"""The lock of a data directory, what it tells, and what is said of a Spinney that is not well."""
+"""The lock of a data directory, its contents, and errors about an unresponsive Spinney."""
 
 import json
 import os
@@ -29,40 +29,40 @@ def path(directories: Directories) -> Path:
     return directories.lock
 
 
-def held(path: Path) -> InstanceLock:
+def hold(path: Path) -> InstanceLock:
     lock = acquire_lock(path)
     assert lock is not None
     return lock
 
 
-def test_the_lock_tells_who_holds_it_and_where_to_come_in(path: Path) -> None:
+def test_the_lock_names_its_process_and_its_address(path: Path) -> None:
     assert find_running_instance(path) is None
-    lock = held(path)
+    lock = hold(path)
     lock.write_instance(4321, "secret")
     running = find_running_instance(path)
     assert running is not None
     assert (running.pid, running.base_url) == (os.getpid(), "http://127.0.0.1:4321")
     assert acquire_lock(path) is None
     lock.close()
-    # What is left in the file means nothing without the lock.
+    # The contents of the file are ignored once the lock is released.
     assert "secret" in path.read_text()
     assert find_running_instance(path) is None
 
 
-def test_the_lock_is_for_its_owner_alone(path: Path) -> None:
-    lock = held(path)
+def test_the_lock_is_accessible_to_its_owner_only(path: Path) -> None:
+    lock = hold(path)
     assert path.stat().st_mode & 0o077 == 0
     lock.close()
 
 
-def told_of_a_server(directories: Directories, pid: int) -> None:
-    told = {"base_url": "http://127.0.0.1:9", "port": 9, "token": "of the server", "pid": pid}
-    directories.server.write_text(json.dumps(told))
+def write_server_address(directories: Directories, pid: int) -> None:
+    address = {"base_url": "http://127.0.0.1:9", "port": 9, "token": "of the server", "pid": pid}
+    directories.server.write_text(json.dumps(address))
 
 
-def test_the_token_of_a_killed_one_goes_to_nobody(directories: Directories, path: Path) -> None:
-    held(path).close()
-    told_of_a_server(directories, os.getpid())  # a number that is alive again
+def test_the_token_of_a_killed_spinney_is_not_used(directories: Directories, path: Path) -> None:
+    hold(path).close()
+    write_server_address(directories, os.getpid())  # the ID of a living process
     with pytest.raises(SpinneyError, match="No Spinney is running here"):
         local_instance.find_endpoint(directories)
 
@@ -70,27 +70,29 @@ def test_the_token_of_a_killed_one_goes_to_nobody(directories: Directories, path
 def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
     directories: Directories, path: Path
 ) -> None:
-    told_of_a_server(directories, os.getpid())
-    lock = held(path)
-    assert not directories.server.exists(), "what was left by one of the same number is forgotten"
-    lock.write_instance(4321, "of the door")
-    told_of_a_server(directories, os.getppid())
-    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:4321", "of the door")
-    told_of_a_server(directories, os.getpid())
+    write_server_address(directories, os.getpid())
+    lock = hold(path)
+    assert not directories.server.exists(), (
+        "the file of an earlier process with the same ID is removed"
+    )
+    lock.write_instance(4321, "of the instance")
+    write_server_address(directories, os.getppid())
+    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:4321", "of the instance")
+    write_server_address(directories, os.getpid())
     assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:9", "of the server")
     lock.close()
 
 
-def test_a_start_that_works_is_waited_for_however_busy_the_machine_is(
+def test_a_slow_start_is_waited_for_while_the_process_is_busy(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, looks = held(path), count()
+    lock, ticks = hold(path), count()
 
     def work(_pid: int) -> int:
-        look = next(looks)
-        if look == 25:  # at 0.05 s each: twice as long as one waits for a program that rests
+        tick = next(ticks)
+        if tick == 25:  # at 0.05 s each: twice as long as one waits for an idle program
             lock.write_instance(4321, "secret")
-        return look
+        return tick
 
     monkeypatch.setattr(running_module, "_cpu_ticks", work)
     found = wait_until_ready(path, patience=0.5)
@@ -102,28 +104,28 @@ def test_a_start_that_works_is_waited_for_however_busy_the_machine_is(
     lock.close()
 
 
-def test_an_end_that_works_is_waited_for_however_busy_the_machine_is(
+def test_a_slow_end_is_waited_for_while_the_process_is_busy(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, looks = held(path), count()
+    lock, ticks = hold(path), count()
 
     def work(_pid: int) -> int:
-        look = next(looks)
-        if look == 25:
+        tick = next(ticks)
+        if tick == 25:
             lock.close()
-        return look
+        return tick
 
     monkeypatch.setattr(running_module, "_cpu_ticks", work)
     monkeypatch.setattr(running_module, "is_alive", lambda _: False)
     assert wait_for_exit(path, os.getpid(), 0.5)
 
 
-async def test_one_that_works_has_longer_to_answer(
+async def test_a_busy_process_has_more_time_to_respond(
     directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     waited: list[float] = []
-    lock = held(path)
+    lock = hold(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lock.write_instance(silent.getsockname()[1], "token")
         for steps in (count(), repeat(0)):
@@ -133,12 +135,12 @@ async def test_one_that_works_has_longer_to_answer(
                 await local_instance.connect_local(directories)
             waited.append(time.monotonic() - began)
     lock.close()
-    assert waited[0] >= 1.2, "as long as six rests"
+    assert waited[0] >= 1.2, "six times as long as for an idle process"
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", '{"pid": "no'])
-def test_a_note_that_is_half_written_is_of_one_that_starts(path: Path, note: str) -> None:
-    lock = held(path)
+def test_an_incomplete_lock_file_is_that_of_a_starting_process(path: Path, note: str) -> None:
+    lock = hold(path)
     path.write_text(note)
     with pytest.raises(SpinneyError, match="does not respond"):
         wait_until_ready(path, patience=0.1)
@@ -146,19 +148,19 @@ def test_a_note_that_is_half_written_is_of_one_that_starts(path: Path, note: str
 
 
 @pytest.mark.parametrize("note", ["4711", json.dumps({"pid": 7, "protocol": 99})])
-def test_one_of_another_protocol_is_refused_with_both_versions(path: Path, note: str) -> None:
-    lock = held(path)
+def test_an_instance_of_another_protocol_is_refused(path: Path, note: str) -> None:
+    lock = hold(path)
     path.write_text(note)
     with pytest.raises(SpinneyError, match="another protocol"):
         wait_until_ready(path)
     lock.close()
 
 
-async def test_one_that_hangs_is_told_with_its_process_and_how_to_end_it(
+async def test_an_unresponsive_instance_is_reported_with_its_process_and_how_to_end_it(
     directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
-    lock = held(path)
+    lock = hold(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lock.write_instance(silent.getsockname()[1], "token")
         for ask in (local_instance.stop_running, local_instance.connect_local):
@@ -176,12 +178,12 @@ async def test_one_that_hangs_is_told_with_its_process_and_how_to_end_it(
         ("[::1]:3456", "http://[::1]:3456", ""),
     ],
 )
-def test_an_address_is_taken_as_it_is_printed(given: str, base_url: str, token: str) -> None:
+def test_an_address_is_parsed_as_it_is_printed(given: str, base_url: str, token: str) -> None:
     assert parse_address(given) == (base_url, token)
 
 
 @pytest.mark.parametrize("given", ["", "ftp://devbox", "http://", "devbox:port", "http://a:99999"])
-def test_what_is_no_address_is_said_without_its_token(given: str) -> None:
+def test_the_error_for_an_invalid_address_omits_its_token(given: str) -> None:
     with pytest.raises(SpinneyError, match="Not a Spinney address") as raised:
         parse_address(f"{given}#token=secret")
     assert "secret" not in raised.value.message

@@ -1,4 +1,4 @@
-"""The remote client against a real server: calls, mirrors, lost connections, fresh starts."""
+"""The remote client against a real server: calls, mirrors, reconnections and restarts."""
 
 import asyncio
 import random
@@ -54,7 +54,7 @@ async def new_client(server: Server) -> AsyncIterator[MakeClient]:
 
 
 class Mirror:
-    """Follows a client's updates in the background."""
+    """Applies a client's updates to a state in the background."""
 
     def __init__(self, client: RemoteClient) -> None:
         self.state = State()
@@ -79,24 +79,24 @@ class Mirror:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def until_like(self, workspace: Workspace) -> None:
-        await self.until(lambda: self.state == shown(workspace))
+    async def until_equal(self, workspace: Workspace) -> None:
+        await self.until(lambda: self.state == visible_state(workspace))
 
     def count(self, kind: type[Update]) -> int:
         return sum(isinstance(update, kind) for update in self.updates)
 
     @property
-    def heard(self) -> list[Event]:
-        happened = (update for update in self.updates if isinstance(update, EventBatch))
-        return [event for update in happened for event in update.events]
+    def events(self) -> list[Event]:
+        batches = (update for update in self.updates if isinstance(update, EventBatch))
+        return [event for update in batches for event in update.events]
 
     async def close(self) -> None:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
 
-def shown(workspace: Workspace) -> State:
-    """The store's state as remote clients may see it."""
+def visible_state(workspace: Workspace) -> State:
+    """The state of the store that remote clients can see."""
     state = workspace.store.state
     return State(
         state.projects,
@@ -116,7 +116,7 @@ async def mirror(new_client: MakeClient) -> AsyncIterator[Mirror]:
     await made.close()
 
 
-async def test_a_call_gives_the_typed_result(new_client: MakeClient, session: Session) -> None:
+async def test_a_call_returns_the_typed_result(new_client: MakeClient, session: Session) -> None:
     client = new_client()
     renamed = await client.call(sessions.update_session, session_id=session.id, name="New")
     assert isinstance(renamed, Session)
@@ -125,7 +125,7 @@ async def test_a_call_gives_the_typed_result(new_client: MakeClient, session: Se
     assert found == [renamed]
 
 
-async def test_resources_and_null_travel_as_arguments(
+async def test_resources_and_null_are_passed_as_arguments(
     new_client: MakeClient, worktree: Worktree, workspace: Workspace
 ) -> None:
     client = new_client()
@@ -136,7 +136,7 @@ async def test_resources_and_null_travel_as_arguments(
     assert workspace.store.state.worktrees[worktree.id].label is None
 
 
-async def test_what_a_resource_leaves_open_stays_open(
+async def test_unset_fields_of_a_resource_stay_unset(
     new_client: MakeClient, workspace: Workspace, worktree: Worktree, tmp_path: Path
 ) -> None:
     project = workspace.store.state.projects[worktree.project_id]
@@ -149,12 +149,12 @@ async def test_what_a_resource_leaves_open_stays_open(
     assert {script.name: script.text for script in saved} == {"setup": "one", "run": "two"}
 
 
-async def test_a_raw_call_gives_what_came(new_client: MakeClient, session: Session) -> None:
+async def test_a_raw_call_returns_the_json(new_client: MakeClient, session: Session) -> None:
     given = {"sessionId": session.id}
     assert (await new_client().call_raw("get_session", given))["name"] == "First"
 
 
-async def test_errors_of_commands_arrive_with_sentence_and_kind(new_client: MakeClient) -> None:
+async def test_errors_of_commands_keep_message_and_type(new_client: MakeClient) -> None:
     with pytest.raises(SpinneyError, match="Session not found: nope") as raised:
         await new_client().call(sessions.get_session, session_id="nope")
     assert raised.value.error_type == "not_found"
@@ -162,7 +162,7 @@ async def test_errors_of_commands_arrive_with_sentence_and_kind(new_client: Make
         await new_client().call_raw("fly", {})
 
 
-async def test_many_calls_at_once_get_their_own_answers(
+async def test_concurrent_calls_get_their_own_results(
     new_client: MakeClient, worktree: Worktree
 ) -> None:
     client = new_client()
@@ -176,7 +176,7 @@ async def test_many_calls_at_once_get_their_own_answers(
     assert [session.name for session in made] == names
 
 
-async def test_a_wrong_token_is_told_and_stands_in_no_text(new_client: MakeClient) -> None:
+async def test_a_wrong_token_is_reported_and_never_quoted(new_client: MakeClient) -> None:
     client = new_client("wrong-secret")
     with pytest.raises(SpinneyError, match="does not accept this token") as raised:
         await client.call_raw("list_projects", {})
@@ -186,7 +186,7 @@ async def test_a_wrong_token_is_told_and_stands_in_no_text(new_client: MakeClien
     assert isinstance(update, Disconnected)
 
 
-async def test_every_failed_attempt_is_reported_and_counted_for_the_pause() -> None:
+async def test_every_failed_attempt_is_reported_and_lengthens_the_pause() -> None:
     counted = []
 
     class Counting(BackOff):
@@ -214,23 +214,23 @@ async def test_the_mirror_follows_a_whole_conversation(
 ) -> None:
     client = new_client()
     await client.call(sessions.send_chat_message, session_id=session.id, message="hello there")
-    await mirror.until_like(workspace)
+    await mirror.until_equal(workspace)
     assert mirror.count(Loaded) == 1
 
 
 async def test_a_connection_that_breaks_resumes_without_loading_again(
     mirror: Mirror, server: Server, session: Session, workspace: Workspace
 ) -> None:
-    await mirror.until_like(workspace)
+    await mirror.until_equal(workspace)
     await server._running.sockets.close(1012, "service restart")
     workspace.bus.publish(RunNoticed(session_id=session.id, text="missed while away"))
     await mirror.until(lambda: mirror.count(Disconnected) == 1)
     await mirror.until(lambda: isinstance(mirror.updates[-1], EventBatch))
-    await mirror.until(lambda: any(isinstance(e, RunNoticed) for e in mirror.heard))
+    await mirror.until(lambda: any(isinstance(e, RunNoticed) for e in mirror.events))
     assert mirror.count(Loaded) == 1
 
 
-async def test_after_too_long_an_absence_the_state_is_loaded_again(
+async def test_the_state_is_loaded_again_after_a_long_absence(
     mirror: Mirror, server: Server, session: Session, workspace: Workspace
 ) -> None:
     port = server.status()["port"]
@@ -239,15 +239,15 @@ async def test_after_too_long_an_absence_the_state_is_loaded_again(
         workspace.bus.publish(TaskCompleted(task=str(number), ok=True, detail=""))
     await update_session(workspace, session.id, name="Changed meanwhile")
     await server.start(port, localhost_only=True, token_required=True)
-    await mirror.until_like(workspace)
+    await mirror.until_equal(workspace)
     assert mirror.count(Loaded) == 2
     assert mirror.count(Disconnected) >= 1
 
 
-async def test_a_server_started_anew_is_noticed_by_its_name_not_its_numbers(
+async def test_a_restarted_server_is_detected_by_its_name_not_its_sequence_numbers(
     mirror: Mirror, server: Server, workspace: Workspace, session: Session
 ) -> None:
-    await mirror.until_like(workspace)
+    await mirror.until_equal(workspace)
     port = server.status()["port"]
     await server.stop()
     another = Server(workspace)
@@ -256,19 +256,19 @@ async def test_a_server_started_anew_is_noticed_by_its_name_not_its_numbers(
     await another.stop()
 
 
-async def test_a_server_that_was_only_stopped_for_a_while_is_resumed(
+async def test_a_stopped_and_started_server_is_resumed(
     mirror: Mirror, server: Server, workspace: Workspace, session: Session
 ) -> None:
-    await mirror.until_like(workspace)
+    await mirror.until_equal(workspace)
     port = server.status()["port"]
     await server.stop()
     workspace.bus.publish(RunNoticed(session_id=session.id, text="missed while away"))
     await server.start(port, localhost_only=True, token_required=True)
-    await mirror.until(lambda: any(isinstance(e, RunNoticed) for e in mirror.heard))
+    await mirror.until(lambda: any(isinstance(e, RunNoticed) for e in mirror.events))
     assert mirror.count(Loaded) == 1
 
 
-async def test_a_call_in_flight_ends_when_the_connection_does(
+async def test_a_pending_call_fails_when_the_connection_is_lost(
     new_client: MakeClient, server: Server
 ) -> None:
     async def wait_for_ever(workspace: Workspace) -> None:
@@ -284,7 +284,7 @@ async def test_a_call_in_flight_ends_when_the_connection_does(
 
 
 @pytest.mark.parametrize(("bound", "most"), [("MAX_QUEUED", 10), ("MAX_QUEUED_SIZE", 1000)])
-async def test_a_reader_that_does_not_ask_is_loaded_again_later(
+async def test_a_slow_reader_loads_the_state_again(
     new_client: MakeClient,
     workspace: Workspace,
     session: Session,
@@ -302,7 +302,7 @@ async def test_a_reader_that_does_not_ask_is_loaded_again_later(
     await client.call_raw("list_projects", {})
     update = await anext(updates)
     assert isinstance(update, Loaded)
-    assert update.state == shown(workspace)
+    assert update.state == visible_state(workspace)
     await updates.aclose()
 
 
@@ -371,9 +371,9 @@ async def _run_random_commands(seed: int, folder) -> None:  # type: ignore[no-un
                 pass
             if chance.random() < 0.1:
                 await server._running.sockets.close(1012, "service restart")
-        await mirror.until_like(workspace)
+        await mirror.until_equal(workspace)
         late = Mirror(client)
-        await late.until_like(workspace)
+        await late.until_equal(workspace)
         await late.close()
     finally:
         await mirror.close()
@@ -408,7 +408,7 @@ async def _random_command(
             await client.call(preferences.update_preferences, changes={"theme": theme})
 
 
-def test_it_brings_no_server_along() -> None:
+def test_importing_the_client_imports_no_server() -> None:
     code = "import sys, model.client.remote; print([m for m in sys.modules if 'aiohttp.web' in m])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""The state for those who join: whole, whatever happens while it is put together."""
+"""The snapshot for new clients is consistent if the state changes while it is built."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from model.domain.resources import Message, Session
 from model.runtime.workspace import Workspace
 
 
-def begin(workspace: Workspace, session: Session) -> Message:
-    """The agent starts to answer in this session."""
+def start_answer(workspace: Workspace, session: Session) -> Message:
+    """Start an answer of the agent in this session."""
     message = Message(
         id=f"answer in {session.id}",
         role="assistant",
@@ -25,7 +25,7 @@ def begin(workspace: Workspace, session: Session) -> Message:
     return message
 
 
-async def test_an_answer_that_begins_while_messages_are_read_is_in_it(
+async def test_an_answer_that_starts_while_messages_are_read_is_included(
     workspace: Workspace, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = session.model_copy(update={"id": "other", "name": "Other"})
@@ -33,16 +33,20 @@ async def test_an_answer_that_begins_while_messages_are_read_is_in_it(
     running = e.SessionUpdated(session_id=session.id, updates={"status": "running"})
     workspace.store.record(running)
     read = workspace.store.messages
-    begun: list[Message] = []
+    started_answers: list[Message] = []
 
     async def slow(*given: Any) -> Any:
         page = await read(*given)
-        if not begun:
-            begun.extend((begin(workspace, session), begin(workspace, other)))
+        if not started_answers:
+            started_answers.extend(
+                (start_answer(workspace, session), start_answer(workspace, other))
+            )
         return page
 
     monkeypatch.setattr(workspace.store, "messages", slow)
     snapshot = await build_snapshot(workspace)
     assert snapshot["seq"] == workspace.bus.seq
-    assert parse_snapshot(snapshot).streaming == {message.id: message for message in begun}
+    assert parse_snapshot(snapshot).streaming == {
+        message.id: message for message in started_answers
+    }
     assert set(snapshot["activeSessions"]) == {session.id, "other"}

@@ -1,4 +1,4 @@
-"""An agent's own commands as clients are given them."""
+"""The commands of an agent that clients can list."""
 
 from model.backends import base
 from model.commands.agent_commands import list_agent_commands
@@ -12,25 +12,23 @@ WEAVE = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[
 SPIN = AgentCommand(name="spin")
 
 
-async def test_before_the_agent_runs_they_are_those_in_files(
+async def test_before_the_agent_runs_the_commands_in_files_are_listed(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.in_files = (WEAVE,)
+    backend.known_commands = (WEAVE,)
     assert await list_agent_commands(workspace, worktree.id) == [WEAVE]
 
 
-async def test_once_its_program_told_them_they_come_first(
+async def test_commands_reported_by_the_agent_come_first(
     workspace: Workspace, session: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
     backend.script = lambda prompt: (base.CommandsListed((SPIN,)), DONE)
     await send_chat_message(workspace, session.id, "hello")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
-    backend.in_files = (WEAVE, SPIN)
+    backend.known_commands = (WEAVE, SPIN)
     given = await list_agent_commands(workspace, session.worktree_id, session.backend)
     assert given == [SPIN, WEAVE]
 
 
-async def test_an_agent_that_is_not_there_has_none(
-    workspace: Workspace, worktree: Worktree
-) -> None:
+async def test_an_unknown_agent_has_no_commands(workspace: Workspace, worktree: Worktree) -> None:
     assert await list_agent_commands(workspace, worktree.id, "acp:gone") == []

@@ -1,4 +1,4 @@
-"""Reading a session while its agent writes: an answer never falls behind what events have told."""
+"""Reading a session during a turn: results are never older than the published events."""
 
 from collections.abc import Callable
 
@@ -13,14 +13,14 @@ from tests.fakes import DONE, FakeBackend, silence
 
 
 @pytest.fixture
-async def ends_while_read(
+async def turn_that_ends_during_a_read(
     workspace: Workspace,
     session: Session,
     backend: FakeBackend,
     eventually: Eventually,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A turn runs, and ends just after the database was first read."""
+    """A turn that ends right after the first read of the database."""
     backend.script = silence
     await send_chat_message(workspace, session.id, "weave")
     await eventually(lambda: bool(workspace.store.state.streaming))
@@ -41,8 +41,8 @@ def _status(workspace: Workspace, session: Session) -> str:
     return workspace.store.state.sessions[session.id].status
 
 
-@pytest.mark.usefixtures("ends_while_read")
-async def test_the_messages_are_those_of_the_turns_end(
+@pytest.mark.usefixtures("turn_that_ends_during_a_read")
+async def test_the_messages_include_the_end_of_the_turn(
     workspace: Workspace, session: Session
 ) -> None:
     page = await get_messages(workspace, session.id)
@@ -50,7 +50,9 @@ async def test_the_messages_are_those_of_the_turns_end(
     assert page.messages[-1].status == "completed"
 
 
-@pytest.mark.usefixtures("ends_while_read")
-async def test_the_session_is_that_of_the_turns_end(workspace: Workspace, session: Session) -> None:
+@pytest.mark.usefixtures("turn_that_ends_during_a_read")
+async def test_the_session_includes_the_end_of_the_turn(
+    workspace: Workspace, session: Session
+) -> None:
     read = await get_session(workspace, session.id)
     assert (read.status, read.messages[-1].text) == ("idle", "woven")

@@ -1,4 +1,4 @@
-"""Every command has one implementation, which takes what its signature says."""
+"""Every command has one implementation, with the parameters of its signature."""
 
 import inspect
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def parameters_of(function: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
     ]
 
 
-def test_every_command_has_an_implementation_and_no_implementation_lacks_a_command() -> None:
+def test_commands_and_implementations_match() -> None:
     assert set(IMPLEMENTATIONS) == set(COMMANDS)
     assert len(set(IMPLEMENTATIONS.values())) == len(COMMANDS)
 

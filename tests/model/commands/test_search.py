@@ -1,4 +1,4 @@
-"""Searching what was said: found as soon as it is complete, whatever the query looks like."""
+"""Search in messages, with any query."""
 
 import asyncio
 import sqlite3
@@ -24,7 +24,9 @@ from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 
 
-async def _say(workspace: Workspace, session: Session, eventually: Eventually, *texts: str) -> None:
+async def _send(
+    workspace: Workspace, session: Session, eventually: Eventually, *texts: str
+) -> None:
     for text in texts:
         await send_chat_message(workspace, session.id, text)
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
@@ -34,10 +36,10 @@ async def _search(workspace: Workspace, query: str, **options: object) -> list[S
     return await search_messages(workspace, query, **options)  # type: ignore[arg-type]
 
 
-async def test_both_sides_of_a_conversation_are_found_newest_first(
+async def test_messages_of_user_and_agent_are_found_newest_first(
     workspace: Workspace, session: Session, eventually: Eventually
 ) -> None:
-    await _say(workspace, session, eventually, "count the apples", "count the pears")
+    await _send(workspace, session, eventually, "count the apples", "count the pears")
     hits = await _search(workspace, "count")
     assert [hit.role for hit in hits] == ["assistant", "user", "assistant", "user"]
     assert "pears" in hits[0].snippet
@@ -45,10 +47,10 @@ async def test_both_sides_of_a_conversation_are_found_newest_first(
     assert hits[0].timestamp >= hits[-1].timestamp
 
 
-async def test_all_words_must_be_there_and_the_last_may_be_begun(
+async def test_all_words_must_match_and_the_last_may_be_a_prefix(
     workspace: Workspace, session: Session, eventually: Eventually
 ) -> None:
-    await _say(workspace, session, eventually, "Grüße aus dem Obstgarten", "Grüße vom Strand")
+    await _send(workspace, session, eventually, "Grüße aus dem Obstgarten", "Grüße vom Strand")
     assert len(await _search(workspace, "grusse obst")) == 0
     assert len(await _search(workspace, "GRÜßE Obst")) == 2
     assert len(await _search(workspace, "Obst Grüße")) == 0
@@ -66,15 +68,15 @@ async def test_all_words_must_be_there_and_the_last_may_be_begun(
 async def test_no_query_is_an_error(
     query: str, workspace: Workspace, session: Session, eventually: Eventually
 ) -> None:
-    await _say(workspace, session, eventually, "apples")
+    await _send(workspace, session, eventually, "apples")
     assert isinstance(await _search(workspace, query), list)
     assert len(await _search(workspace, "apples")) == 2
 
 
-async def test_a_project_and_a_limit_narrow_it(
+async def test_a_project_and_a_limit_restrict_the_results(
     workspace: Workspace, session: Session, project: Project, eventually: Eventually
 ) -> None:
-    await _say(workspace, session, eventually, "apples", "more apples")
+    await _send(workspace, session, eventually, "apples", "more apples")
     assert len(await _search(workspace, "apples", project_id=project.id)) == 4
     assert len(await _search(workspace, "apples", limit=1)) == 1
     other = project.model_copy(update={"id": "other", "path": "/elsewhere"})
@@ -86,17 +88,17 @@ async def test_a_project_and_a_limit_narrow_it(
         await _search(workspace, "apples", limit=0)
 
 
-async def test_what_is_deleted_is_found_no_more_and_what_is_archived_is(
+async def test_deleted_messages_are_not_found_and_archived_ones_are(
     workspace: Workspace, session: Session, eventually: Eventually
 ) -> None:
-    await _say(workspace, session, eventually, "apples")
+    await _send(workspace, session, eventually, "apples")
     await archive_session(workspace, session.id)
     assert len(await _search(workspace, "apples")) == 2
     await delete_session(workspace, session.id)
     assert await _search(workspace, "apples") == []
 
 
-async def test_a_waiting_message_is_found_until_it_is_taken_back(
+async def test_a_queued_message_is_found_until_it_is_removed(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     backend.script = fakes.silence
@@ -107,12 +109,12 @@ async def test_a_waiting_message_is_found_until_it_is_taken_back(
     assert await _search(workspace, "apples") == []
 
 
-async def test_messages_of_an_older_file_are_found_after_the_update(
+async def test_messages_of_an_older_database_are_found_after_the_upgrade(
     workspace: Workspace, session: Session, eventually: Eventually, directories: Directories
 ) -> None:
-    await _say(workspace, session, eventually, "old apples")
+    await _send(workspace, session, eventually, "old apples")
     await workspace.stop()
-    await asyncio.to_thread(_as_before_there_was_a_search, directories)
+    await asyncio.to_thread(_downgrade_to_version_1, directories)
     database, _ = await Database.open(directories.database)
     try:
         assert len(await database.search("apples", None, 10)) == 2
@@ -120,7 +122,7 @@ async def test_messages_of_an_older_file_are_found_after_the_update(
         await database.close()
 
 
-def _as_before_there_was_a_search(directories: Directories) -> None:
+def _downgrade_to_version_1(directories: Directories) -> None:
     file = sqlite3.connect(directories.database)
     file.executescript("DROP TRIGGER words_forgotten; DROP TABLE words; PRAGMA user_version=1;")
     file.close()

@@ -1,4 +1,4 @@
-"""Real git in a home of its own: nothing of the developer's settings reaches these tests."""
+"""Fixtures for tests with real git, isolated from the developer's settings."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model.git import run
-from tests.model.git.made_repository import Repository, set_own_home
+from tests.model.git.repository import Repository, set_own_home
 from tests.program import until
 
 
@@ -40,7 +40,7 @@ def repository(templates: Path, tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def with_remote(repository: Repository, templates: Path, tmp_path: Path) -> Repository:
-    """The same, pushed to a bare `origin`."""
+    """The same repository, pushed to a bare `origin`."""
     origin = tmp_path / "origin.git"
     shutil.copytree(templates / "origin.git", origin)
     git_dir = repository.root / ".git"
@@ -54,13 +54,16 @@ def with_remote(repository: Repository, templates: Path, tmp_path: Path) -> Repo
 
 @pytest.fixture
 def base_dir(tmp_path: Path) -> Path:
-    """Where the worktrees go."""
+    """The parent directory of the worktrees."""
     return tmp_path.resolve() / "worktrees"
 
 
 @pytest.fixture
 def fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put a shell script before git on the PATH; it finds the real one in `$real_git`."""
+    """Return a function that puts a shell script before git on the PATH.
+
+    The script finds the real git in `$real_git`.
+    """
 
     def install(script: str) -> None:
         folder = tmp_path / "bin"
@@ -75,17 +78,17 @@ def fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 
 
 @pytest.fixture
-def counts_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None]:
-    """Let the time limit of a git command count from the moment when a file is there."""
+def delay_timeout(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None]:
+    """Return a function that starts the time limit of a git command once a file exists."""
 
     def install(command: str, path: Path) -> None:
-        heard = run._Call._read_output
+        read_output = run._Call._read_output
 
-        def once_it_is_there(call: Any, process: Any) -> tuple[bytes, bytes, bool]:
+        def read_when_it_exists(call: Any, process: Any) -> tuple[bytes, bytes, bool]:
             if command in " ".join(call._args):
                 until(path.exists, f"{path} is there")
-            return heard(call, process)
+            return read_output(call, process)
 
-        monkeypatch.setattr(run._Call, "_read_output", once_it_is_there)
+        monkeypatch.setattr(run._Call, "_read_output", read_when_it_exists)
 
     return install

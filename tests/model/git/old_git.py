@@ -1,8 +1,8 @@
-"""A git of an older version: the installed one behind a script that refuses what came later."""
+"""Simulates an older git: a script runs the installed one but refuses newer options."""
 
 from collections.abc import Callable
 
-CAME: tuple[tuple[tuple[int, int], str, str], ...] = (
+INTRODUCED: tuple[tuple[tuple[int, int], str, str], ...] = (
     ((2, 28), "init", "--initial-branch"),
     ((2, 30), "rev-parse", "--end-of-options"),
     ((2, 30), "diff", "--merge-base"),
@@ -22,18 +22,18 @@ CAME: tuple[tuple[tuple[int, int], str, str], ...] = (
     ((2, 43), "checkout", "--end-of-options"),
     ((2, 46), "config", "get"),
 )
-"""Since when there is an argument of a subcommand, as git's release notes tell."""
+"""The git version that introduced an argument of a subcommand, from git's release notes."""
 
 
-def old_git(install: Callable[[str], None], version: str) -> None:
-    """Put a git of this version on the PATH. `install`: the fixture `fake_git`."""
+def install_old_git(install: Callable[[str], None], version: str) -> None:
+    """Put a git of this version on the PATH; `install` is the fixture `fake_git`."""
     major, minor = map(int, version.split(".")[:2])
     refused = "\n".join(
         f'" {command} "*" {argument}"*) echo "error: unknown option {argument}" >&2; exit 129;;'
-        for came, command, argument in CAME
-        if (major, minor) < came
+        for since, command, argument in INTRODUCED
+        if (major, minor) < since
     )
-    # Worktrees that are locked are told as such since 2.31.
+    # Git lists locks since 2.31.
     quiet = r"locked\|prunable" if (major, minor) < (2, 31) else "$^"
     install(f"""
 words=; skip=

@@ -1,4 +1,4 @@
-"""A repository cloned and added: how far it is, what is refused, and that nothing is left over."""
+"""Cloning a repository into a project: progress, errors, cancellation and cleanup."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.commands.cloning import cancel_clone, clone_project, get_clone_progress
 from model.runtime.workspace import Workspace
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 
 async def test_a_clone_becomes_a_project(
@@ -35,7 +35,7 @@ async def test_a_clone_that_fails_says_why_and_leaves_nothing(
     assert not workspace.store.state.projects
 
 
-async def test_a_directory_that_holds_something_is_not_touched(
+async def test_a_directory_with_content_is_not_touched(
     workspace: Workspace, repository: Repository, tmp_path: Path
 ) -> None:
     target = tmp_path / "full"
@@ -47,9 +47,7 @@ async def test_a_directory_that_holds_something_is_not_touched(
 
 
 @pytest.mark.parametrize("url", ["", "--upload-pack=touch x", "ext::sh -c x", "engine", "a b"])
-async def test_what_is_no_address_never_reaches_git(
-    url: str, workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_invalid_urls_never_reach_git(url: str, workspace: Workspace, tmp_path: Path) -> None:
     with pytest.raises(SpinneyError, match="Invalid field 'url'"):
         await clone_project(workspace, url, str(tmp_path / "copy"))
 

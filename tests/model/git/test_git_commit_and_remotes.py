@@ -1,4 +1,4 @@
-"""Commits, and the exchange with remotes."""
+"""Commit, fetch, pull and push."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from model.base.errors import SpinneyError
 from model.git.commit import commit
 from model.git.remotes import fetch, pull, push
 from model.git.worktrees import add_worktree
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 
-async def test_a_commit_answers_with_its_id(repository: Repository) -> None:
+async def test_a_commit_returns_its_id(repository: Repository) -> None:
     repository.write("read.me", "changed\n")
     repository.write("-new", "text\n")
     made = await commit(repository.root, "-m: say\n\n# what\x00 changed", stage_all=True)
@@ -30,7 +30,7 @@ async def test_only_what_is_staged_is_committed(repository: Repository) -> None:
         await commit(repository.root, "More")
 
 
-async def test_nothing_to_commit_is_told_in_the_interfaces_words(
+async def test_a_commit_without_changes_is_refused(
     repository: Repository,
 ) -> None:
     for stage_all in (True, False):
@@ -44,7 +44,7 @@ async def test_an_empty_message_is_refused(repository: Repository) -> None:
         await commit(repository.root, " \n", stage_all=True)
 
 
-async def test_a_hook_that_refuses_is_quoted(repository: Repository) -> None:
+async def test_the_output_of_a_failing_hook_is_the_error(repository: Repository) -> None:
     hook = repository.write(".git/hooks/pre-commit", "#!/bin/sh\necho lint: no; exit 1\n")
     hook.chmod(0o755)
     repository.write("read.me", "changed\n")
@@ -52,7 +52,7 @@ async def test_a_hook_that_refuses_is_quoted(repository: Repository) -> None:
         await commit(repository.root, "Try", stage_all=True)
 
 
-async def test_a_hook_that_refuses_without_a_word_is_guessed_at(repository: Repository) -> None:
+async def test_a_failing_hook_without_output_is_suspected(repository: Repository) -> None:
     repository.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n").chmod(0o755)
     repository.write("read.me", "changed\n")
     with pytest.raises(
@@ -61,7 +61,7 @@ async def test_a_hook_that_refuses_without_a_word_is_guessed_at(repository: Repo
         await commit(repository.root, "Try", stage_all=True)
 
 
-async def test_who_has_no_name_is_told_how_to_give_one_to_git(
+async def test_the_error_for_a_missing_identity_names_the_git_command(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.git("config", "user.useConfigOnly", "true")
@@ -81,7 +81,7 @@ async def test_a_merge_that_changes_nothing_can_be_committed(repository: Reposit
     assert len(repository.git("rev-list", "--parents", "-1", made).split()) == 3
 
 
-async def test_a_commit_under_a_held_lock_fails_in_gits_words(repository: Repository) -> None:
+async def test_a_commit_under_a_held_lock_fails_with_gits_message(repository: Repository) -> None:
     repository.write("read.me", "changed\n")
     lock = repository.write(".git/index.lock", "")
     with pytest.raises(SpinneyError, match=r"index\.lock': File exists"):
@@ -108,9 +108,9 @@ async def test_a_push_that_would_overwrite_is_refused_with_the_reason(
     with_remote.git("push", "--quiet", "origin", "main")
     with_remote.git("reset", "--quiet", "--hard", "HEAD~")
     with_remote.commit("file", "mine\n")
-    worked, said = await push(with_remote.root, "origin")
-    assert not worked
-    assert "rejected" in said
+    succeeded, output = await push(with_remote.root, "origin")
+    assert not succeeded
+    assert "rejected" in output
 
 
 async def test_a_detached_head_is_not_pushed(with_remote: Repository) -> None:
@@ -127,13 +127,13 @@ async def test_a_pull_merges_the_base_into_the_branch(
     with_remote.commit("mine", "1\n", cwd=path)
     with_remote.commit("theirs", "1\n")
     with_remote.git("push", "--quiet", "origin", "main")
-    worked, said = await pull(path, "origin", "main")
-    assert worked, said
+    succeeded, output = await pull(path, "origin", "main")
+    assert succeeded, output
     assert (path / "theirs").exists()
-    assert await pull(path, "origin", "main") == (True, said) or worked
+    assert await pull(path, "origin", "main") == (True, output) or succeeded
 
 
-async def test_a_pull_that_conflicts_says_so_and_leaves_it_to_be_solved(
+async def test_a_pull_with_conflicts_reports_them_and_leaves_the_merge_open(
     with_remote: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -141,23 +141,23 @@ async def test_a_pull_that_conflicts_says_so_and_leaves_it_to_be_solved(
     with_remote.commit("read.me", "mine\n", cwd=path)
     with_remote.commit("read.me", "theirs\n")
     with_remote.git("push", "--quiet", "origin", "main")
-    worked, said = await pull(path, "origin", "main")
-    assert not worked
-    assert "CONFLICT" in said
+    succeeded, output = await pull(path, "origin", "main")
+    assert not succeeded
+    assert "CONFLICT" in output
     assert "UU read.me" in with_remote.git("status", "--porcelain", cwd=path)
 
 
-async def test_a_fetch_brings_a_remotes_branch(with_remote: Repository) -> None:
+async def test_a_fetch_updates_a_remote_branch(with_remote: Repository) -> None:
     with_remote.git("push", "--quiet", "origin", "main:release")
     with_remote.git("update-ref", "-d", "refs/remotes/origin/release")
     assert (await fetch(with_remote.root, "origin", "release"))[0]
     with_remote.git("rev-parse", "--verify", "refs/remotes/origin/release")
-    worked, said = await fetch(with_remote.root, "origin", "nowhere")
-    assert not worked
-    assert "nowhere" in said
+    succeeded, output = await fetch(with_remote.root, "origin", "nowhere")
+    assert not succeeded
+    assert "nowhere" in output
 
 
-async def test_a_remote_that_does_not_answer_is_told_without_its_password(
+async def test_the_error_for_an_unreachable_remote_hides_its_password(
     with_remote: Repository,
 ) -> None:
     with_remote.git("remote", "set-url", "origin", "http://ada:secret@127.0.0.1:1/x.git")

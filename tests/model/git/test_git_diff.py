@@ -1,4 +1,4 @@
-"""Differences as text that any tool, and `git apply`, understands."""
+"""Diffs as text in git's format, including untracked files."""
 
 import os
 import subprocess
@@ -12,15 +12,15 @@ from model.git import untracked
 from model.git.diff import diff
 from model.git.run import LARGE_FILE
 from model.git.worktrees import add_worktree
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 
-async def test_nothing_changed_is_no_text(repository: Repository) -> None:
+async def test_without_changes_a_diff_is_empty(repository: Repository) -> None:
     for kind in ("working", "staged", "branch"):
         assert await diff(repository.root, kind) == ""
 
 
-async def test_working_shows_all_that_is_not_committed(repository: Repository) -> None:
+async def test_working_shows_all_uncommitted_changes(repository: Repository) -> None:
     repository.write("read.me", "one\nTWO\nthree\n")
     repository.write("staged", "new\n")
     repository.git("add", "staged")
@@ -34,7 +34,7 @@ async def test_working_shows_all_that_is_not_committed(repository: Repository) -
     )
 
 
-async def test_staged_shows_what_the_next_commit_holds(repository: Repository) -> None:
+async def test_staged_shows_the_changes_of_the_next_commit(repository: Repository) -> None:
     repository.write("read.me", "one\nTWO\nthree\n")
     repository.git("add", "--all")
     repository.write("read.me", "one\nTWO\nTHREE\n")
@@ -58,7 +58,7 @@ async def test_branch_shows_the_commits_since_it_left_its_base(
         assert "uncommitted" not in text
 
 
-async def test_a_base_without_common_history_is_said(repository: Repository) -> None:
+async def test_a_base_without_common_history_is_reported(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "--orphan", "other")
     repository.git("commit", "--quiet", "-m", "Begin again")
     with pytest.raises(SpinneyError, match="no commit in common with 'main'"):
@@ -79,9 +79,7 @@ async def test_before_the_first_commit_every_file_is_new(
 @pytest.mark.parametrize(
     "name", ["with space", "quo\"te's", "back\\slash", "tab\t", "grüße", "n\nl"]
 )
-async def test_untracked_files_read_as_git_would_show_them(
-    name: str, repository: Repository
-) -> None:
+async def test_untracked_files_are_shown_in_gits_format(name: str, repository: Repository) -> None:
     contents = {"": "", "1": "x", "2": "x\n", "3": "x\n\n", "4": "x\ny"}
     for suffix, content in contents.items():
         repository.write(name + suffix, content)
@@ -118,7 +116,7 @@ async def test_pipes_devices_and_very_large_files_are_not_read(repository: Repos
     assert len(text) < 1000
 
 
-async def test_untracked_files_beyond_the_bounds_are_counted_at_the_end(
+async def test_untracked_files_beyond_the_limits_are_counted_at_the_end(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
@@ -150,7 +148,7 @@ async def test_the_users_settings_do_not_change_the_format(
     assert await diff(repository.root, "working") == plain
 
 
-async def test_escape_sequences_do_not_come_through(repository: Repository) -> None:
+async def test_control_characters_are_escaped(repository: Repository) -> None:
     repository.write("read.me", "one\x1b]0;title\x07\u202e\n")
     repository.write("untracked", "\x1b[2J\x9b")
     text = await diff(repository.root, "working")
@@ -159,7 +157,7 @@ async def test_escape_sequences_do_not_come_through(repository: Repository) -> N
     assert "+␛[2J<U+009B>\n" in text
 
 
-async def test_bytes_that_are_no_text_are_replaced(repository: Repository) -> None:
+async def test_bytes_that_are_not_valid_text_are_replaced(repository: Repository) -> None:
     (repository.root / "read.me").write_bytes(b"\xff\n")
     assert "+\ufffd\n" in await diff(repository.root, "working")
 

@@ -1,4 +1,4 @@
-"""Repositories and arguments that want to run something: each tries to make the file `X`."""
+"""Repositories and arguments that try to run a command, which would create the file `X`."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from model.git.removal import delete_branch
 from model.git.repositories import find_default_branch, find_root, list_branches, resolve_base
 from model.git.status import has_uncommitted_changes, read_worktree_status
 from model.git.worktrees import add_worktree, check_out, rename_branch
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.patience import PATIENCE
 
 ARGUMENTS = [
@@ -26,6 +26,7 @@ ARGUMENTS = [
 
 @pytest.fixture
 def x(tmp_path: Path) -> Path:
+    """The file that a successful attack creates."""
     return tmp_path / "X"
 
 
@@ -59,13 +60,13 @@ async def test_no_argument_becomes_an_option(
 async def test_a_remote_that_is_a_command_is_not_run(repository: Repository, x: Path) -> None:
     repository.git("config", "protocol.ext.allow", "always")
     repository.git("remote", "add", "origin", f"ext::sh -c touch% {x}")
-    for worked, said in (
+    for succeeded, output in (
         await pull(repository.root, "origin", "main"),
         await fetch(repository.root, "origin", "main"),
         await push(repository.root, "origin"),
     ):
-        assert not worked
-        assert "'ext' not allowed" in said
+        assert not succeeded
+        assert "'ext' not allowed" in output
     assert not x.exists()
 
 
@@ -73,9 +74,9 @@ async def test_a_remote_that_is_a_pipe_fails_at_once(repository: Repository) -> 
     repository.git("config", "protocol.fd.allow", "always")
     repository.git("remote", "add", "origin", "fd::0/x")
     async with asyncio.timeout(PATIENCE):
-        worked, said = await pull(repository.root, "origin", "main")
-    assert not worked
-    assert "'fd' not allowed" in said
+        succeeded, output = await pull(repository.root, "origin", "main")
+    assert not succeeded
+    assert "'fd' not allowed" in output
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ async def test_a_remote_that_is_a_pipe_fails_at_once(repository: Repository) -> 
         ("core.editor", ""),
     ],
 )
-async def test_looking_at_a_repository_runs_nothing_that_its_settings_name(
+async def test_reading_a_repository_runs_no_program_from_its_settings(
     setting: str, attributes: str, repository: Repository, tmp_path: Path, x: Path
 ) -> None:
     program = tmp_path / "program"
@@ -101,11 +102,11 @@ async def test_looking_at_a_repository_runs_nothing_that_its_settings_name(
     repository.git("config", setting, str(program))
     repository.write("read.me", "changed\n")
     repository.write("untracked", "1\n")
-    await _look(repository.root)
+    await _read_everything(repository.root)
     assert not x.exists()
 
 
-async def test_a_submodules_settings_run_nothing_either(
+async def test_reading_a_repository_runs_no_program_from_a_submodules_settings(
     repository: Repository, make_repository: Callable[[str], Repository], tmp_path: Path, x: Path
 ) -> None:
     inner = make_repository("inner")
@@ -118,7 +119,7 @@ async def test_a_submodules_settings_run_nothing_either(
     for setting in ("core.fsmonitor", "diff.external"):
         repository.git("config", setting, str(program), cwd=repository.root / "sub")
     repository.write("sub/file", "changed\n")
-    await _look(repository.root)
+    await _read_everything(repository.root)
     assert not x.exists()
 
 
@@ -135,14 +136,14 @@ async def test_a_bare_repository_hidden_in_a_checkout_is_not_entered(
     repository.git("--git-dir=.", "config", "core.fsmonitor", str(program), cwd=hidden)
     with pytest.raises(SpinneyError):
         await find_root(hidden / "refs" / "heads")
-    await _look(repository.root)
+    await _read_everything(repository.root)
     assert not x.exists()
 
 
 @pytest.mark.parametrize(
     "name", [".gitignore", "folder/.gitignore", ".git/info/exclude", ".git/index", ".git/HEAD"]
 )
-async def test_a_pipe_in_the_place_of_a_file_of_gits_is_named_and_holds_nothing_up(
+async def test_a_named_pipe_in_place_of_one_of_gits_files_is_reported_without_blocking(
     name: str, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(named_pipes, "_CHECK_AFTER", 0.3)
@@ -152,13 +153,13 @@ async def test_a_pipe_in_the_place_of_a_file_of_gits_is_named_and_holds_nothing_
     os.mkfifo(pipe)
     (pipe.parent / "beside").write_text("one\n")
     with pytest.raises(SpinneyError, match=f"{name} is a named pipe") as refused:
-        await find_root(repository.root)  # which reads HEAD alone
+        await find_root(repository.root)  # reads HEAD only
         await read_worktree_status(repository.root, "main")
     assert refused.value.error_type == "git_error"
 
 
-async def _look(root: Path) -> None:
-    """What adding a project and polling it do."""
+async def _read_everything(root: Path) -> None:
+    """Make the calls that adding and polling a project make."""
     assert await find_root(root) == root
     await find_default_branch(root)
     await list_branches(root)
@@ -169,7 +170,7 @@ async def _look(root: Path) -> None:
         await diff(root, kind)
 
 
-async def test_a_remote_that_says_the_same_for_ever_holds_up_nobody(
+async def test_long_output_of_a_remote_does_not_block(
     with_remote: Repository, tmp_path: Path
 ) -> None:
     hook = tmp_path / "origin.git" / "hooks" / "pre-receive"
@@ -178,6 +179,6 @@ async def test_a_remote_that_says_the_same_for_ever_holds_up_nobody(
     hook.chmod(0o755)
     with_remote.commit("file", "text\n")
     async with asyncio.timeout(PATIENCE):
-        worked, said = await push(with_remote.root, "origin")
-    assert not worked
-    assert "a.a.a." in said
+        succeeded, output = await push(with_remote.root, "origin")
+    assert not succeeded
+    assert "a.a.a." in output

@@ -1,4 +1,4 @@
-"""Names of branches, refs and remotes: what passes, what never reaches git."""
+"""Validation of the names of branches, refs and remotes."""
 
 import subprocess
 
@@ -19,7 +19,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("check", [check_branch_name, check_ref, check_remote_name])
-def test_what_git_could_read_otherwise_is_refused(check, name: str) -> None:
+def test_names_that_git_could_interpret_are_refused(check, name: str) -> None:
     with pytest.raises(SpinneyError, match="is not a valid"):
         check(name)
 
@@ -36,13 +36,13 @@ def test_head_is_a_ref_but_no_branch() -> None:
 
 
 @given(st.text(alphabet="ab/.-@{~^:\\ [lock", max_size=12))
-def test_whatever_passes_git_accepts_too(name: str) -> None:
+def test_every_accepted_name_is_valid_for_git(name: str) -> None:
     try:
         check_branch_name(name)
     except SpinneyError:
         return
-    asked = subprocess.run(["git", "check-ref-format", "--branch", name], capture_output=True)
-    assert asked.returncode == 0
+    result = subprocess.run(["git", "check-ref-format", "--branch", name], capture_output=True)
+    assert result.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Worktrees and branches removed: nothing is lost silently, nothing outside is touched."""
+"""Removing worktrees and branches without losing work or touching other files."""
 
 import shutil
 from collections.abc import Callable
@@ -9,12 +9,14 @@ import pytest
 from model.base.errors import SpinneyError
 from model.git.removal import delete_branch, remove_worktree
 from model.git.worktrees import add_worktree
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 MakeRepository = Callable[[str], Repository]
 
 
-async def test_uncommitted_files_keep_a_worktree(repository: Repository, base_dir: Path) -> None:
+async def test_a_worktree_with_uncommitted_files_is_not_removed(
+    repository: Repository, base_dir: Path
+) -> None:
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     repository.write("read.me", "changed\n", cwd=path)
@@ -27,7 +29,7 @@ async def test_uncommitted_files_keep_a_worktree(repository: Repository, base_di
     assert not path.exists()
 
 
-async def test_commits_that_are_nowhere_else_keep_a_worktree_and_its_branch(
+async def test_a_worktree_and_branch_with_commits_on_no_other_branch_are_not_removed(
     repository: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -44,7 +46,7 @@ async def test_commits_that_are_nowhere_else_keep_a_worktree_and_its_branch(
 
 
 @pytest.mark.parametrize("where", ["another branch", "a remote"])
-async def test_commits_that_are_elsewhere_do_not(
+async def test_a_worktree_whose_commits_are_elsewhere_is_removed(
     where: str, with_remote: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -59,7 +61,7 @@ async def test_commits_that_are_elsewhere_do_not(
     assert not path.exists()
 
 
-async def test_commits_on_a_detached_head_keep_a_worktree(
+async def test_a_worktree_with_commits_on_a_detached_head_is_not_removed(
     repository: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -70,7 +72,7 @@ async def test_commits_on_a_detached_head_keep_a_worktree(
         await remove_worktree(repository.root, path, base_dir)
 
 
-async def test_a_link_in_the_place_of_a_worktree_is_not_followed(
+async def test_a_link_in_place_of_a_worktree_is_not_followed(
     repository: Repository, base_dir: Path, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
@@ -84,7 +86,7 @@ async def test_a_link_in_the_place_of_a_worktree_is_not_followed(
 
 
 @pytest.mark.parametrize("linked", ["the worktrees directory", "a directory inside it"])
-async def test_a_link_in_the_place_of_a_parent_is_not_followed(
+async def test_a_link_in_place_of_a_parent_is_not_followed(
     linked: str, repository: Repository, base_dir: Path, tmp_path: Path
 ) -> None:
     path = base_dir / "project" / "one"
@@ -98,7 +100,7 @@ async def test_a_link_in_the_place_of_a_parent_is_not_followed(
     assert list(outside.rglob("read.me"))
 
 
-async def test_links_inside_a_worktree_lose_only_themselves(
+async def test_links_inside_a_worktree_are_not_followed(
     repository: Repository, base_dir: Path, tmp_path: Path
 ) -> None:
     outside = tmp_path / "modules"
@@ -131,9 +133,7 @@ async def test_only_worktrees_of_this_repository_are_removed(
     assert (other.root / "file").exists()
 
 
-async def test_a_locked_worktree_is_kept_in_gits_words(
-    repository: Repository, base_dir: Path
-) -> None:
+async def test_a_locked_worktree_is_not_removed(repository: Repository, base_dir: Path) -> None:
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     repository.git("worktree", "lock", "--reason", "on a train", str(path))
@@ -144,7 +144,7 @@ async def test_a_locked_worktree_is_kept_in_gits_words(
         await remove_worktree(repository.root, path, base_dir)
 
 
-async def test_a_worktree_with_submodules_goes_only_by_force(
+async def test_a_worktree_with_submodules_is_removed_only_with_force(
     repository: Repository, make_repository: MakeRepository, base_dir: Path
 ) -> None:
     inner = make_repository("inner")

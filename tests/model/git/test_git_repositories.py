@@ -1,4 +1,4 @@
-"""What a repository is and has."""
+"""Properties of repositories: root, default branch, branches and remotes."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from model.git.repositories import (
     list_remotes,
     resolve_base,
 )
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 MakeRepository = Callable[[str], Repository]
 
@@ -26,7 +26,7 @@ ODD_NAMES = ["with space", "quo\"te's", "grüße-修复", "new\nline", "-dash", 
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-async def test_the_root_is_found_from_inside_whatever_it_is_called(
+async def test_the_root_is_found_from_inside_for_any_name(
     name: str, make_repository: MakeRepository
 ) -> None:
     repository = make_repository(name)
@@ -35,7 +35,7 @@ async def test_the_root_is_found_from_inside_whatever_it_is_called(
     assert await find_root(repository.root) == repository.root
 
 
-async def test_a_linked_worktree_leads_to_the_repository_that_it_is_of(
+async def test_the_root_of_a_linked_worktree_is_its_repository(
     repository: Repository, base_dir: Path
 ) -> None:
     repository.git("worktree", "add", "-b", "other", str(base_dir / "other"))
@@ -45,9 +45,7 @@ async def test_a_linked_worktree_leads_to_the_repository_that_it_is_of(
 
 
 @pytest.mark.parametrize("leads", ["to a large file", "to a circle of links", "to no name"])
-def test_a_git_file_that_leads_astray_costs_nothing_and_is_no_fault_of_ours(
-    leads: str, tmp_path: Path
-) -> None:
+def test_an_invalid_git_file_costs_little_and_raises_no_error(leads: str, tmp_path: Path) -> None:
     folder = tmp_path.resolve() / "folder"
     folder.mkdir()
     (folder / "circle").symlink_to("circle")
@@ -107,7 +105,7 @@ async def test_a_submodule_is_a_root_of_its_own(
 
 
 @pytest.mark.parametrize("where", ["empty", "nowhere", "file", "project/.git"])
-async def test_what_is_no_working_tree_is_refused_in_the_interfaces_words(
+async def test_a_path_without_a_working_tree_is_refused(
     where: str, repository: Repository, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -116,7 +114,7 @@ async def test_what_is_no_working_tree_is_refused_in_the_interfaces_words(
         await find_root(tmp_path / where)
 
 
-async def test_a_repository_that_git_refuses_is_not_called_missing(
+async def test_a_repository_with_an_invalid_config_is_not_reported_as_missing(
     repository: Repository,
 ) -> None:
     repository.write(".git/config", "[core\n")
@@ -126,14 +124,14 @@ async def test_a_repository_that_git_refuses_is_not_called_missing(
     assert "bad config" in refused.value.message
 
 
-async def test_the_default_branch_is_what_origin_says(with_remote: Repository) -> None:
+async def test_the_default_branch_is_that_of_origin(with_remote: Repository) -> None:
     with_remote.git("branch", "trunk")
     with_remote.git("push", "--quiet", "origin", "trunk")
     with_remote.git("remote", "set-head", "origin", "trunk")
     assert await find_default_branch(with_remote.root) == "trunk"
 
 
-async def test_without_origin_the_default_branch_is_the_configured_one_if_it_is_there(
+async def test_without_origin_the_default_branch_is_the_configured_one_if_it_exists(
     repository: Repository,
 ) -> None:
     repository.git("config", "init.defaultBranch", "develop")
@@ -156,7 +154,7 @@ async def test_the_default_branch_falls_back_to_master_then_the_current_then_any
     assert await find_default_branch(repository.root) == "elsewhere"
 
 
-async def test_a_repository_without_commits_has_the_branch_it_will_begin_with(
+async def test_a_repository_without_commits_has_its_initial_branch(
     make_repository: MakeRepository,
 ) -> None:
     fresh = make_repository("fresh")
@@ -173,7 +171,7 @@ async def test_a_head_on_a_missing_branch_still_has_commits(repository: Reposito
     assert await find_default_branch(repository.root) == "main"
 
 
-async def test_detached_is_no_branch(repository: Repository) -> None:
+async def test_a_detached_head_has_no_branch(repository: Repository) -> None:
     assert await get_current_branch(repository.root) == "main"
     repository.git("checkout", "--quiet", "--detach")
     assert await get_current_branch(repository.root) is None
@@ -214,14 +212,14 @@ async def test_remotes_show_no_credentials(repository: Repository) -> None:
     }
 
 
-async def test_only_a_configured_remote_is_a_remote(with_remote: Repository) -> None:
+async def test_only_configured_remotes_are_accepted(with_remote: Repository) -> None:
     assert await check_remote(with_remote.root, "origin") == "origin"
     for name in ("upstream", "/tmp/x", "https://example.org/x", "ext::sh", "--upload-pack=x", ""):
         with pytest.raises(SpinneyError):
             await check_remote(with_remote.root, name)
 
 
-async def test_a_base_stands_for_the_local_branch_and_its_counterpart_on_origin(
+async def test_a_base_resolves_to_the_local_branch_and_its_counterpart_on_origin(
     with_remote: Repository,
 ) -> None:
     pushed = with_remote.git("rev-parse", "main")
@@ -248,7 +246,7 @@ async def test_a_folder_whose_git_leads_to_another_checkout_is_refused(
         await find_root(folder)
 
 
-async def test_a_repository_that_was_made_apart_from_its_files_is_one(
+async def test_a_repository_with_a_separate_git_directory_is_accepted(
     repository: Repository, tmp_path: Path
 ) -> None:
     apart = tmp_path.resolve() / "apart"

@@ -1,4 +1,4 @@
-"""How git is run: its words, its limits, and what never runs with it."""
+"""Running git: results, errors, time limits, locks and environment."""
 
 import asyncio
 import os
@@ -13,19 +13,19 @@ import pytest
 from model.base.errors import SpinneyError
 from model.git import run
 from model.git.run import git, git_version
-from tests.model.backends.agents import becomes, lives
-from tests.model.git.made_repository import Repository
+from tests.model.backends.agents import is_running, wait_until
+from tests.model.git.repository import Repository
 from tests.patience import PATIENCE
 
 
-async def test_git_answers_with_text_bytes_and_an_exit_code(repository: Repository) -> None:
+async def test_a_result_has_text_bytes_and_an_exit_code(repository: Repository) -> None:
     output = await git(repository.root, "show", "HEAD:read.me")
     assert output.stdout == "one\ntwo\nthree"
     assert output.raw_stdout == b"one\ntwo\nthree\n"
     assert output.returncode == 0
 
 
-async def test_a_failure_is_told_in_gits_own_words(repository: Repository) -> None:
+async def test_a_failure_raises_gits_message(repository: Repository) -> None:
     with pytest.raises(SpinneyError) as failed:
         await git(repository.root, "show", "nowhere")
     assert failed.value.error_type == "git_error"
@@ -40,13 +40,13 @@ async def test_credentials_and_control_bytes_stay_out_of_errors(repository: Repo
     assert "127.0.0.1" in failed.value.message
 
 
-async def test_a_directory_that_is_gone_is_named(tmp_path: Path) -> None:
+async def test_a_missing_directory_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SpinneyError, match="directory is missing") as failed:
         await git(tmp_path / "gone", "status")
     assert failed.value.error_type == "not_found"
 
 
-async def test_a_directory_is_never_taken_for_the_repository_around_it(
+async def test_a_directory_is_never_mistaken_for_the_repository_around_it(
     repository: Repository,
 ) -> None:
     inner = repository.root / "inner"
@@ -55,16 +55,16 @@ async def test_a_directory_is_never_taken_for_the_repository_around_it(
         await git(inner, "status")
 
 
-async def test_text_that_git_cannot_take_is_refused(repository: Repository) -> None:
+async def test_arguments_that_git_cannot_accept_are_refused(repository: Repository) -> None:
     for text in ("a\0b", "\ud800"):
         with pytest.raises(SpinneyError, match="does not accept"):
             await git(repository.root, "show", text)
 
 
-async def test_a_git_that_hangs_is_ended_with_all_it_started(
+async def test_a_hanging_git_is_killed_with_its_child_processes(
     repository: Repository,
     fake_git: Callable[[str], None],
-    counts_from: Callable[[str, Path], None],
+    delay_timeout: Callable[[str, Path], None],
     tmp_path: Path,
 ) -> None:
     pids = tmp_path / "pids"
@@ -72,14 +72,14 @@ async def test_a_git_that_hangs_is_ended_with_all_it_started(
         f'case "$*" in *--version*|*" config "*|config*) exec "$real_git" "$@";; esac\n'
         f'sleep 300 & echo "$! $$" > {pids}.new; mv {pids}.new {pids}; wait'
     )
-    counts_from("status", pids)
+    delay_timeout("status", pids)
     with pytest.raises(SpinneyError, match=r"took longer than 0\.5 seconds") as failed:
         await git(repository.root, "status", timeout=0.5)
     assert failed.value.error_type == "timeout"
-    await becomes(lambda: not any(lives(int(pid)) for pid in pids.read_text().split()))
+    await wait_until(lambda: not any(is_running(int(pid)) for pid in pids.read_text().split()))
 
 
-async def test_a_cancelled_call_ends_its_git_before_it_returns(
+async def test_a_cancelled_call_kills_git_before_it_returns(
     repository: Repository, fake_git: Callable[[str], None], tmp_path: Path
 ) -> None:
     pids = tmp_path / "pids"
@@ -88,14 +88,14 @@ async def test_a_cancelled_call_ends_its_git_before_it_returns(
         f"echo $$ > {pids}.new; mv {pids}.new {pids}; exec sleep 300"
     )
     running = asyncio.create_task(git(repository.root, "status"))
-    await becomes(pids.exists)
+    await wait_until(pids.exists)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert not lives(int(pids.read_text()))
+    assert not is_running(int(pids.read_text()))
 
 
-async def test_a_hanging_push_holds_up_no_status(
+async def test_a_hanging_push_does_not_delay_a_status(
     repository: Repository, fake_git: Callable[[str], None]
 ) -> None:
     fake_git('case "$*" in *" push") exec sleep 300;; esac\nexec "$real_git" "$@"')
@@ -106,7 +106,7 @@ async def test_a_hanging_push_holds_up_no_status(
     await asyncio.gather(*pushes, return_exceptions=True)
 
 
-async def test_a_write_waits_for_a_lock_that_goes_away(
+async def test_a_write_waits_for_a_lock_to_be_released(
     repository: Repository,
     fake_git: Callable[[str], None],
     tmp_path: Path,
@@ -118,14 +118,14 @@ async def test_a_write_waits_for_a_lock_that_goes_away(
     lock = repository.write(".git/index.lock", "")
     repository.write("new", "text\n")
     adding = asyncio.create_task(git(repository.root, "add", "new", write=True))
-    await becomes(lambda: tried.exists() and tried.read_text().count("\n") > 1)
+    await wait_until(lambda: tried.exists() and tried.read_text().count("\n") > 1)
     assert not adding.done()
     lock.unlink()
     await adding
     assert repository.git("diff", "--cached", "--name-only") == "new"
 
 
-async def test_a_lock_that_stays_is_told_after_two_seconds_and_never_deleted(
+async def test_a_lock_that_stays_is_reported_after_two_seconds_and_never_deleted(
     repository: Repository,
 ) -> None:
     lock = repository.write(".git/index.lock", "")
@@ -137,7 +137,7 @@ async def test_a_lock_that_stays_is_told_after_two_seconds_and_never_deleted(
     assert lock.exists()
 
 
-async def test_a_missing_git_is_said(
+async def test_a_missing_git_is_reported(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
@@ -146,18 +146,18 @@ async def test_a_missing_git_is_said(
     assert failed.value.error_type == "backend_unavailable"
 
 
-async def test_a_git_too_old_to_be_safe_is_said(fake_git: Callable[[str], None]) -> None:
+async def test_a_git_too_old_to_be_safe_is_reported(fake_git: Callable[[str], None]) -> None:
     fake_git("echo git version 2.25.1")
     with pytest.raises(SpinneyError, match=r"git 2\.25\.1 is too old: Spinney needs git 2\.30"):
         await git_version()
 
 
-async def test_the_version_is_told() -> None:
+async def test_the_version_is_returned() -> None:
     shown = subprocess.run(["git", "--version"], capture_output=True, text=True).stdout
     assert await git_version() in shown
 
 
-def test_variables_of_another_repository_do_not_lead_calls_astray(
+def test_git_variables_of_the_environment_are_ignored(
     repository: Repository, tmp_path: Path
 ) -> None:
     program = (
@@ -172,7 +172,7 @@ def test_variables_of_another_repository_do_not_lead_calls_astray(
     assert done.stdout.strip() == repository.git("rev-parse", "HEAD"), done.stderr
 
 
-def test_importing_the_room_does_not_import_gitpython() -> None:
+def test_importing_model_git_does_not_import_gitpython() -> None:
     program = (
         "import sys; import model.git.worktrees, model.git.diff, model.git.remotes\n"
         "assert 'git' not in sys.modules"

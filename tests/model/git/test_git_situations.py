@@ -1,6 +1,6 @@
-"""Repositories as people have them: linked worktrees, bare ones, empty ones, detached ones.
+"""Worktrees in all kinds of repositories: linked, bare, empty and detached.
 
-In each of them a project is added, a worktree made, looked at, and its differences shown.
+Most tests add a project, create a worktree, and read its status and its diffs.
 """
 
 import asyncio
@@ -17,14 +17,16 @@ from model.commands.worktrees import create_worktree
 from model.domain.events import TaskCompleted, WorktreeCreated, WorktreeCreateFailed
 from model.domain.resources import Project, Worktree
 from model.runtime.workspace import Workspace
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.patience import PATIENCE
 
 
-async def made(workspace: Workspace, project: Project, base: str | None = None) -> Worktree | str:
-    """A worktree of the project, or why there is none."""
-    reader, news = workspace.bus.reader(), asyncio.Event()
-    end = workspace.bus.listen(news.set)
+async def create_and_wait(
+    workspace: Workspace, project: Project, base: str | None = None
+) -> Worktree | str:
+    """Create a worktree of the project; return it, or the error."""
+    reader, changed = workspace.bus.reader(), asyncio.Event()
+    end = workspace.bus.listen(changed.set)
     announced = await create_worktree(workspace, project.id, base_branch=base)
     try:
         async with asyncio.timeout(PATIENCE):
@@ -35,14 +37,14 @@ async def made(workspace: Workspace, project: Project, base: str | None = None) 
                             return entry.event.worktree
                         case WorktreeCreateFailed():
                             return entry.event.error
-                news.clear()
-                await news.wait()
+                changed.clear()
+                await changed.wait()
     finally:
         end()
 
 
 async def check_works(workspace: Workspace, project: Project, base: str | None = None) -> None:
-    worktree = await made(workspace, project, base)
+    worktree = await create_and_wait(workspace, project, base)
     assert isinstance(worktree, Worktree), worktree
     (Path(worktree.path) / "new.txt").write_text("one\n")
     await fetch_worktrees_status(workspace, project.id)
@@ -57,7 +59,7 @@ async def check_works(workspace: Workspace, project: Project, base: str | None =
     assert await get_git_diff(workspace, worktree.path, "branch") == ""
 
 
-async def test_a_linked_worktree_leads_to_a_project_of_its_repository(
+async def test_adding_a_linked_worktree_adds_its_repository(
     workspace: Workspace, repository: Repository, tmp_path: Path
 ) -> None:
     linked = tmp_path / "linked"
@@ -79,7 +81,7 @@ async def test_a_bare_repository_with_worktrees_can_be_a_project(
     await check_works(workspace, project)
 
 
-async def test_a_folder_whose_git_file_leads_to_a_bare_repository_can_be_a_project(
+async def test_a_folder_whose_git_file_points_to_a_bare_repository_can_be_a_project(
     workspace: Workspace, repository: Repository, tmp_path: Path
 ) -> None:
     folder = tmp_path / "folder"
@@ -99,7 +101,7 @@ async def test_a_detached_checkout_can_be_a_project(
     await check_works(workspace, project)
 
 
-async def test_names_with_spaces_quotes_and_other_letters_are_no_matter(
+async def test_names_with_spaces_quotes_and_umlauts_are_supported(
     workspace: Workspace, make_repository: Callable[[str], Repository]
 ) -> None:
     repository = make_repository("a project's “häuschen”")
@@ -116,14 +118,14 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
     reader = workspace.bus.reader()
     project = await add_project(workspace, str(repository.root))
     workspace.bus.seal()
-    told = [entry.event for entry in reader.take()[0] if isinstance(entry.event, TaskCompleted)]
-    assert [event.task for event in told] == ["add_project"]
-    assert "Added 'empty'. It has no commits yet" in told[0].detail
+    events = [entry.event for entry in reader.take()[0] if isinstance(entry.event, TaskCompleted)]
+    assert [event.task for event in events] == ["add_project"]
+    assert "Added 'empty'. It has no commits yet" in events[0].detail
     assert project.default_branch == "main"
     repository.write("first.txt", "one\n")
     assert "+one" in await get_git_diff(workspace, project.path, "working")
     with pytest.raises(SpinneyError, match=r"no commits yet\. Make a first commit"):
-        await made(workspace, project)
+        await create_and_wait(workspace, project)
     assert not workspace.store.state.worktrees, "nothing was announced"
     repository.git("add", "--all")
     repository.git("commit", "--quiet", "-m", "First")
@@ -131,11 +133,11 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
 
 
 @pytest.mark.parametrize("marker", ["gone", "gitdir: /nowhere\n", None])
-async def test_a_worktree_that_lost_its_git_directory_harms_no_other(
+async def test_a_worktree_that_lost_its_git_directory_affects_no_other(
     workspace: Workspace, repository: Repository, marker: str | None
 ) -> None:
     project = await add_project(workspace, str(repository.root))
-    broken = await made(workspace, project)
+    broken = await create_and_wait(workspace, project)
     assert isinstance(broken, Worktree)
     (Path(broken.path) / ".git").unlink()
     if marker is not None:

@@ -1,4 +1,4 @@
-"""How a worktree stands, and what it costs nobody to look."""
+"""The status of a worktree, read without disturbing other programs."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ from model.git.status import (
     read_worktree_status,
 )
 from model.git.worktrees import add_worktree
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 CLEAN = GitStatus(
     branch="main", commit=None, ahead=0, behind=0, unpushed=0, uncommitted_added=0,
@@ -48,14 +48,14 @@ async def test_staged_unstaged_and_untracked_lines_are_counted_once_each(
     assert await count_uncommitted_files(repository.root) == 3
 
 
-async def test_conflicts_are_counted_until_they_are_solved(repository: Repository) -> None:
+async def test_conflicts_are_counted_until_they_are_resolved(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "-b", "theirs")
     repository.write("read.me", "theirs\n")
     repository.git("commit", "--quiet", "--all", "--message", "Theirs")
     repository.git("checkout", "--quiet", "main")
     repository.write("read.me", "ours\n")
     repository.git("commit", "--quiet", "--all", "--message", "Ours")
-    with pytest.raises(AssertionError):  # it stops
+    with pytest.raises(AssertionError):  # it has a conflict
         repository.git("merge", "--quiet", "theirs")
     assert (await read_worktree_status(repository.root, "main")).conflicts == 1
     repository.git("add", "read.me")
@@ -73,7 +73,9 @@ async def test_binary_and_very_large_files_count_no_lines(repository: Repository
     assert (status.uncommitted_added, status.changed_files) == (0, 4)
 
 
-async def test_ignored_files_pipes_and_links_are_no_trouble(repository: Repository) -> None:
+async def test_ignored_files_and_pipes_count_nothing_and_links_are_not_followed(
+    repository: Repository,
+) -> None:
     repository.write(".gitignore", "ignored\n")
     repository.write("ignored", "1\n")
     os.mkfifo(repository.root / "pipe")
@@ -95,7 +97,7 @@ async def test_file_names_that_are_not_unicode_are_counted(repository: Repositor
     assert (await read_worktree_status(repository.root, "main")).uncommitted_added == 1
 
 
-async def test_ahead_behind_and_the_branchs_own_lines_are_told(
+async def test_ahead_behind_and_the_branchs_own_lines_are_counted(
     repository: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -109,7 +111,7 @@ async def test_ahead_behind_and_the_branchs_own_lines_are_told(
         assert (status.branch_diff_added, status.branch_diff_removed) == (2, 1)
 
 
-async def test_what_was_pulled_from_origin_is_not_the_branchs_own_work(
+async def test_commits_pulled_from_origin_are_not_counted_as_the_branchs_own(
     with_remote: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -130,12 +132,12 @@ async def test_unpushed_commits_are_those_on_no_remote(with_remote: Repository) 
     assert UNPUSHED_CAP > 1
 
 
-async def test_without_a_remote_nothing_waits_to_be_pushed(repository: Repository) -> None:
+async def test_without_a_remote_no_commit_counts_as_unpushed(repository: Repository) -> None:
     repository.commit("file", "1\n")
     assert (await read_worktree_status(repository.root, "main")).unpushed == 0
 
 
-async def test_detached_and_a_base_that_is_gone_are_told_not_raised(
+async def test_a_detached_head_and_a_missing_base_raise_no_error(
     repository: Repository,
 ) -> None:
     repository.git("checkout", "--quiet", "--detach")
@@ -154,7 +156,7 @@ async def test_a_repository_without_commits_has_a_status(
     assert (status.branch, status.uncommitted_added, status.changed_files) == ("main", 3, 2)
 
 
-async def test_a_branch_switched_by_hand_shows_at_the_next_look(
+async def test_a_switched_branch_is_seen_by_the_next_read(
     repository: Repository,
 ) -> None:
     repository.git("checkout", "--quiet", "-b", "other")
@@ -168,7 +170,7 @@ async def test_a_sparse_checkout_shows_no_deletions(repository: Repository) -> N
     assert replace(await read_worktree_status(repository.root, "main"), commit=None) == CLEAN
 
 
-async def test_looking_never_gets_in_the_way_of_someone_at_work(
+async def test_reading_never_makes_concurrent_commits_fail(
     repository: Repository,
 ) -> None:
     """Git's own index refresh takes `index.lock`; ours must not, or their commits would fail."""
@@ -185,15 +187,15 @@ async def test_looking_never_gets_in_the_way_of_someone_at_work(
     assert working.returncode == 0
 
 
-async def test_looking_works_while_the_index_is_locked(repository: Repository) -> None:
+async def test_reading_works_while_the_index_is_locked(repository: Repository) -> None:
     repository.write(".git/index.lock", "")
     assert replace(await read_worktree_status(repository.root, "main"), commit=None) == CLEAN
 
 
-async def test_looking_works_while_an_agent_writes_files(
+async def test_reading_works_while_an_agent_writes_files(
     repository: Repository, tmp_path: Path
 ) -> None:
-    """Git maps files into memory: one that shrinks meanwhile ends it with a bus error."""
+    """Git maps files into memory, and dies of a bus error if one shrinks meanwhile."""
     script = (
         "import random\n"
         "while True:\n"
@@ -211,22 +213,22 @@ async def test_looking_works_while_an_agent_writes_files(
         writing.wait()
 
 
-async def test_answers_about_many_files_are_read_in_another_thread(
+async def test_output_is_parsed_in_another_thread(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readers: dict[str, set[threading.Thread]] = {"_sum_numstat": set(), "_parse_status": set()}
 
-    def noting(name: str) -> Callable[[GitResult], object]:
+    def record_threads(name: str) -> Callable[[GitResult], object]:
         read = getattr(status_module, name)
 
-        def noted(output: GitResult) -> object:
+        def recorded(output: GitResult) -> object:
             readers[name].add(threading.current_thread())
             return read(output)
 
-        return noted
+        return recorded
 
     for name in readers:
-        monkeypatch.setattr(status_module, name, noting(name))
+        monkeypatch.setattr(status_module, name, record_threads(name))
     repository.write("read.me", "changed\n")
     await read_worktree_status(repository.root, "main")
     # 20,000 changed files held up the loop for 0.2 s.

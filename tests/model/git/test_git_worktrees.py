@@ -1,4 +1,4 @@
-"""Worktrees: made whole or not at all, removed only where nothing is lost."""
+"""Worktrees: created completely or not at all, listed, moved and removed."""
 
 import asyncio
 import shutil
@@ -18,7 +18,7 @@ from model.git.worktrees import (
     remove_incomplete,
     rename_branch,
 )
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.patience import PATIENCE
 
 MakeRepository = Callable[[str], Repository]
@@ -26,8 +26,8 @@ MakeRepository = Callable[[str], Repository]
 ODD_NAMES = ["with space", "quo\"te's", "grüße-修复", "new\nline", "-dash", "co:lon", "$(x)"]
 
 
-def traces(repository: Repository) -> tuple[str, str]:
-    """All that a repository knows of worktrees and branches."""
+def list_worktrees_and_branches(repository: Repository) -> tuple[str, str]:
+    """Return git's lists of worktrees and branches."""
     return (
         repository.git("worktree", "list", "--porcelain"),
         repository.git("for-each-ref", "refs/heads"),
@@ -45,7 +45,7 @@ async def test_a_worktree_starts_at_its_base_on_a_branch_of_its_own(
     assert repository.git("branch", "--show-current", cwd=base_dir / "one") == "feature/one"
 
 
-async def test_a_base_may_be_a_remotes_branch_which_is_not_tracked(
+async def test_a_base_can_be_a_remote_branch_which_is_not_tracked(
     with_remote: Repository, base_dir: Path
 ) -> None:
     with_remote.git("push", "--quiet", "origin", "main:release")
@@ -57,7 +57,7 @@ async def test_a_base_may_be_a_remotes_branch_which_is_not_tracked(
         assert f"branch.work-{number}" not in configured
 
 
-async def test_a_base_that_is_behind_origin_starts_at_origin_one_with_own_work_does_not(
+async def test_origin_is_used_for_a_base_that_is_only_behind_it(
     with_remote: Repository, base_dir: Path
 ) -> None:
     newer = with_remote.commit("theirs", "1\n")
@@ -71,7 +71,7 @@ async def test_a_base_that_is_behind_origin_starts_at_origin_one_with_own_work_d
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-async def test_any_path_makes_a_full_circle(
+async def test_a_worktree_at_any_path_is_created_and_removed(
     name: str, make_repository: MakeRepository, base_dir: Path
 ) -> None:
     repository = make_repository(f"repo {name}")
@@ -87,7 +87,7 @@ async def test_any_path_makes_a_full_circle(
     assert not path.exists()
 
 
-async def test_bare_repositories_hold_worktrees_too(
+async def test_a_bare_repository_can_have_worktrees(
     repository: Repository, tmp_path: Path, base_dir: Path
 ) -> None:
     bare = tmp_path.resolve() / "bare.git"
@@ -99,7 +99,7 @@ async def test_bare_repositories_hold_worktrees_too(
     assert not (base_dir / "one").exists()
 
 
-async def test_without_commits_a_sentence_says_what_to_do(
+async def test_the_error_without_commits_says_what_to_do(
     make_repository: MakeRepository, base_dir: Path
 ) -> None:
     fresh = make_repository("fresh")
@@ -112,10 +112,10 @@ async def test_an_existing_branch_is_refused_and_nothing_is_left(
     repository: Repository, base_dir: Path
 ) -> None:
     repository.git("branch", "taken")
-    before = traces(repository)
+    before = list_worktrees_and_branches(repository)
     with pytest.raises(SpinneyError, match=r"^Branch already exists: taken$"):
         await add_worktree(repository.root, base_dir / "one", "taken", "main")
-    assert traces(repository) == before
+    assert list_worktrees_and_branches(repository) == before
     assert not base_dir.exists()
 
 
@@ -134,28 +134,28 @@ async def test_an_existing_path_is_refused_and_left_alone(
             path.mkdir()
             if kind == "full directory":
                 (path / "file").write_text("mine")
-    before = traces(repository)
+    before = list_worktrees_and_branches(repository)
     with pytest.raises(SpinneyError) as refused:
         await add_worktree(repository.root, path, "one", "main")
     assert refused.value.message == f"Worktree path already exists: {path}"
-    assert traces(repository) == before
+    assert list_worktrees_and_branches(repository) == before
     assert path.is_symlink() or path.exists()
 
 
 async def test_an_unknown_base_is_named(repository: Repository, base_dir: Path) -> None:
     with pytest.raises(SpinneyError, match="no branch or commit 'nowhere'"):
         await add_worktree(repository.root, base_dir / "one", "one", "nowhere")
-    assert "one" not in traces(repository)[1]
+    assert "one" not in list_worktrees_and_branches(repository)[1]
 
 
-async def test_a_branch_that_git_cannot_make_is_told_in_its_words(
+async def test_a_branch_that_git_cannot_create_raises_gits_message(
     repository: Repository, base_dir: Path
 ) -> None:
     repository.git("branch", "a")
-    before = traces(repository)
+    before = list_worktrees_and_branches(repository)
     with pytest.raises(SpinneyError, match=r"^Failed to create worktree: .*refs/heads/a"):
         await add_worktree(repository.root, base_dir / "one", "a/b", "main")
-    assert traces(repository) == before
+    assert list_worktrees_and_branches(repository) == before
     assert not base_dir.exists()
 
 
@@ -164,10 +164,10 @@ async def test_a_checkout_that_fails_leaves_nothing_behind(
 ) -> None:
     hook = repository.write(".git/hooks/post-checkout", "#!/bin/sh\necho no room >&2; exit 1\n")
     hook.chmod(0o755)
-    before = traces(repository)
+    before = list_worktrees_and_branches(repository)
     with pytest.raises(SpinneyError, match="Failed to create worktree: no room"):
         await add_worktree(repository.root, base_dir / "deep" / "one", "one", "main")
-    assert traces(repository) == before
+    assert list_worktrees_and_branches(repository) == before
     assert not base_dir.exists()
 
 
@@ -178,7 +178,7 @@ async def test_a_cancelled_creation_leaves_nothing_behind(
         ".git/hooks/post-checkout", f"#!/bin/sh\ntouch {tmp_path}/began; exec sleep 300\n"
     )
     hook.chmod(0o755)
-    before = traces(repository)
+    before = list_worktrees_and_branches(repository)
     creating = asyncio.create_task(add_worktree(repository.root, base_dir / "one", "one", "main"))
     async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "began").exists():
@@ -186,11 +186,11 @@ async def test_a_cancelled_creation_leaves_nothing_behind(
     creating.cancel()
     with pytest.raises(asyncio.CancelledError):
         await creating
-    assert traces(repository) == before
+    assert list_worktrees_and_branches(repository) == before
     assert not base_dir.exists()
 
 
-async def test_of_two_creations_of_the_same_worktree_one_wins_whole(
+async def test_one_of_several_concurrent_creations_succeeds(
     repository: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -204,7 +204,7 @@ async def test_of_two_creations_of_the_same_worktree_one_wins_whole(
     assert (await read_worktree_status(path, "main")).branch == "one"
 
 
-async def test_a_branch_held_elsewhere_is_refused_with_the_path_that_holds_it(
+async def test_the_error_for_a_branch_that_is_checked_out_elsewhere_names_the_path(
     repository: Repository, base_dir: Path
 ) -> None:
     await add_worktree(repository.root, base_dir / "one", "one", "main")
@@ -216,7 +216,7 @@ async def test_a_branch_held_elsewhere_is_refused_with_the_path_that_holds_it(
     assert (base_dir / "one" / "read.me").exists()
 
 
-async def test_a_worktree_removed_by_hand_is_made_anew(
+async def test_a_worktree_removed_by_hand_is_recreated(
     repository: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
@@ -228,7 +228,7 @@ async def test_a_worktree_removed_by_hand_is_made_anew(
     assert (path / "read.me").exists()
 
 
-async def test_removing_what_was_removed_by_hand_only_forgets_it(
+async def test_removing_a_worktree_that_was_removed_by_hand_removes_its_entry(
     repository: Repository, base_dir: Path
 ) -> None:
     for name in ("one", "two"):
@@ -279,7 +279,7 @@ async def test_a_worktree_and_its_branch_can_be_renamed(
         await move_worktree(repository.root, base_dir / "two", repository.root)
 
 
-async def test_a_repository_survives_many_circles_unharmed(
+async def test_a_repository_is_intact_after_many_worktrees(
     repository: Repository, base_dir: Path
 ) -> None:
     for number in range(12):

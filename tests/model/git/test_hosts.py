@@ -1,4 +1,4 @@
-"""Which repository at the hosting service a remote's address leads to."""
+"""Which repository of the hosting service a remote's URL refers to."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import pytest
 
 from model.git import ssh
 from model.git.hosts import list_hosting_remotes, parse_repository_url, read_known_hosts
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 HOSTS = frozenset({"github.com", "git.corp.example"})
 
@@ -35,7 +35,7 @@ HOSTS = frozenset({"github.com", "git.corp.example"})
         "git@git.corp.example:ada/loom.git",
     ],
 )
-def test_every_form_of_an_address_is_understood(url: str) -> None:
+def test_every_form_of_url_is_parsed(url: str) -> None:
     assert parse_repository_url(url, HOSTS) == ("ada", "loom")
 
 
@@ -55,7 +55,7 @@ def test_every_form_of_an_address_is_understood(url: str) -> None:
         "git@github.com:loom.git",
     ],
 )
-def test_other_addresses_lead_to_no_repository(url: str) -> None:
+def test_other_urls_refer_to_no_repository(url: str) -> None:
     assert parse_repository_url(url, HOSTS) is None
 
 
@@ -75,7 +75,7 @@ def test_the_hosts_are_those_that_gh_knows(tmp_path: Path) -> None:
     ) == (HOSTS)
 
 
-async def test_a_shortened_address_is_written_out_as_git_does(repository: Repository) -> None:
+async def test_a_shortened_url_is_expanded_as_by_git(repository: Repository) -> None:
     repository.git("config", "url.https://github.com/.insteadOf", "gh:")
     repository.git("config", "url.git@github.com:ada/.insteadOf", "gh:ada/")
     repository.git("remote", "add", "origin", "gh:ada/loom")
@@ -90,7 +90,7 @@ async def test_a_shortened_address_is_written_out_as_git_does(repository: Reposi
 
 @pytest.fixture
 def ssh_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only settings that ssh reads; it would look in the home of the account otherwise."""
+    """The only settings that ssh reads, instead of those in the account's home directory."""
     program = shutil.which("ssh")
     if program is None:
         pytest.skip("needs ssh")
@@ -104,9 +104,7 @@ def ssh_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return settings
 
 
-async def test_a_host_with_a_name_of_one_s_own_is_looked_up_as_ssh_does(
-    repository: Repository, ssh_settings: Path
-) -> None:
+async def test_an_ssh_host_alias_is_resolved(repository: Repository, ssh_settings: Path) -> None:
     ssh_settings.write_text(
         "Host work-gh\n  HostName github.com\n  User git\n"
         "Host *-port\n  HostName ssh.github.com\n  Port 443\n"
@@ -118,7 +116,7 @@ async def test_a_host_with_a_name_of_one_s_own_is_looked_up_as_ssh_does(
         "port": "gh-port:ada/loom",
         "lab": "git@work-lab:ada/loom",
         "web": "https://work-gh/ada/loom",
-        "plain": "git@nobody.example:ada/loom",
+        "plain": "git@unknown.example:ada/loom",
     }.items():
         repository.git("remote", "add", name, url)
     found = {r.name: (r.owner, r.repo, r.url) for r in await list_hosting_remotes(repository.root)}
@@ -129,9 +127,7 @@ async def test_a_host_with_a_name_of_one_s_own_is_looked_up_as_ssh_does(
     }
 
 
-async def test_an_answer_of_ssh_serves_for_a_while(
-    repository: Repository, ssh_settings: Path
-) -> None:
+async def test_resolved_hosts_are_cached(repository: Repository, ssh_settings: Path) -> None:
     ssh_settings.write_text("Host work-gh\n  HostName github.com\n")
     assert await ssh.resolve_host("work-gh") == "github.com"
     ssh_settings.unlink()
@@ -139,7 +135,7 @@ async def test_an_answer_of_ssh_serves_for_a_while(
 
 
 @pytest.mark.parametrize("name", ["-oProxyCommand=touch x", "a;b", "", "$(touch x)", "-G"])
-async def test_what_is_no_host_is_never_given_to_ssh(
+async def test_invalid_host_names_are_never_passed_to_ssh(
     name: str, tmp_path: Path, ssh_settings: Path
 ) -> None:
     ssh_settings.write_text(f'Match exec "touch {tmp_path}/ran"\n  HostName github.com\n')
@@ -147,7 +143,7 @@ async def test_what_is_no_host_is_never_given_to_ssh(
     assert not (tmp_path / "ran").exists()
 
 
-async def test_settings_that_hang_cost_a_bounded_time(
+async def test_hanging_ssh_settings_time_out(
     ssh_settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ssh_settings.write_text('Match exec "sleep 300"\n  HostName github.com\n')
@@ -155,7 +151,7 @@ async def test_settings_that_hang_cost_a_bounded_time(
     assert await ssh.resolve_host("work-gh") == "work-gh"
 
 
-async def test_without_ssh_a_host_is_what_it_is_called(
+async def test_without_ssh_a_host_is_not_resolved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ssh, "_cache", {})

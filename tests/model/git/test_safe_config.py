@@ -1,4 +1,4 @@
-"""A look runs and opens nothing that only the repository's own settings name."""
+"""Reading a repository runs no program and opens no file that only its own settings name."""
 
 import asyncio
 import os
@@ -13,12 +13,12 @@ from model.git import safe_config
 from model.git.changes import list_changed_files
 from model.git.diff import diff
 from model.git.status import GitStatus, read_worktree_status
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True)
-def own_settings_are_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def clear_settings_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_config, "_user_settings", None)
 
 
@@ -29,7 +29,7 @@ def marker(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def program(tmp_path: Path, marker: Path) -> str:
-    """A command that shows each file as it is, and that it ran."""
+    """A filter that leaves files unchanged and creates the marker."""
     path = tmp_path / "program"
     path.write_text(f"#!/bin/sh\ntouch '{marker}'\nexec cat\n")
     path.chmod(0o755)
@@ -38,22 +38,22 @@ def program(tmp_path: Path, marker: Path) -> str:
 
 @pytest.fixture
 def filtered(repository: Repository) -> Repository:
-    """A repository whose files go through the filter `evil`, and have to be compared."""
+    """A repository whose files go through the filter `evil` and have to be compared."""
     repository.write(".gitattributes", "* filter=evil\n")
     repository.commit("file", "text\n")
-    _have_compared(repository.root)
+    _touch_files(repository.root)
     return repository
 
 
-def _have_compared(root: Path) -> None:
-    """Let git take every file for one that may have changed."""
+def _touch_files(root: Path) -> None:
+    """Make git treat every file as possibly changed."""
     for path in root.iterdir():
         if path.is_file():
             os.utime(path, (time.time() - 100,) * 2)
 
 
-async def look(root: Path) -> GitStatus:
-    """What the poller does, and what a person reads."""
+async def read_everything(root: Path) -> GitStatus:
+    """Read all that the poller and the diff view read."""
     async with asyncio.timeout(PATIENCE):
         for kind in ("working", "staged", "branch"):
             await diff(root, kind, "main")
@@ -69,21 +69,21 @@ async def test_a_filter_of_the_repository_does_not_run(
     filtered.git("config", key, program)
     filtered.git("config", "filter.evil.required", "true")
     filtered.write("read.me", "changed\n")
-    assert (await look(filtered.root)).changed_files == 1
+    assert (await read_everything(filtered.root)).changed_files == 1
     assert not marker.exists()
 
 
-async def test_nor_one_that_is_included(
+async def test_a_filter_of_an_included_file_does_not_run(
     filtered: Repository, program: str, marker: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "more").write_text(f'[filter "evil"]\n\tclean = {program}\n')
     (tmp_path / "first").write_text("[include]\n\tpath = more\n")
     filtered.git("config", "includeIf.gitdir:/.path", str(tmp_path / "first"))
-    await look(filtered.root)
+    await read_everything(filtered.root)
     assert not marker.exists()
 
 
-async def test_nor_one_of_a_submodule(
+async def test_a_filter_of_a_submodule_does_not_run(
     repository: Repository,
     make_repository: Callable[[str], Repository],
     program: str,
@@ -95,12 +95,12 @@ async def test_nor_one_of_a_submodule(
     repository.git("-c", "protocol.file.allow=always", "submodule", "add", str(inner.root), "sub")
     repository.git("commit", "--quiet", "-m", "Add a submodule")
     repository.git("config", "filter.evil.clean", program, cwd=repository.root / "sub")
-    _have_compared(repository.root / "sub")
-    await look(repository.root)
+    _touch_files(repository.root / "sub")
+    await read_everything(repository.root)
     assert not marker.exists()
 
 
-async def test_a_lazy_fetch_runs_nothing_either(
+async def test_a_lazy_fetch_runs_no_program(
     filtered: Repository, program: str, marker: Path, tmp_path: Path
 ) -> None:
     blob = filtered.git("rev-parse", "HEAD:file")
@@ -118,45 +118,47 @@ async def test_a_lazy_fetch_runs_nothing_either(
     assert not marker.exists()
 
 
-async def test_the_persons_own_filter_runs(
+async def test_the_users_own_filter_runs(
     filtered: Repository, program: str, marker: Path, own_home: Path
 ) -> None:
     filtered.git("config", "--global", "filter.evil.clean", program)
     filtered.git("config", "filter.evil.clean", "false")
-    assert (await look(filtered.root)).changed_files == 0
+    assert (await read_everything(filtered.root)).changed_files == 0
     assert marker.exists()
 
 
 async def test_a_change_of_the_settings_is_noticed(
     filtered: Repository, program: str, marker: Path
 ) -> None:
-    await look(filtered.root)
+    await read_everything(filtered.root)
     filtered.git("config", "filter.evil.clean", program)
-    await look(filtered.root)
+    await read_everything(filtered.root)
     assert not marker.exists()
 
 
 @pytest.mark.parametrize(
     "key", ["diff.orderFile", "core.excludesFile", "core.attributesFile", "mailmap.file"]
 )
-async def test_nobody_waits_at_a_pipe(key: str, filtered: Repository, tmp_path: Path) -> None:
+async def test_named_pipes_in_the_settings_do_not_block(
+    key: str, filtered: Repository, tmp_path: Path
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     filtered.git("config", key, str(tmp_path / "pipe"))
     filtered.write("read.me", "changed\n")
-    assert (await look(filtered.root)).changed_files == 1
+    assert (await read_everything(filtered.root)).changed_files == 1
 
 
-async def test_settings_that_lead_to_a_pipe_are_told_of(
+async def test_settings_that_include_a_named_pipe_are_refused(
     filtered: Repository, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     with (filtered.root / ".git/config").open("a") as config:
         config.write("[include]\n\tpath = ../../pipe\n")
     with pytest.raises(SpinneyError, match="is not a file"):
-        await look(filtered.root)
+        await read_everything(filtered.root)
 
 
-async def test_a_name_that_cannot_be_turned_off_is_refused(filtered: Repository) -> None:
+async def test_a_filter_that_cannot_be_disabled_is_refused(filtered: Repository) -> None:
     filtered.git("config", "filter.a=b.clean", "false")
     with pytest.raises(SpinneyError, match="only an attack would use"):
-        await look(filtered.root)
+        await read_everything(filtered.root)

@@ -1,4 +1,4 @@
-"""Real git, and a program called `gh` that answers by a script."""
+"""Real git, and a fake `gh` with configurable output."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their 
     repository,
     with_remote,
 )
-from tests.model.git.made_repository import Repository
-from tests.model.git.place import Place, place_of
+from tests.model.git.git_project import GitProject, add_git_project
+from tests.model.git.repository import Repository
 
 PROGRAM = """#!{python}
 import json, pathlib, sys
@@ -38,19 +38,19 @@ sys.exit(code)
 
 @dataclass(frozen=True)
 class FakeGh:
-    """What `gh` answers, and what it was asked."""
+    """Configures the output of the fake `gh` and records its calls."""
 
     folder: Path
 
-    def answers(self, command: str, out: str = "", *, err: str = "", code: int = 0) -> None:
-        """From now on, to a command such as `pr view`, or to what ends in such an argument."""
+    def set_result(self, command: str, out: str = "", *, err: str = "", code: int = 0) -> None:
+        """Set the result of a command such as `pr view`, or of calls with this last argument."""
         file = self.folder / "answers.json"
         known = json.loads(file.read_text()) if file.exists() else {}
         file.write_text(json.dumps({**known, command: [out, err, code]}))
 
-    def shows(self, **fields: object) -> None:
-        """From now on, of any pull request."""
-        self.answers("pr view", json.dumps(fields))
+    def set_pull_request(self, **fields: object) -> None:
+        """Set the fields of every pull request."""
+        self.set_result("pr view", json.dumps(fields))
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -67,14 +67,14 @@ def fake_gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGh:
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     made = FakeGh(folder)
-    made.shows(state="OPEN")
-    made.answers("repo view", '{"url": "https://github.com/ada/engine"}')
+    made.set_pull_request(state="OPEN")
+    made.set_result("repo view", '{"url": "https://github.com/ada/engine"}')
     return made
 
 
 @pytest.fixture
 def no_gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A PATH with git on it and nothing else."""
+    """A PATH that contains only git."""
     folder = tmp_path / "only git"
     folder.mkdir()
     git = shutil.which("git")
@@ -84,13 +84,13 @@ def no_gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def place(workspace: Workspace, with_remote: Repository) -> Place:  # noqa: F811
-    return await place_of(workspace, with_remote)
+async def place(workspace: Workspace, with_remote: Repository) -> GitProject:  # noqa: F811
+    return await add_git_project(workspace, with_remote)
 
 
 @pytest.fixture
-def place_there(place: Place) -> Place:
-    """The project's `origin` is ada/engine at the service; pushes go to the bare repository."""
+def place_there(place: GitProject) -> GitProject:
+    """A project whose `origin` is ada/engine on GitHub; pushes go to the bare repository."""
     git = place.repository.git
     git("config", "remote.origin.pushurl", git("config", "remote.origin.url"))
     git("config", "remote.origin.url", "https://github.com/ada/engine.git")
@@ -98,8 +98,8 @@ def place_there(place: Place) -> Place:
 
 
 @pytest.fixture
-async def worktree(place: Place) -> Worktree:
-    """On the branch `otter`, with one commit that `main` lacks."""
+async def worktree(place: GitProject) -> Worktree:
+    """A worktree on the branch `otter`, with one commit that `main` lacks."""
     made = await place.add("otter")
     tree = place.in_worktree(made)
     tree.write("new.txt", "one\n")

@@ -1,4 +1,4 @@
-"""A worktree's pull request: opened by `gh`, remembered, followed, and what can go wrong."""
+"""Opening, saving and clearing the pull request of a worktree, and errors of `gh`."""
 
 import os
 import shutil
@@ -22,25 +22,25 @@ from model.domain.resources import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, silence
-from tests.model.git.place import Place
+from tests.model.git.git_project import GitProject
 from tests.model.hosting.conftest import FakeGh
 
 URL = "https://github.com/ada/engine/pull/7"
 CREATED = f"\n{URL}\n"
 
 
-def call_of(gh: FakeGh, command: str) -> dict[str, Any]:
+def find_call(gh: FakeGh, command: str) -> dict[str, Any]:
     return next(call for call in gh.calls if " ".join(call["args"][:2]) == command)
 
 
-def args_of(gh: FakeGh, command: str) -> list[str]:
-    return [str(argument) for argument in call_of(gh, command)["args"]]
+def find_args(gh: FakeGh, command: str) -> list[str]:
+    return [str(argument) for argument in find_call(gh, command)["args"]]
 
 
-async def test_the_branch_is_pushed_and_proposed_and_the_worktree_remembers_it(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_the_branch_is_pushed_and_its_pull_request_opened_and_saved(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.answers("pr create", CREATED)
+    fake_gh.set_result("pr create", CREATED)
     opened = await open_pull_request(place.workspace, worktree.id)
     assert (opened.pr_number, opened.pr_url) == (7, URL)
     known = place.now(worktree)
@@ -50,94 +50,96 @@ async def test_the_branch_is_pushed_and_proposed_and_the_worktree_remembers_it(
 
 
 async def test_title_and_body_come_from_a_single_commit(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.answers("pr create", CREATED)
+    fake_gh.set_result("pr create", CREATED)
     await open_pull_request(place.workspace, worktree.id)
-    args = args_of(fake_gh, "pr create")
+    args = find_args(fake_gh, "pr create")
     assert {"--base=main", "--title=Teach the otter to swim"} <= set(args)
     assert "--draft" not in args
-    assert call_of(fake_gh, "pr create")["input"] == "It was about time."
-    assert call_of(fake_gh, "pr create")["tty"] is False
+    assert find_call(fake_gh, "pr create")["input"] == "It was about time."
+    assert find_call(fake_gh, "pr create")["tty"] is False
 
 
 async def test_several_commits_are_listed_in_the_body(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.answers("pr create", CREATED)
+    fake_gh.set_result("pr create", CREATED)
     place.in_worktree(worktree).commit("more.txt", "two\n")
     await open_pull_request(place.workspace, worktree.id)
-    assert "--title=Teach the otter to swim" in args_of(fake_gh, "pr create")
-    assert call_of(fake_gh, "pr create")["input"] == "- Teach the otter to swim\n- Change more.txt"
+    assert "--title=Teach the otter to swim" in find_args(fake_gh, "pr create")
+    assert (
+        find_call(fake_gh, "pr create")["input"] == "- Teach the otter to swim\n- Change more.txt"
+    )
 
 
-async def test_what_is_given_is_taken_as_it_is(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_given_title_and_body_are_passed_unchanged(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.answers("pr create", CREATED)
+    fake_gh.set_result("pr create", CREATED)
     await open_pull_request(place.workspace, worktree.id, title="--web", body="", draft=True)
-    assert {"--title=--web", "--draft"} <= set(args_of(fake_gh, "pr create"))
-    assert call_of(fake_gh, "pr create")["input"] == ""
+    assert {"--title=--web", "--draft"} <= set(find_args(fake_gh, "pr create"))
+    assert find_call(fake_gh, "pr create")["input"] == ""
 
 
-async def test_a_pull_request_that_is_open_already_is_remembered(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_pull_request_that_is_already_open_is_saved(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    said = f'a pull request for branch "otter" into branch "main" already exists:\n{URL}\n'
-    fake_gh.answers("pr create", err=said, code=1)
+    stderr = f'a pull request for branch "otter" into branch "main" already exists:\n{URL}\n'
+    fake_gh.set_result("pr create", err=stderr, code=1)
     opened = await open_pull_request(place.workspace, worktree.id)
     assert opened.pr_number == 7
     assert place.now(worktree).pr_url == URL
 
 
-def known_now(workspace: Workspace, worktree: Worktree) -> Worktree:
+def get_current(workspace: Workspace, worktree: Worktree) -> Worktree:
     return workspace.store.state.worktrees[worktree.id]
 
 
-async def refusal(place: Place, worktree: Worktree) -> SpinneyError:
+async def get_refusal(place: GitProject, worktree: Worktree) -> SpinneyError:
     with pytest.raises(SpinneyError) as refused:
         await open_pull_request(place.workspace, worktree.id)
     assert place.now(worktree).pr_number is None
     return refused.value
 
 
-async def test_nothing_is_pushed_or_written_where_gh_cannot_propose_it(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_nothing_is_pushed_if_gh_cannot_open_a_pull_request(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.answers("repo view", err="please run: gh auth login", code=4)
-    error = await refusal(place, worktree)
+    fake_gh.set_result("repo view", err="please run: gh auth login", code=4)
+    error = await get_refusal(place, worktree)
     assert error.message.startswith("gh is not signed in to GitHub.")
     assert place.repository.git("ls-remote", "origin", "refs/heads/otter") == ""
 
 
-async def test_a_branch_without_commits_of_its_own_is_not_proposed(
-    place: Place, fake_gh: FakeGh
+async def test_a_branch_without_commits_of_its_own_is_refused(
+    place: GitProject, fake_gh: FakeGh
 ) -> None:
-    error = await refusal(place, await place.add("heron"))
+    error = await get_refusal(place, await place.add("heron"))
     assert error.message == (
         "There is nothing to propose: 'heron' has no commits that 'main' lacks. Commit first."
     )
     assert fake_gh.calls == []
 
 
-async def test_a_repository_without_a_remote_is_told(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_repository_without_a_remote_is_refused(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
     place.repository.git("remote", "remove", "origin")
-    error = await refusal(place, worktree)
+    error = await get_refusal(place, worktree)
     assert error.message.startswith("The repository has no remote. Add one with")
 
 
-async def test_a_branch_goes_where_it_was_pushed_before(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_branch_is_pushed_to_the_remote_that_has_it(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.answers("pr create", CREATED)
+    fake_gh.set_result("pr create", CREATED)
     git = place.repository.git
     git("remote", "rename", "origin", "upstream")
     fork = place.repository.root.parent / "fork.git"
     git("init", "--quiet", "--bare", str(fork))
     git("remote", "add", "fork", str(fork))
-    refused = await refusal(place, worktree)
+    refused = await get_refusal(place, worktree)
     assert refused.message.startswith("None of the remotes (upstream, fork) is called 'origin'.")
     git("push", "--quiet", "fork", "otter")
     head = place.in_worktree(worktree).commit("more.txt", "two\n")
@@ -146,39 +148,39 @@ async def test_a_branch_goes_where_it_was_pushed_before(
     assert git("ls-remote", "upstream", "refs/heads/otter") == ""
 
 
-async def test_a_base_of_a_remote_is_named_as_that_remote_names_it(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_the_name_of_the_remote_is_removed_from_the_base(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.answers("pr create", CREATED)
+    fake_gh.set_result("pr create", CREATED)
     based = place.now(worktree).model_copy(update={"base_branch": "origin/main"})
     await place.workspace.store.accept(WorktreeUpdated(worktree=based))
     await open_pull_request(place.workspace, worktree.id)
-    assert "--base=main" in args_of(fake_gh, "pr create")
+    assert "--base=main" in find_args(fake_gh, "pr create")
 
 
-async def test_a_base_that_was_never_pushed_is_told(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_base_that_was_never_pushed_is_refused(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    said = "pull request create failed: GraphQL: Base ref must be a branch (createPullRequest)\n"
-    fake_gh.answers("pr create", err=said, code=1)
-    error = await refusal(place, worktree)
+    stderr = "pull request create failed: GraphQL: Base ref must be a branch (createPullRequest)\n"
+    fake_gh.set_result("pr create", err=stderr, code=1)
+    error = await get_refusal(place, worktree)
     assert error.message.startswith("'main' is not a branch on GitHub")
 
 
-async def test_a_push_that_is_refused_is_told_in_git_s_words(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_rejected_push_fails_with_gits_message(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
     hook = place.repository.root.parent / "origin.git" / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'no otters here' >&2\nexit 1\n")
     hook.chmod(0o755)
-    error = await refusal(place, worktree)
+    error = await get_refusal(place, worktree)
     assert error.message.startswith("The branch could not be pushed: ")
     assert "no otters here" in error.message
     assert [call["args"][:2] for call in fake_gh.calls] == [["repo", "view"]]
 
 
-TROUBLES = {
+ERRORS = {
     "To get started with GitHub CLI, please run:  gh auth login": (
         "gh is not signed in to GitHub.",
         "backend_unavailable",
@@ -211,49 +213,49 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("said", TROUBLES)
-async def test_each_trouble_has_a_sentence_of_its_own(
-    place: Place, worktree: Worktree, fake_gh: FakeGh, said: str
+@pytest.mark.parametrize("stderr", ERRORS)
+async def test_each_error_of_gh_has_a_message_and_a_type(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh, stderr: str
 ) -> None:
-    fake_gh.answers("pr create", err=said + "\n", code=1)
-    error = await refusal(place, worktree)
-    sentence, kind = TROUBLES[said]
+    fake_gh.set_result("pr create", err=stderr + "\n", code=1)
+    error = await get_refusal(place, worktree)
+    sentence, kind = ERRORS[stderr]
     assert error.message.startswith(sentence)
     assert error.error_type == kind
 
 
-async def test_a_missing_gh_is_told_with_what_to_do(
-    place: Place, worktree: Worktree, no_gh: None
+async def test_the_error_for_a_missing_gh_says_how_to_install_it(
+    place: GitProject, worktree: Worktree, no_gh: None
 ) -> None:
-    error = await refusal(place, worktree)
+    error = await get_refusal(place, worktree)
     assert error.message.startswith("The program 'gh' is not installed. Install it")
     assert error.error_type == "backend_unavailable"
 
 
 async def test_the_real_gh_without_an_account_says_that_it_is_not_signed_in(
-    place: Place, worktree: Worktree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    place: GitProject, worktree: Worktree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if shutil.which("gh") is None:
         pytest.skip("needs gh")
     for name in [name for name in os.environ if name.startswith(("GH_", "GITHUB_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GH_CONFIG_DIR", str(tmp_path / "gh config"))
-    error = await refusal(place, worktree)
+    error = await get_refusal(place, worktree)
     assert error.message.startswith("gh is not signed in to GitHub.")
 
 
-async def test_a_saved_pull_request_is_looked_at_at_once(
-    place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
+async def test_a_saved_pull_request_is_polled_immediately(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
-    fake_gh.shows(state="OPEN", statusCheckRollup=[{"state": "PENDING"}])
+    fake_gh.set_pull_request(state="OPEN", statusCheckRollup=[{"state": "PENDING"}])
     await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "open")
     assert place.now(worktree).cached_check_status == "pending"
-    assert args_of(fake_gh, "pr view")[2] == URL
+    assert find_args(fake_gh, "pr view")[2] == URL
 
 
 async def test_a_cleared_pull_request_leaves_nothing_behind(
-    place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
     await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "open")
@@ -266,34 +268,34 @@ async def test_a_cleared_pull_request_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize(("number", "url"), [(0, URL), (7, "--web"), (7, "https://x/y")])
-async def test_what_is_no_pull_request_is_not_saved(
-    place: Place, worktree: Worktree, number: int, url: str
+async def test_an_invalid_pull_request_is_not_saved(
+    place: GitProject, worktree: Worktree, number: int, url: str
 ) -> None:
     with pytest.raises(SpinneyError, match="Invalid field"):
         await save_worktree_pr(place.workspace, worktree.id, number, url)
 
 
 async def test_a_merged_pull_request_archives_its_worktree(
-    place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
-    fake_gh.shows(state="MERGED")
+    fake_gh.set_pull_request(state="MERGED")
     await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).archived_at is not None)
     assert Path(worktree.path).is_dir()
 
 
-async def test_a_merged_pull_request_archives_nothing_where_that_is_switched_off(
-    place: Place, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
+async def test_a_merged_pull_request_archives_nothing_if_the_preference_is_off(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh, eventually: Eventually
 ) -> None:
     await update_preferences(place.workspace, {"auto_archive_on_pr_merged": False})
-    fake_gh.shows(state="MERGED")
+    fake_gh.set_pull_request(state="MERGED")
     await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "merged")
     assert place.now(worktree).archived_at is None
 
 
 async def test_a_merged_worktree_is_archived_only_when_its_session_has_ended(
-    place: Place,
+    place: GitProject,
     worktree: Worktree,
     fake_gh: FakeGh,
     backend: FakeBackend,
@@ -302,7 +304,7 @@ async def test_a_merged_worktree_is_archived_only_when_its_session_has_ended(
     backend.script = silence
     session = await create_session(place.workspace, worktree.id, execution_mode="build")
     await send_chat_message(place.workspace, session.id, "go on")
-    fake_gh.shows(state="MERGED")
+    fake_gh.set_pull_request(state="MERGED")
     await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "merged")
     assert place.now(worktree).archived_at is None
@@ -310,8 +312,8 @@ async def test_a_merged_worktree_is_archived_only_when_its_session_has_ended(
     await eventually(lambda: place.now(worktree).archived_at is not None)
 
 
-async def test_that_it_is_to_be_archived_outlives_a_restart(
-    place: Place,
+async def test_a_pending_archival_survives_a_restart(
+    place: GitProject,
     worktree: Worktree,
     fake_gh: FakeGh,
     backend: FakeBackend,
@@ -320,7 +322,7 @@ async def test_that_it_is_to_be_archived_outlives_a_restart(
     backend.script = silence
     session = await create_session(place.workspace, worktree.id, execution_mode="build")
     await send_chat_message(place.workspace, session.id, "go on")
-    fake_gh.shows(state="MERGED")
+    fake_gh.set_pull_request(state="MERGED")
     await save_worktree_pr(place.workspace, worktree.id, 7, URL)
     await eventually(lambda: place.now(worktree).cached_pr_status == "merged")
     assert place.now(worktree).archive_when_idle
@@ -328,16 +330,16 @@ async def test_that_it_is_to_be_archived_outlives_a_restart(
     again = Workspace(place.workspace.directories, {backend.name: backend}, Catalog())
     await again.start()
     try:
-        await Eventually(again.bus)(lambda: known_now(again, worktree).archived_at is not None)
-        assert not known_now(again, worktree).archive_when_idle
+        await Eventually(again.bus)(lambda: get_current(again, worktree).archived_at is not None)
+        assert not get_current(again, worktree).archive_when_idle
     finally:
         await again.stop()
 
 
-async def test_a_push_for_a_pull_request_goes_to_the_branch_that_it_proposes(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_push_for_a_pull_request_goes_to_its_head_branch(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.shows(headRefName="proposal", headRepository={"name": "engine"},
+    fake_gh.set_pull_request(headRefName="proposal", headRepository={"name": "engine"},
                   headRepositoryOwner={"login": "ada"}, isCrossRepository=False)  # fmt: skip
     pushed = await git_push(place.workspace, worktree.path, pr_number=7)
     assert pushed.success, pushed.output
@@ -345,19 +347,19 @@ async def test_a_push_for_a_pull_request_goes_to_the_branch_that_it_proposes(
     assert place.repository.git("ls-remote", "origin", "refs/heads/proposal").startswith(head)
 
 
-async def test_a_push_to_a_fork_that_is_no_remote_says_what_is_missing(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_push_to_a_fork_that_is_not_a_remote_is_refused(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    fake_gh.shows(headRefName="proposal", headRepository={"name": "engine"},
+    fake_gh.set_pull_request(headRefName="proposal", headRepository={"name": "engine"},
                   headRepositoryOwner={"login": "ada"}, isCrossRepository=True)  # fmt: skip
     with pytest.raises(SpinneyError, match="comes from ada/engine, which is not one of"):
         await git_push(place.workspace, worktree.path, pr_number=7)
 
 
-async def test_a_pull_request_that_is_gone_is_told(
-    place: Place, worktree: Worktree, fake_gh: FakeGh
+async def test_a_push_for_a_deleted_pull_request_is_refused(
+    place: GitProject, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
-    said = "GraphQL: Could not resolve to a PullRequest with the number of 7. (repository)"
-    fake_gh.answers("pr view", err=said, code=1)
+    stderr = "GraphQL: Could not resolve to a PullRequest with the number of 7. (repository)"
+    fake_gh.set_result("pr view", err=stderr, code=1)
     with pytest.raises(SpinneyError, match="The pull request no longer exists"):
         await git_push(place.workspace, worktree.path, pr_number=7)

@@ -1,4 +1,4 @@
-"""What `gh` says of a pull request, in the words of the interface."""
+"""Parsing the state of a pull request from the output of `gh`."""
 
 from typing import Any
 
@@ -25,30 +25,33 @@ def test_the_status_of_a_pull_request(found: dict[str, Any], status: str) -> Non
     assert parse_state(found) == PullRequestState(status, None)  # type: ignore[arg-type]
 
 
-def run(conclusion: str, status: str = "COMPLETED") -> dict[str, str]:
+def check_run(conclusion: str, status: str = "COMPLETED") -> dict[str, str]:
     return {"__typename": "CheckRun", "status": status, "conclusion": conclusion}
 
 
-def classic(state: str) -> dict[str, str]:
+def status_context(state: str) -> dict[str, str]:
     return {"__typename": "StatusContext", "state": state}
 
 
-PASSED, GOING_ON = run("SUCCESS"), run("", "IN_PROGRESS")
+PASSED, RUNNING = check_run("SUCCESS"), check_run("", "IN_PROGRESS")
 
 
 @pytest.mark.parametrize(
     ("checks", "status"),
     [
         ([], None),
-        ([PASSED, run("NEUTRAL"), run("SKIPPED"), classic("SUCCESS")], "success"),
-        ([PASSED, GOING_ON], "pending"),
-        ([PASSED, run("", "QUEUED")], "pending"),
-        ([PASSED, classic("EXPECTED")], "pending"),
-        ([PASSED, classic("PENDING")], "pending"),
-        ([GOING_ON, classic("ERROR")], "error"),
-        ([GOING_ON, classic("ERROR"), classic("FAILURE")], "failure"),
+        (
+            [PASSED, check_run("NEUTRAL"), check_run("SKIPPED"), status_context("SUCCESS")],
+            "success",
+        ),
+        ([PASSED, RUNNING], "pending"),
+        ([PASSED, check_run("", "QUEUED")], "pending"),
+        ([PASSED, status_context("EXPECTED")], "pending"),
+        ([PASSED, status_context("PENDING")], "pending"),
+        ([RUNNING, status_context("ERROR")], "error"),
+        ([RUNNING, status_context("ERROR"), status_context("FAILURE")], "failure"),
         *(
-            ([GOING_ON, classic("ERROR"), run(word)], "failure")
+            ([RUNNING, status_context("ERROR"), check_run(word)], "failure")
             for word in ("FAILURE", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED", "STARTUP_FAILURE")
         ),
     ],
@@ -69,5 +72,5 @@ def test_the_status_of_the_checks(checks: list[dict[str, str]], status: str | No
         ("", False),
     ],
 )
-def test_only_the_address_of_a_pull_request_is_one(url: str, right: bool) -> None:
+def test_urls_of_pull_requests_are_recognized(url: str, right: bool) -> None:
     assert is_pull_request_url(url) is right

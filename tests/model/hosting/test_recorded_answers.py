@@ -1,4 +1,4 @@
-"""What the real `gh` said when it was recorded, read by Spinney: the same cases as with `gh`."""
+"""Recorded output of the real `gh`, for the same cases as the live tests."""
 
 import json
 from pathlib import Path
@@ -13,9 +13,11 @@ from tests.model.hosting.conftest import FakeGh
 RECORDED = json.loads(RECORDING.read_text())
 
 
-def play(gh: FakeGh, name: str) -> None:
+def replay(gh: FakeGh, name: str) -> None:
     answer = RECORDED[name]
-    gh.answers(" ".join(answer["args"][:2]), answer["out"], err=answer["err"], code=answer["code"])
+    gh.set_result(
+        " ".join(answer["args"][:2]), answer["out"], err=answer["err"], code=answer["code"]
+    )
 
 
 def test_every_case_was_recorded() -> None:
@@ -23,16 +25,16 @@ def test_every_case_was_recorded() -> None:
 
 
 @pytest.mark.parametrize("name", STATES)
-async def test_every_state_has_its_word(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
-    play(fake_gh, name)
+async def test_recorded_states_are_parsed(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
+    replay(fake_gh, name)
     found = await fetch_pull_request_state(tmp_path, URL)
     assert (found.status, found.checks) == (STATES[name].status, STATES[name].checks)
     assert fake_gh.calls[0]["args"] == RECORDED[name]["args"]
 
 
 @pytest.mark.parametrize("name", TROUBLES)
-async def test_every_trouble_has_its_sentence(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
-    play(fake_gh, name)
+async def test_recorded_errors_are_explained(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
+    replay(fake_gh, name)
     with pytest.raises(SpinneyError) as refused:
         await fetch_pull_request_state(tmp_path, URL)
     assert refused.value.message.startswith(TROUBLES[name].sentence)

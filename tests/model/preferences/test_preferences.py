@@ -1,4 +1,4 @@
-"""The settings: every key of the interface, what may be stored, and what clients may change."""
+"""The settings: keys, stored values, changes by clients, redaction and precedence."""
 
 import json
 from typing import Any
@@ -67,14 +67,14 @@ BOUNDS = {
 PROFILE = {"name": "work", "settings_json": '{"key": "s3cret"}'}
 
 
-def refusal(changes: dict[str, Any], preferences: Preferences | None = None) -> str:
+def get_refusal(changes: dict[str, Any], preferences: Preferences | None = None) -> str:
     with pytest.raises(SpinneyError) as caught:
         apply_changes(preferences or Preferences(), changes)
     assert caught.value.error_type == "invalid_request"
     return caught.value.message
 
 
-# What there is --------------------------------------------------------------------------------
+# Keys and defaults ----------------------------------------------------------------------------
 
 
 def test_every_key_of_the_interface_has_its_default() -> None:
@@ -115,17 +115,17 @@ def test_every_key_can_be_shown_on_a_settings_page(key: str) -> None:
         assert field.high is not None
 
 
-def test_nothing_changes_a_default_for_everybody() -> None:
+def test_defaults_are_not_shared_between_instances() -> None:
     Preferences().keybindings["quit"] = "ctrl+q"
     Preferences().magic_prompts["code_review"] = "x"
     assert Preferences().keybindings == {}
     assert Preferences().magic_prompts["code_review"] is None
 
 
-# What is stored -------------------------------------------------------------------------------
+# Stored values --------------------------------------------------------------------------------
 
 
-def test_a_bad_value_costs_only_itself() -> None:
+def test_an_invalid_value_resets_only_itself() -> None:
     preferences, problems = parse_preferences({"ui_font_size": 99, "theme": "dark"})
     assert preferences == Preferences(theme="dark")
     assert problems == [
@@ -144,7 +144,7 @@ def test_missing_prompts_are_filled_in() -> None:
     assert preferences.magic_prompts == {**dict.fromkeys(PROMPT_KEYS), "code_review": "Look twice."}
 
 
-def test_control_bytes_and_lone_surrogates_do_not_come_in() -> None:
+def test_control_bytes_and_lone_surrogates_are_escaped() -> None:
     preferences, _ = parse_preferences({"ai_language": "fr\x1b[31m\ud800"})
     assert preferences.ai_language == "fr␛[31m<U+D800>"
 
@@ -186,7 +186,7 @@ def test_anything_stored_gives_valid_settings(stored: dict[str, Any]) -> None:
     assert len(problems) <= len(stored)
 
 
-# What clients change --------------------------------------------------------------------------
+# Changes by clients ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", BOUNDS)
@@ -195,37 +195,37 @@ def test_numbers_are_allowed_up_to_their_bounds_and_no_further(key: str) -> None
     for value in (low, high):
         assert getattr(apply_changes(Preferences(), {key: value}), key) == value
     for value in (low - 1, high + 1, str(low), True, None, float("nan"), float("inf")):
-        assert f"Invalid preference '{key}': must be a" in refusal({key: value})
-    assert refusal({key: high + 1}).endswith(f"from {low} to {high}")
+        assert f"Invalid preference '{key}': must be a" in get_refusal({key: value})
+    assert get_refusal({key: high + 1}).endswith(f"from {low} to {high}")
 
 
-def test_the_refusal_of_a_font_size_reads_as_people_expect() -> None:
-    assert refusal({"ui_font_size": 25}) == (
+def test_the_error_for_a_font_size_names_the_bounds() -> None:
+    assert get_refusal({"ui_font_size": 25}) == (
         "Invalid preference 'ui_font_size': must be a number from 12 to 24"
     )
 
 
-def test_a_whole_number_may_come_as_a_float_but_not_with_a_fraction() -> None:
+def test_a_whole_number_may_be_a_float_without_a_fraction() -> None:
     preferences = apply_changes(Preferences(), {"codex_max_agent_threads": 4.0})
     assert json.dumps(preferences.codex_max_agent_threads) == "4"
-    assert "a whole number from 1 to 8" in refusal({"codex_max_agent_threads": 2.5})
+    assert "a whole number from 1 to 8" in get_refusal({"codex_max_agent_threads": 2.5})
 
 
 @pytest.mark.parametrize(
     "key", [key for key, field in preference_fields().items() if field.kind == "choice"]
 )
-def test_a_choice_takes_each_of_its_values_and_names_them_otherwise(key: str) -> None:
+def test_a_choice_accepts_its_values_and_the_error_lists_them(key: str) -> None:
     field = preference_fields()[key]
     for choice in field.choices:
         assert getattr(apply_changes(Preferences(), {key: choice}), key) == choice
-    assert ", ".join(field.choices) in refusal({key: "something else"})
+    assert ", ".join(field.choices) in get_refusal({key: "something else"})
     if not field.nullable:
-        assert key in refusal({key: None})
+        assert key in get_refusal({key: None})
 
 
-def test_a_change_is_taken_as_a_whole_or_not_at_all() -> None:
+def test_a_change_is_applied_as_a_whole_or_not_at_all() -> None:
     preferences = Preferences()
-    assert "zoom_level" in refusal({"theme": "dark", "zoom_level": 1}, preferences)
+    assert "zoom_level" in get_refusal({"theme": "dark", "zoom_level": 1}, preferences)
     assert preferences == Preferences()
     assert apply_changes(preferences, {"theme": "dark", "zoom_level": 100}) == Preferences(
         theme="dark", zoom_level=100
@@ -233,9 +233,9 @@ def test_a_change_is_taken_as_a_whole_or_not_at_all() -> None:
 
 
 def test_an_unknown_key_is_refused_with_the_nearest_known_one() -> None:
-    assert refusal({"them": "dark"}) == "Unknown preference 'them'. Did you mean 'theme'?"
+    assert get_refusal({"them": "dark"}) == "Unknown preference 'them'. Did you mean 'theme'?"
     stored, _ = parse_preferences({"from_the_future": 1})
-    assert refusal({"from_the_future": 2}, stored) == "Unknown preference 'from_the_future'."
+    assert get_refusal({"from_the_future": 2}, stored) == "Unknown preference 'from_the_future'."
 
 
 def test_a_change_keeps_unknown_keys() -> None:
@@ -250,10 +250,10 @@ def test_one_magic_prompt_changes_without_the_others() -> None:
     assert apply_changes(second, {"magic_prompts": {"code_review": None}}) == apply_changes(
         Preferences(), {"magic_prompts": {"pr_content": "b"}}
     )
-    assert "there is no entry 'poem'" in refusal({"magic_prompts": {"poem": "a"}})
+    assert "there is no entry 'poem'" in get_refusal({"magic_prompts": {"poem": "a"}})
 
 
-def test_keybindings_are_replaced_so_that_one_can_be_taken_back() -> None:
+def test_keybindings_are_replaced_so_that_one_can_be_removed() -> None:
     bound = apply_changes(Preferences(), {"keybindings": {"quit": "q"}})
     assert apply_changes(bound, {"keybindings": {"send": "s"}}).keybindings == {"send": "s"}
 
@@ -275,21 +275,21 @@ def test_keybindings_are_replaced_so_that_one_can_be_taken_back() -> None:
         ("http_server_token", "", "at least 16 letters"),
     ],
 )
-def test_a_new_value_must_make_sense_and_a_stored_one_still_serves(
+def test_a_new_value_must_be_valid_and_a_stored_one_is_accepted(
     key: str, value: Any, why: str
 ) -> None:
-    told = refusal({key: value})
-    assert told.startswith(f"Invalid preference '{key}': ")
-    assert why in told
+    message = get_refusal({key: value})
+    assert message.startswith(f"Invalid preference '{key}': ")
+    assert why in message
     stored, problems = parse_preferences({key: value})
     assert problems == []
     assert apply_changes(stored, {"theme": "dark", key: value}).theme == "dark"
 
 
-# What others see ------------------------------------------------------------------------------
+# Redaction ------------------------------------------------------------------------------------
 
 
-def test_no_secret_is_left_in_what_remote_clients_see() -> None:
+def test_remote_clients_see_no_secrets() -> None:
     preferences, _ = parse_preferences(
         {
             "http_server_token": "s3cret-token",
@@ -305,29 +305,29 @@ def test_no_secret_is_left_in_what_remote_clients_see() -> None:
     assert shown.custom_cli_profiles[0].file_path == "/p"
 
 
-def test_that_no_secret_is_set_can_be_seen() -> None:
+def test_secrets_that_are_not_set_are_not_redacted() -> None:
     assert redact(Preferences()) == Preferences()
 
 
-def test_sending_back_what_was_hidden_changes_nothing() -> None:
+def test_sending_back_redacted_values_changes_nothing() -> None:
     preferences, _ = parse_preferences(
         {"http_server_token": "t", "tracker_api_key": "k", "custom_cli_profiles": [PROFILE]}
     )
     assert apply_changes(preferences, redact(preferences).model_dump()) == preferences
-    assert "needs its settings again" in refusal(
+    assert "needs its settings again" in get_refusal(
         {"custom_cli_profiles": [{"name": "new", "settings_json": REDACTED}]}, preferences
     )
     assert apply_changes(preferences, {"http_server_token": None}).http_server_token is None
 
 
-# Which value holds ----------------------------------------------------------------------------
+# Precedence -----------------------------------------------------------------------------------
 
 
-def project(default_backend: str | None) -> Project:
+def make_project(default_backend: str | None) -> Project:
     return Project(id="p", name="p", added_at=0, default_backend=default_backend)
 
 
-def test_the_highest_layer_that_says_something_holds() -> None:
+def test_the_first_value_that_is_set_is_used() -> None:
     assert first_set("s", "p", "g", "d") == "s"
     assert first_set(None, "p", "g", "d") == "p"
     assert first_set(None, None, "g", "d") == "g"
@@ -336,43 +336,43 @@ def test_the_highest_layer_that_says_something_holds() -> None:
 
 def test_the_backend_comes_from_session_then_project_then_preference() -> None:
     preferences = Preferences(default_backend="backend_c")
-    assert choose_backend(project("backend_b"), preferences, "backend_a") == "backend_a"
-    assert choose_backend(project("backend_b"), preferences) == "backend_b"
-    assert choose_backend(project(None), preferences) == "backend_c"
+    assert choose_backend(make_project("backend_b"), preferences, "backend_a") == "backend_a"
+    assert choose_backend(make_project("backend_b"), preferences) == "backend_b"
+    assert choose_backend(make_project(None), preferences) == "backend_c"
     assert choose_backend(None, preferences) == "backend_c"
     assert choose_backend(None, Preferences()) == "backend_a"
 
 
-def test_a_projects_backend_that_nobody_knows_counts_as_none() -> None:
-    assert choose_backend(project("backend_z"), Preferences()) == "backend_a"
+def test_an_unknown_backend_of_a_project_is_ignored() -> None:
+    assert choose_backend(make_project("backend_z"), Preferences()) == "backend_a"
 
 
 @pytest.mark.parametrize("key", ["default_backend", "build_backend", "yolo_backend"])
-def test_a_persons_own_agent_is_chosen_by_its_wire_name(key: str) -> None:
+def test_a_custom_agent_is_chosen_by_its_wire_name(key: str) -> None:
     assert getattr(apply_changes(Preferences(), {key: "acp:own"}), key) == "acp:own"
     for wrong in ("own", "acp:", "acp:a b", "backend_z"):
         with pytest.raises(SpinneyError, match="or acp: and the name of an agent"):
             apply_changes(Preferences(), {key: wrong})
 
 
-def test_a_persons_own_agent_writes_the_texts_of_a_prompt() -> None:
+def test_a_custom_agent_can_be_chosen_for_a_prompt() -> None:
     chosen = {"magic_prompt_backends": {"session_naming_backend": "acp:own"}}
     preferences = apply_changes(Preferences(), chosen)
     assert preferences.magic_prompt_backends["session_naming_backend"] == "acp:own"
 
 
-def test_a_persons_own_agent_serves_while_it_is_in_the_catalogue() -> None:
+def test_a_custom_agent_is_used_while_it_is_in_the_catalog() -> None:
     row = BackendRow("acp:own", "Own", "own", ())
     catalog = Catalog((*BUILT_IN.backends, row))
     preferences = Preferences(default_backend="acp:own")
     assert choose_backend(None, preferences, catalog=catalog) == "acp:own"
-    assert choose_backend(project("acp:own"), Preferences(), catalog=catalog) == "acp:own"
-    assert choose_backend(project("acp:own"), preferences) == "backend_a"
+    assert choose_backend(make_project("acp:own"), Preferences(), catalog=catalog) == "acp:own"
+    assert choose_backend(make_project("acp:own"), preferences) == "backend_a"
 
 
-def test_with_the_demo_its_agent_serves_where_nothing_else_was_chosen() -> None:
-    assert choose_backend(project(None), Preferences(), demo=True) == "demo"
-    assert choose_backend(project("backend_b"), Preferences(), demo=True) == "backend_b"
+def test_the_demo_uses_its_agent_unless_another_was_chosen() -> None:
+    assert choose_backend(make_project(None), Preferences(), demo=True) == "demo"
+    assert choose_backend(make_project("backend_b"), Preferences(), demo=True) == "backend_b"
 
 
 def test_each_backend_has_a_preferred_model_of_its_own() -> None:
@@ -384,7 +384,7 @@ def test_each_backend_has_a_preferred_model_of_its_own() -> None:
     assert choose_model("acp:own", preferences) == ""
 
 
-async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
+async def test_settings_are_listed_with_their_defaults_and_without_secrets(
     workspace: Workspace,
 ) -> None:
     secret = {"name": "Work", "settings_json": '{"key": "hunter2"}'}
@@ -397,7 +397,7 @@ async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
     assert "hunter2" not in "".join(row.model_dump_json() for row in rows)
 
 
-async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> None:
+async def test_every_listed_choice_is_accepted(workspace: Workspace) -> None:
     given = {"custom_cli_profiles": [{"name": "Work", "settings_json": "{}"}]}
     preferences = apply_changes(Preferences(), given)
     await workspace.change_preferences(preferences)
@@ -414,11 +414,11 @@ async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> Non
     assert ("backend_b", "Codex") in [(c.value, c.label) for c in rows["default_backend"].choices]
 
 
-async def test_a_change_is_answered_with_what_was_saved(
+async def test_a_change_returns_the_saved_settings(
     workspace: Workspace, directories: Directories
 ) -> None:
     stored = json.loads(directories.preferences.read_text())
-    edited = {**stored, "thinking_level": "think"}  # by another program, and not noticed yet
+    edited = {**stored, "thinking_level": "think"}  # by another program, not read yet
     directories.preferences.write_text(json.dumps(edited))
     answered = await update_preferences(workspace, {"auto_branch_naming": False})
     assert (answered.thinking_level, answered.auto_branch_naming) == ("think", False)

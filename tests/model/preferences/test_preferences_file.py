@@ -1,4 +1,4 @@
-"""The settings file: nobody's edit is lost, whatever happens to it."""
+"""The settings file: loading, saving and watching it without losing edits by other programs."""
 
 import asyncio
 import json
@@ -32,31 +32,31 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "config" / "preferences.json"
 
 
-def stored(path: Path) -> dict[str, Any]:
+def read_stored(path: Path) -> dict[str, Any]:
     return json.loads(path.read_bytes())
 
 
-def put(path: Path, content: bytes) -> None:
-    """Write as if long ago, so that nobody waits for an editor to finish."""
+def write_old(path: Path, content: bytes) -> None:
+    """Write the file with an old time, so that loading does not wait for an unfinished edit."""
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
     os.utime(path, (1_000_000_000, 1_000_000_000))
 
 
-def kept(path: Path) -> list[Path]:
+def list_kept(path: Path) -> list[Path]:
     return sorted(path.parent.glob("preferences.json.broken-*"))
 
 
 # Loading --------------------------------------------------------------------------------------
 
 
-async def test_a_missing_file_is_made_with_the_defaults(path: Path) -> None:
+async def test_a_missing_file_is_created_with_the_defaults(path: Path) -> None:
     before = os.umask(0)
     try:
         assert await PreferencesFile(path).load() == (Preferences(), [])
     finally:
         os.umask(before)
-    assert stored(path) == Preferences().model_dump()
+    assert read_stored(path) == Preferences().model_dump()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
@@ -76,16 +76,16 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
-async def test_a_broken_file_is_kept_under_a_dated_name_and_said(
+async def test_a_broken_file_is_kept_under_a_dated_name_and_reported(
     path: Path, content: bytes
 ) -> None:
-    put(path, content)
+    write_old(path, content)
     preferences, problems = await PreferencesFile(path).load()
     assert preferences == Preferences()
     assert len(problems) == 1
-    assert kept(path)[0].name in problems[0]
-    assert kept(path)[0].read_bytes() == content
-    assert stored(path) == Preferences().model_dump()
+    assert list_kept(path)[0].name in problems[0]
+    assert list_kept(path)[0].read_bytes() == content
+    assert read_stored(path) == Preferences().model_dump()
     assert await PreferencesFile(path).load() == (Preferences(), [])
 
 
@@ -105,17 +105,17 @@ USABLE = {
 async def test_a_file_with_bad_values_loses_only_these(
     path: Path, content: bytes, count: int
 ) -> None:
-    put(path, content)
+    write_old(path, content)
     file = PreferencesFile(path)
     preferences, problems = await file.load()
     assert preferences.theme == "dark"
     assert preferences.zoom_level == 90
     assert len(problems) == count
     assert path.read_bytes() == content
-    assert kept(path) == []
+    assert list_kept(path) == []
     after = await file.save(apply_changes(preferences, {"zoom_level": 100}), preferences)
-    assert (after.theme, stored(path)["zoom_level"]) == ("dark", 100)
-    assert stored(path).keys() >= json.loads(content).keys()
+    assert (after.theme, read_stored(path)["zoom_level"]) == ("dark", 100)
+    assert read_stored(path).keys() >= json.loads(content).keys()
 
 
 async def test_an_earlier_kept_file_is_never_overwritten(
@@ -123,9 +123,11 @@ async def test_an_earlier_kept_file_is_never_overwritten(
 ) -> None:
     monkeypatch.setattr(time, "strftime", lambda _: "20260102-030405")
     for number in range(3):
-        put(path, b"broken %d" % number)
+        write_old(path, b"broken %d" % number)
         await PreferencesFile(path).load()
-    assert [(file.name.rpartition("broken-")[2], file.read_bytes()) for file in kept(path)] == [
+    assert [
+        (file.name.rpartition("broken-")[2], file.read_bytes()) for file in list_kept(path)
+    ] == [
         ("20260102-030405", b"broken 0"),
         ("20260102-030405-2", b"broken 1"),
         ("20260102-030405-3", b"broken 2"),
@@ -133,7 +135,7 @@ async def test_an_earlier_kept_file_is_never_overwritten(
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
-async def test_something_else_in_the_files_place_is_moved_aside(
+async def test_a_directory_or_pipe_in_place_of_the_file_is_moved_aside(
     path: Path, make: Callable[[Path], None]
 ) -> None:
     path.parent.mkdir()
@@ -145,18 +147,18 @@ async def test_something_else_in_the_files_place_is_moved_aside(
     assert path.is_file()
 
 
-async def test_a_linked_file_stays_a_link(path: Path, tmp_path: Path) -> None:
-    put(tmp_path / "dotfile", b'{"theme": "dark"}')
+async def test_a_symbolic_link_is_kept(path: Path, tmp_path: Path) -> None:
+    write_old(tmp_path / "dotfile", b'{"theme": "dark"}')
     path.parent.mkdir()
     path.symlink_to("../dotfile")
     file = PreferencesFile(path)
     preferences, _ = await file.load()
     await file.save(apply_changes(preferences, {"zoom_level": 100}), preferences)
     assert path.is_symlink()
-    assert stored(tmp_path / "dotfile")["zoom_level"] == 100
+    assert read_stored(tmp_path / "dotfile")["zoom_level"] == 100
 
 
-async def test_a_file_opened_to_others_is_private_again_after_a_save(path: Path) -> None:
+async def test_a_save_makes_a_readable_file_private_again(path: Path) -> None:
     file = PreferencesFile(path)
     preferences, _ = await file.load()
     path.chmod(0o644)
@@ -164,14 +166,14 @@ async def test_a_file_opened_to_others_is_private_again_after_a_save(path: Path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-async def test_a_full_disk_at_the_start_is_said_and_the_defaults_serve(
+async def test_a_full_disk_at_the_start_is_reported_and_the_defaults_are_used(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> int:
+    def fail(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(paths.os, "write", full)
+        patch.setattr(paths.os, "write", fail)
         preferences, problems = await PreferencesFile(path).load()
         assert preferences == Preferences()
         assert problems[0].startswith("The disk is full")
@@ -181,54 +183,56 @@ async def test_a_full_disk_at_the_start_is_said_and_the_defaults_serve(
 # Saving ---------------------------------------------------------------------------------------
 
 
-async def test_a_save_takes_over_what_changed_on_disk(path: Path) -> None:
+async def test_a_save_includes_changes_made_on_disk(path: Path) -> None:
     file = PreferencesFile(path)
     before, _ = await file.load()
-    put(path, json.dumps({**stored(path), "editor": "cursor", "from_the_future": 1}).encode())
+    write_old(
+        path, json.dumps({**read_stored(path), "editor": "cursor", "from_the_future": 1}).encode()
+    )
     now = await file.save(apply_changes(before, {"theme": "dark"}), before)
     assert (now.theme, now.editor) == ("dark", "cursor")
-    assert stored(path)["from_the_future"] == 1
-    assert stored(path) == now.model_dump()
+    assert read_stored(path)["from_the_future"] == 1
+    assert read_stored(path) == now.model_dump()
 
 
-async def test_a_save_writes_a_missing_file_anew(path: Path) -> None:
+async def test_a_save_creates_a_deleted_file_again(path: Path) -> None:
     file = PreferencesFile(path)
     before, _ = await file.load()
     before = await file.save(apply_changes(before, {"editor": "cursor"}), before)
     path.unlink()
     now = await file.save(apply_changes(before, {"theme": "dark"}), before)
     assert (now.theme, now.editor) == ("dark", "cursor")
-    assert stored(path) == now.model_dump()
+    assert read_stored(path) == now.model_dump()
 
 
 async def test_a_save_over_a_broken_file_keeps_it_aside(path: Path) -> None:
     file = PreferencesFile(path)
     before, _ = await file.load()
-    put(path, b'{"theme": "light",}')
+    write_old(path, b'{"theme": "light",}')
     now = await file.save(apply_changes(before, {"editor": "cursor"}), before)
     assert now == Preferences(editor="cursor")
-    assert kept(path)[0].read_bytes() == b'{"theme": "light",}'
+    assert list_kept(path)[0].read_bytes() == b'{"theme": "light",}'
 
 
-async def test_a_save_starts_over_when_somebody_writes_before_it_is_done(
+async def test_a_save_is_repeated_after_a_concurrent_write(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = PreferencesFile(path)
     before, _ = await file.load()
     real, edits = os.fsync, iter([{"editor": "cursor"}, {"terminal": "warp"}])
 
-    def edit_meanwhile(descriptor: int) -> None:
+    def edit_concurrently(descriptor: int) -> None:
         real(descriptor)
         if edit := next(edits, None):
-            path.write_text(json.dumps({**stored(path), **edit}))
+            path.write_text(json.dumps({**read_stored(path), **edit}))
 
-    monkeypatch.setattr(paths.os, "fsync", edit_meanwhile)
+    monkeypatch.setattr(paths.os, "fsync", edit_concurrently)
     now = await file.save(apply_changes(before, {"theme": "dark"}), before)
     assert now == Preferences(theme="dark", editor="cursor", terminal="warp")
-    assert stored(path) == now.model_dump()
+    assert read_stored(path) == now.model_dump()
 
 
-async def test_a_save_gives_up_when_somebody_writes_for_ever(
+async def test_a_save_fails_if_another_program_keeps_writing(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = PreferencesFile(path)
@@ -237,167 +241,167 @@ async def test_a_save_gives_up_when_somebody_writes_for_ever(
 
     def edit_for_ever(descriptor: int) -> None:
         real(descriptor)
-        path.write_text(json.dumps({**stored(path), "n": random.random()}))
+        path.write_text(json.dumps({**read_stored(path), "n": random.random()}))
 
     monkeypatch.setattr(paths.os, "fsync", edit_for_ever)
     with pytest.raises(SpinneyError, match="another program keeps writing it"):
         await file.save(apply_changes(before, {"theme": "dark"}), before)
-    assert stored(path)["theme"] == "system"
+    assert read_stored(path)["theme"] == "system"
 
 
 # Watching -------------------------------------------------------------------------------------
 
 
-class Heard:
-    """What a watch told, and waiting for it."""
+class WatchRecorder:
+    """A callback for `watch` that records its calls and can wait for one."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Preferences, list[str]]] = []
-        self._news = asyncio.Condition()
+        self.calls: list[tuple[Preferences, list[str]]] = []
+        self._called = asyncio.Condition()
 
     async def __call__(self, preferences: Preferences, problems: list[str]) -> None:
-        async with self._news:
-            self.told.append((preferences, problems))
-            self._news.notify_all()
+        async with self._called:
+            self.calls.append((preferences, problems))
+            self._called.notify_all()
 
-    async def until(self, condition: Callable[[Preferences, list[str]], bool]) -> None:
-        async with asyncio.timeout(PATIENCE), self._news:
-            await self._news.wait_for(lambda: bool(self.told) and condition(*self.told[-1]))
+    async def wait_until(self, condition: Callable[[Preferences, list[str]], bool]) -> None:
+        async with asyncio.timeout(PATIENCE), self._called:
+            await self._called.wait_for(lambda: bool(self.calls) and condition(*self.calls[-1]))
 
 
 @asynccontextmanager
-async def watching(file: PreferencesFile) -> AsyncIterator[Heard]:
-    heard = Heard()
-    task = asyncio.create_task(file.watch(heard))
+async def watch_file(file: PreferencesFile) -> AsyncIterator[WatchRecorder]:
+    recorder = WatchRecorder()
+    task = asyncio.create_task(file.watch(recorder))
     try:
-        yield heard
+        yield recorder
     finally:
         task.cancel()
         await asyncio.wait([task], timeout=PATIENCE)
         assert task.cancelled()
 
 
-def replace(path: Path, **edits: Any) -> None:
-    """As editors save: another file takes the name."""
+def replace_file(path: Path, **edits: Any) -> None:
+    """Save as most editors do: write a new file and rename it."""
     new = path.with_name("preferences.json~new")
-    new.write_text(json.dumps({**stored(path), **edits}))
+    new.write_text(json.dumps({**read_stored(path), **edits}))
     new.replace(path)
 
 
-async def test_edits_from_outside_are_told_again_and_again(path: Path) -> None:
+async def test_every_external_edit_is_reported(path: Path) -> None:
     file = PreferencesFile(path)
     await file.load()
-    async with watching(file) as heard:
+    async with watch_file(file) as recorder:
         for editor in ("cursor", "vscode", "xcode"):
-            replace(path, editor=editor)
-            await heard.until(lambda now, _, editor=editor: now.editor == editor)
+            replace_file(path, editor=editor)
+            await recorder.wait_until(lambda now, _, editor=editor: now.editor == editor)
         path.write_text(json.dumps({"theme": "dark"}))
-        await heard.until(lambda now, _: now == Preferences(theme="dark"))
-    assert len(heard.told) == 4
+        await recorder.wait_until(lambda now, _: now == Preferences(theme="dark"))
+    assert len(recorder.calls) == 4
 
 
-async def test_an_edit_before_the_watch_began_is_told(path: Path) -> None:
+async def test_an_edit_before_the_watch_started_is_reported(path: Path) -> None:
     file = PreferencesFile(path)
     await file.load()
-    replace(path, theme="dark")
-    async with watching(file) as heard:
-        await heard.until(lambda now, _: now.theme == "dark")
+    replace_file(path, theme="dark")
+    async with watch_file(file) as recorder:
+        await recorder.wait_until(lambda now, _: now.theme == "dark")
 
 
-async def test_own_writes_are_not_told(path: Path) -> None:
+async def test_own_writes_are_not_reported(path: Path) -> None:
     file = PreferencesFile(path)
     preferences, _ = await file.load()
-    async with watching(file) as heard:
+    async with watch_file(file) as recorder:
         for size in range(12, 20):
             preferences = await file.save(
                 apply_changes(preferences, {"ui_font_size": size}), preferences
             )
-        replace(path, theme="dark")
-        await heard.until(lambda now, _: now.theme == "dark")
-    assert len(heard.told) == 1
-    assert heard.told[0][0].ui_font_size == 19
+        replace_file(path, theme="dark")
+        await recorder.wait_until(lambda now, _: now.theme == "dark")
+    assert len(recorder.calls) == 1
+    assert recorder.calls[0][0].ui_font_size == 19
 
 
-async def test_a_half_written_file_is_waited_for_and_not_reset(
+async def test_a_partly_written_file_is_waited_for_and_not_reset(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preferences_file, "UNFINISHED_SECONDS", PATIENCE)
     file = PreferencesFile(path)
     await file.load()
-    whole = json.dumps({**stored(path), "theme": "dark"})
-    async with watching(file) as heard:
+    whole = json.dumps({**read_stored(path), "theme": "dark"})
+    async with watch_file(file) as recorder:
         with path.open("w") as edit:
             edit.write(whole[:100])
             edit.flush()
             await asyncio.sleep(0.15)
             edit.write(whole[100:])
-        await heard.until(lambda now, _: now.theme == "dark")
-    assert [problems for _, problems in heard.told] == [[]]
-    assert kept(path) == []
+        await recorder.wait_until(lambda now, _: now.theme == "dark")
+    assert [problems for _, problems in recorder.calls] == [[]]
+    assert list_kept(path) == []
 
 
-async def test_a_broken_edit_is_said_once_and_the_settings_stay(path: Path) -> None:
+async def test_a_broken_edit_is_reported_once_and_the_settings_are_kept(path: Path) -> None:
     file = PreferencesFile(path)
     preferences, _ = await file.load()
     await file.save(apply_changes(preferences, {"editor": "cursor"}), preferences)
-    async with watching(file) as heard:
+    async with watch_file(file) as recorder:
         path.write_text('{"theme": "dark",}')
-        await heard.until(lambda now, problems: "line 1" in "".join(problems))
-        assert heard.told[-1][0].editor == "cursor"
+        await recorder.wait_until(lambda now, problems: "line 1" in "".join(problems))
+        assert recorder.calls[-1][0].editor == "cursor"
         path.write_text('{"theme": "dark"}')
-        await heard.until(lambda now, problems: now.theme == "dark" and not problems)
-    assert len(heard.told) == 2
+        await recorder.wait_until(lambda now, problems: now.theme == "dark" and not problems)
+    assert len(recorder.calls) == 2
 
 
-async def test_that_nothing_is_wrong_any_more_is_told_though_no_setting_changed(
+async def test_the_end_of_a_problem_is_reported_even_if_no_setting_changed(
     path: Path,
 ) -> None:
     file = PreferencesFile(path)
     preferences, _ = await file.load()
-    async with watching(file) as heard:
+    async with watch_file(file) as recorder:
         path.write_text('{"theme": "dark",}')
-        await heard.until(lambda now, problems: "line 1" in "".join(problems))
+        await recorder.wait_until(lambda now, problems: "line 1" in "".join(problems))
         path.write_text(json.dumps(preferences.model_dump()))
-        await heard.until(lambda now, problems: not problems)
-    assert heard.told[-1][0] == preferences
+        await recorder.wait_until(lambda now, problems: not problems)
+    assert recorder.calls[-1][0] == preferences
 
 
-async def test_what_is_mended_just_after_it_was_read_is_told(
+async def test_a_fix_right_after_reading_is_reported(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def mended_then(*_: object) -> bool:
+    def fix_then_report_old(*_: object) -> bool:
         path.write_text('{"theme": "dark"}')
         return False
 
     file = PreferencesFile(path)
     await file.load()
     path.write_text('{"theme": "light",}')
-    monkeypatch.setattr(preferences_file, "_is_recently_written", mended_then)
-    async with watching(file) as heard:
-        await heard.until(lambda now, problems: now.theme == "dark" and not problems)
+    monkeypatch.setattr(preferences_file, "_is_recently_written", fix_then_report_old)
+    async with watch_file(file) as recorder:
+        await recorder.wait_until(lambda now, problems: now.theme == "dark" and not problems)
 
 
-async def test_where_nothing_can_be_watched_the_file_is_looked_at_now_and_then(
+async def test_the_file_is_polled_if_it_cannot_be_watched(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_watches_left(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("watchfiles.awatch", no_watches_left)
+    monkeypatch.setattr("watchfiles.awatch", fail)
     monkeypatch.setattr(preferences_file, "POLL_MS", 20)
     file = PreferencesFile(path)
     await file.load()
-    async with watching(file) as heard:
-        replace(path, theme="dark")
-        await heard.until(lambda now, _: now.theme == "dark")
+    async with watch_file(file) as recorder:
+        replace_file(path, theme="dark")
+        await recorder.wait_until(lambda now, _: now.theme == "dark")
 
 
-# Others and crashes ---------------------------------------------------------------------------
+# Concurrent edits and crashes -----------------------------------------------------------------
 
 
 def edit_in_place(path: Path, pause: float, **edits: Any) -> threading.Thread:
-    """As simple editors save: read, empty the file, and fill it a while later."""
-    content = json.dumps({**stored(path), **edits})
+    """Save as simple editors do: truncate the file, and write it in a thread after `pause`."""
+    content = json.dumps({**read_stored(path), **edits})
     file = path.open("w")
 
     def fill() -> None:
@@ -410,7 +414,7 @@ def edit_in_place(path: Path, pause: float, **edits: Any) -> threading.Thread:
     return filling
 
 
-async def test_no_edit_is_lost_wherever_it_falls_into_a_save(
+async def test_no_edit_is_lost_at_any_point_of_a_save(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preferences_file, "UNFINISHED_SECONDS", PATIENCE)
@@ -428,12 +432,12 @@ async def test_no_edit_is_lost_wherever_it_falls_into_a_save(
             edit = {f"other_{edits}": edits}
             edits += 1
             if generator.random() < 0.5:
-                replace(path, **edit)
+                replace_file(path, **edit)
             else:
                 pause = generator.choice([0, 0.01, 0.15])
                 fillings.append(edit_in_place(path, pause, **edit))
 
-    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+    def with_edit(real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
             edit_at_the_right_call()
             return real(*arguments)
@@ -441,22 +445,24 @@ async def test_no_edit_is_lost_wherever_it_falls_into_a_save(
         return call
 
     for name in ("open", "fstat", "write", "fsync"):
-        monkeypatch.setattr(os, name, counted(getattr(os, name)))
+        monkeypatch.setattr(os, name, with_edit(getattr(os, name)))
 
     for turn in range(60):
-        calls_to_go = generator.randint(1, 5)  # a save makes five such calls before its renaming
+        calls_to_go = generator.randint(
+            1, 5
+        )  # a save makes five such calls before it renames the file
         change = {"ui_font_size": 12 + turn % 13}
         preferences = await file.save(apply_changes(preferences, change), preferences)
         for filling in fillings:
             filling.join()
-        assert stored(path) == preferences.model_dump()
+        assert read_stored(path) == preferences.model_dump()
         assert preferences.ui_font_size == 12 + turn % 13
     assert edits == 60
-    assert {f"other_{number}": number for number in range(60)}.items() <= stored(path).items()
-    assert kept(path) == []
+    assert {f"other_{number}": number for number in range(60)}.items() <= read_stored(path).items()
+    assert list_kept(path) == []
 
 
-async def test_saves_at_once_all_arrive(path: Path) -> None:
+async def test_concurrent_saves_are_all_stored(path: Path) -> None:
     file = PreferencesFile(path)
     preferences, _ = await file.load()
     changes = [{"theme": "dark"}, {"editor": "cursor"}, {"terminal": "warp"}, {"zoom_level": 50}]

@@ -1,4 +1,4 @@
-"""Provider profiles: which holds, what is in it, and what reaches the agent that is started."""
+"""Provider profiles: precedence, reading their settings, and starting agents with them."""
 
 import json
 import os
@@ -20,14 +20,14 @@ from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
 
 GATEWAY = {"env": {"ANTHROPIC_BASE_URL": "http://gateway"}}
-OF_CODEX = {"model_provider": "gateway"}
+CODEX_SETTINGS = {"model_provider": "gateway"}
 
 
 def profile(name: str, settings: Any, **more: Any) -> dict[str, Any]:
     return {"name": name, "settings_json": json.dumps(settings), **more}
 
 
-def test_the_prompts_profile_goes_before_the_projects_before_the_persons() -> None:
+def test_the_profile_is_that_of_the_prompt_or_the_project_or_the_user() -> None:
     chosen = {"magic_prompt_providers": {"commit_message_provider": "prompts"}}
     person = Preferences.model_validate({"default_provider": "persons", **chosen})
     project = Project(id="p", name="a", path="/a", added_at=1, default_provider="projects")
@@ -45,7 +45,7 @@ def test_the_prompts_profile_goes_before_the_projects_before_the_persons() -> No
         ([{"name": "work", "settings_json": "{"}], "'work' are not a JSON object"),
     ],
 )
-def test_a_profile_that_is_gone_or_broken_is_told(listed: Any, said: str) -> None:
+def test_a_missing_or_invalid_profile_is_an_error(listed: Any, said: str) -> None:
     preferences = Preferences.model_validate({"custom_cli_profiles": listed})
     with pytest.raises(SpinneyError, match=said):
         profiles.read_settings(
@@ -53,7 +53,7 @@ def test_a_profile_that_is_gone_or_broken_is_told(listed: Any, said: str) -> Non
         )
 
 
-def test_a_profiles_own_settings_stand_over_those_of_its_file(tmp_path: Path) -> None:
+def test_a_profiles_own_settings_override_those_of_its_file(tmp_path: Path) -> None:
     file = tmp_path / "gateway.json"
     file.write_text(json.dumps({"env": {"KEY": "of the file", "URL": "of the file"}}))
     own = CliProfile(name="work", settings_json='{"env": {"URL": "own"}}', file_path=str(file))
@@ -61,8 +61,8 @@ def test_a_profiles_own_settings_stand_over_those_of_its_file(tmp_path: Path) ->
     table = tmp_path / "gateway.toml"
     table.write_text('model_provider = "gw"\n[model_providers.gw]\nsince = 2026-01-02')
     of_codex = CliProfile(name="work", settings_json="{}", file_path=str(table))
-    told = {"model_provider": "gw", "model_providers": {"gw": {"since": "2026-01-02"}}}
-    assert profiles.read_settings(of_codex) == told
+    expected = {"model_provider": "gw", "model_providers": {"gw": {"since": "2026-01-02"}}}
+    assert profiles.read_settings(of_codex) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,7 @@ def test_a_profiles_own_settings_stand_over_those_of_its_file(tmp_path: Path) ->
         ("broken.toml", "broken.toml, does not contain valid TOML"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_by_its_name(
-    tmp_path: Path, name: str, said: str
-) -> None:
+def test_the_error_for_an_unusable_file_names_it(tmp_path: Path, name: str, said: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "large.json").write_bytes(b" " * (profiles.MAX_BYTES + 1))
     (tmp_path / "list.json").write_text("[]")
@@ -88,7 +86,7 @@ def test_a_file_that_cannot_be_used_is_told_by_its_name(
     assert said in refused.value.message
 
 
-def test_a_file_is_named_with_its_whole_path(
+def test_the_path_of_a_file_must_be_absolute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -107,45 +105,47 @@ def test_a_file_is_named_with_its_whole_path(
         (GATEWAY, "backend_a", True),
         (GATEWAY, "backend_b", False),
         (GATEWAY, "backend_c", False),
-        (OF_CODEX, "backend_b", True),
+        (CODEX_SETTINGS, "backend_b", True),
         ({"model_providers.gw.base_url": "http://x"}, "backend_a", False),
         ({"provider": {}}, "backend_c", True),
-        ({**GATEWAY, **OF_CODEX}, "backend_b", True),
+        ({**GATEWAY, **CODEX_SETTINGS}, "backend_b", True),
         ({"model": "haiku"}, "backend_a", True),
         ({"model": "haiku"}, "acp:own", False),
         (GATEWAY, "demo", True),
         ({}, "acp:own", True),
     ],
 )
-def test_an_agent_is_started_with_what_is_not_plainly_anothers(
+def test_settings_are_compatible_unless_they_are_for_another_agent(
     settings: dict[str, Any], backend: str, suits: bool
 ) -> None:
     assert profiles.is_compatible(settings, backend) is suits
 
 
-# What reaches the agents -----------------------------------------------------------------------
+# Starting agents -------------------------------------------------------------------------------
 
 
-async def choose(workspace: Workspace, *listed: dict[str, Any], **changes: Any) -> None:
+async def set_profiles(workspace: Workspace, *listed: dict[str, Any], **changes: Any) -> None:
     changes = {"custom_cli_profiles": list(listed), **changes}
     await update_preferences(workspace, changes)
 
 
-async def test_a_difference_goes_to_the_account_that_the_profile_says(
+async def test_texts_are_written_with_the_chosen_profile(
     workspace: Workspace, project: Project, worktree: Worktree, backend: FakeBackend
 ) -> None:
     chosen = project.model_copy(update={"default_provider": "work"})
     await workspace.store.accept(ProjectUpdated(project=chosen))
-    await choose(workspace, profile("work", GATEWAY), profile("home", {"model": "haiku"}))
+    await set_profiles(workspace, profile("work", GATEWAY), profile("home", {"model": "haiku"}))
     backend.script = lambda _: [base.TextDelta("answer", "<message>Swim</message>"), DONE]
-    assert await wrote_with(workspace, worktree, backend) == GATEWAY
+    assert await write_and_get_profile(workspace, worktree, backend) == GATEWAY
     of_prompt = {"commit_message_provider": "home"}
     await update_preferences(workspace, {"magic_prompt_providers": of_prompt})
-    assert await wrote_with(workspace, worktree, backend) == {"model": "haiku"}
+    assert await write_and_get_profile(workspace, worktree, backend) == {"model": "haiku"}
 
 
-async def wrote_with(workspace: Workspace, worktree: Worktree, backend: FakeBackend) -> Any:
-    """With which profile the agent is started that writes a commit's message."""
+async def write_and_get_profile(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> Any:
+    """Write a commit message and return the profile that the agent was started with."""
     backend.agents.clear()
     await write(workspace, worktree)
     (agent,) = backend.agents.values()
@@ -157,36 +157,36 @@ async def write(workspace: Workspace, worktree: Worktree) -> None:
     await workspace.writer.write("commit_message", worktree, material, ["message"])
 
 
-@pytest.mark.parametrize("settings", [OF_CODEX, None])
-async def test_nothing_is_written_where_it_would_leave_by_another_account(
+@pytest.mark.parametrize("settings", [CODEX_SETTINGS, None])
+async def test_nothing_is_written_with_an_incompatible_or_missing_profile(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend, settings: Any
 ) -> None:
     listed = [profile("work", settings)] if settings else []
-    await choose(workspace, *listed, default_provider="work")
+    await set_profiles(workspace, *listed, default_provider="work")
     with pytest.raises(SpinneyError, match=r"'work' (is not for Claude Code|no longer exists)"):
         await write(workspace, worktree)
     assert backend.agents == {}
 
 
-async def test_an_agent_that_is_signed_out_writes_with_a_profile(
+async def test_an_agent_that_is_signed_out_is_available_with_a_profile(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def signed_out() -> base.Probe:
+    async def probe_signed_out() -> base.Probe:
         return base.Probe(program="/bin/true", signed_in=False)
 
-    monkeypatch.setattr(backend, "probe", signed_out)
+    monkeypatch.setattr(backend, "probe", probe_signed_out)
     assert not await workspace.writer.is_available("commit_message", worktree)
-    await choose(workspace, profile("work", GATEWAY), default_provider="work")
+    await set_profiles(workspace, profile("work", GATEWAY), default_provider="work")
     assert await workspace.writer.is_available("commit_message", worktree)
 
 
-async def test_a_session_is_started_with_its_file_and_without_thinking_where_that_is_said(
+async def test_a_session_uses_the_file_and_the_thinking_support_of_its_profile(
     workspace: Workspace, session: Session, backend: FakeBackend, tmp_path: Path
 ) -> None:
     file = tmp_path / "gateway.json"
     file.write_text(json.dumps(GATEWAY))
     more = {"file_path": str(file), "supports_thinking": False}
-    await choose(workspace, profile("work", {}, **more), default_provider="work")
+    await set_profiles(workspace, profile("work", {}, **more), default_provider="work")
     await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in backend.agents)
     launch = backend.agents[session.id].launch
@@ -194,11 +194,11 @@ async def test_a_session_is_started_with_its_file_and_without_thinking_where_tha
     assert (launch.settings.thinking, launch.settings.effort) == ("off", "low")
 
 
-async def test_a_file_that_is_gone_is_told_in_the_session(
+async def test_a_session_fails_if_the_file_of_its_profile_is_missing(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     gone = profile("work", {}, file_path="/nowhere/gateway.json")
-    await choose(workspace, gone, default_provider="work")
+    await set_profiles(workspace, gone, default_provider="work")
     await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: workspace.store.state.sessions[session.id].status == "failed"
@@ -209,10 +209,10 @@ async def test_a_file_that_is_gone_is_told_in_the_session(
     assert backend.agents == {}
 
 
-async def test_a_session_of_another_agent_tells_that_it_has_an_account_of_its_own(
+async def test_a_session_reports_that_its_profile_is_for_another_agent(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
-    await choose(workspace, profile("work", OF_CODEX), default_provider="work")
+    await set_profiles(workspace, profile("work", CODEX_SETTINGS), default_provider="work")
     await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in backend.agents)
     assert backend.agents[session.id].launch.profile == {}

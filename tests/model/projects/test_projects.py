@@ -1,4 +1,4 @@
-"""Whatever is moved where, the tree of projects stays one."""
+"""The tree of projects stays valid after any sequence of changes."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,17 +17,17 @@ from model.projects.tree import (
 from model.state import State, apply, list_children
 
 IDS = st.sampled_from([str(number) for number in range(12)])
-PLACES = st.none() | IDS
+PARENTS = st.none() | IDS
 STEPS = st.lists(
-    st.tuples(st.just("add"), st.sampled_from("abc"), st.booleans(), PLACES)
-    | st.tuples(st.just("move"), IDS, PLACES, st.none() | st.integers(0, 5))
+    st.tuples(st.just("add"), st.sampled_from("abc"), st.booleans(), PARENTS)
+    | st.tuples(st.just("move"), IDS, PARENTS, st.none() | st.integers(0, 5))
     | st.tuples(st.just("reorder"), st.lists(IDS, max_size=4)),
     max_size=40,
 )
 
 
 def _depth(state: State, parent_id: str | None) -> int:
-    """How many folders are above; never ends for a cycle that the bound does not catch."""
+    """The number of folders above; `MAX_DEPTH` also catches cycles."""
     above = 0
     while parent_id is not None:
         assert state.projects[parent_id].is_folder
@@ -36,7 +36,7 @@ def _depth(state: State, parent_id: str | None) -> int:
     return above
 
 
-def _added(state: State, name: str, is_folder: bool, parent_id: str | None) -> State:
+def _add(state: State, name: str, is_folder: bool, parent_id: str | None) -> State:
     if parent_id is not None and not (
         parent_id in state.projects and state.projects[parent_id].is_folder
     ):
@@ -54,13 +54,13 @@ def _added(state: State, name: str, is_folder: bool, parent_id: str | None) -> S
 
 @settings(max_examples=200, deadline=None)
 @given(STEPS)
-def test_the_tree_stays_one_whatever_is_done_to_it(steps: list[tuple[object, ...]]) -> None:
+def test_the_tree_stays_valid_after_any_changes(steps: list[tuple[object, ...]]) -> None:
     state = State()
     for step in steps:
         try:
             match step:
                 case ("add", str(name), bool(is_folder), None | str() as parent_id):
-                    state = _added(state, name, is_folder, parent_id)
+                    state = _add(state, name, is_folder, parent_id)
                 case ("move", str(item), None | str() as parent_id, None | int() as index):
                     for event in make_move_events(state, item, parent_id, index):
                         state = apply(state, event)
@@ -71,8 +71,8 @@ def test_the_tree_stays_one_whatever_is_done_to_it(steps: list[tuple[object, ...
             continue
     for item in state.projects.values():
         assert _depth(state, item.parent_id) <= MAX_DEPTH - item.is_folder
-    for place in {item.parent_id for item in state.projects.values()}:
-        inside = list_children(state, place)
+    for parent_id in {item.parent_id for item in state.projects.values()}:
+        inside = list_children(state, parent_id)
         folders = [item.name for item in inside if item.is_folder]
         assert len(set(folders)) == len(folders)
         assert len({item.order for item in inside}) == len(inside)

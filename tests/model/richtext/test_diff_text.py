@@ -1,4 +1,4 @@
-"""A unified diff as rows, in one column and in two, and where its lines are found again."""
+"""Rows of a unified diff, unified and side by side, and the positions of comments."""
 
 from rich.segment import Segment
 
@@ -16,8 +16,8 @@ from tui.diff.lines import Mark, Painter
 from tui.draw.colors import get_palette
 
 
-def in_two(text: DiffText) -> list[tuple[str, str]]:
-    """The pairs as words."""
+def pair_texts(text: DiffText) -> list[tuple[str, str]]:
+    """The texts of the pairs of rows."""
 
     def word(at: int) -> str:
         row = text.rows[at] if at >= 0 else None
@@ -26,7 +26,7 @@ def in_two(text: DiffText) -> list[tuple[str, str]]:
     return [(word(one), word(other)) for one, other in text.pairs]
 
 
-def test_lines_have_the_numbers_of_their_sides() -> None:
+def test_rows_have_the_line_numbers_of_their_sides() -> None:
     rows = [row for row in parse_diff(PARSER).rows if isinstance(row, DiffRow)]
     assert [(row.sign, row.old, row.new) for row in rows] == [
         (" ", 1, 1), ("-", 2, None), ("+", None, 2), (" ", 3, 3),
@@ -34,13 +34,13 @@ def test_lines_have_the_numbers_of_their_sides() -> None:
     ]  # fmt: skip
 
 
-def test_what_was_removed_stands_beside_what_came_for_it() -> None:
+def test_removed_lines_are_paired_with_added_lines() -> None:
     text = parse_diff("@@ -1,4 +1,3 @@\n-a\n-b\n-c\n+A\n+B\n d\n")
-    assert in_two(text)[1:] == [("-a", "+A"), ("-b", "+B"), ("-c", ""), (" d", " d")]
+    assert pair_texts(text)[1:] == [("-a", "+A"), ("-b", "+B"), ("-c", ""), (" d", " d")]
     assert [text.pair_indices[at] for at in range(7)] == [0, 1, 2, 3, 1, 2, 4]
 
 
-def test_lines_that_look_like_heads_are_lines() -> None:
+def test_lines_that_look_like_headers_are_lines() -> None:
     text = parse_diff("@@ -1,2 +1,2 @@\n--- a/x\n+++ b/x\n @@ -1 +1 @@\n")
     assert [row.text for row in text.rows if isinstance(row, DiffRow)] == [
         "-- a/x",
@@ -55,7 +55,7 @@ def test_a_missing_line_break_belongs_to_its_line() -> None:
     assert [row.no_line_break for row in text.rows if isinstance(row, DiffRow)] == [True, False]
 
 
-def test_what_git_says_besides_is_said() -> None:
+def test_other_notes_of_git_are_shown() -> None:
     cut = "\\ The rest is not shown: the diff is larger than 32 MB.\n"
     text = parse_diff(f"diff --git a/x b/x\nnew file mode 120000\n@@ -0,0 +1 @@\n+a\n{cut}")
     assert [row.text for row in text.rows if isinstance(row, FileNote)] == [
@@ -65,7 +65,7 @@ def test_what_git_says_besides_is_said() -> None:
     assert parse_diff("").rows == []
 
 
-def test_a_row_is_found_again_by_its_words_and_else_by_its_number() -> None:
+def test_a_row_is_found_by_its_text_or_else_by_its_number() -> None:
     before, after = parse_diff(PARSER), parse_diff(PARSER.replace("+print(2)", "+x\n+y\n+print(2)"))
     at = next(n for n, row in enumerate(before.rows) if row.text == "print(2)")
     assert after.rows[after.find_row(before.rows[at], at)].text == "print(2)"
@@ -77,7 +77,7 @@ def test_a_row_is_found_again_by_its_words_and_else_by_its_number() -> None:
     assert DiffText().find_row(gone, 7) == 0
 
 
-def test_a_comment_on_a_hunk_stands_where_its_new_lines_are() -> None:
+def test_a_comment_on_a_hunk_is_located_at_its_new_lines() -> None:
     rows = trim_context(parse_diff(PARSER).hunk_rows(0))
     said = create_comment("parser.py", "unstaged", rows, "Why?")
     assert (said.location, said.quoted) == ("parser.py:2", ("-print(1)", "+print(2)"))
@@ -87,7 +87,7 @@ def test_a_comment_on_a_hunk_stands_where_its_new_lines_are() -> None:
     assert load_comments("no draft of comments") == []
 
 
-def test_the_lines_of_a_comment_are_found_by_their_text_next_to_where_they_were() -> None:
+def test_the_lines_of_a_comment_are_found_by_their_text_near_their_old_position() -> None:
     rows = parse_diff(PARSER).rows
     said = create_comment("parser.py", "unstaged", rows[2:4], "Why?")  # type: ignore[arg-type]
     assert said.find_in(rows) == range(2, 4)
@@ -96,12 +96,12 @@ def test_the_lines_of_a_comment_are_found_by_their_text_next_to_where_they_were(
     twice = [DiffRow("+", "pass", None, number) for number in (5, 9, 5_000, 9_000)]
     one = create_comment("a", "unstaged", twice[1:2], "Why?")
     assert one.find_in(twice) == range(1, 2)
-    assert one.find_in(twice[2:]) is None  # far away, and one of many
+    assert one.find_in(twice[2:]) is None  # far away, and not the only one
     assert one.find_in(twice[3:]) == range(1)
     assert one.move_to(twice, range(3, 4)).location == "a:9000"
 
 
-def test_quoted_code_cannot_end_its_own_quotation() -> None:
+def test_quoted_code_cannot_close_its_own_fence() -> None:
     said = create_comment("a.md", "unstaged", [DiffRow("+", "```", None, 1)], "Why?")
     assert "~~~~~~diff\n+```\n~~~~~~\nWhy?" in format_message([said])
 
@@ -112,16 +112,16 @@ def test_the_words_that_changed_are_found_and_long_lines_are_not_searched() -> N
     assert diff_words("return one", "import sys  # all") == ((), ())
     long = "x" * 3_000
     assert diff_words(f"{long} a", f"{long} b") == ((), ())
-    # Many words are no obstacle where both lines begin and end alike.
+    # Many words are allowed if both lines begin and end alike.
     many = ", ".join(map(str, range(400)))
     assert diff_words(f"[{many}, 1]", f"[{many}, 2]")[1] == ((len(many) + 3, len(many) + 4),)
     others = ", ".join(map(str, range(1000, 1200)))
     assert diff_words(others, others.replace("1", "2")) == ((), ())
 
 
-def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_drawn() -> None:
+def test_distant_pairs_of_lines_are_compared_only_when_they_are_drawn() -> None:
     diff_short_lines.cache_clear()
-    count = 140  # the removed lines and those that came for them are far from one another
+    count = 140  # removed and added lines are far apart
     old = "".join(f"-    call({n}, old)\n" for n in range(count))
     new = "".join(f"+    call({n}, new)\n" for n in range(count))
     text = parse_diff(f"--- a/x\n+++ b/x\n@@ -1,{count} +1,{count} @@\n{old}{new}")
@@ -136,7 +136,7 @@ def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_draw
     assert diff_short_lines.cache_info().misses == 1
 
 
-def test_hidden_characters_of_an_edit_are_shown_and_tell_lines_apart() -> None:
+def test_hidden_characters_of_an_edit_are_shown_and_distinguish_lines() -> None:
     rows = diff_rows("same\na\u200b\r\n", "same\na\u200b\n\x1b[2J\u202e\n")
     shown = [(row.sign, row.text) for row in rows]
     assert shown == [

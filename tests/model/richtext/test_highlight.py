@@ -28,27 +28,27 @@ SAMPLES = {
 }
 
 
-def shown(lines):
+def texts_of(lines):
     return ["".join(token.text for token in line) for line in lines]
 
 
 @pytest.mark.parametrize("language", SAMPLES)
-def test_every_line_keeps_its_text_and_every_class_is_one_of_the_list(language):
+def test_every_line_keeps_its_text_and_every_class_is_a_known_one(language):
     lines = highlight_code(SAMPLES[language], language)
-    assert shown(lines) == SAMPLES[language].removesuffix("\n").split("\n")
+    assert texts_of(lines) == SAMPLES[language].removesuffix("\n").split("\n")
     kinds = {token.kind for line in lines for token in line} - {None}
     assert kinds
     assert kinds <= set(TOKEN_CLASSES)
 
 
 @pytest.mark.parametrize("language", SAMPLES)
-def test_line_by_line_keeps_the_text_too(language):
+def test_highlighting_line_by_line_keeps_the_text(language):
     highlighter = LineHighlighter(language)
     source = SAMPLES[language].split("\n")
-    assert shown(map(highlighter.highlight, source)) == source
+    assert texts_of(map(highlighter.highlight, source)) == source
 
 
-def test_the_state_of_the_language_lasts_from_line_to_line():
+def test_the_lexer_state_is_kept_between_lines():
     highlighter = LineHighlighter("python")
     highlighter.highlight("x = '''one")
     assert {token.kind for token in highlighter.highlight("if two")} == {"string"}
@@ -70,7 +70,7 @@ def test_the_state_of_the_language_lasts_from_line_to_line():
         ("go", "func f() {}", Token("func ", "storage")),
     ],
 )
-def test_words_get_the_class_that_the_themes_mean(language, code, token):
+def test_tokens_get_the_class_that_themes_use(language, code, token):
     assert token in highlight_code(code, language)[0]
 
 
@@ -79,8 +79,8 @@ def test_an_unknown_language_stays_plain(language):
     assert highlight_code("if a\n\n b\n", language) == ((Token("if a"),), (), (Token(" b"),))
 
 
-def test_for_an_unknown_language_nothing_is_looked_for_on_the_disk(monkeypatch):
-    # Half a name comes before the whole one while a block is streamed.
+def test_an_unknown_language_is_not_searched_for_on_disk(monkeypatch):
+    # While a block is streamed, the name of its language is incomplete at first.
     def search(*_group):
         raise AssertionError("the metadata of every installed package is read")
 
@@ -88,12 +88,12 @@ def test_for_an_unknown_language_nothing_is_looked_for_on_the_disk(monkeypatch):
     assert highlight_code("x = 1", "pyth") == ((Token("x = 1"),),)
 
 
-def test_what_is_too_long_stays_plain():
+def test_long_code_stays_plain():
     assert highlight_code("x = 1\n" * MAX_CHARACTERS, "python")[0] == (Token("x = 1"),)
     assert highlight_code("x" * (MAX_LINE_LENGTH + 1) + " = 1", "python")[0][0].kind is None
 
 
-def test_empty_lines_are_lines_and_nothing_is_none():
+def test_empty_lines_are_lines_and_empty_code_has_none():
     assert highlight_code("", "python") == ()
     assert highlight_code("\n", "python") == ((),)
     assert highlight_code("\n\na\n\n", "python") == ((), (), (Token("a"),), ())
@@ -106,9 +106,9 @@ def test_empty_lines_are_lines_and_nothing_is_none():
 )
 def test_no_code_loses_a_character(code, language):
     source = code.removesuffix("\n").split("\n") if code else []
-    assert shown(highlight_code(code, language)) == source
+    assert texts_of(highlight_code(code, language)) == source
     highlighter = LineHighlighter(language)
-    assert shown(map(highlighter.highlight, source)) == source
+    assert texts_of(map(highlighter.highlight, source)) == source
 
 
 @pytest.mark.parametrize(
@@ -127,5 +127,5 @@ def test_no_code_loses_a_character(code, language):
         ("", None),
     ],
 )
-def test_a_file_name_tells_its_language(path, language):
+def test_the_language_is_derived_from_the_file_name(path, language):
     assert language_for_path(path) == language

@@ -25,7 +25,7 @@ from model.richtext.markdown import MAX_PARAGRAPH, MarkdownStream, parse_markdow
 
 
 def plain(block: Block) -> str:
-    """The text of a block without its looks."""
+    """The text of a block without formatting."""
     match block:
         case Paragraph(spans) | Heading(_, spans):
             return "".join(span.text for span in spans)
@@ -46,8 +46,8 @@ def text(*spans: str | Span) -> Paragraph:
     return Paragraph(tuple(Span(span) if isinstance(span, str) else span for span in spans))
 
 
-class TestWhatATextBecomes:
-    def test_emphasis_code_and_strikethrough_are_looks_of_spans(self):
+class TestParsedMarkdown:
+    def test_emphasis_code_and_strikethrough_are_attributes_of_spans(self):
         assert parse_markdown("a *b **c*** `d` ~~e~~") == (
             text(
                 "a ",
@@ -98,7 +98,7 @@ class TestWhatATextBecomes:
             "java\tscript:x",
         ],
     )
-    def test_any_other_link_is_text_and_says_where_it_leads(self, target):
+    def test_any_other_link_is_text_with_its_target(self, target):
         for source in (f"[a]({target})", f"<{target}>", f"![a]({target})"):
             (found,) = parse_markdown(source)
             assert all(span.href is None for span in found.spans)
@@ -106,18 +106,18 @@ class TestWhatATextBecomes:
             text("the parser (src/parser.py)"),
         )
 
-    def test_a_picture_is_a_link_with_its_description(self):
+    def test_an_image_is_a_link_with_its_description(self):
         assert parse_markdown("![a *b*](https://x.y/p.png)") == (
             text(Span("a b", href="https://x.y/p.png")),
         )
 
-    def test_an_entity_cannot_bring_back_what_cleaning_took(self):
+    def test_entities_cannot_add_hidden_characters(self):
         (found,) = parse_markdown("a&#x202e;b&#27;c&#x9b;d&ZeroWidthSpace;&amp;")
         shown = plain(found)
         assert shown.endswith("&")
         assert not set(shown) & {"\u202e", "\x1b", "\x9b", "\u200b"}
 
-    def test_lists_nest_and_know_their_first_number_and_their_spacing(self):
+    def test_lists_nest_and_have_a_first_number_and_spacing(self):
         assert parse_markdown("3. a\n   - b\n4. c\n") == (
             ListBlock(
                 ordered=True,
@@ -131,7 +131,7 @@ class TestWhatATextBecomes:
         (loose,) = parse_markdown("- a\n\n- b\n")
         assert not loose.tight
 
-    def test_a_long_list_goes_on_in_further_blocks(self):
+    def test_a_long_list_is_split_into_several_blocks(self):
         found = parse_markdown(
             "".join(f"{number}. x\n" for number in range(1, 2 * MAX_LIST_ITEMS + 2))
         )
@@ -141,7 +141,7 @@ class TestWhatATextBecomes:
             (2 * MAX_LIST_ITEMS + 1, 1, True),
         ]
 
-    def test_a_table_has_aligned_columns_and_whole_rows(self):
+    def test_a_table_has_aligned_columns_and_complete_rows(self):
         assert parse_markdown("|a|b|c|\n|-|:-:|-:|\n|1|`2`|\n") == (
             Table(
                 header=((Span("a"),), (Span("b"),), (Span("c"),)),
@@ -183,11 +183,11 @@ class TestWhatATextBecomes:
             text(Span("a", href="https://x.y")),
         )
 
-    def test_what_is_nested_too_deep_is_shown_as_written(self):
+    def test_text_nested_too_deeply_is_shown_as_written(self):
         for source in (">" * 300 + " deep", "- " * 300 + "deep"):
             assert parse_markdown(source) == (text(source),)
 
-    def test_a_block_is_json(self):
+    def test_blocks_convert_to_json(self):
         source = "# a\n\n1. b\n\n> c\n\n|d|\n|-|\n|e|\n\n```py\nf = 1\n```\n\n---\n\n*g*"
         trees = [as_json(block) for block in parse_markdown(source)]
         assert json.loads(json.dumps(trees)) == trees
@@ -223,11 +223,11 @@ THOROUGH = settings(max_examples=300, deadline=None, suppress_health_check=list(
 
 
 def stream_in_parts(source: str, cuts: list[int], read: bool) -> MarkdownStream:
-    """Feed `source` cut at `cuts`, checking on the way that what is final stays."""
+    """Feed `source` split at `cuts`; if `read`, check that stable blocks never change."""
     stream = MarkdownStream()
-    places = sorted({cut % (len(source) + 1) for cut in cuts})
+    positions = sorted({cut % (len(source) + 1) for cut in cuts})
     final: tuple[Block, ...] = ()
-    for start, end in zip([0, *places], [*places, len(source)], strict=True):
+    for start, end in zip([0, *positions], [*positions, len(source)], strict=True):
         stream.append(source[start:end])
         if read:
             blocks = stream.blocks
@@ -237,14 +237,14 @@ def stream_in_parts(source: str, cuts: list[int], read: bool) -> MarkdownStream:
     return stream
 
 
-class TestATextThatGrows:
+class TestStreamedMarkdown:
     @THOROUGH
     @given(TEXTS | LONG_LISTS, st.lists(st.integers(0, 5000), max_size=40), st.booleans())
     @example("[b]: /u\n'title\n===\nfoo'", [20], True)
     @example("a\n\n2", [2], True)
     @example("```\na\r", [4], True)
     @example("```\n ", [], False)
-    def test_cut_anywhere_it_becomes_what_the_whole_text_is(self, source, cuts, read):
+    def test_a_text_split_anywhere_is_parsed_like_the_whole(self, source, cuts, read):
         stream = stream_in_parts(source, cuts, read)
         before = stream.blocks
         first_changed = stream.finish()
@@ -255,12 +255,12 @@ class TestATextThatGrows:
     @settings(THOROUGH, max_examples=100)
     @given(TEXTS)
     @example("```a | b\n-|-\n")
-    def test_character_by_character_too(self, source):
+    def test_a_text_fed_by_characters_is_parsed_like_the_whole(self, source):
         stream = stream_in_parts(source, list(range(len(source))), read=True)
         stream.finish()
         assert stream.blocks == parse_markdown(source)
 
-    def test_a_block_is_final_once_the_next_has_a_whole_line(self):
+    def test_a_block_is_stable_once_the_next_has_a_complete_line(self):
         stream = MarkdownStream()
         stream.append("one\n\ntwo")
         assert stream.stable == 0
@@ -278,7 +278,7 @@ class TestATextThatGrows:
         stream.append(" no")
         assert plain(stream.blocks[0]) == "x = 1\n`` no"
 
-    def test_an_open_fence_is_coloured_while_it_grows(self):
+    def test_an_open_fence_is_highlighted_while_it_grows(self):
         stream = MarkdownStream()
         stream.append('```python\ndef f():\n    """Says\n    much."""\n    return 1\n')
         kinds = [{token.kind for token in line} for line in stream.blocks[0].lines]
@@ -286,14 +286,14 @@ class TestATextThatGrows:
         assert kinds[2] <= {"string", "string_doc", None}
         assert "keyword" in kinds[3]
 
-    def test_a_late_definition_makes_its_links_at_the_end(self):
+    def test_a_late_definition_creates_its_links_at_the_end(self):
         stream = MarkdownStream()
         stream.append("See [a].\n\nMore.\n\n[a]: https://x.y\n")
         assert stream.blocks[0] == text("See [a].")
         assert stream.finish() == 0
         assert stream.blocks[0] == text("See ", Span("a", href="https://x.y"), ".")
 
-    def test_final_blocks_that_were_forgotten_are_not_among_them_any_more(self):
+    def test_discarded_stable_blocks_are_not_listed(self):
         stream = MarkdownStream()
         stream.append("one\n\ntwo\n\nthree")
         stream.discard_stable()
@@ -301,14 +301,14 @@ class TestATextThatGrows:
         assert stream.finish() == 2
         assert stream.stable == 2
 
-    def test_a_late_definition_brings_back_what_was_forgotten(self):
+    def test_a_late_definition_restores_discarded_blocks(self):
         stream = MarkdownStream()
         stream.append("See [a].\n\nMore.\n\n[a]: https://x.y\n")
         stream.discard_stable()
         assert stream.finish() == -1
         assert stream.blocks == (text("See ", Span("a", href="https://x.y"), "."), text("More."))
 
-    def test_finishing_says_that_nothing_changed(self):
+    def test_finish_reports_that_nothing_changed(self):
         stream = MarkdownStream()
         stream.append("one\n\ntwo\n")
         assert stream.finish() == 2
@@ -321,7 +321,7 @@ class TestATextThatGrows:
             "    indented = 1\n\ntext\n\n",
         ],
     )
-    def test_a_long_text_costs_its_tail_not_its_length(self, line):
+    def test_the_cost_of_an_append_depends_on_the_tail_not_the_length(self, line):
         def parsed_characters(length: int) -> int:
             stream, total = MarkdownStream(), 0
             for _ in range(length):
@@ -332,7 +332,7 @@ class TestATextThatGrows:
 
         assert parsed_characters(400) < 2.5 * parsed_characters(200)
 
-    def test_a_code_block_of_eighty_thousand_characters_streams_in_time(self):
+    def test_a_code_block_of_eighty_thousand_characters_streams_within_five_seconds(self):
         stream = MarkdownStream()
         stream.append("```python\n")
         began = time.process_time()
@@ -344,7 +344,7 @@ class TestATextThatGrows:
         assert time.process_time() - began < 5
 
 
-def test_markdown_without_code_loads_no_pygments_and_reading_the_module_no_parser():
+def test_markdown_without_code_imports_no_pygments_and_the_module_imports_no_parser():
     code = (
         "import sys, model.richtext.markdown;"
         "print('markdown_it' in sys.modules);"
@@ -355,7 +355,7 @@ def test_markdown_without_code_loads_no_pygments_and_reading_the_module_no_parse
     assert done.stdout.split() == [b"False", b"False"]
 
 
-def test_a_paragraph_that_is_longer_than_any_is_shown_as_it_stands() -> None:
+def test_a_paragraph_over_the_limit_is_shown_as_written() -> None:
     long = "**a** " * (MAX_PARAGRAPH // 6 + 1)
     shown, after = parse_markdown(f"{long}\n\n**b**")
     assert shown == Paragraph((Span(long.rstrip()),))

@@ -1,4 +1,4 @@
-"""How an agent is started: the layers of session, project and person put together."""
+"""How an agent is started: settings of session, project and user combined."""
 
 from dataclasses import fields
 from typing import Any
@@ -19,29 +19,29 @@ from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
 
 
-def person(**changed: Any) -> Preferences:
+def make_preferences(**changed: Any) -> Preferences:
     return Preferences.model_validate(changed)
 
 
-def project(**changed: Any) -> Project:
+def make_project(**changed: Any) -> Project:
     return Project(id="p", name="alpha", path="/alpha", added_at=1, **changed)
 
 
-def test_the_prompts_stand_in_their_order_the_persons_the_projects_language_parallel_work() -> None:
-    preferences = person(
+def test_the_system_prompt_is_global_project_language_and_parallel_work_in_this_order() -> None:
+    preferences = make_preferences(
         magic_prompts={"global_system_prompt": "Be brief.", "parallel_execution": "Split it up."},
         ai_language="Finnish",
         parallel_execution_prompt_enabled=True,
     )
-    told = build_system_prompt(preferences, project(custom_system_prompt="Use make."))
-    assert told.split("\n\n") == [
+    prompt = build_system_prompt(preferences, make_project(custom_system_prompt="Use make."))
+    assert prompt.split("\n\n") == [
         "Be brief.", "Use make.", "Answer in this language: Finnish.", "Split it up.",
     ]  # fmt: skip
 
 
-def test_what_nobody_set_adds_nothing() -> None:
-    assert build_system_prompt(person(), project()) == ""
-    parallel = person(parallel_execution_prompt_enabled=True)
+def test_unset_prompts_add_nothing() -> None:
+    assert build_system_prompt(make_preferences(), make_project()) == ""
+    parallel = make_preferences(parallel_execution_prompt_enabled=True)
     assert build_system_prompt(parallel, None) == PARALLEL_EXECUTION
 
 
@@ -55,33 +55,44 @@ def test_what_nobody_set_adds_nothing() -> None:
         ("megathink", "low", "low"),
     ],
 )
-def test_a_model_works_as_hard_as_the_session_thinks_and_the_person_prefers(
+def test_the_effort_depends_on_thinking_and_preferences(
     thinking: Any, preferred: str, effort: str
 ) -> None:
-    assert choose_effort("backend_a", thinking, person(default_effort_level=preferred)) == effort
+    assert (
+        choose_effort("backend_a", thinking, make_preferences(default_effort_level=preferred))
+        == effort
+    )
 
 
 def test_codex_has_an_effort_of_its_own() -> None:
-    preferences = person(default_effort_level="low", default_codex_reasoning_effort="xhigh")
+    preferences = make_preferences(
+        default_effort_level="low", default_codex_reasoning_effort="xhigh"
+    )
     assert choose_effort("backend_b", "ultrathink", preferences) == "xhigh"
 
 
-def test_the_agents_own_effort_goes_first_until_a_preference_is_changed() -> None:
-    assert max_own_effort("backend_a", "think", person()) == "medium"
-    assert max_own_effort("backend_a", "think", person(default_effort_level="max")) is None
-    assert max_own_effort("backend_c", "think", person()) is None, "it has none of its own"
+def test_the_agents_own_effort_is_used_until_a_preference_is_changed() -> None:
+    assert max_own_effort("backend_a", "think", make_preferences()) == "medium"
+    assert (
+        max_own_effort("backend_a", "think", make_preferences(default_effort_level="max")) is None
+    )
+    assert max_own_effort("backend_c", "think", make_preferences()) is None, (
+        "it has no effort of its own"
+    )
 
 
-def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on() -> None:
-    preferences = person(known_mcp_servers=["files", "web"], default_enabled_mcp_servers=["files"])
-    assert disabled_mcp_servers(preferences, project()) == {"web"}
-    own = project(enabled_mcp_servers=["web"], known_mcp_servers=["web", "tickets"])
+def test_known_mcp_servers_that_are_not_enabled_are_off_and_new_ones_are_on() -> None:
+    preferences = make_preferences(
+        known_mcp_servers=["files", "web"], default_enabled_mcp_servers=["files"]
+    )
+    assert disabled_mcp_servers(preferences, make_project()) == {"web"}
+    own = make_project(enabled_mcp_servers=["web"], known_mcp_servers=["web", "tickets"])
     assert disabled_mcp_servers(preferences, own) == {"files", "tickets"}
-    assert disabled_mcp_servers(person(), project()) == frozenset()
+    assert disabled_mcp_servers(make_preferences(), make_project()) == frozenset()
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "expected"),
     [
         ({"chrome_enabled": True}, {"can_use_browser": True}),
         ({"chrome_enabled": False}, {"can_use_browser": False}),
@@ -97,7 +108,7 @@ def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on(
     ],
 )
 async def test_agents_are_started_as_the_preferences_say(
-    workspace: Workspace, worktree: Worktree, changes: dict[str, Any], told: dict[str, Any]
+    workspace: Workspace, worktree: Worktree, changes: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert isinstance(workspace.backends, dict)
     workspace.backends["backend_b"] = codex = FakeBackend("backend_b")
@@ -107,7 +118,7 @@ async def test_agents_are_started_as_the_preferences_say(
     await Eventually(workspace.bus)(lambda: session.id in codex.agents)
     launch = codex.agents[session.id].launch
     found = {**vars_of(launch.settings), **vars_of(launch)}
-    assert {name: found[name] for name in told} == told
+    assert {name: found[name] for name in expected} == expected
 
 
 def vars_of(value: Any) -> dict[str, Any]:
@@ -117,29 +128,29 @@ def vars_of(value: Any) -> dict[str, Any]:
 # The MCP servers that agents report ------------------------------------------------------------
 
 
-async def seen(
+async def report_servers(
     workspace: Workspace, session: Session, backend: FakeBackend, *names: str
 ) -> Preferences:
-    """The preferences after a turn in which the agent told that it has these servers."""
+    """Run a turn in which the agent reports these servers; return the preferences after it."""
     backend.script = lambda prompt: [base.McpServersListed(names), DONE]
     await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: (
-            set(map(clean_line, names)) - {""} <= set(known_by(workspace).known_mcp_servers)
+            set(map(clean_line, names)) - {""} <= set(preferences_of(workspace).known_mcp_servers)
             and workspace.store.state.sessions[session.id].status == "idle"
         )
     )
-    return known_by(workspace)
+    return preferences_of(workspace)
 
 
-def known_by(workspace: Workspace) -> Preferences:
+def preferences_of(workspace: Workspace) -> Preferences:
     return workspace.store.state.preferences
 
 
-async def test_servers_that_an_agent_reports_are_known_and_on_until_somebody_chooses(
+async def test_reported_servers_are_known_and_on_by_default(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
-    preferences = await seen(workspace, session, backend, "files", "web\x1b[31m", "")
+    preferences = await report_servers(workspace, session, backend, "files", "web\x1b[31m", "")
     assert preferences.known_mcp_servers == ["files", "web␛[31m"]
     assert preferences.default_enabled_mcp_servers == ["files", "web␛[31m"]
     assert workspace.store.state.projects["project"].known_mcp_servers == ["files", "web␛[31m"]
@@ -148,23 +159,23 @@ async def test_servers_that_an_agent_reports_are_known_and_on_until_somebody_cho
     )
 
 
-async def test_a_server_that_was_switched_off_stays_off_when_it_is_seen_again(
+async def test_a_server_that_was_switched_off_stays_off_when_it_is_reported_again(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
-    await seen(workspace, session, backend, "files", "web")
+    await report_servers(workspace, session, backend, "files", "web")
     await update_preferences(workspace, {"default_enabled_mcp_servers": ["files"]})
-    preferences = await seen(workspace, session, backend, "web", "tickets")
+    preferences = await report_servers(workspace, session, backend, "web", "tickets")
     assert preferences.known_mcp_servers == ["files", "web", "tickets"]
     assert preferences.default_enabled_mcp_servers == ["files", "tickets"]
     assert disabled_mcp_servers(preferences, workspace.store.state.projects["project"]) == {"web"}
 
 
-async def test_a_new_server_is_on_in_a_project_with_a_list_of_its_own_too(
+async def test_a_new_server_is_also_on_in_a_project_with_its_own_list(
     workspace: Workspace, project: Project, session: Session, backend: FakeBackend
 ) -> None:
     own = project.model_copy(update={"enabled_mcp_servers": ["files"]})
     await workspace.store.accept(ProjectUpdated(project=own))
-    preferences = await seen(workspace, session, backend, "tickets")
+    preferences = await report_servers(workspace, session, backend, "tickets")
     now = workspace.store.state.projects[project.id]
     assert now.enabled_mcp_servers == ["files", "tickets"]
     assert "tickets" not in disabled_mcp_servers(preferences, now)

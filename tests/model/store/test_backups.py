@@ -1,4 +1,4 @@
-"""Backups of the database, what is told when it holds less than it did, and how both are mended."""
+"""Backups of the database, reports of lost data, repair, restore and export."""
 
 import asyncio
 import json
@@ -36,8 +36,8 @@ async def database(directories: Directories) -> Path:
     return directories.database
 
 
-def killed(database: Path) -> Path:
-    """The files as they are now, elsewhere: what a kill leaves behind."""
+def copy_as_after_kill(database: Path) -> Path:
+    """Copy the files as they are now, as a kill would leave them."""
     place = shutil.copytree(database.parent, database.parent.parent / "killed")
     return place / database.name
 
@@ -50,22 +50,22 @@ async def count(path: Path) -> int:
 
 
 async def test_a_day_has_one_backup_and_seven_are_kept(database: Path) -> None:
-    told: list[str] = []
-    daily = DailyBackups(database, told.append)
+    problems: list[str] = []
+    daily = DailyBackups(database, problems.append)
     opened, _ = await Database.open(database)
     for hour in range(24 * 10):
         if hour % 8 == 0:
             await write_messages(opened, "one", hour // 8 + 7)
         await daily.check(NOON + hour * 3600)
     found = list_backups(database)
-    assert (len(found), told) == (MAX_BACKUPS, [])
+    assert (len(found), problems) == (MAX_BACKUPS, [])
     assert [backup.at for backup in found] == [
         NOON + (9 - n) * INTERVAL for n in range(MAX_BACKUPS)
     ]
     assert {backup.path.stat().st_mode & 0o777 for backup in found} == {0o600}
     assert found[0].path.parent.stat().st_mode & 0o777 == 0o700
     assert {path.suffix for path in found[0].path.parent.iterdir()} == {".db"}
-    # Nothing was written since: the newest is as good as a new one.
+    # Nothing was written since: no new file, the newest backup only gets a later time.
     await daily.check(NOON + 20 * INTERVAL)
     before = [backup.path for backup in list_backups(database)]
     await daily.check(NOON + 21 * INTERVAL)
@@ -78,7 +78,7 @@ async def test_a_day_has_one_backup_and_seven_are_kept(database: Path) -> None:
     await opened.close()
 
 
-async def test_a_backup_made_while_others_write_is_whole_and_can_be_searched(
+async def test_a_backup_made_during_writes_is_complete_and_can_be_searched(
     database: Path, directories: Directories
 ) -> None:
     opened, _ = await Database.open(database)
@@ -93,7 +93,7 @@ async def test_a_backup_made_while_others_write_is_whole_and_can_be_searched(
     await copy.close()
 
 
-async def test_a_database_that_was_emptied_pushes_no_backup_out(database: Path) -> None:
+async def test_an_emptied_database_does_not_replace_full_backups(database: Path) -> None:
     opened, _ = await Database.open(database)
     for number in range(30):
         await write_messages(opened, "one", 1 + number % 2)
@@ -109,30 +109,28 @@ async def test_a_database_that_was_emptied_pushes_no_backup_out(database: Path) 
     assert full.exists()
 
 
-async def test_a_damaged_database_is_told_of_and_no_backup(database: Path) -> None:
+async def test_a_damaged_database_is_reported_and_not_backed_up(database: Path) -> None:
     content = bytearray(database.read_bytes())
     content[4096 * 3 : 4096 * 5] = bytes(8192)
     database.write_bytes(content)
-    told: list[str] = []
-    daily = DailyBackups(database, told.append)
+    problems: list[str] = []
+    daily = DailyBackups(database, problems.append)
     await daily.check(NOON)
     await daily.check(NOON)
-    [sentence] = told
-    assert "is damaged" in sentence and "spinney doctor --repair" in sentence
+    [problem] = problems
+    assert "is damaged" in problem and "spinney doctor --repair" in problem
     assert list_backups(database) == []
 
 
 @pytest.mark.parametrize("loss", ["empty", "removed", "no journal"])
-async def test_what_was_lost_since_it_was_saved_is_told_once_with_the_backup(
-    database: Path, loss: str
-) -> None:
+async def test_lost_data_is_reported_once_with_the_backup(database: Path, loss: str) -> None:
     backup = back_up(database, NOON)
     opened, _ = await Database.open(database)
     early = database.read_bytes()
     await write_messages(opened, "one", 40)
     if loss == "no journal":
         backup = back_up(database, NOON + 60)
-    database = killed(database)
+    database = copy_as_after_kill(database)
     await opened.close()
     database.with_name(f"{database.name}-wal").unlink()
     match loss:
@@ -151,12 +149,14 @@ async def test_what_was_lost_since_it_was_saved_is_told_once_with_the_backup(
     await again.close()
 
 
-async def test_an_honest_start_is_told_nothing_of(database: Path, directories: Directories) -> None:
+async def test_a_start_without_loss_reports_nothing(
+    database: Path, directories: Directories
+) -> None:
     opened, _ = await Database.open(database)
     await write_messages(opened, "one", 10)
-    database = killed(database)
+    database = copy_as_after_kill(database)
     await opened.close()
-    # Looked at by another program, which writes the journal into the file.
+    # Another program opens it and writes the journal into the file.
     with sqlite3.connect(database) as other:
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     other.close()
@@ -164,14 +164,14 @@ async def test_an_honest_start_is_told_nothing_of(database: Path, directories: D
     assert problem is None
     await again.write([("DELETE FROM messages WHERE id = 'one-000001'", ())])
     await again.close()
-    # An older program does not count.
+    # An older program does not update the commit count.
     with sqlite3.connect(database) as older:
         older.execute("DELETE FROM messages WHERE id = 'one-000002'")
     older.close()
     again, problem = await Database.open(database)
     assert problem is None
     await again.close()
-    # What somebody brought from elsewhere has nothing beside it.
+    # A file moved from elsewhere has no marker beside it.
     (directories.data / "moved").mkdir()
     database.rename(directories.data / "moved" / "spinney.db")
     again, problem = await Database.open(directories.data / "moved" / "spinney.db")
@@ -179,7 +179,7 @@ async def test_an_honest_start_is_told_nothing_of(database: Path, directories: D
     await again.close()
 
 
-async def test_a_restored_backup_is_no_loss_and_the_one_before_is_kept(
+async def test_a_restored_backup_is_not_reported_as_a_loss_and_the_earlier_file_is_kept(
     database: Path, directories: Directories
 ) -> None:
     back_up(database, NOON - INTERVAL)
@@ -191,16 +191,16 @@ async def test_a_restored_backup_is_no_loss_and_the_one_before_is_kept(
         restore_backup(directories, "x")
     with hold_lock(directories.lock), pytest.raises(SpinneyError, match="already running"):
         restore_backup(directories, newest.name)
-    told = restore_backup(directories, "")
+    message = restore_backup(directories, "")
     [before] = list_kept_copies(database)
-    assert before.name in told
+    assert before.name in message
     opened, problem = await Database.open(database)
     assert problem is None
     await opened.close()
     assert (await count(database), await count(before)) == (12, 46)
 
 
-async def test_repair_keeps_what_was_and_takes_from_the_backup_what_cannot_be_read(
+async def test_repair_keeps_a_copy_and_takes_unreadable_rows_from_the_backup(
     database: Path, directories: Directories
 ) -> None:
     assert "Nothing was changed" in repair_database(directories)
@@ -218,9 +218,9 @@ async def test_repair_keeps_what_was_and_takes_from_the_backup_what_cannot_be_re
     assert "rows cannot be read" in find_damage(database)
     with hold_lock(directories.lock), pytest.raises(SpinneyError, match="already running"):
         repair_database(directories)
-    told = repair_database(directories)
+    report = repair_database(directories)
     [before] = list_kept_copies(database)
-    assert before.name in told and "from the backup of" in told
+    assert before.name in report and "from the backup of" in report
     assert (find_damage(database), find_damage(before) != "") == ("", True)
     opened, problem = await Database.open(database)
     saved = await opened.load()
@@ -232,14 +232,14 @@ async def test_repair_keeps_what_was_and_takes_from_the_backup_what_cannot_be_re
     await opened.close()
 
 
-async def test_an_export_holds_everything_that_can_be_read(
+async def test_an_export_contains_everything_that_can_be_read(
     database: Path, directories: Directories, tmp_path: Path
 ) -> None:
     opened, _ = await Database.open(database)
     await opened.write([("UPDATE documents SET body = '{' WHERE id = 'one'", ())])
-    told = await _exported(database, tmp_path / "out")
+    message = await _export(database, tmp_path / "out")
     await opened.close()
-    assert "(2 with 12 messages)" in told
+    assert "(2 with 12 messages)" in message
     lines = [json.loads(line) for line in (tmp_path / "out" / "spinney.jsonl").open()]
     assert [line["kind"] for line in lines].count("message") == 12
     files = sorted((tmp_path / "out" / "orchard" / "calm-otter").iterdir())
@@ -254,20 +254,18 @@ async def test_an_export_holds_everything_that_can_be_read(
     assert "Question 4" in lost.read_text()
     assert lost.stat().st_mode & 0o777 == 0o600
     with pytest.raises(SpinneyError, match="already"):
-        await _exported(database, tmp_path / "out")
+        await _export(database, tmp_path / "out")
 
 
-async def test_a_file_that_is_no_longer_whole_can_be_exported_too(
-    database: Path, tmp_path: Path
-) -> None:
+async def test_a_truncated_file_can_be_exported(database: Path, tmp_path: Path) -> None:
     content = database.read_bytes()
     database.write_bytes(content[: len(content) // 2])
-    told = await _exported(database, tmp_path / "out")
-    assert "(2 with" in told
+    message = await _export(database, tmp_path / "out")
+    assert "(2 with" in message
     assert database.read_bytes() == content[: len(content) // 2]
 
 
-async def _exported(database: Path, to: Path) -> str:
+async def _export(database: Path, to: Path) -> str:
     return await asyncio.to_thread(export, str(to), str(database))
 
 
@@ -317,26 +315,26 @@ async def test_an_older_program_leaves_a_newer_database_alone_and_says_what_to_d
     assert await count(database) == 12
 
 
-async def test_damage_is_told_by_the_backup_of_the_day_and_taken_from_an_older_one(
+async def test_damage_is_reported_by_the_daily_backup_and_repaired_from_an_older_one(
     database: Path, directories: Directories
 ) -> None:
     back_up(database, NOON)
     with sqlite3.connect(database) as harm:
         harm.execute("UPDATE blocks SET body = '{' WHERE message_id = 'two-000000'")
     harm.close()
-    told: list[str] = []
+    problems: list[str] = []
     opened, _ = await Database.open(database)
     await write_messages(opened, "one", 8)
-    await DailyBackups(database, told.append).check(NOON + INTERVAL)
+    await DailyBackups(database, problems.append).check(NOON + INTERVAL)
     await opened.close()
     assert len(list_backups(database)) == 2
-    assert "are damaged (1)" in told[0] and "doctor --repair" in told[0]
-    # A start is told of it although no backup is due, and once.
-    again = DailyBackups(database, told.append)
+    assert "are damaged (1)" in problems[0] and "doctor --repair" in problems[0]
+    # Each start reports it once, even if no backup is due.
+    again = DailyBackups(database, problems.append)
     await again.check(NOON + INTERVAL + 1)
     await again.check(NOON + INTERVAL + 2)
-    assert told[1:] == told[:1]
-    # One that is damaged itself is passed by.
+    assert problems[1:] == problems[:1]
+    # A damaged backup is skipped.
     junk = back_up(database, NOON + INTERVAL + 60)
     junk.write_bytes(b"junk" * 5000)
     assert "from the backup of" in repair_database(directories)

@@ -1,4 +1,4 @@
-"""The bus: it waits for nobody, merges deltas, and tells a slow reader what it missed."""
+"""The event bus: it never blocks, merges deltas, and reports missed events to slow readers."""
 
 import asyncio
 import sys
@@ -21,18 +21,18 @@ def delta(text: str, session: str = "s", index: int = 0, message: str = "m") -> 
     return ContentDelta(message_id=message, content=text, content_index=index, session_id=session)
 
 
-def taken(reader: Reader) -> list[Event]:
+def take_events(reader: Reader) -> list[Event]:
     return [entry.event for entry in reader.take()[0]]
 
 
-async def test_a_reader_sees_only_what_happens_after_it_came() -> None:
+async def test_a_reader_receives_only_later_events() -> None:
     bus = EventBus()
     bus.publish(SessionDeleted(session_id="old"))
     reader = bus.reader()
     bus.publish(SessionDeleted(session_id="new"))
     bus.seal()
-    assert taken(reader) == [SessionDeleted(session_id="new")]
-    assert taken(reader) == []
+    assert take_events(reader) == [SessionDeleted(session_id="new")]
+    assert take_events(reader) == []
 
 
 async def test_deltas_of_one_block_merge_and_keep_the_newest_number() -> None:
@@ -67,7 +67,7 @@ async def test_deltas_do_not_merge_across_another_event_of_their_session() -> No
     for event in (delta("a"), notice, delta("b")):
         bus.publish(event)
     bus.seal()
-    assert taken(reader) == [delta("a"), notice, delta("b")]
+    assert take_events(reader) == [delta("a"), notice, delta("b")]
 
 
 async def test_deltas_of_different_blocks_do_not_merge() -> None:
@@ -76,22 +76,22 @@ async def test_deltas_of_different_blocks_do_not_merge() -> None:
     bus.publish(delta("a", index=0))
     bus.publish(delta("b", index=1))
     bus.seal()
-    assert taken(reader) == [delta("a", index=0), delta("b", index=1)]
+    assert take_events(reader) == [delta("a", index=0), delta("b", index=1)]
 
 
-async def test_a_burst_is_not_kept_until_the_window_ends() -> None:
+async def test_a_burst_is_published_before_the_window_ends() -> None:
     bus = EventBus()
     bus.publish(SessionDeleted(session_id="first"))
     await asyncio.sleep(0)
     reader = bus.reader()
     for number in range(WINDOW_FULL):
         bus.publish(SessionDeleted(session_id=str(number)))
-    assert taken(reader) == []
+    assert take_events(reader) == []
     await asyncio.sleep(0)
-    assert len(taken(reader)) == WINDOW_FULL
+    assert len(take_events(reader)) == WINDOW_FULL
 
 
-async def test_windows_sealed_early_do_not_put_off_what_comes_after_them() -> None:
+async def test_windows_sealed_early_do_not_delay_later_events() -> None:
     bus = EventBus()
     for _ in range(10_000):
         bus.publish(SessionDeleted(session_id="early"))
@@ -103,7 +103,7 @@ async def test_windows_sealed_early_do_not_put_off_what_comes_after_them() -> No
     await asyncio.wait_for(sealed.wait(), PATIENCE)
 
 
-async def test_a_reader_that_falls_behind_is_told_what_it_missed_and_gets_the_newest() -> None:
+async def test_a_slow_reader_receives_the_missed_range_and_the_newest_events() -> None:
     bus = EventBus()
     reader = bus.reader()
     for number in range(CAPACITY + 200):
@@ -139,7 +139,7 @@ async def test_a_reader_resumes_from_the_number_it_knows() -> None:
     assert bus.reader(since=5).take() == ([], None)
 
 
-async def test_resuming_from_before_the_ring_is_told_as_missed() -> None:
+async def test_resuming_from_before_the_ring_reports_missed_events() -> None:
     bus = EventBus()
     for number in range(CAPACITY + 10):
         bus.publish(SessionDeleted(session_id=str(number)))
@@ -148,25 +148,25 @@ async def test_resuming_from_before_the_ring_is_told_as_missed() -> None:
     assert len(entries) == CAPACITY
 
 
-async def test_listeners_hear_at_once_when_idle_and_in_windows_under_load() -> None:
+async def test_listeners_are_called_at_once_when_idle_and_per_window_under_load() -> None:
     bus = EventBus()
-    heard = asyncio.Event()
+    sealed = asyncio.Event()
     seals = 0
 
     def listen() -> None:
         nonlocal seals
         seals += 1
-        heard.set()
+        sealed.set()
 
     stop = bus.listen(listen)
     bus.publish(SessionDeleted(session_id="first"))
-    await heard.wait()
+    await sealed.wait()
     assert seals == 1
-    heard.clear()
+    sealed.clear()
     for number in range(100):
         bus.publish(SessionDeleted(session_id=str(number)))
         await asyncio.sleep(0)
-    await heard.wait()
+    await sealed.wait()
     assert seals == 2, "a hundred events within one window are one seal"
     stop()
 
@@ -184,7 +184,7 @@ async def test_a_frame_is_encoded_once_for_all_readers() -> None:
     assert encoded == [1]
 
 
-async def test_the_ring_holds_no_more_than_its_bytes_and_who_was_late_is_told() -> None:
+async def test_the_ring_is_limited_in_bytes_and_slow_readers_receive_the_missed_range() -> None:
     bus = EventBus()
     reader, following = bus.reader(), bus.reader()
     following.subscribe("s")
@@ -198,7 +198,7 @@ async def test_the_ring_holds_no_more_than_its_bytes_and_who_was_late_is_told() 
         assert RING_BYTES * 0.9 < sum(entry.weight for entry in entries) <= RING_BYTES
 
 
-async def test_the_ring_holds_the_same_bytes_of_wide_characters() -> None:
+async def test_the_byte_limit_of_the_ring_holds_for_wide_characters() -> None:
     bus = EventBus()
     reader = bus.reader()
     for number in range(2 * RING_BYTES // MAX_DELTA):
@@ -209,7 +209,7 @@ async def test_the_ring_holds_the_same_bytes_of_wide_characters() -> None:
     assert RING_BYTES * 0.9 < sum(map(sys.getsizeof, texts)) <= RING_BYTES
 
 
-async def test_a_session_that_is_followed_has_its_own_bytes_under_a_flood_of_others() -> None:
+async def test_a_subscribed_session_has_its_own_byte_limit_under_a_flood_of_others() -> None:
     bus = EventBus()
     reader = bus.reader()
     reader.subscribe("mine")
@@ -224,7 +224,7 @@ async def test_a_session_that_is_followed_has_its_own_bytes_under_a_flood_of_oth
         assert bool(own) and (own[0].event == delta("kept", session="mine")) == (session == "other")
 
 
-async def test_text_is_told_in_deltas_of_bounded_length_and_whole() -> None:
+async def test_long_text_is_split_into_deltas_of_bounded_length() -> None:
     bus = EventBus()
     reader = bus.reader()
     text = "".join(f"{number:07d} " for number in range(MAX_DELTA // 2))
@@ -232,12 +232,12 @@ async def test_text_is_told_in_deltas_of_bounded_length_and_whole() -> None:
     for number in range(100):
         bus.publish(delta(text[len(text) - 100 + number]))
     bus.seal()
-    told = [event.content for event in taken(reader) if isinstance(event, ContentDelta)]
-    assert "".join(told) == text
-    assert max(map(len, told)) <= MAX_DELTA
+    contents = [event.content for event in take_events(reader) if isinstance(event, ContentDelta)]
+    assert "".join(contents) == text
+    assert max(map(len, contents)) <= MAX_DELTA
 
 
-async def test_a_reader_may_take_a_part_and_the_rest_the_next_time() -> None:
+async def test_a_reader_can_take_events_in_parts() -> None:
     bus = EventBus()
     reader = bus.reader()
     for number in range(10):
@@ -251,7 +251,7 @@ async def test_a_reader_may_take_a_part_and_the_rest_the_next_time() -> None:
     assert [len(part) for part in parts] == [4, 4, 2]
 
 
-async def test_frames_are_kept_for_the_newest_alone() -> None:
+async def test_frames_are_kept_for_the_newest_events_only() -> None:
     bus = EventBus()
     for number in range(2 * FRAMED_BYTES // MAX_DELTA):
         bus.publish(delta("x" * MAX_DELTA, index=number))

@@ -1,4 +1,4 @@
-"""A damaged database opens; what is damaged shows where it belongs, and a copy is kept."""
+"""Opening damaged databases: damaged data is marked in its place, and a copy is kept."""
 
 import asyncio
 import os
@@ -21,23 +21,23 @@ from model.store.backups import list_kept_copies
 from model.store.database import Database
 from tests.bench.long_session import write_messages, write_sessions
 from tests.fakes import FakeBackend
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 FLIPS = 60
-"""Files with 64 random bytes in them."""
+"""Number of files with 64 random bytes in them."""
 MESSAGES = {"one": 40, "two": 12, "three": 60}
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A database with sessions, messages and what can be searched."""
+    """The bytes of a database with sessions, messages and a search index."""
     path = tmp_path_factory.mktemp("whole") / "db"
     asyncio.run(write_sessions(path, MESSAGES))
     return path.read_bytes()
 
 
 async def read_all(database: Database) -> int:
-    """Read everything that people can ask for; how many messages there are."""
+    """Read everything that clients can request; return the number of messages."""
     saved = await database.load()
     worktrees = {worktree.id: worktree for worktree in saved.worktrees}
     projects = {project.id for project in saved.projects}
@@ -55,8 +55,8 @@ async def read_all(database: Database) -> int:
     return found
 
 
-def damaged(path: Path, *statements: str) -> None:
-    """Do harm with SQLite itself."""
+def damage(path: Path, *statements: str) -> None:
+    """Damage the file with SQL statements."""
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA writable_schema=ON")
         for statement in statements:
@@ -66,18 +66,18 @@ def damaged(path: Path, *statements: str) -> None:
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("tens", range(FLIPS // 10))
-async def test_whatever_bytes_are_damaged_it_opens_and_says_what_is_lost(
+async def test_a_file_with_random_damage_opens_and_reports_the_loss(
     tmp_path: Path, whole: bytes, tens: int
 ) -> None:
     for seed in range(tens * 10, tens * 10 + 10):
         (tmp_path / str(seed)).mkdir()
-        await _opened_with_flips(tmp_path / str(seed) / "db", whole, seed)
+        await _check_with_flips(tmp_path / str(seed) / "db", whole, seed)
 
 
-async def _opened_with_flips(path: Path, whole: bytes, seed: int) -> None:
+async def _check_with_flips(path: Path, whole: bytes, seed: int) -> None:
     chance = random.Random(seed)
     content = bytearray(whole)
-    # Every tenth in the first page, where the file says what is in it.
+    # Every tenth file is damaged in the first page, which holds the schema.
     offset = chance.randrange(4096 if seed % 10 == 0 else len(content) - 64)
     content[offset : offset + 64] = chance.randbytes(64)
     path.write_bytes(content)
@@ -87,27 +87,27 @@ async def _opened_with_flips(path: Path, whole: bytes, seed: int) -> None:
     assert problem is None or list_kept_copies(path)[0].name in problem
     assert len(list_kept_copies(path)) < 3
     await database.close()
-    # What was found wrong is told once: the next start is an honest one.
+    # Damage is reported once: the next start reports nothing.
     database, problem = await Database.open(path)
     assert (problem, (await database.load()).damage) == (None, "")
     assert await read_all(database) == found
     await database.close()
 
 
-async def test_a_damaged_block_stands_in_its_place(tmp_path: Path, whole: bytes) -> None:
+async def test_a_damaged_block_keeps_its_place(tmp_path: Path, whole: bytes) -> None:
     path = tmp_path / "db"
     path.write_bytes(whole)
     key = "one-000003"
     database, _ = await Database.open(path)
-    before = (await database.message(key)) or pytest.fail("it is there")
+    before = (await database.message(key)) or pytest.fail("the message is missing")
     await database.close()
-    damaged(
+    damage(
         path,
         f"UPDATE blocks SET body = replace(body, 'counted', char(10)) WHERE message_id = '{key}'"
         " AND json_extract(body, '$.type') = 'text'",
     )
     database, _ = await Database.open(path)
-    after = (await database.message(key)) or pytest.fail("it is there")
+    after = (await database.message(key)) or pytest.fail("the message is missing")
     [at] = [n for n, block in enumerate(after.content) if isinstance(block, UnreadableBlock)]
     assert isinstance(before.content[at], TextBlock)
     left = after.content[at]
@@ -133,12 +133,12 @@ async def test_a_damaged_block_stands_in_its_place(tmp_path: Path, whole: bytes)
         "DELETE FROM blocks WHERE message_id = 'one-000003' AND place = 0",
     ],
 )
-async def test_a_damaged_message_is_one_of_its_session(
+async def test_a_damaged_message_stays_in_its_session(
     tmp_path: Path, whole: bytes, harm: str
 ) -> None:
     path = tmp_path / "db"
     path.write_bytes(whole)
-    damaged(path, harm)
+    damage(path, harm)
     database, problem = await Database.open(path)
     assert problem is None
     page = await database.messages("one", limit=100)
@@ -164,12 +164,12 @@ async def test_a_damaged_message_is_one_of_its_session(
         ("DELETE FROM words_data", lambda saved: len(saved.sessions) == 3),
     ],
 )
-async def test_what_is_gone_from_the_file_costs_only_itself(
+async def test_missing_tables_rows_and_versions_lose_only_themselves(
     tmp_path: Path, whole: bytes, harm: str, is_right: Callable[[object], bool]
 ) -> None:
     path = tmp_path / "db"
     path.write_bytes(whole)
-    damaged(path, harm)
+    damage(path, harm)
     database, problem = await Database.open(path)
     assert is_right(await database.load())
     lost = harm.startswith("DROP TABLE") and "words" not in harm
@@ -179,12 +179,12 @@ async def test_what_is_gone_from_the_file_costs_only_itself(
     await database.close()
 
 
-async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
+async def test_damaged_projects_worktrees_and_sessions_keep_their_places(
     tmp_path: Path, whole: bytes
 ) -> None:
     path = tmp_path / "db"
     path.write_bytes(whole)
-    damaged(
+    damage(
         path,
         "UPDATE documents SET body = '{oops' WHERE id = 'two'",
         'UPDATE documents SET body = replace(body, \'"execution_mode":"\', \'"execution_mode":\')'
@@ -199,8 +199,8 @@ async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
     assert sessions["three"].worktree_id == "w"
     assert {worktree.name for worktree in saved.worktrees} == {"unreadable worktree"}
     assert "'unreadable session'" in saved.damage and "60 messages" in saved.damage
-    told = await database.back_up_and_repair(saved)
-    assert list_kept_copies(path)[0].name in told
+    report = await database.back_up_and_repair(saved)
+    assert list_kept_copies(path)[0].name in report
     with sqlite3.connect(list_kept_copies(path)[0]) as kept:
         [body] = kept.execute("SELECT body FROM documents WHERE id = 'two'").fetchone()
     assert body == "{oops"
@@ -208,13 +208,13 @@ async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
     await database.close()
 
 
-async def test_a_damaged_index_of_words_refuses_no_message_and_is_made_anew(
+async def test_a_damaged_search_index_refuses_no_message_and_is_rebuilt(
     tmp_path: Path, whole: bytes
 ) -> None:
     path = tmp_path / "db"
     path.write_bytes(whole)
     database, _ = await Database.open(path)
-    damaged(path, "UPDATE words_data SET block = x'ffffffffff'")
+    damage(path, "UPDATE words_data SET block = x'ffffffffff'")
     with pytest.raises(SpinneyError, match=r"nothing can be searched.*doctor --repair"):
         await database.search("apples", None, 100)
     await write_messages(database, "two", 14)
@@ -223,9 +223,7 @@ async def test_a_damaged_index_of_words_refuses_no_message_and_is_made_anew(
     await database.close()
 
 
-async def test_what_is_damaged_while_spinney_runs_is_told_in_a_sentence(
-    tmp_path: Path, whole: bytes
-) -> None:
+async def test_damage_while_spinney_runs_is_a_readable_error(tmp_path: Path, whole: bytes) -> None:
     path = tmp_path / "db"
     path.write_bytes(whole)
     database, _ = await Database.open(path)
@@ -239,7 +237,7 @@ async def test_what_is_damaged_while_spinney_runs_is_told_in_a_sentence(
     await database.close()
 
 
-async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_repository_again(
+async def test_spinney_starts_with_orphaned_rows_and_finds_their_repository(
     directories: Directories, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     repository = Repository(tmp_path / "orchard")
@@ -250,7 +248,7 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
     repository.git("worktree", "add", "--quiet", str(tree))
     directories.create()
     await write_sessions(directories.database, MESSAGES)
-    damaged(
+    damage(
         directories.database,
         "UPDATE documents SET body = json_set(body, '$.path', '" + str(tree) + "')"
         " WHERE kind = 'worktree'",
@@ -270,7 +268,7 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
     )
     assert (await get_session(workspace, "two")).messages
     await workspace.poller.refresh_and_wait(["w", lost.worktree_id])
-    # What nobody wants goes as anything else does.
+    # Recovered sessions and projects can be deleted.
     await delete_session(workspace, "two")
     await remove_project(workspace, state.worktrees[lost.worktree_id].project_id)
     assert lost.worktree_id not in workspace.store.state.worktrees
@@ -278,7 +276,7 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
     assert [record for record in caplog.records if record.exc_info] == []
 
 
-async def test_a_database_that_may_not_be_written_is_named_with_what_to_do(
+async def test_the_error_for_a_read_only_database_says_what_to_do(
     tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "db"
@@ -288,7 +286,7 @@ async def test_a_database_that_may_not_be_written_is_named_with_what_to_do(
         raise PermissionError(1, "not yours")
 
     monkeypatch.setattr(Path, "chmod", refuse)
-    database, problem = await Database.open(path)  # another's, who shares it
+    database, problem = await Database.open(path)  # owned by another user, who shares it
     assert problem is None
     await database.close()
     access = os.access

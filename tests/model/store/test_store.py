@@ -1,4 +1,4 @@
-"""The store and its file: what was accepted is on disk, what was recorded gets there."""
+"""The store and its file: accepted events are saved at once, recorded ones soon after."""
 
 import asyncio
 import sqlite3
@@ -44,14 +44,14 @@ WORKTREE = Worktree(id="w", project_id="p", name="n", path="/w", branch="n", cre
 SESSION = Session(id="s", worktree_id="w", name="Session 1", created_at=1)
 
 
-async def opened(path: Path) -> Store:
+async def open_store(path: Path) -> Store:
     database, problem = await Database.open(path)
     assert problem is None
     return Store(database, EventBus(), State())
 
 
-async def with_session(path: Path) -> Store:
-    store = await opened(path)
+async def open_with_session(path: Path) -> Store:
+    store = await open_store(path)
     await store.accept(
         ProjectAdded(project=PROJECT),
         WorktreeCreated(worktree=WORKTREE),
@@ -60,13 +60,13 @@ async def with_session(path: Path) -> Store:
     return store
 
 
-def said(message_id: str, text: str = "hello") -> Message:
+def make_message(message_id: str, text: str = "hello") -> Message:
     return Message(
         id=message_id, role="user", content=[TextBlock(text=text)], timestamp=1, session_id="s"
     )
 
 
-def queued(message: Message, status: str = "processing") -> MessageQueued:
+def make_queued(message: Message, status: str = "processing") -> MessageQueued:
     return MessageQueued.model_validate({"session_id": "s", "message": message, "status": status})
 
 
@@ -80,25 +80,25 @@ def stream(store: Store, text: str, message_id: str = "a") -> None:
     )
 
 
-async def saved_elsewhere(path: Path) -> Database:
-    """A second look at the file, as after a crash: the first program never closed it."""
+async def open_again(path: Path) -> Database:
+    """Open the file a second time, as after a crash: the first program never closed it."""
     database, problem = await Database.open(path)
     assert problem is None
     return database
 
 
-async def test_what_was_accepted_is_in_the_file_before_accept_returns(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
-    await store.accept(queued(said("m")))
-    other = await saved_elsewhere(tmp_path / "db")
+async def test_accepted_events_are_in_the_file_before_accept_returns(tmp_path: Path) -> None:
+    store = await open_with_session(tmp_path / "db")
+    await store.accept(make_queued(make_message("m")))
+    other = await open_again(tmp_path / "db")
     assert (await other.load()).sessions == [SESSION]
-    assert (await other.messages("s")).messages == [said("m")]
+    assert (await other.messages("s")).messages == [make_message("m")]
     await other.close()
     await store.close()
 
 
 async def test_a_refused_change_changes_nothing(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
+    store = await open_with_session(tmp_path / "db")
     before = store.state
 
     def refuse(state: State) -> list[Event]:
@@ -111,7 +111,7 @@ async def test_a_refused_change_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_change_decides_on_the_newest_state(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
+    store = await open_with_session(tmp_path / "db")
 
     def count(state: State) -> list[Event]:
         number = state.sessions["s"].message_count + 1
@@ -122,40 +122,40 @@ async def test_a_change_decides_on_the_newest_state(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_what_is_recorded_while_something_is_accepted_does_not_undo_it(
+async def test_recording_does_not_undo_a_concurrent_accept(
     tmp_path: Path,
 ) -> None:
-    store = await with_session(tmp_path / "db")
+    store = await open_with_session(tmp_path / "db")
     deciding = asyncio.Event()
 
-    def renamed(state: State) -> list[Event]:
+    def rename(state: State) -> list[Event]:
         deciding.set()
         return [SessionUpdated(session_id="s", updates={"name": "renamed"})]
 
-    renaming = asyncio.create_task(store.accept(renamed))
+    renaming = asyncio.create_task(store.accept(rename))
     await deciding.wait()
     store.record(SessionUpdated(session_id="s", updates={"status": "running"}))
     await renaming
     await store.close()
-    other = await saved_elsewhere(tmp_path / "db")
+    other = await open_again(tmp_path / "db")
     [session] = (await other.load()).sessions
     assert (session.name, session.status) == ("renamed", "running")
     await other.close()
 
 
-async def test_a_status_found_while_a_worktree_is_changed_stays_with_the_change(
+async def test_a_status_recorded_while_a_worktree_changes_is_kept_with_the_change(
     tmp_path: Path,
 ) -> None:
-    store = await with_session(tmp_path / "db")
+    store = await open_with_session(tmp_path / "db")
     label = Label(name="soon", color="#00ff00")
     deciding = asyncio.Event()
 
-    def labelled(state: State) -> list[Event]:
+    def add_label(state: State) -> list[Event]:
         deciding.set()
         worktree = state.worktrees["w"]
         return [WorktreeUpdated(worktree=worktree.model_copy(update={"label": label}))]
 
-    changing = asyncio.create_task(store.accept(labelled))
+    changing = asyncio.create_task(store.accept(add_label))
     await deciding.wait()
     store.record(
         WorktreeStatusUpdated(
@@ -168,13 +168,13 @@ async def test_a_status_found_while_a_worktree_is_changed_stays_with_the_change(
     )
     assert store.state.worktrees["w"] == both
     await store.close()
-    other = await saved_elsewhere(tmp_path / "db")
+    other = await open_again(tmp_path / "db")
     assert (await other.load()).worktrees == [both]
     await other.close()
 
 
-async def test_streamed_text_is_in_a_page_while_it_streams(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
+async def test_streamed_text_is_in_a_page_of_messages_while_it_streams(tmp_path: Path) -> None:
+    store = await open_with_session(tmp_path / "db")
     stream(store, "half a sen")
     [message] = (await store.messages("s")).messages
     assert message.text == "half a sen"
@@ -182,10 +182,10 @@ async def test_streamed_text_is_in_a_page_while_it_streams(tmp_path: Path) -> No
     await store.close()
 
 
-async def test_streamed_text_reaches_the_file_without_being_asked(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
+async def test_streamed_text_is_saved_periodically(tmp_path: Path) -> None:
+    store = await open_with_session(tmp_path / "db")
     stream(store, "kept")
-    other = await saved_elsewhere(tmp_path / "db")
+    other = await open_again(tmp_path / "db")
     async with asyncio.timeout(PATIENCE):
         while not (await other.load()).unfinished or not ((await other.load()).unfinished[0].text):
             await asyncio.sleep(0.02)
@@ -195,7 +195,7 @@ async def test_streamed_text_reaches_the_file_without_being_asked(tmp_path: Path
 
 
 async def test_a_finished_message_keeps_its_blocks_in_order(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
+    store = await open_with_session(tmp_path / "db")
     stream(store, "text")
     result = ToolResultBlock(tool_use_id="t", content="out")
     store.record(
@@ -217,34 +217,36 @@ async def test_a_finished_message_keeps_its_blocks_in_order(tmp_path: Path) -> N
 
 
 async def test_pages_count_from_the_newest_and_come_oldest_first(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
+    store = await open_with_session(tmp_path / "db")
     for number in range(25):
-        await store.accept(queued(said(f"m{number}")))
+        await store.accept(make_queued(make_message(f"m{number}")))
     page = await store.messages("s", limit=10, offset=5)
     assert [message.id for message in page.messages] == [f"m{n}" for n in range(10, 20)]
     assert page.total == 25
     await store.close()
 
 
-async def test_a_waiting_message_is_no_part_of_the_conversation_until_it_runs(
+async def test_a_queued_message_is_not_part_of_the_conversation_until_it_runs(
     tmp_path: Path,
 ) -> None:
-    store = await with_session(tmp_path / "db")
-    await store.accept(queued(said("first")), queued(said("waits"), "sent"))
+    store = await open_with_session(tmp_path / "db")
+    await store.accept(
+        make_queued(make_message("first")), make_queued(make_message("waits"), "sent")
+    )
     assert [m.id for m in (await store.messages("s")).messages] == ["first"]
-    other = await saved_elsewhere(tmp_path / "db")
+    other = await open_again(tmp_path / "db")
     assert [m.id for m in (await other.load()).queued] == ["waits"]
     await other.close()
     stream(store, "answer")
-    store.record(queued(said("waits")))
+    store.record(make_queued(make_message("waits")))
     assert store.state.queued == {}
     assert [m.id for m in (await store.messages("s")).messages] == ["first", "a", "waits"]
     await store.close()
 
 
 async def test_a_deleted_session_leaves_no_message_behind(tmp_path: Path) -> None:
-    store = await with_session(tmp_path / "db")
-    await store.accept(queued(said("m")))
+    store = await open_with_session(tmp_path / "db")
+    await store.accept(make_queued(make_message("m")))
     await store.accept(SessionDeleted(session_id="s"))
     await store.close()
     with sqlite3.connect(tmp_path / "db") as connection:
@@ -253,20 +255,20 @@ async def test_a_deleted_session_leaves_no_message_behind(tmp_path: Path) -> Non
 
 
 async def test_unknown_fields_of_a_newer_version_survive(tmp_path: Path) -> None:
-    store = await opened(tmp_path / "db")
+    store = await open_store(tmp_path / "db")
     newer = Project.model_validate({**PROJECT.model_dump(), "colour_of_the_moon": "blue"})
     await store.accept(ProjectAdded(project=newer))
     await store.close()
-    other = await saved_elsewhere(tmp_path / "db")
+    other = await open_again(tmp_path / "db")
     [project] = (await other.load()).projects
     assert project.model_dump()["colour_of_the_moon"] == "blue"
     await other.close()
 
 
-async def test_a_full_disk_refuses_what_people_ask_and_keeps_what_agents_did(
+async def test_a_full_disk_refuses_user_changes_and_keeps_agent_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = await with_session(tmp_path / "db")
+    store = await open_with_session(tmp_path / "db")
     reader = store.bus.reader()
     write = Database.write
 
@@ -275,19 +277,19 @@ async def test_a_full_disk_refuses_what_people_ask_and_keeps_what_agents_did(
 
     monkeypatch.setattr(Database, "write", full)
     with pytest.raises(SpinneyError, match="The disk is full"):
-        await store.accept(queued(said("m")))
+        await store.accept(make_queued(make_message("m")))
     stream(store, "not lost")
-    heard = asyncio.Event()
-    stop = store.bus.listen(heard.set)
-    told: list[TaskCompleted] = []
+    sealed = asyncio.Event()
+    stop = store.bus.listen(sealed.set)
+    failures: list[TaskCompleted] = []
     async with asyncio.timeout(PATIENCE):
-        while not told:
-            await heard.wait()
-            heard.clear()
-            told += [e.event for e in reader.take()[0] if isinstance(e.event, TaskCompleted)]
-    assert not told[0].ok
-    assert "disk is full" in told[0].detail
-    # Reading goes on, with what is not in the file yet.
+        while not failures:
+            await sealed.wait()
+            sealed.clear()
+            failures += [e.event for e in reader.take()[0] if isinstance(e.event, TaskCompleted)]
+    assert not failures[0].ok
+    assert "disk is full" in failures[0].detail
+    # Reading includes what is not in the file yet.
     [message] = (await store.messages("s")).messages
     assert (message.text, await store.message("a")) == ("not lost", message)
     stop()
@@ -298,11 +300,11 @@ async def test_a_full_disk_refuses_what_people_ask_and_keeps_what_agents_did(
 
 
 @pytest.mark.parametrize("damage", ["header", "half", "noise"])
-async def test_a_damaged_file_is_moved_aside_and_said(tmp_path: Path, damage: str) -> None:
+async def test_a_damaged_file_is_moved_aside_and_reported(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "db"
-    store = await with_session(path)
+    store = await open_with_session(path)
     for number in range(50):
-        await store.accept(queued(said(f"m{number}", "x" * 2000)))
+        await store.accept(make_queued(make_message(f"m{number}", "x" * 2000)))
     await store.close()
     content = bytearray(path.read_bytes())
     match damage:
@@ -319,7 +321,7 @@ async def test_a_damaged_file_is_moved_aside_and_said(tmp_path: Path, damage: st
     assert aside.read_bytes() == bytes(content)
     assert aside.name in problem
     saved = await database.load()
-    # What the noise is written over leads to all the rest.
+    # The overwritten pages lead to all the others.
     assert saved.sessions == ([] if damage == "noise" else [SESSION])
     assert (
         len((await database.messages("s")).messages)
@@ -344,7 +346,7 @@ async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*broken*")) == []
 
 
-async def test_the_file_is_readable_for_its_owner_alone(tmp_path: Path) -> None:
-    store = await opened(tmp_path / "db")
+async def test_the_file_is_private(tmp_path: Path) -> None:
+    store = await open_store(tmp_path / "db")
     assert (tmp_path / "db").stat().st_mode & 0o777 == 0o600
     await store.close()

@@ -1,4 +1,4 @@
-"""A workspace with a real repository, in a home of its own."""
+"""A workspace with a real repository and its own home directory."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from model.domain.resources import Project, Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
-    counts_from,
+    delay_timeout,
     fake_git,
     make_repository,
     own_home,
     repository,
     with_remote,
 )
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ async def added(workspace: Workspace, repository: Repository) -> Project:  # noq
     return await add_project(workspace, str(repository.root))
 
 
-class Told:
-    """What was told of since this began to listen."""
+class EventLog:
+    """The ends of tasks and the failed creations published since it was created."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -36,8 +36,8 @@ class Told:
         self.tasks: list[TaskCompleted] = []
         self.failures: list[str] = []
 
-    def look(self) -> "Told":
-        """Take what came."""
+    def update(self) -> "EventLog":
+        """Read the new events."""
         for entry in self._reader.take()[0]:
             if isinstance(entry.event, TaskCompleted):
                 self.tasks.append(entry.event)
@@ -45,24 +45,24 @@ class Told:
                 self.failures.append(entry.event.error)
         return self
 
-    async def failure(self) -> str:
-        """Why a worktree could not be made, as soon as that is told."""
-        await Eventually(self.workspace.bus)(lambda: bool(self.look().failures))
+    async def wait_for_failure(self) -> str:
+        """Wait for a `WorktreeCreateFailed` event and return its error."""
+        await Eventually(self.workspace.bus)(lambda: bool(self.update().failures))
         return self.failures[-1]
 
-    def task(self, name: str) -> TaskCompleted | None:
-        """The newest end of a task of this name."""
-        found = [task for task in self.look().tasks if task.task == name]
-        return found[-1] if found else None
+    def last_task(self, name: str) -> TaskCompleted | None:
+        """Return the newest `TaskCompleted` event of the named task."""
+        tasks = [task for task in self.update().tasks if task.task == name]
+        return tasks[-1] if tasks else None
 
 
 @pytest.fixture
-def told(workspace: Workspace) -> Told:
-    return Told(workspace)
+def event_log(workspace: Workspace) -> EventLog:
+    return EventLog(workspace)
 
 
 class Maker:
-    """Makes worktrees and waits for them."""
+    """Creates worktrees and waits until they are ready."""
 
     def __init__(self, workspace: Workspace, project: Project, eventually: Eventually) -> None:
         self.workspace = workspace
@@ -70,18 +70,18 @@ class Maker:
         self.eventually = eventually
 
     async def __call__(self, name: str | None = None, **given: object) -> Worktree:
-        """A ready worktree; fails when it could not be made."""
+        """Return a new worktree that is ready; fails if it cannot be created."""
         announced = await create_worktree(
             self.workspace,
             self.project.id,
             custom_name=name,
             **given,  # type: ignore[arg-type]
         )
-        await self.settled(announced.id)
+        await self.wait_until_settled(announced.id)
         return self.workspace.store.state.worktrees[announced.id]
 
-    async def settled(self, worktree_id: str) -> None:
-        """Wait until the worktree is made or has failed."""
+    async def wait_until_settled(self, worktree_id: str) -> None:
+        """Wait until the worktree is created or its creation failed."""
 
         def done() -> bool:
             worktree = self.workspace.store.state.worktrees.get(worktree_id)

@@ -1,4 +1,4 @@
-"""Worktrees that were made outside: offered, adopted, and never taken from whoever made them."""
+"""Worktrees created outside Spinney are listed and adopted, and never deleted."""
 
 from pathlib import Path
 
@@ -18,19 +18,19 @@ from model.commands.worktrees import (
 )
 from model.domain.resources import Project
 from model.runtime.workspace import Workspace
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 
 @pytest.fixture
 def outside(repository: Repository, tmp_path: Path) -> Path:
-    """A worktree made by hand, with work that nobody else has."""
+    """A worktree created with git, with an uncommitted file."""
     path = tmp_path.resolve() / "by-hand"
     repository.git("worktree", "add", "-b", "theirs", str(path))
     (path / "new.txt").write_text("not committed\n")
     return path
 
 
-async def test_what_was_made_by_hand_is_offered_until_it_is_adopted(
+async def test_outside_worktrees_are_listed_until_they_are_adopted(
     workspace: Workspace, added: Project, outside: Path, repository: Repository, tmp_path: Path
 ) -> None:
     repository.git("worktree", "add", "--detach", str(tmp_path / "loose"))
@@ -58,7 +58,7 @@ async def test_what_was_made_by_hand_is_offered_until_it_is_adopted(
     assert (await create_session(workspace, adopted.id)).worktree_id == adopted.id
 
 
-async def test_its_folder_and_branch_outlive_every_removal(
+async def test_folder_and_branch_of_an_adopted_worktree_survive_its_removal(
     workspace: Workspace, added: Project, outside: Path, repository: Repository
 ) -> None:
     adopted = await adopt_worktree(workspace, added.id, str(outside))
@@ -77,7 +77,7 @@ async def test_its_folder_and_branch_outlive_every_removal(
     assert [one.branch for one in offered] == ["theirs"]
 
 
-async def test_a_linked_worktree_is_no_project_of_its_own(
+async def test_adding_a_linked_worktree_adds_its_repository(
     workspace: Workspace, outside: Path, repository: Repository
 ) -> None:
     added = await add_project(workspace, str(outside))
@@ -86,7 +86,7 @@ async def test_a_linked_worktree_is_no_project_of_its_own(
         await add_project(workspace, str(outside))
 
 
-async def test_a_bare_repository_is_a_project_without_its_ending(
+async def test_the_name_of_a_bare_repository_omits_the_git_suffix(
     workspace: Workspace, repository: Repository, tmp_path: Path
 ) -> None:
     bare = tmp_path / "tools.git"

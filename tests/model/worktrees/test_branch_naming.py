@@ -1,4 +1,4 @@
-"""Branches with a made-up name get one from an agent, where nobody could miss the old one."""
+"""An agent names branches that have a random name, until they are committed to or pushed."""
 
 import asyncio
 import logging
@@ -18,26 +18,28 @@ from model.runtime.workspace import Workspace
 from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend, echo
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.model.worktrees.conftest import Maker
 
 MESSAGE = "Let the otter swim"
 
 
-def is_for_a_branch(prompt: base.Prompt) -> bool:
+def is_branch_prompt(prompt: base.Prompt) -> bool:
     return prompt.text.startswith(DEFAULT_PROMPTS["branch_naming"])
 
 
-def names(name: str) -> Any:
+def answer_with_branch(name: str) -> Any:
     def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
-        if is_for_a_branch(prompt):
+        if is_branch_prompt(prompt):
             return [base.TextDelta("answer", f"<branch>{name}</branch>"), DONE]
         return echo(prompt)
 
     return script
 
 
-async def begun(workspace: Workspace, worktree: Worktree, message: str = MESSAGE) -> Session:
+async def start_session(
+    workspace: Workspace, worktree: Worktree, message: str = MESSAGE
+) -> Session:
     session = await create_session(workspace, worktree.id)
     await send_chat_message(workspace, session.id, message)
     return session
@@ -47,8 +49,10 @@ def branch_of(workspace: Workspace, worktree: Worktree) -> str:
     return workspace.store.state.worktrees[worktree.id].branch
 
 
-async def namer(backend: FakeBackend, session: Session, eventually: Eventually) -> FakeAgent:
-    """The agent that was asked for a name."""
+async def wait_for_naming_agent(
+    backend: FakeBackend, session: Session, eventually: Eventually
+) -> FakeAgent:
+    """Wait for the agent that is asked for a name."""
 
     def asked() -> list[FakeAgent]:
         return [agent for key, agent in backend.agents.items() if key != session.id]
@@ -65,27 +69,27 @@ async def test_the_first_message_names_branch_and_worktree_and_the_folder_stays(
     eventually: Eventually,
 ) -> None:
     made = await make()
-    backend.script = names("Otter Swimming!")
-    session = await begun(workspace, made)
+    backend.script = answer_with_branch("Otter Swimming!")
+    session = await start_session(workspace, made)
     await eventually(lambda: branch_of(workspace, made) == "otter-swimming")
     now = workspace.store.state.worktrees[made.id]
     assert (now.name, now.path) == ("otter-swimming", made.path)
     assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "otter-swimming"
-    asked = await namer(backend, session, eventually)
+    asked = await wait_for_naming_agent(backend, session, eventually)
     assert f"<message>\n{MESSAGE}\n</message>" in str(asked.calls[0][1])
     assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
 
 
-async def test_a_name_that_was_given_is_kept_though_it_looks_made_up(
+async def test_a_given_name_is_kept_even_if_it_looks_random(
     make: Maker, workspace: Workspace, backend: FakeBackend, eventually: Eventually
 ) -> None:
     name = random_name(())
     made = await make(name)
-    backend.script = names("Otter Swimming!")
-    session = await begun(workspace, made)
+    backend.script = answer_with_branch("Otter Swimming!")
+    session = await start_session(workspace, made)
     await eventually(lambda: not workspace.store.state.sessions[session.id].is_active)
     assert branch_of(workspace, made) == name
-    assert [key for key in backend.agents if key != session.id] == [], "nobody was asked"
+    assert [key for key in backend.agents if key != session.id] == [], "no agent was asked"
 
 
 async def test_a_taken_name_gets_a_number(
@@ -97,8 +101,8 @@ async def test_a_taken_name_gets_a_number(
 ) -> None:
     made = await make()
     repository.git("branch", "swim")
-    backend.script = names("swim")
-    await begun(workspace, made)
+    backend.script = answer_with_branch("swim")
+    await start_session(workspace, made)
     await eventually(lambda: branch_of(workspace, made) == "swim-2")
 
 
@@ -106,12 +110,14 @@ async def test_the_model_is_a_setting(
     make: Maker, workspace: Workspace, backend: FakeBackend, eventually: Eventually
 ) -> None:
     await update_preferences(workspace, {"branch_naming_model": "model_3"})
-    backend.script = names("swim")
-    session = await begun(workspace, await make())
-    assert (await namer(backend, session, eventually)).launch.settings.model == "sonnet"
+    backend.script = answer_with_branch("swim")
+    session = await start_session(workspace, await make())
+    assert (
+        await wait_for_naming_agent(backend, session, eventually)
+    ).launch.settings.model == "sonnet"
 
 
-async def test_nobody_is_asked_where_the_name_is_a_persons_or_the_message_says_nothing(
+async def test_given_names_and_uninformative_messages_cause_no_naming(
     make: Maker, workspace: Workspace
 ) -> None:
     naming = workspace.branch_naming
@@ -140,10 +146,10 @@ async def test_a_branch_with_a_commit_or_on_a_remote_keeps_its_name(
         repository.git("update-ref", f"refs/remotes/fork/{made.branch}", "HEAD")
     await workspace.branch_naming.name(made.id, MESSAGE)
     assert branch_of(workspace, made) == made.branch
-    assert not backend.agents, "nobody was even asked"
+    assert not backend.agents, "no agent was asked"
 
 
-async def test_a_branch_that_is_committed_to_while_the_agent_thinks_keeps_its_name(
+async def test_a_branch_that_is_committed_to_while_the_agent_works_keeps_its_name(
     make: Maker,
     workspace: Workspace,
     repository: Repository,
@@ -152,11 +158,11 @@ async def test_a_branch_that_is_committed_to_while_the_agent_thinks_keeps_its_na
     made = await make()
     is_asked = asyncio.Event()
 
-    def thinks(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def think(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
         is_asked.set()
         return ()
 
-    backend.script = thinks
+    backend.script = think
     naming = asyncio.create_task(workspace.branch_naming.name(made.id, MESSAGE))
     await is_asked.wait()
     (asked,) = backend.agents.values()
@@ -166,7 +172,7 @@ async def test_a_branch_that_is_committed_to_while_the_agent_thinks_keeps_its_na
     assert branch_of(workspace, made) == made.branch
 
 
-async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
+async def test_a_failing_agent_is_logged_and_not_shown_in_the_chat(
     make: Maker,
     workspace: Workspace,
     backend: FakeBackend,
@@ -181,7 +187,7 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
     assert branch_of(workspace, made) == made.branch
 
 
-def test_a_made_up_name_is_known_again() -> None:
+def test_random_names_are_recognized() -> None:
     taken = {random_name(()) for _ in range(50)}
     assert all(map(is_random_name, taken))
     assert is_random_name("quiet-otter-12")

@@ -1,4 +1,4 @@
-"""Worktrees ordered, put away, brought back, lost and made again; the project's own."""
+"""Ordering, archiving, restoring and recreating worktrees; the base worktree."""
 
 import shutil
 from pathlib import Path
@@ -24,11 +24,11 @@ from model.domain.resources import Worktree
 from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.fakes import FakeBackend
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.model.worktrees.conftest import Maker
 
 
-async def test_the_order_is_as_asked_and_new_ones_come_last(
+async def test_worktrees_are_reordered_and_new_ones_come_last(
     make: Maker, workspace: Workspace
 ) -> None:
     made = [await make(name) for name in ("one", "two", "three")]
@@ -55,20 +55,20 @@ async def test_every_new_worktree_comes_last_with_an_order_of_its_own(
     assert [worktree.order for worktree in listed] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("put_away", [archive_worktree, delete_worktree])
+@pytest.mark.parametrize("archive", [archive_worktree, delete_worktree])
 async def test_archiving_and_deleting_keep_every_file(
-    put_away: type[archive_worktree], make: Maker, workspace: Workspace
+    archive: type[archive_worktree], make: Maker, workspace: Workspace
 ) -> None:
     made = await make("one")
     (Path(made.path) / "unsaved").write_text("precious")
-    await put_away(workspace, made.id)
+    await archive(workspace, made.id)
     assert await list_worktrees(workspace, make.project.id) == []
     back = await unarchive_worktree(workspace, made.id)
     assert back.archived_at is None
     assert (Path(made.path) / "unsaved").read_text() == "precious"
 
 
-async def test_no_worktree_is_archived_while_one_of_its_sessions_works(
+async def test_no_worktree_is_archived_while_one_of_its_sessions_runs(
     make: Maker, workspace: Workspace, backend: FakeBackend
 ) -> None:
     made = await make("one")
@@ -83,20 +83,20 @@ async def test_no_worktree_is_archived_while_one_of_its_sessions_works(
     await stop_generation(workspace, busy.id)
 
 
-async def test_a_directory_removed_by_hand_is_missing_and_can_be_made_again(
+async def test_a_directory_removed_by_hand_is_missing_and_can_be_recreated(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
     repository.commit("kept", "text\n", cwd=Path(made.path))
     shutil.rmtree(made.path)
     await refresh(workspace.store, made.id)
-    assert _now(workspace, made).status == "missing"
+    assert _current(workspace, made).status == "missing"
     again = await recreate_worktree(workspace, made.id)
     assert again.status == "ready"
     assert (Path(made.path) / "kept").read_text() == "text\n"
 
 
-async def test_a_missing_worktree_whose_branch_is_gone_starts_anew(
+async def test_recreating_a_worktree_whose_branch_is_deleted_creates_the_branch(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -107,7 +107,7 @@ async def test_a_missing_worktree_whose_branch_is_gone_starts_anew(
     assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
 
 
-async def test_a_branch_that_is_checked_out_elsewhere_is_told_with_the_place(
+async def test_the_error_for_a_branch_checked_out_elsewhere_names_the_path(
     make: Maker, workspace: Workspace, repository: Repository, tmp_path: Path
 ) -> None:
     made = await make("one")
@@ -131,5 +131,5 @@ async def test_a_project_has_one_base_worktree(
     assert (renamed.name, renamed.branch) == ("home", "main")
 
 
-def _now(workspace: Workspace, worktree: Worktree) -> Worktree:
+def _current(workspace: Workspace, worktree: Worktree) -> Worktree:
     return workspace.store.state.worktrees[worktree.id]

@@ -1,6 +1,6 @@
-"""A worktree of many thousand files: making it is git's work, in a thread, and never the loop's.
+"""Creating a worktree of 20,000 files does not block the event loop.
 
-Counted in calls on the loop's thread, which is the same on every machine.
+Measured as calls on the loop's thread, a number that is the same on every machine.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ from model.commands.worktrees import create_worktree
 from model.domain.resources import Project
 from model.git import worktrees as git_worktrees
 from model.runtime.workspace import Workspace
-from model.worktrees import creation as making
+from model.worktrees import creation
 from tests.conftest import Eventually
-from tests.model.git.made_repository import Repository
-from tests.model.worktrees.conftest import Maker, Told
+from tests.model.git.repository import Repository
+from tests.model.worktrees.conftest import EventLog, Maker
 from tests.patience import PATIENCE
 
-OURS = str(Path(making.__file__).parents[2])
+OURS = str(Path(creation.__file__).parents[2])
 FILES = 20_000
-"""A checkout of more takes a busy disk half a minute, and shows nothing else."""
+"""A larger checkout takes a busy disk half a minute, with the same result."""
 
 
-def fill(repository: Repository, files: int) -> None:
-    """A commit on `main` with so many files, each with a line of its own."""
+def commit_files(repository: Repository, files: int) -> None:
+    """Commit `files` files to `main`, each with a different line."""
 
     def stream() -> Iterator[str]:
         yield "commit refs/heads/main\ncommitter Ada <ada@example.org> 1700000000 +0000\ndata 4\n"
@@ -44,16 +44,20 @@ def fill(repository: Repository, files: int) -> None:
             name = f"folder-{number // 1000}/file-{number}.txt"
             yield f"M 100644 inline {name}\ndata {len(text)}\n{text}\n"
 
-    told = "".join(stream()).encode()
+    commands = "".join(stream()).encode()
     made = run(
-        ["git", "fast-import", "--quiet"], input=told, cwd=repository.root, timeout=60, check=False
+        ["git", "fast-import", "--quiet"],
+        input=commands,
+        cwd=repository.root,
+        timeout=60,
+        check=False,
     )
     assert made.returncode == 0
 
 
 @contextmanager
-def counted_calls() -> Iterator[Counter[str]]:
-    """How often each of our functions was called, and called others, on this thread."""
+def count_calls() -> Iterator[Counter[str]]:
+    """Count by function of the product how often it is called or calls others in this thread."""
     calls: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, _argument: Any) -> None:
@@ -67,14 +71,14 @@ def counted_calls() -> Iterator[Counter[str]]:
         sys.setprofile(None)
 
 
-async def test_no_function_on_the_loop_works_on_every_file(
+async def test_no_function_on_the_event_loop_processes_every_file(
     workspace: Workspace,
     repository: Repository,
     eventually: Eventually,
     home_of_worktrees: Path,
 ) -> None:
-    fill(repository, FILES)
-    with counted_calls() as calls:
+    commit_files(repository, FILES)
+    with count_calls() as calls:
         project = await add_project(workspace, str(repository.root))
         made = await create_worktree(workspace, project.id, custom_name="many")
 
@@ -91,7 +95,7 @@ async def test_no_function_on_the_loop_works_on_every_file(
 
 @pytest.fixture
 def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:
-    """While this file is not there, `worktree add` waits when its checkout is done."""
+    """A file whose creation lets `git worktree add` exit after its checkout."""
     path = tmp_path / "open"
     fake_git(
         f'case "$*" in *"worktree add"*) "$real_git" "$@" || exit; touch {tmp_path}/done\n'
@@ -102,8 +106,10 @@ def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:
 
 
 @asynccontextmanager
-async def creation(workspace: Workspace, project: Project, tmp_path: Path) -> AsyncIterator[str]:
-    """A worktree whose checkout is done, and whose git has not ended; its id."""
+async def start_creation(
+    workspace: Workspace, project: Project, tmp_path: Path
+) -> AsyncIterator[str]:
+    """Start a worktree and yield its id once its checkout is done and git still runs."""
     worktree = await create_worktree(workspace, project.id, custom_name="otter")
     async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "done").exists():
@@ -111,53 +117,53 @@ async def creation(workspace: Workspace, project: Project, tmp_path: Path) -> As
     yield worktree.id
 
 
-async def test_a_late_success_is_the_worktree(
+async def test_a_creation_that_git_completes_late_becomes_ready(
     workspace: Workspace, added: Project, gate: Path, tmp_path: Path, eventually: Eventually
 ) -> None:
-    async with creation(workspace, added, tmp_path) as key:
+    async with start_creation(workspace, added, tmp_path) as key:
         assert workspace.store.state.worktrees[key].status == "creating"
         gate.touch()
         await eventually(lambda: workspace.store.state.worktrees[key].status == "ready")
 
 
-async def test_what_git_finished_and_a_person_cancelled_is_gone(
+async def test_a_canceled_creation_leaves_nothing_even_if_git_completed_it(
     workspace: Workspace,
     added: Project,
     repository: Repository,
     gate: Path,
     tmp_path: Path,
-    told: Told,
+    event_log: EventLog,
     home_of_worktrees: Path,
 ) -> None:
-    async with creation(workspace, added, tmp_path) as key:
+    async with start_creation(workspace, added, tmp_path) as key:
         await cancel_git(workspace, key)
-        assert "canceled" in await told.failure()
-    nothing_is_left(repository, home_of_worktrees)
+        assert "canceled" in await event_log.wait_for_failure()
+    assert_nothing_left(repository, home_of_worktrees)
 
 
-async def test_what_git_finished_too_late_is_gone_and_can_be_made_again(
+async def test_a_timed_out_creation_leaves_nothing_and_can_be_repeated(
     workspace: Workspace,
     added: Project,
     repository: Repository,
     gate: Path,
-    counts_from: Callable[[str, Path], None],
+    delay_timeout: Callable[[str, Path], None],
     tmp_path: Path,
-    told: Told,
+    event_log: EventLog,
     home_of_worktrees: Path,
     eventually: Eventually,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    counts_from("worktree add", tmp_path / "done")
+    delay_timeout("worktree add", tmp_path / "done")
     with monkeypatch.context() as patch:
         patch.setattr(git_worktrees, "CHECKOUT_TIMEOUT", 1)
-        async with creation(workspace, added, tmp_path):
-            assert "took longer than 1 seconds" in await told.failure()
-    nothing_is_left(repository, home_of_worktrees)
+        async with start_creation(workspace, added, tmp_path):
+            assert "took longer than 1 seconds" in await event_log.wait_for_failure()
+    assert_nothing_left(repository, home_of_worktrees)
     gate.touch()
     assert (await Maker(workspace, added, eventually)("otter")).status == "ready"
 
 
-def nothing_is_left(repository: Repository, home: Path) -> None:
+def assert_nothing_left(repository: Repository, home: Path) -> None:
     assert not (home / "otter").exists()
     assert repository.git("branch", "--list", "otter") == ""
     assert repository.git("worktree", "list", "--porcelain").count("worktree ") == 1

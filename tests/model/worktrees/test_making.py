@@ -1,4 +1,4 @@
-"""Worktrees made: from branches, issues and pull requests, and what becomes of half-made ones."""
+"""Creating worktrees from branches, issues and pull requests, and recovery from interruptions."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from model.git import fetching
 from model.runtime.workspace import Workspace
 from model.store.rows import Statement
 from model.worktrees import creation
-from tests.model.git.made_repository import Repository
-from tests.model.worktrees.conftest import Maker, Told
+from tests.model.git.repository import Repository
+from tests.model.worktrees.conftest import EventLog, Maker
 from tests.patience import PATIENCE
 
 
-async def test_a_worktree_gets_two_words_and_lies_in_the_home(
+async def test_a_worktree_gets_a_two_word_name_below_the_default_directory(
     make: Maker, home_of_worktrees: Path
 ) -> None:
     made = await make()
@@ -32,7 +32,7 @@ async def test_a_worktree_gets_two_words_and_lies_in_the_home(
     assert (home_of_worktrees / made.name / "read.me").exists()
 
 
-async def test_worktrees_dir_says_where_they_lie(
+async def test_worktrees_dir_sets_the_location(
     make: Maker, workspace: Workspace, tmp_path: Path
 ) -> None:
     await update_project_settings(
@@ -42,7 +42,7 @@ async def test_worktrees_dir_says_where_they_lie(
     assert Path(made.path) == tmp_path / "elsewhere" / "here"
 
 
-async def test_a_random_name_is_not_that_of_a_folder_that_stands_there(
+async def test_a_random_name_is_not_that_of_an_existing_folder(
     make: Maker, home_of_worktrees: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home_of_worktrees / "calm-otter").mkdir(parents=True)
@@ -60,7 +60,7 @@ async def test_a_random_name_is_not_that_of_a_folder_that_stands_there(
         ("link", "Worktree path already exists: {path}"),
     ],
 )
-async def test_what_is_taken_is_said_at_once_and_leaves_nothing(
+async def test_a_conflict_is_refused_immediately_and_leaves_nothing(
     conflict: str,
     message: str,
     make: Maker,
@@ -86,17 +86,17 @@ async def test_what_is_taken_is_said_at_once_and_leaves_nothing(
     assert await list_worktrees(workspace, make.project.id) == before
 
 
-async def test_a_base_that_is_not_there_fails_with_the_reason(
-    make: Maker, workspace: Workspace, told: Told, with_remote: Repository
+async def test_a_missing_base_fails_with_the_reason(
+    make: Maker, workspace: Workspace, event_log: EventLog, with_remote: Repository
 ) -> None:
     with pytest.raises(SpinneyError, match="'baseBranch': there is no branch or commit 'nowhere'"):
         await create_worktree(workspace, make.project.id, base_branch="nowhere")
-    # A remote may have it by now.
+    # A branch of a remote may exist by now.
     announced = await create_worktree(
         workspace, make.project.id, base_branch="origin/nowhere", custom_name="one"
     )
-    await make.settled(announced.id)
-    assert (await told.failure()).startswith(
+    await make.wait_until_settled(announced.id)
+    assert (await event_log.wait_for_failure()).startswith(
         "Failed to create worktree: There is no branch or commit 'origin/nowhere'"
     )
     assert announced.id not in workspace.store.state.worktrees
@@ -104,7 +104,7 @@ async def test_a_base_that_is_not_there_fails_with_the_reason(
 
 
 @pytest.mark.parametrize("base", ["side", "origin/side"])
-async def test_a_base_is_local_or_of_a_remote(
+async def test_a_base_may_be_a_local_or_a_remote_branch(
     base: str, make: Maker, with_remote: Repository
 ) -> None:
     with_remote.git("checkout", "--quiet", "-b", "side")
@@ -129,20 +129,20 @@ async def test_the_base_is_fetched_first(
     assert (Path(made.path) / "newer").exists() is wanted
 
 
-async def test_a_remote_out_of_reach_is_a_note_and_no_failure(
-    make: Maker, with_remote: Repository, told: Told, tmp_path: Path, workspace: Workspace
+async def test_an_unreachable_remote_causes_a_note_and_no_failure(
+    make: Maker, with_remote: Repository, event_log: EventLog, tmp_path: Path, workspace: Workspace
 ) -> None:
     (tmp_path / "origin.git").rename(tmp_path / "unplugged")
     made = await make("one")
     assert made.status == "ready"
-    await make.eventually(lambda: told.task("pull_base") is not None)
-    note = told.task("pull_base")
+    await make.eventually(lambda: event_log.last_task("pull_base") is not None)
+    note = event_log.last_task("pull_base")
     assert note is not None
     assert "'one' starts from the local commits" in note.detail
     assert note.worktree_id == made.id
 
 
-async def test_a_remote_that_does_not_answer_costs_bounded_time(
+async def test_an_unresponsive_remote_costs_bounded_time(
     with_remote: Repository, fake_git: Callable[[str], None]
 ) -> None:
     fake_git('case "$*" in *fetch*) exec sleep 60;; esac\nexec "$real_git" "$@"')
@@ -151,9 +151,9 @@ async def test_a_remote_that_does_not_answer_costs_bounded_time(
     assert note == "'origin' did not respond within 0.3 seconds"
 
 
-async def test_a_repository_without_remotes_has_no_note(make: Maker, told: Told) -> None:
+async def test_a_repository_without_remotes_has_no_note(make: Maker, event_log: EventLog) -> None:
     await make("one")
-    assert told.task("pull_base") is None
+    assert event_log.last_task("pull_base") is None
 
 
 async def test_an_issue_names_the_branch(make: Maker) -> None:
@@ -167,16 +167,16 @@ async def test_an_issue_names_the_branch(make: Maker) -> None:
 async def test_a_pull_request_checks_out_its_head(
     remote_has: str, make: Maker, with_remote: Repository, tmp_path: Path
 ) -> None:
-    head = _propose(with_remote, tmp_path, remote_has)
+    head = _push_pull_request(with_remote, tmp_path, remote_has)
     made = await make(pr_context=_REQUEST)
     assert with_remote.git("rev-parse", "HEAD", cwd=Path(made.path)) == head
     assert (made.branch, made.pr_number, made.base_branch) == ("better", 7, "main")
 
 
-async def test_a_pull_request_of_a_taken_name_gets_one_of_its_own(
+async def test_a_pull_request_whose_branch_name_is_taken_gets_another_name(
     make: Maker, with_remote: Repository, tmp_path: Path
 ) -> None:
-    _propose(with_remote, tmp_path, "pull ref")
+    _push_pull_request(with_remote, tmp_path, "pull ref")
     with_remote.git("branch", "better")
     assert (await make(pr_context=_REQUEST)).branch == "pr-7"
 
@@ -186,49 +186,57 @@ async def test_no_hook_of_a_pull_request_runs(
 ) -> None:
     with_remote.git("config", "core.hooksPath", ".hooks")
     hook = f"#!/bin/sh\ntouch {tmp_path}/ran\n"
-    _propose(with_remote, tmp_path, "pull ref", {".hooks/post-checkout": hook})
+    _push_pull_request(with_remote, tmp_path, "pull ref", {".hooks/post-checkout": hook})
     made = await make(pr_context=_REQUEST)
     assert (Path(made.path) / ".hooks/post-checkout").exists()
     assert not (tmp_path / "ran").exists()
 
 
-async def test_a_pull_request_that_nobody_has_fails_with_gits_reason(
-    make: Maker, with_remote: Repository, workspace: Workspace, told: Told
+async def test_a_missing_pull_request_fails_with_gits_reason(
+    make: Maker, with_remote: Repository, workspace: Workspace, event_log: EventLog
 ) -> None:
     announced = await create_worktree(workspace, make.project.id, pr_context=_REQUEST)
-    await make.settled(announced.id)
-    assert "Failed to create worktree: the head of pull request #7" in await told.failure()
+    await make.wait_until_settled(announced.id)
+    assert (
+        "Failed to create worktree: the head of pull request #7"
+        in await event_log.wait_for_failure()
+    )
 
 
-async def test_what_was_half_made_at_a_kill_is_undone_at_the_next_start(
-    make: Maker, workspace: Workspace, repository: Repository, told: Told, home_of_worktrees: Path
+async def test_an_interrupted_creation_is_rolled_back_at_the_next_start(
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    event_log: EventLog,
+    home_of_worktrees: Path,
 ) -> None:
     path = home_of_worktrees / "one"
     repository.git("branch", "one")
     path.parent.mkdir(parents=True)
     repository.git("worktree", "add", "--quiet", str(path), "one")
     (repository.root / ".git/worktrees/one/locked").write_text("initializing")
-    await _as_if_killed(workspace, make.project, path)
+    await _record_interrupted_creation(workspace, make.project, path)
     assert await creation.recover(workspace.store) == []
     assert not path.exists()
     assert repository.git("branch", "--list", "one") == ""
     assert (
-        await told.failure() == "Failed to create worktree: Spinney was stopped during its creation"
+        await event_log.wait_for_failure()
+        == "Failed to create worktree: Spinney was stopped during its creation"
     )
 
 
-async def test_what_was_made_whole_before_a_kill_is_kept(
+async def test_a_creation_that_git_completed_before_a_kill_is_kept(
     make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
 ) -> None:
     path = home_of_worktrees / "one"
     path.parent.mkdir(parents=True)
     repository.git("worktree", "add", "--quiet", "-b", "one", str(path))
-    await _as_if_killed(workspace, make.project, path)
+    await _record_interrupted_creation(workspace, make.project, path)
     finished = await creation.recover(workspace.store)
     assert [worktree.status for worktree in finished] == ["ready"]
 
 
-async def test_a_project_removed_meanwhile_takes_what_is_being_made_along(
+async def test_removing_a_project_removes_a_worktree_that_is_being_created(
     workspace: Workspace,
     added: Project,
     repository: Repository,
@@ -259,10 +267,10 @@ async def test_a_project_removed_meanwhile_takes_what_is_being_made_along(
 _REQUEST = PullRequestContext(number=7, title="Better", headRefName="better", baseRefName="main")
 
 
-def _propose(
+def _push_pull_request(
     repository: Repository, tmp_path: Path, where: str, files: dict[str, str] | None = None
 ) -> str:
-    """A pull request at the bare `origin`, as a hosting service keeps it; its head's commit."""
+    """Push a pull request to `origin` as a hosting service stores it; return its head commit."""
     fork = tmp_path / "fork"
     repository.git("clone", "--quiet", str(tmp_path / "origin.git"), str(fork))
     for name, text in {"better": "text\n", **(files or {})}.items():
@@ -277,7 +285,7 @@ def _propose(
     return repository.git("rev-parse", "HEAD", cwd=fork)
 
 
-async def _as_if_killed(workspace: Workspace, project: Project, path: Path) -> None:
+async def _record_interrupted_creation(workspace: Workspace, project: Project, path: Path) -> None:
     worktree = Worktree(
         id="killed",
         project_id=project.id,
@@ -291,7 +299,7 @@ async def _as_if_killed(workspace: Workspace, project: Project, path: Path) -> N
 
 
 @pytest.mark.parametrize("reason", [None, "no such branch"])
-async def test_the_end_of_the_making_is_not_lost_to_a_change_of_that_moment(
+async def test_the_end_of_a_creation_is_not_lost_to_a_concurrent_change(
     workspace: Workspace, added: Project, monkeypatch: pytest.MonkeyPatch, reason: str | None
 ) -> None:
     worktree = await creation.announce(workspace.store, workspace.directories, added.id)

@@ -1,4 +1,4 @@
-"""A hundred worktrees come and go while two agents work, and the repository is none the worse."""
+"""A hundred worktrees are created and removed while two agents work; the repository is intact."""
 
 import asyncio
 import hashlib
@@ -18,17 +18,21 @@ from model.commands.worktrees import (
 from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.fakes import FakeBackend
-from tests.model.git.made_repository import Repository
-from tests.model.worktrees.conftest import Maker, Told
+from tests.model.git.repository import Repository
+from tests.model.worktrees.conftest import EventLog, Maker
 
 CYCLES = 100
 
 
 @pytest.mark.longer
-async def test_the_repository_is_whole_after_a_hundred_cycles(
-    make: Maker, workspace: Workspace, repository: Repository, backend: FakeBackend, told: Told
+async def test_the_repository_is_intact_after_a_hundred_cycles(
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    backend: FakeBackend,
+    event_log: EventLog,
 ) -> None:
-    before = _hashes(repository.root)
+    before = _hash_files(repository.root)
     backend.script = fakes.silence
     at_work = [await make(f"at-work-{number}") for number in range(2)]
     sessions = [await create_session(workspace, worktree.id) for worktree in at_work]
@@ -46,9 +50,9 @@ async def test_the_repository_is_whole_after_a_hundred_cycles(
     for session in sessions:
         assert workspace.store.state.sessions[session.id].status == "running"
         await stop_generation(workspace, session.id)
-    assert told.look().failures == []
+    assert event_log.update().failures == []
     repository.git("fsck", "--full", "--strict")
-    assert _hashes(repository.root) == before
+    assert _hash_files(repository.root) == before
     assert repository.git("status", "--porcelain") == ""
     left = {path.name for path in (repository.root / ".git/worktrees").iterdir()}
     assert left == {worktree.name for worktree in at_work}
@@ -61,7 +65,7 @@ async def _cycle(
     make: Maker, workspace: Workspace, repository: Repository, number: int, chance: float
 ) -> None:
     made = await create_worktree(workspace, make.project.id, custom_name=f"work-{number}")
-    await make.settled(made.id)
+    await make.wait_until_settled(made.id)
     if chance < 0.5:
         path = Path(workspace.store.state.worktrees[made.id].path)
         await asyncio.to_thread(repository.commit, f"file-{number}", "text\n", cwd=path)
@@ -73,6 +77,6 @@ async def _cycle(
     await remove_worktree(workspace, made.id, force=chance < 0.5)
 
 
-def _hashes(root: Path) -> dict[str, str]:
+def _hash_files(root: Path) -> dict[str, str]:
     files = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

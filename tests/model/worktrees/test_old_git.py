@@ -1,4 +1,4 @@
-"""The life of a worktree with every git that people still have, or a word that it is too old."""
+"""Worktrees with the oldest supported versions of git, and the error for older ones."""
 
 import shutil
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from model.domain.events import ProjectAdded
 from model.domain.resources import Project, Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
-from tests.model.git.made_repository import Repository
-from tests.model.git.old_git import old_git
+from tests.model.git.old_git import install_old_git
+from tests.model.git.repository import Repository
 from tests.model.worktrees.conftest import Maker
 
 VERSIONS = ("2.30.2", "2.34.1", "2.36.0")
@@ -27,21 +27,21 @@ VERSIONS = ("2.30.2", "2.34.1", "2.36.0")
 def with_old_git(
     with_remote: Repository, fake_git: Callable[[str], None], request: pytest.FixtureRequest
 ) -> Repository:
-    old_git(fake_git, request.param)
+    install_old_git(fake_git, request.param)
     return with_remote
 
 
-async def test_the_stand_in_refuses_what_came_later(
+async def test_the_fake_git_refuses_newer_options(
     with_remote: Repository, fake_git: Callable[[str], None]
 ) -> None:
-    old_git(fake_git, "2.34.1")
+    install_old_git(fake_git, "2.34.1")
     assert with_remote.git("--version") == "git version 2.34.1"
     assert "branch refs/heads/main" in with_remote.git("worktree", "list", "--porcelain")
     with pytest.raises(AssertionError, match="unknown option -z"):
         with_remote.git("-c", "a.b=c", "worktree", "list", "--porcelain", "-z")
 
 
-async def test_a_worktree_lives_its_whole_life(
+async def test_a_worktree_is_created_changed_recreated_and_removed(
     workspace: Workspace, with_old_git: Repository, eventually: Eventually
 ) -> None:
     project = await add_project(workspace, str(with_old_git.root))
@@ -50,12 +50,12 @@ async def test_a_worktree_lives_its_whole_life(
     with_old_git.write("read.me", "one\nTWO\nthree\n", cwd=path)
     with_old_git.write("new file", "new\n", cwd=path)
 
-    def now() -> Worktree:
+    def current() -> Worktree:
         return workspace.store.state.worktrees[made.id]
 
     await git.fetch_worktrees_status(workspace, project.id)
-    assert (now().cached_uncommitted_added, now().cached_uncommitted_removed) == (2, 1)
-    await stages_and_discards(workspace, made, path)
+    assert (current().cached_uncommitted_added, current().cached_uncommitted_removed) == (2, 1)
+    await stage_and_discard(workspace, made, path)
     assert "+TWO" in await git.get_git_diff(workspace, made.path, "working")
     await git.commit_changes(workspace, made.id, "All of it", stage_all=True)
     assert (await git.git_push(workspace, made.path)).success
@@ -67,7 +67,7 @@ async def test_a_worktree_lives_its_whole_life(
     assert (renamed.branch, Path(renamed.path).name) == ("heron", "heron")
     shutil.rmtree(renamed.path)
     await git.fetch_worktrees_status(workspace, project.id)
-    assert now().status == "missing"
+    assert current().status == "missing"
     await worktrees.recreate_worktree(workspace, made.id)
     assert (Path(renamed.path) / "new file").exists()
     losses = await worktrees.get_removal_losses(workspace, made.id)
@@ -77,8 +77,8 @@ async def test_a_worktree_lives_its_whole_life(
     assert "heron" not in with_old_git.git("branch", "--list")
 
 
-async def stages_and_discards(workspace: Workspace, made: Worktree, path: Path) -> None:
-    """A hunk is staged, unstaged, discarded and brought back."""
+async def stage_and_discard(workspace: Workspace, made: Worktree, path: Path) -> None:
+    """Stage, unstage, discard and restore a hunk."""
     listed = await changes.list_changed_files(workspace, made.id)
     assert {file.path for file in listed.files} == {"read.me", "new file"}
     shown = await changes.get_file_diff(workspace, made.id, "read.me")
@@ -90,7 +90,7 @@ async def stages_and_discards(workspace: Workspace, made: Worktree, path: Path) 
     assert (path / "read.me").read_text() == "one\nTWO\nthree\n"
 
 
-async def test_a_held_worktree_and_one_that_is_being_made_are_known(
+async def test_a_locked_worktree_is_not_removed(
     workspace: Workspace, with_old_git: Repository, eventually: Eventually, tmp_path: Path
 ) -> None:
     project = await add_project(workspace, str(with_old_git.root))
@@ -101,25 +101,25 @@ async def test_a_held_worktree_and_one_that_is_being_made_are_known(
     assert Path(made.path).exists()
 
 
-async def test_the_demo_is_made(
+async def test_the_demo_is_prepared(
     workspace: Workspace, directories: Directories, with_old_git: Repository
 ) -> None:
     await prepare(workspace, directories)
     assert workspace.store.state.projects
 
 
-async def test_a_git_that_is_too_old_is_said_at_the_start_and_where_it_is_asked(
+async def test_an_unsupported_git_is_reported_at_the_start_and_by_commands(
     workspace: Workspace, repository: Repository, fake_git: Callable[[str], None]
 ) -> None:
     known = Project(
         id="p", name="alpha", path=str(repository.root), default_branch="main", added_at=1
     )
     await workspace.store.accept(ProjectAdded(project=known))
-    old_git(fake_git, "2.25.1")
-    told = "git 2.25.1 is too old: Spinney needs git 2.30 or newer."
-    assert told in await get_problems(workspace)
+    install_old_git(fake_git, "2.25.1")
+    message = "git 2.25.1 is too old: Spinney needs git 2.30 or newer."
+    assert message in await get_problems(workspace)
     findings = (await get_installation(workspace)).findings
-    assert [(f.ok, f.remedy) for f in findings if f.name == "git"] == [(False, told)]
+    assert [(f.ok, f.remedy) for f in findings if f.name == "git"] == [(False, message)]
     with pytest.raises(SpinneyError) as raised:
         await worktrees.create_worktree(workspace, "p", custom_name="otter")
-    assert raised.value.message == told
+    assert raised.value.message == message

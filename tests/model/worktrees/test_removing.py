@@ -1,4 +1,4 @@
-"""Worktrees removed for good: refused where work would be lost, whole or not at all."""
+"""Deleting worktrees: refused if work would be lost, and rolled back on failure."""
 
 import asyncio
 import shutil
@@ -23,14 +23,14 @@ from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
-from tests.model.git.made_repository import Repository
-from tests.model.worktrees.conftest import Maker, Told
+from tests.model.git.repository import Repository
+from tests.model.worktrees.conftest import EventLog, Maker
 from tests.patience import PATIENCE
 
 DAY = 86400.0
 
 
-async def test_directory_branch_and_sessions_go_together(
+async def test_a_removal_deletes_directory_branch_and_sessions(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -51,7 +51,7 @@ async def test_directory_branch_and_sessions_go_together(
         ("committed", "1 commit that is on no other branch"),
     ],
 )
-async def test_work_that_would_be_lost_keeps_it_unless_forced(
+async def test_a_worktree_with_unmerged_work_is_kept_unless_forced(
     work: str, words: str, make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -67,13 +67,13 @@ async def test_work_that_would_be_lost_keeps_it_unless_forced(
     with pytest.raises(SpinneyError, match=words) as refused:
         await remove_worktree(workspace, made.id)
     assert refused.value.error_type == "conflict"
-    assert _now(workspace, made).status == "ready"
+    assert _current(workspace, made).status == "ready"
     await remove_worktree(workspace, made.id, force=True)
     assert not path.exists()
     assert repository.git("branch", "--list", "one") == ""
 
 
-async def test_commits_left_on_the_branch_of_a_detached_worktree_keep_it(
+async def test_a_detached_worktree_whose_branch_has_unmerged_commits_is_kept(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -84,7 +84,7 @@ async def test_commits_left_on_the_branch_of_a_detached_worktree_keep_it(
     assert Path(made.path).exists()
 
 
-async def test_a_stash_outlives_the_worktree(
+async def test_a_stash_survives_the_removal(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -94,7 +94,7 @@ async def test_a_stash_outlives_the_worktree(
     assert "stash@{0}" in repository.git("stash", "list")
 
 
-async def test_a_working_session_keeps_it_even_by_force(
+async def test_a_running_session_prevents_even_a_forced_removal(
     make: Maker, workspace: Workspace, backend: FakeBackend
 ) -> None:
     backend.script = fakes.silence
@@ -107,13 +107,13 @@ async def test_a_working_session_keeps_it_even_by_force(
     await stop_generation(workspace, session.id)
 
 
-async def test_removing_archives_where_the_preferences_say_so(
+async def test_a_removal_archives_if_the_preferences_say_so(
     make: Maker, workspace: Workspace
 ) -> None:
     await update_preferences(workspace, {"removal_behavior": "archive"})
     made = await make("one")
     await remove_worktree(workspace, made.id)
-    assert _now(workspace, made).archived_at is not None
+    assert _current(workspace, made).archived_at is not None
     assert Path(made.path).exists()
 
 
@@ -126,7 +126,7 @@ async def test_a_missing_worktree_can_be_removed_and_its_name_used_again(
     assert (await make("one")).status == "ready"
 
 
-async def test_one_made_where_worktrees_dir_was_before_can_be_removed(
+async def test_a_worktree_in_a_former_worktrees_dir_can_be_removed(
     make: Maker, workspace: Workspace, tmp_path: Path
 ) -> None:
     made = await make("one")
@@ -137,7 +137,7 @@ async def test_one_made_where_worktrees_dir_was_before_can_be_removed(
     assert not Path(made.path).exists()
 
 
-async def test_a_link_in_its_place_is_not_followed(
+async def test_a_link_in_place_of_the_worktree_is_not_followed(
     make: Maker, workspace: Workspace, tmp_path: Path
 ) -> None:
     made = await make("one")
@@ -160,7 +160,7 @@ async def test_removing_the_base_worktree_touches_no_file(
     assert repository.git("branch", "--show-current") == "main"
 
 
-async def test_a_branch_that_another_starts_from_stays(
+async def test_a_branch_that_is_the_base_of_another_is_kept(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -169,7 +169,7 @@ async def test_a_branch_that_another_starts_from_stays(
     assert repository.git("branch", "--list", "one") != ""
 
 
-async def test_two_removals_at_once_are_one_and_a_refusal(
+async def test_the_second_of_two_concurrent_removals_is_refused(
     make: Maker, workspace: Workspace
 ) -> None:
     made = await make("one")
@@ -181,7 +181,7 @@ async def test_two_removals_at_once_are_one_and_a_refusal(
 
 
 @pytest.mark.parametrize("killed", ["before its files went", "after its files went"])
-async def test_a_removal_that_a_kill_interrupted_is_finished_or_taken_back(
+async def test_an_interrupted_removal_is_completed_or_rolled_back(
     killed: str, make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -191,13 +191,13 @@ async def test_a_removal_that_a_kill_interrupted_is_finished_or_taken_back(
         repository.git("worktree", "remove", made.path)
     await workspace.removals.recover()
     if killed == "before its files went":
-        assert _now(workspace, made).status == "ready"
+        assert _current(workspace, made).status == "ready"
     else:
         assert made.id not in workspace.store.state.worktrees
         assert repository.git("branch", "--list", "one") == ""
 
 
-async def test_a_hanging_git_leaves_it_as_it_was_when_the_removal_is_given_up(
+async def test_canceling_a_hanging_removal_leaves_the_worktree_unchanged(
     make: Maker, workspace: Workspace, fake_git: Callable[[str], None], tmp_path: Path
 ) -> None:
     made = await make("one")
@@ -211,18 +211,18 @@ async def test_a_hanging_git_leaves_it_as_it_was_when_the_removal_is_given_up(
             await asyncio.sleep(0.02)
         removing.cancel()
         await asyncio.gather(removing, return_exceptions=True)
-    assert _now(workspace, made).status == "ready"
+    assert _current(workspace, made).status == "ready"
     assert (Path(made.path) / "read.me").exists()
 
 
-# The archive's end -------------------------------------------------------------------------------
+# Retention ---------------------------------------------------------------------------------------
 
 
-async def test_what_is_archived_long_enough_goes_at_the_second_look(
+async def test_an_expired_worktree_is_deleted_at_the_second_sweep(
     make: Maker, workspace: Workspace
 ) -> None:
     made = await make("one")
-    await _archived(workspace, made, at=0)
+    await _archive(workspace, made, at=0)
     retention = _retention(workspace)
     await retention.sweep(8 * DAY, 0)
     assert made.id in workspace.store.state.worktrees
@@ -235,7 +235,7 @@ async def test_a_clock_that_jumps_ahead_and_back_deletes_nothing(
     make: Maker, workspace: Workspace
 ) -> None:
     made = await make("one")
-    await _archived(workspace, made, at=0)
+    await _archive(workspace, made, at=0)
     retention = _retention(workspace)
     await retention.sweep(30 * DAY, 0)
     await retention.sweep(1 * DAY, SWEEP_INTERVAL)
@@ -243,58 +243,58 @@ async def test_a_clock_that_jumps_ahead_and_back_deletes_nothing(
     assert made.id in workspace.store.state.worktrees
 
 
-async def test_an_archived_session_goes_with_its_messages_and_its_worktree_stays(
+async def test_an_expired_session_is_deleted_and_its_worktree_kept(
     make: Maker, workspace: Workspace
 ) -> None:
     made = await make("one")
     session = await create_session(workspace, made.id)
     await workspace.store.accept(SessionArchived(session_id=session.id, archived_at=0))
     retention = _retention(workspace)
-    for look in range(2):
-        await retention.sweep(8 * DAY, look * SWEEP_INTERVAL)
+    for sweep in range(2):
+        await retention.sweep(8 * DAY, sweep * SWEEP_INTERVAL)
     assert session.id not in workspace.store.state.sessions
     assert made.id in workspace.store.state.worktrees
 
 
-async def test_zero_days_keep_the_archive_for_ever(make: Maker, workspace: Workspace) -> None:
+async def test_zero_days_keep_the_archive_forever(make: Maker, workspace: Workspace) -> None:
     await update_preferences(workspace, {"archive_retention_days": 0})
     made = await make("one")
-    await _archived(workspace, made, at=0)
+    await _archive(workspace, made, at=0)
     retention = _retention(workspace)
-    for look in range(3):
-        await retention.sweep(9999 * DAY, look * SWEEP_INTERVAL)
+    for sweep in range(3):
+        await retention.sweep(9999 * DAY, sweep * SWEEP_INTERVAL)
     assert made.id in workspace.store.state.worktrees
 
 
-async def test_the_archive_keeps_what_would_be_lost_and_says_so_once(
-    make: Maker, workspace: Workspace, told: Told, eventually: Eventually
+async def test_retention_keeps_worktrees_with_unmerged_work_and_reports_it_once(
+    make: Maker, workspace: Workspace, event_log: EventLog, eventually: Eventually
 ) -> None:
     made = await make("one")
     (Path(made.path) / "precious").write_text("text")
-    await _archived(workspace, made, at=0)
+    await _archive(workspace, made, at=0)
     retention = _retention(workspace)
-    for look in range(4):
-        await retention.sweep(8 * DAY, look * SWEEP_INTERVAL)
-    await eventually(lambda: told.task("retention") is not None)
-    assert [t.task for t in told.tasks].count("retention") == 1
-    assert "'one' was not deleted from the archive" in told.tasks[-1].detail
+    for sweep in range(4):
+        await retention.sweep(8 * DAY, sweep * SWEEP_INTERVAL)
+    await eventually(lambda: event_log.last_task("retention") is not None)
+    assert [t.task for t in event_log.tasks].count("retention") == 1
+    assert "'one' was not deleted from the archive" in event_log.tasks[-1].detail
     assert (Path(made.path) / "precious").exists()
 
 
-async def _archived(workspace: Workspace, worktree: Worktree, at: float) -> None:
-    put_away = worktree.model_copy(update={"archived_at": at})
-    await workspace.store.accept(WorktreeArchived(worktree=put_away))
+async def _archive(workspace: Workspace, worktree: Worktree, at: float) -> None:
+    archived = worktree.model_copy(update={"archived_at": at})
+    await workspace.store.accept(WorktreeArchived(worktree=archived))
 
 
 def _retention(workspace: Workspace) -> Retention:
     return Retention(workspace.store, workspace.removals, workspace.chats.end_agent)
 
 
-def _now(workspace: Workspace, worktree: Worktree) -> Worktree:
+def _current(workspace: Workspace, worktree: Worktree) -> Worktree:
     return workspace.store.state.worktrees[worktree.id]
 
 
-async def test_what_would_be_lost_is_told_before_anything_is(
+async def test_removal_losses_list_files_commits_and_sessions(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")

@@ -1,4 +1,4 @@
-"""Worktrees renamed with branch and folder: whole, or as they were, also after a kill."""
+"""Renaming a worktree with its branch and folder, completely or not at all, even after a kill."""
 
 import asyncio
 import shutil
@@ -18,11 +18,11 @@ from model.worktrees.renaming import recover
 from tests import fakes
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.model.worktrees.conftest import Maker
 
 
-async def test_a_rename_takes_name_branch_and_folder_along(
+async def test_a_rename_changes_name_branch_and_folder(
     make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
 ) -> None:
     made = await make("one")
@@ -93,7 +93,7 @@ async def test_a_refused_rename_changes_nothing(
     assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
 
 
-async def test_a_folder_that_cannot_move_gives_the_branch_its_name_back(
+async def test_a_folder_that_cannot_be_moved_rolls_back_the_branch(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -105,7 +105,7 @@ async def test_a_folder_that_cannot_move_gives_the_branch_its_name_back(
 
 
 @pytest.mark.parametrize("killed", ["before git", "after the branch", "after the folder"])
-async def test_a_renaming_that_a_kill_interrupted_is_finished_or_forgotten(
+async def test_an_interrupted_rename_is_completed_or_discarded(
     killed: str, make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
 ) -> None:
     made = await make("one")
@@ -126,7 +126,7 @@ async def test_a_renaming_that_a_kill_interrupted_is_finished_or_forgotten(
     assert repository.git("branch", "--show-current", cwd=Path(now.path)) == name
 
 
-async def test_a_kill_in_a_repository_that_is_gone_keeps_nothing_from_starting(
+async def test_recovery_of_a_rename_succeeds_without_the_repository(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     made = await make("one")
@@ -137,7 +137,7 @@ async def test_a_kill_in_a_repository_that_is_gone_keeps_nothing_from_starting(
     assert workspace.store.state.worktrees[made.id].renaming_to is None
 
 
-async def test_while_it_is_renamed_nothing_else_takes_hold_of_it(
+async def test_other_commands_are_refused_during_a_rename(
     make: Maker,
     workspace: Workspace,
     fake_git: Callable[[str], None],
@@ -155,14 +155,14 @@ async def test_while_it_is_renamed_nothing_else_takes_hold_of_it(
     for command in (archive_worktree, remove_worktree):
         with pytest.raises(SpinneyError, match="is being renamed"):
             await command(workspace, made.id)
-    # Git's branch has its new name by now, and a look at it must not be taken for a switch by hand.
+    # The branch has its new name by now; a refresh must not mistake this for a manual switch.
     await fetch_worktrees_status(workspace, made.project_id)
     (tmp_path / "go").touch()
     assert (await renaming).branch == "two"
     assert workspace.store.state.worktrees[stacked.id].base_branch == "two"
 
 
-async def test_a_refused_renaming_leaves_no_note(make: Maker, workspace: Workspace) -> None:
+async def test_a_refused_rename_is_not_pending(make: Maker, workspace: Workspace) -> None:
     made = await make("one")
     (Path(made.path).parent / "two").mkdir()
     with pytest.raises(SpinneyError, match="Worktree path already exists"):

@@ -1,4 +1,4 @@
-"""A repository's scripts: only trusted text runs, its output is kept, nothing of it is left."""
+"""Scripts of repositories: only trusted ones run, output is kept, and processes are ended."""
 
 import asyncio
 import json
@@ -26,15 +26,15 @@ from model.domain.scripts import Script
 from model.runtime.workspace import Workspace
 from model.scripts import process, runner
 from tests.conftest import Eventually
-from tests.model.backends.agents import becomes, lives
-from tests.model.git.made_repository import Repository
-from tests.model.worktrees.conftest import Maker, Told
+from tests.model.backends.agents import is_running, wait_until
+from tests.model.git.repository import Repository
+from tests.model.worktrees.conftest import EventLog, Maker
 from tests.patience import PATIENCE
 
 
 @pytest.fixture
 async def added(workspace: Workspace, repository: Repository) -> Project:
-    """A project whose repository has scripts when it is added."""
+    """A project whose repository already has scripts when it is added."""
     _commit(
         repository,
         setup='touch was-set-up; env | sort; echo "set up $SPINNEY_BRANCH"',
@@ -44,10 +44,10 @@ async def added(workspace: Workspace, repository: Repository) -> Project:
     return await add_project(workspace, str(repository.root))
 
 
-async def test_the_setup_runs_in_a_new_worktree_with_its_facts(
-    make: Maker, workspace: Workspace, repository: Repository, told: Told
+async def test_the_setup_runs_in_a_new_worktree_with_its_environment(
+    make: Maker, workspace: Workspace, repository: Repository, event_log: EventLog
 ) -> None:
-    made = await _set_up(make, told)
+    made = await _create_with_setup(make, event_log)
     ran = await get_script_output(workspace, made.id, "setup")
     assert (Path(made.path) / "was-set-up").exists()
     assert (ran.status, ran.exit_code) == ("completed", 0)
@@ -55,19 +55,19 @@ async def test_the_setup_runs_in_a_new_worktree_with_its_facts(
         assert f"{prefix}_WORKSPACE_PATH={made.path}\n" in ran.output
         assert f"{prefix}_ROOT_PATH={repository.root}\n" in ran.output
         assert f"{prefix}_BRANCH=one\n" in ran.output
-    task = told.task("setup")
+    task = event_log.last_task("setup")
     assert task is not None
     assert (task.ok, task.worktree_id) == (True, made.id)
     assert "set up one" in task.detail
 
 
 async def test_a_failing_setup_keeps_the_worktree_and_shows_its_output(
-    make: Maker, workspace: Workspace, told: Told
+    make: Maker, workspace: Workspace, event_log: EventLog
 ) -> None:
     await _save(workspace, make.project, setup="echo 'no network'; exit 3")
     await _commit_saved(make)
-    made = await _set_up(make, told)
-    task = told.task("setup")
+    made = await _create_with_setup(make, event_log)
+    task = event_log.last_task("setup")
     assert task is not None
     assert not task.ok
     assert "exit code 3" in task.detail
@@ -75,12 +75,12 @@ async def test_a_failing_setup_keeps_the_worktree_and_shows_its_output(
     assert workspace.store.state.worktrees[made.id].status == "ready"
 
 
-async def test_a_changed_text_is_held_until_it_is_trusted(
-    make: Maker, workspace: Workspace, repository: Repository, told: Told
+async def test_a_changed_script_does_not_run_until_it_is_trusted(
+    make: Maker, workspace: Workspace, repository: Repository, event_log: EventLog
 ) -> None:
     _commit(repository, setup="touch evil")
-    made = await _set_up(make, told)
-    task = told.task("setup")
+    made = await _create_with_setup(make, event_log)
+    task = event_log.last_task("setup")
     assert task is not None
     assert not task.ok
     assert "is not the one that was trusted" in task.detail
@@ -93,14 +93,14 @@ async def test_a_changed_text_is_held_until_it_is_trusted(
     assert [(s.name, s.text, s.trusted) for s in shown] == [("setup", "touch evil", False)]
     await trust_project_scripts(workspace, make.project.id, [shown[0].hash])
     await run_worktree_script(workspace, made.id, "setup")
-    await make.eventually(lambda: bool((task := told.task("setup")) and task.ok))
+    await make.eventually(lambda: bool((task := event_log.last_task("setup")) and task.ok))
     assert (Path(made.path) / "evil").exists()
 
 
-async def test_trust_in_one_text_is_no_trust_in_the_next(
-    make: Maker, workspace: Workspace, told: Told
+async def test_trust_applies_only_to_the_text_that_was_shown(
+    make: Maker, workspace: Workspace, event_log: EventLog
 ) -> None:
-    made = await _set_up(make, told)
+    made = await _create_with_setup(make, event_log)
     config = Path(made.path) / "spinney.json"
     config.write_text(json.dumps({"scripts": {"run": "touch first"}}))
     seen = await get_project_scripts(workspace, make.project.id, made.id)
@@ -110,20 +110,20 @@ async def test_trust_in_one_text_is_no_trust_in_the_next(
         await run_worktree_script(workspace, made.id, "run")
 
 
-HIDING = {
+HIDDEN_TEXT = {
     "# \x1b]0;\ntouch made\n# \x07done": r"line 1 contains the character ␛ \(U\+001B\)",
     "touch made\r\n": r"line 1 contains the character ␍ \(U\+000D\)",
     "touch made\necho \u202e": r"line 2 contains the character U\+202E",
     "touch made \U000e0041": r"line 1 contains the character U\+E0041",
 }
-"""Scripts that are not what they look like, and what is said of them."""
+"""Scripts with characters that hide text, and the expected error."""
 
 
-@pytest.mark.parametrize(("text", "words"), HIDING.items())
-async def test_a_script_that_hides_something_never_runs_and_is_never_trusted(
-    make: Maker, workspace: Workspace, told: Told, text: str, words: str
+@pytest.mark.parametrize(("text", "words"), HIDDEN_TEXT.items())
+async def test_a_script_with_hidden_text_is_never_run_or_trusted(
+    make: Maker, workspace: Workspace, event_log: EventLog, text: str, words: str
 ) -> None:
-    made = await _set_up(make, told)
+    made = await _create_with_setup(make, event_log)
     config = Path(made.path) / "spinney.json"
     config.write_text(json.dumps({"scripts": {"run": text}}))
     (seen,) = await get_project_scripts(workspace, make.project.id, made.id)
@@ -136,7 +136,7 @@ async def test_a_script_that_hides_something_never_runs_and_is_never_trusted(
         assert refused.value.error_type == "forbidden"
     project = workspace.store.state.projects[make.project.id]
     trusting = project.model_copy(update={"trusted_scripts": [seen.hash]})
-    await workspace.store.accept(ProjectUpdated(project=trusting))  # as an older version may have
+    await workspace.store.accept(ProjectUpdated(project=trusting))  # possible in older versions
     with pytest.raises(SpinneyError, match=words):
         await run_worktree_script(workspace, made.id, "run")
     texts = ScriptTexts(run=text)
@@ -146,16 +146,16 @@ async def test_a_script_that_hides_something_never_runs_and_is_never_trusted(
 
 
 async def test_the_same_text_under_another_name_is_another_script(
-    make: Maker, workspace: Workspace, told: Told
+    make: Maker, workspace: Workspace, event_log: EventLog
 ) -> None:
-    made = await _set_up(make, told)
+    made = await _create_with_setup(make, event_log)
     teardown_as_run = json.dumps({"scripts": {"run": "touch ../torn-down"}})
     (Path(made.path) / "spinney.json").write_text(teardown_as_run)
     with pytest.raises(SpinneyError, match="is not the one that was trusted"):
         await run_worktree_script(workspace, made.id, "run")
 
 
-async def test_what_is_saved_through_spinney_is_trusted_and_the_rest_of_the_file_stays(
+async def test_saved_scripts_are_trusted_and_the_rest_of_the_file_is_kept(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     path = repository.root / "spinney.json"
@@ -165,7 +165,7 @@ async def test_what_is_saved_through_spinney_is_trusted_and_the_rest_of_the_file
     assert [(script.name, script.trusted) for script in saved] == [("setup", True), ("run", False)]
 
 
-async def test_jean_json_counts_where_there_is_no_spinney_json(
+async def test_jean_json_is_read_if_there_is_no_spinney_json(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     (repository.root / "spinney.json").rename(repository.root / "jean.json")
@@ -177,7 +177,7 @@ async def test_jean_json_counts_where_there_is_no_spinney_json(
 @pytest.mark.parametrize(
     "text", ["{", "[]", '{"scripts": []}', '{"scripts": {"run": 1}}', "[" * 100_000, "\0"]
 )
-async def test_a_config_file_that_makes_no_sense_is_told_by_its_name(
+async def test_the_error_for_an_invalid_config_file_names_it(
     text: str, make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     (repository.root / "spinney.json").write_text(text)
@@ -186,11 +186,11 @@ async def test_a_config_file_that_makes_no_sense_is_told_by_its_name(
     assert "recursion" not in refused.value.message
 
 
-async def test_of_a_huge_config_file_no_more_is_read_than_one_may_have(
+async def test_a_huge_config_file_is_refused_without_being_read_completely(
     workspace: Workspace, repository: Repository
 ) -> None:
     with (repository.root / "spinney.json").open("wb") as file:
-        file.truncate(60_000_000)  # and a few kilobytes in the repository
+        file.truncate(60_000_000)  # a few kilobytes in the repository
     repository.git("add", "--all")
     repository.git("commit", "--quiet", "-m", "Much of nothing")
     tracemalloc.start()
@@ -203,35 +203,37 @@ async def test_of_a_huge_config_file_no_more_is_read_than_one_may_have(
         await get_project_scripts(workspace, project.id)
 
 
-async def test_a_script_that_runs_is_stopped_with_all_that_it_started(
-    make: Maker, workspace: Workspace, told: Told, tmp_path: Path
+async def test_a_script_is_stopped_with_its_child_processes(
+    make: Maker, workspace: Workspace, event_log: EventLog, tmp_path: Path
 ) -> None:
-    made = await _set_up(make, told)
-    await _trusted_run(workspace, make.project, made, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
+    made = await _create_with_setup(make, event_log)
+    await _trust_run_script(
+        workspace, make.project, made, f"sleep 600 & echo $! > {tmp_path}/pid; wait"
+    )
     started = await run_worktree_script(workspace, made.id)
     assert started.status == "running"
-    child = await _pid(tmp_path / "pid")
+    child = await _read_pid(tmp_path / "pid")
     with pytest.raises(SpinneyError, match="already running"):
         await run_worktree_script(workspace, made.id)
     await stop_worktree_script(workspace, made.id)
-    await becomes(lambda: not lives(child))
+    await wait_until(lambda: not is_running(child))
     outcome = await get_script_output(workspace, made.id, "run")
     assert outcome.status == "stopped"
 
 
-async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_stopped(
-    make: Maker, workspace: Workspace, told: Told, monkeypatch: pytest.MonkeyPatch
+async def test_a_script_stopped_before_its_start_is_saved_ends_as_stopped(
+    make: Maker, workspace: Workspace, event_log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = await _set_up(make, told)
+    made = await _create_with_setup(make, event_log)
     keep, begun, may_write = runner.ScriptRunner._save, threading.Event(), threading.Event()
 
-    def late(self: runner.ScriptRunner, ran: runner.ScriptRun) -> None:
+    def delay(self: runner.ScriptRunner, ran: runner.ScriptRun) -> None:
         if ran.status == "running":
             begun.set()
             assert may_write.wait(PATIENCE)
         keep(self, ran)
 
-    monkeypatch.setattr(runner.ScriptRunner, "_save", late)
+    monkeypatch.setattr(runner.ScriptRunner, "_save", delay)
     await run_worktree_script(workspace, made.id)
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     stopping = asyncio.create_task(stop_worktree_script(workspace, made.id))
@@ -243,35 +245,39 @@ async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_sto
 
 
 async def test_stopping_spinney_ends_its_scripts(
-    make: Maker, workspace: Workspace, told: Told, tmp_path: Path
+    make: Maker, workspace: Workspace, event_log: EventLog, tmp_path: Path
 ) -> None:
-    made = await _set_up(make, told)
-    await _trusted_run(workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600")
+    made = await _create_with_setup(make, event_log)
+    await _trust_run_script(
+        workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600"
+    )
     await run_worktree_script(workspace, made.id)
-    pid = await _pid(tmp_path / "pid")
+    pid = await _read_pid(tmp_path / "pid")
     await workspace.stop()
-    assert not lives(pid)
+    assert not is_running(pid)
 
 
 async def test_removing_the_project_ends_its_scripts(
-    make: Maker, workspace: Workspace, told: Told, tmp_path: Path
+    make: Maker, workspace: Workspace, event_log: EventLog, tmp_path: Path
 ) -> None:
-    made = await _set_up(make, told)
-    await _trusted_run(workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600")
+    made = await _create_with_setup(make, event_log)
+    await _trust_run_script(
+        workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600"
+    )
     await run_worktree_script(workspace, made.id)
-    pid = await _pid(tmp_path / "pid")
+    pid = await _read_pid(tmp_path / "pid")
     await remove_project(workspace, make.project.id)
-    assert not lives(pid)
+    assert not is_running(pid)
     assert Path(made.path).exists()
 
 
-async def test_a_script_beyond_its_time_or_its_output_is_ended(
+async def test_a_script_that_exceeds_the_time_or_output_limit_is_ended(
     make: Maker,
     workspace: Workspace,
-    told: Told,
+    event_log: EventLog,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = await _set_up(make, told)
+    made = await _create_with_setup(make, event_log)
     monkeypatch.setattr(process, "OUTPUT_LIMIT", 1000)
     monkeypatch.setattr(process, "_CHECK_INTERVAL", 0.05)
     for text, limit, words in (
@@ -288,17 +294,17 @@ async def test_a_script_beyond_its_time_or_its_output_is_ended(
 
 
 async def test_the_teardown_runs_before_a_worktree_is_deleted(
-    make: Maker, workspace: Workspace, told: Told
+    make: Maker, workspace: Workspace, event_log: EventLog
 ) -> None:
-    made = await _set_up(make, told)
-    await _clean(made)
+    made = await _create_with_setup(make, event_log)
+    await _remove_setup_file(made)
     await remove_worktree(workspace, made.id)
     assert (Path(made.path).parent / "torn-down").exists()
     assert not (workspace.directories.data / "scripts" / made.id).exists()
 
 
 async def test_a_failing_teardown_stops_a_deletion_unless_forced(
-    make: Maker, workspace: Workspace, repository: Repository, told: Told
+    make: Maker, workspace: Workspace, repository: Repository, event_log: EventLog
 ) -> None:
     await _save(workspace, make.project, setup=None, teardown="echo busy; exit 1")
     await _commit_saved(make)
@@ -311,7 +317,7 @@ async def test_a_failing_teardown_stops_a_deletion_unless_forced(
     assert not Path(made.path).exists()
 
 
-async def test_a_held_teardown_stops_a_deletion(
+async def test_an_untrusted_teardown_stops_a_deletion(
     make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     _commit(repository, teardown="touch ../evil")
@@ -323,9 +329,7 @@ async def test_a_held_teardown_stops_a_deletion(
 
 
 @pytest.mark.parametrize("damage", ["", "[7]", "{}", '{"status": "tired"}'])
-async def test_a_damaged_outcome_counts_as_none(
-    workspace: Workspace, make: Maker, damage: str
-) -> None:
+async def test_a_damaged_outcome_is_ignored(workspace: Workspace, make: Maker, damage: str) -> None:
     made = await make("one")
     place = workspace.directories.scripts / made.id
     place.mkdir(parents=True, exist_ok=True)
@@ -334,8 +338,12 @@ async def test_a_damaged_outcome_counts_as_none(
         await get_script_output(workspace, made.id, "run")
 
 
-async def test_there_may_be_no_scripts_at_all(
-    workspace: Workspace, make: Maker, repository: Repository, told: Told, eventually: Eventually
+async def test_a_repository_may_have_no_scripts(
+    workspace: Workspace,
+    make: Maker,
+    repository: Repository,
+    event_log: EventLog,
+    eventually: Eventually,
 ) -> None:
     repository.git("rm", "--quiet", "spinney.json")
     repository.git("commit", "--quiet", "--message", "none")
@@ -344,17 +352,17 @@ async def test_there_may_be_no_scripts_at_all(
         await run_worktree_script(workspace, made.id)
     with pytest.raises(SpinneyError, match="has not run here"):
         await get_script_output(workspace, made.id, "run")
-    assert told.task("setup") is None
+    assert event_log.last_task("setup") is None
 
 
 def _commit(repository: Repository, **scripts: str) -> None:
     repository.commit("spinney.json", json.dumps({"scripts": scripts}))
 
 
-async def _set_up(make: Maker, told: Told) -> Worktree:
-    """A worktree whose setup has ended, however."""
+async def _create_with_setup(make: Maker, event_log: EventLog) -> Worktree:
+    """Create a worktree and wait for the end of its setup, successful or not."""
     made = await make("one")
-    await make.eventually(lambda: told.task("setup") is not None)
+    await make.eventually(lambda: event_log.last_task("setup") is not None)
     return made
 
 
@@ -368,7 +376,7 @@ async def _commit_saved(make: Maker) -> None:
     root.git("commit", "--quiet", "--all", "--message", "scripts")
 
 
-async def _trusted_run(
+async def _trust_run_script(
     workspace: Workspace, project: Project, worktree: Worktree, text: str
 ) -> None:
     config = json.dumps({"scripts": {"run": text}})
@@ -376,21 +384,21 @@ async def _trusted_run(
     await trust_project_scripts(workspace, project.id)
 
 
-async def _clean(worktree: Worktree) -> None:
+async def _remove_setup_file(worktree: Worktree) -> None:
     (Path(worktree.path) / "was-set-up").unlink()
 
 
-async def _pid(path: Path) -> int:
+async def _read_pid(path: Path) -> int:
     async with asyncio.timeout(PATIENCE):
         while not (path.exists() and path.read_text().strip()):
             await asyncio.sleep(0.02)
     return int(path.read_text())
 
 
-async def test_a_worktree_tells_which_of_its_scripts_run(
-    make: Maker, workspace: Workspace, told: Told, eventually: Eventually
+async def test_a_worktree_lists_its_running_scripts(
+    make: Maker, workspace: Workspace, event_log: EventLog, eventually: Eventually
 ) -> None:
-    made = await _set_up(make, told)
+    made = await _create_with_setup(make, event_log)
 
     def running_now() -> list[str]:
         return list(workspace.store.state.worktrees[made.id].running_scripts)
@@ -400,7 +408,7 @@ async def test_a_worktree_tells_which_of_its_scripts_run(
     assert running_now() == ["run"]
     await stop_worktree_script(workspace, made.id)
     await eventually(lambda: running_now() == [])
-    # What a kill left behind is forgotten at the next start.
+    # Scripts that were running at a kill are cleared at the next start.
     left = workspace.store.state.worktrees[made.id].model_copy(update={"running_scripts": ["run"]})
     workspace.store.record(WorktreeUpdated(worktree=left))
     workspace.scripts.recover()

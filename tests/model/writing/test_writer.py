@@ -1,4 +1,4 @@
-"""An agent asked once for a short text: what it is told, and everything that can go wrong."""
+"""Short texts written by an agent: the prompt, the answer, and what can go wrong."""
 
 import asyncio
 from collections.abc import Iterable
@@ -22,16 +22,16 @@ MATERIAL = {"commits": "Teach the otter to swim", "template": ""}
 WRITTEN = "<title>Let otters swim</title>\n<body>\nThey can.\n</body>"
 
 
-def says(*texts: str) -> Script:
+def answer_with(*texts: str) -> Script:
     def script(_: base.Prompt) -> Iterable[base.AgentEvent]:
-        for place, text in enumerate(texts):
-            yield base.TextDelta(f"block {place}", text)
+        for number, text in enumerate(texts):
+            yield base.TextDelta(f"block {number}", text)
         yield DONE
 
     return script
 
 
-def tells(*events: base.AgentEvent) -> Script:
+def emit(*events: base.AgentEvent) -> Script:
     return lambda _: events
 
 
@@ -41,36 +41,36 @@ async def write(workspace: Workspace, worktree: Worktree) -> dict[str, str]:
 
 
 async def only_agent(workspace: Workspace, backend: FakeBackend) -> FakeAgent:
-    """The agent that was asked, when all is over."""
+    """Close the writer and return the only agent that it started."""
     await workspace.writer.close()
     (agent,) = backend.agents.values()
     return agent
 
 
-async def test_the_parts_of_the_answer_are_given_back(
+async def test_the_parts_of_the_answer_are_returned(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.script = says(WRITTEN)
+    backend.script = answer_with(WRITTEN)
     assert await write(workspace, worktree) == {"title": "Let otters swim", "body": "They can."}
 
 
-async def test_the_agent_is_told_the_task_the_material_and_the_form(
+async def test_the_prompt_contains_the_task_the_material_and_the_form(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.script = says(WRITTEN)
+    backend.script = answer_with(WRITTEN)
     await write(workspace, worktree)
     agent = await only_agent(workspace, backend)
     ((_, prompt), _) = agent.calls
     assert str(prompt).startswith(DEFAULT_PROMPTS["pr_content"])
     assert "<commits>\nTeach the otter to swim\n</commits>" in str(prompt)
-    assert "<template>" not in str(prompt)  # there is none
+    assert "<template>" not in str(prompt)  # the material has no template
     assert str(prompt).endswith("<title>\n…\n</title>\n<body>\n…\n</body>")
 
 
-async def test_it_is_launched_for_a_text_alone_and_leaves_no_session(
+async def test_the_agent_is_launched_for_text_only_and_leaves_no_session(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.script = says(WRITTEN)
+    backend.script = answer_with(WRITTEN)
     before = workspace.bus.seq
     await write(workspace, worktree)
     launch = (await only_agent(workspace, backend)).launch
@@ -86,10 +86,10 @@ async def test_it_is_launched_for_a_text_alone_and_leaves_no_session(
     assert workspace.bus.seq == before
 
 
-async def test_a_persons_own_prompt_model_and_language_hold(
+async def test_the_users_prompt_model_and_language_are_used(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.script = says(WRITTEN)
+    backend.script = answer_with(WRITTEN)
     changes = {
         "magic_prompts": {"pr_content": "Write it as a haiku."},
         "magic_prompt_models": {"pr_content_model": "a-model-of-my-own"},
@@ -100,14 +100,14 @@ async def test_a_persons_own_prompt_model_and_language_hold(
     agent = await only_agent(workspace, backend)
     prompt = str(agent.calls[0][1])
     assert prompt.startswith("Write it as a haiku.\n\nWrite in this language: Finnish.\n")
-    assert prompt.endswith("</body>")  # the form is not theirs to lose
+    assert prompt.endswith("</body>")  # the required form is kept
     assert agent.launch.settings.model == "a-model-of-my-own"
 
 
-async def test_no_word_of_the_material_reads_as_a_mention_of_a_file(
+async def test_words_of_the_material_are_not_mentions_of_files(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.script = lambda prompt: says(
+    backend.script = lambda prompt: answer_with(
         f"<title>Add {prompt.text.split('<differences>')[1].split()[1]}</title>"
     )(prompt)
     material = {"differences": "+ @/etc/passwd"}
@@ -118,21 +118,21 @@ async def test_no_word_of_the_material_reads_as_a_mention_of_a_file(
 
 
 UNUSABLE = {
-    "nothing": says(""),
-    "words without the form": says("A fine title\n\nAnd a body"),
-    "half of the form": says("<title>Let otters swim</title>"),
-    "an empty part": says("<title> </title><body>They can.</body>"),
-    "the prompt again": lambda prompt: says(prompt.text)(prompt),
-    "a text without end": says("<title>x</title><body>" + "otter " * 20_000),
-    "a plan": tells(base.PlanProposed("plan-1", WRITTEN)),
-    "a question": tells(base.QuestionAsked("question-1", (Question(question="Which?"),))),
-    "a request for a tool": tells(base.PermissionRequested("permission-1", "Bash", {})),
-    "a failure": tells(base.TurnFailed("The provider is overloaded.", "backend_error")),
+    "nothing": answer_with(""),
+    "words without the form": answer_with("A fine title\n\nAnd a body"),
+    "half of the form": answer_with("<title>Let otters swim</title>"),
+    "an empty part": answer_with("<title> </title><body>They can.</body>"),
+    "the prompt again": lambda prompt: answer_with(prompt.text)(prompt),
+    "a text without end": answer_with("<title>x</title><body>" + "otter " * 20_000),
+    "a plan": emit(base.PlanProposed("plan-1", WRITTEN)),
+    "a question": emit(base.QuestionAsked("question-1", (Question(question="Which?"),))),
+    "a request for a tool": emit(base.PermissionRequested("permission-1", "Bash", {})),
+    "a failure": emit(base.TurnFailed("The provider is overloaded.", "backend_error")),
 }
 
 
 @pytest.mark.parametrize("answer", UNUSABLE)
-async def test_what_cannot_be_used_is_an_error_and_the_program_is_closed(
+async def test_an_unusable_answer_is_an_error_and_the_agent_is_closed(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend, answer: str
 ) -> None:
     backend.script = UNUSABLE[answer]
@@ -153,17 +153,17 @@ async def test_what_cannot_be_used_is_an_error_and_the_program_is_closed(
         ("<title>T</title><body>a\x1b[31mb\r\nc</body>", "a␛[31mb\nc"),
     ],
 )
-async def test_what_stands_around_the_text_is_taken_off(
+async def test_text_around_the_answer_is_removed(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend, answer: str, body: str
 ) -> None:
-    backend.script = says(answer)
+    backend.script = answer_with(answer)
     assert (await write(workspace, worktree))["body"] == body
 
 
-async def test_thinking_and_dropped_blocks_are_no_part_of_the_text(
+async def test_thinking_and_dropped_blocks_are_not_part_of_the_text(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.script = tells(
+    backend.script = emit(
         base.TextDelta("thought", "<title>Hm</title>", "thinking"),
         base.TextDelta("first try", "<title>Let ott"),
         base.BlockDropped("first try"),
@@ -218,34 +218,34 @@ async def test_an_agent_that_dies_or_does_not_start_is_an_error(
 ) -> None:
     backend.script = silence
     asking = asyncio.create_task(write(workspace, worktree))
-    while not backend.agents:  # the task gets there without waiting for anything outside
+    while not backend.agents:  # the task gets there without external events
         await asyncio.sleep(0)
     next(iter(backend.agents.values())).die()
     with pytest.raises(SpinneyError, match="exited before it answered"):
         await asking
 
-    async def stumble(_: base.Launch) -> base.Agent:
+    async def fail(_: base.Launch) -> base.Agent:
         raise RuntimeError("a bug of the adapter")
 
-    monkeypatch.setattr(backend, "open", stumble)
+    monkeypatch.setattr(backend, "open", fail)
     with pytest.raises(SpinneyError, match="The agent failed"):
         await write(workspace, worktree)
 
 
-async def test_whoever_stops_waiting_leaves_no_program(
+async def test_a_canceled_request_closes_the_agent(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
     backend.script = silence
     asking = asyncio.create_task(write(workspace, worktree))
-    while not backend.agents:  # the task gets there without waiting for anything outside
+    while not backend.agents:  # the task gets there without external events
         await asyncio.sleep(0)
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
     assert (await only_agent(workspace, backend)).closed
 
 
-class Others(FakeBackend):
-    """Another agent program, with a state of its own."""
+class OtherBackend(FakeBackend):
+    """Another backend, with the given result of `probe`."""
 
     found = base.Probe(program="/bin/true", signed_in=True)
 
@@ -254,11 +254,11 @@ class Others(FakeBackend):
 
 
 @pytest.fixture
-def other(workspace: Workspace) -> Others:
-    made = Others("backend_b", script=says(WRITTEN))
+def other(workspace: Workspace) -> OtherBackend:
+    backend = OtherBackend("backend_b", script=answer_with(WRITTEN))
     assert isinstance(workspace.backends, dict)
-    workspace.backends["backend_b"] = made
-    return made
+    workspace.backends["backend_b"] = backend
+    return backend
 
 
 @pytest.mark.parametrize(
@@ -270,18 +270,18 @@ def other(workspace: Workspace) -> Others:
         ("backend_a", "backend_b", "backend_b", False),
     ],
 )
-async def test_the_prompts_agent_comes_before_the_projects_before_the_persons(
+async def test_the_agent_is_that_of_the_prompt_or_the_project_or_the_user(
     workspace: Workspace,
     project: Project,
     worktree: Worktree,
     backend: FakeBackend,
-    other: Others,
+    other: OtherBackend,
     prompts: str | None,
     projects: str | None,
     persons: str,
     asked: bool,
 ) -> None:
-    backend.script = says(WRITTEN)
+    backend.script = answer_with(WRITTEN)
     chosen = project.model_copy(update={"default_backend": projects})
     await workspace.store.accept(ProjectUpdated(project=chosen))
     changes = {
@@ -293,8 +293,8 @@ async def test_the_prompts_agent_comes_before_the_projects_before_the_persons(
     assert (len(other.agents), len(backend.agents)) == ((1, 0) if asked else (0, 1))
 
 
-async def test_another_agent_gets_its_own_model_in_the_place_of_a_preset_it_has_not(
-    workspace: Workspace, worktree: Worktree, other: Others
+async def test_another_agent_uses_its_own_model_instead_of_a_preset_it_lacks(
+    workspace: Workspace, worktree: Worktree, other: OtherBackend
 ) -> None:
     changes = {
         "magic_prompt_backends": {"pr_content_backend": "backend_b"},
@@ -308,7 +308,7 @@ async def test_another_agent_gets_its_own_model_in_the_place_of_a_preset_it_has_
 
 
 async def test_another_agent_writes_small_texts_with_its_own_small_model(
-    workspace: Workspace, worktree: Worktree, other: Others
+    workspace: Workspace, worktree: Worktree, other: OtherBackend
 ) -> None:
     changes = {
         "magic_prompt_backends": {"pr_content_backend": "backend_b"},
@@ -328,8 +328,8 @@ async def test_another_agent_writes_small_texts_with_its_own_small_model(
         (base.Probe(program="/bin/true", signed_in=True), True),
     ],
 )
-async def test_an_agent_is_there_that_is_installed_and_not_signed_out(
-    workspace: Workspace, worktree: Worktree, other: Others, found: base.Probe, there: bool
+async def test_an_agent_is_available_if_installed_and_not_signed_out(
+    workspace: Workspace, worktree: Worktree, other: OtherBackend, found: base.Probe, there: bool
 ) -> None:
     other.found = found
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_b"}}
@@ -337,9 +337,7 @@ async def test_an_agent_is_there_that_is_installed_and_not_signed_out(
     assert await workspace.writer.is_available("pr_content", worktree) is there
 
 
-async def test_an_agent_that_spinney_cannot_drive_is_not_there(
-    workspace: Workspace, worktree: Worktree
-) -> None:
+async def test_an_unknown_agent_is_not_available(workspace: Workspace, worktree: Worktree) -> None:
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_c"}}
     await update_preferences(workspace, changes)
     assert not await workspace.writer.is_available("pr_content", worktree)

@@ -1,4 +1,4 @@
-"""Worktrees with changes, and people who look at them."""
+"""Worktrees with changes."""
 
 import subprocess
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.page.diff.tree import BOTH_ENDS, NUMBERS, Tree
+from tests.page.diff.work_tree import BOTH_ENDS, NUMBERS, WorkTree
 
 
 @pytest.fixture
 def repository(repository: Path) -> Path:
-    """Somebody commits in it, and it has a remote."""
+    """A repository with a user's identity and a remote."""
     remote = repository.parent / "remote.git"
     for words in (
         ["config", "user.name", "Ada"],
@@ -25,13 +25,13 @@ def repository(repository: Path) -> Path:
 
 
 @pytest.fixture
-def tree(worktree: Any) -> Tree:
-    return Tree(worktree["id"], Path(worktree["path"]), worktree["project_id"])
+def tree(worktree: Any) -> WorkTree:
+    return WorkTree(worktree["id"], Path(worktree["path"]), worktree["project_id"])
 
 
 @pytest.fixture
-def two_hunks(tree: Tree) -> Tree:
-    """`list.txt` differs at both its ends."""
+def two_hunks(tree: WorkTree) -> WorkTree:
+    """A worktree whose `list.txt` has two hunks, one at each end."""
     tree.commit("list.txt", NUMBERS)
     tree.write("list.txt", BOTH_ENDS)
     return tree

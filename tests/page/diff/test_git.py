@@ -7,48 +7,55 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.page.diff.tree import Tree, button, file, sent_to, show, tell
-from tests.page.person import Hands
+from tests.page.diff.work_tree import (
+    WorkTree,
+    button,
+    file,
+    open_diff,
+    refresh_status,
+    wait_for_user_texts,
+)
+from tests.page.user_input import UserInput
 from tests.server.conftest import Socket
 
 
 async def test_changes_are_committed_and_pushed(
-    hands: Hands, two_hunks: Tree, other: Socket
+    user: UserInput, two_hunks: WorkTree, client: Socket
 ) -> None:
-    page, tree = hands.page, two_hunks
-    await show(page, tree)
-    await hands.press(button(page, "Stage list.txt"))
+    page, tree = user.page, two_hunks
+    await open_diff(page, tree)
+    await user.press(button(page, "Stage list.txt"))
     await expect(page.locator(".file")).to_have_count(0)
     tree.write("later.txt", "1\n")
-    await tell(other, tree)
+    await refresh_status(client, tree)
     await expect(file(page, "later.txt")).to_be_visible()
-    await hands.press(button(page, "Commit"))
+    await user.press(button(page, "Commit"))
     form = page.locator("form.git-form")
     await expect(form.get_by_role("radio", name="Staged changes: 1 file")).to_be_checked()
-    await hands.press(form.get_by_role("button", name="Commit", exact=True))
+    await user.press(form.get_by_role("button", name="Commit", exact=True))
     await expect(form.get_by_role("alert")).to_contain_text("Enter a commit message")
-    await hands.write(form.get_by_role("textbox", name="Commit message"), "Count in words")
+    await user.write(form.get_by_role("textbox", name="Commit message"), "Count in words")
     await page.reload()
-    await hands.press(button(page, "Commit"))
+    await user.press(button(page, "Commit"))
     await expect(form.get_by_role("textbox")).to_have_value("Count in words")
-    await hands.press(form.get_by_role("button", name="Commit", exact=True))
+    await user.press(form.get_by_role("button", name="Commit", exact=True))
     await expect(page.get_by_text("Committed as ")).to_be_visible()
     assert tree.git("log", "-1", "--format=%s").strip() == "Count in words"
     assert tree.git("status", "--porcelain").strip() == "?? later.txt"
-    await hands.press(button(page, "Push"))
+    await user.press(button(page, "Push"))
     await expect(page.get_by_text("Pushed.")).to_be_visible()
     branch = tree.git("branch", "--show-current").strip()
     assert tree.git("rev-parse", "HEAD") == tree.git("rev-parse", f"origin/{branch}")
 
 
-async def test_a_commit_is_cancelled_where_it_was_begun(
-    page: Page, two_hunks: Tree, repository: Path
+async def test_a_running_commit_can_be_canceled(
+    page: Page, two_hunks: WorkTree, repository: Path
 ) -> None:
     hook = repository / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\nexec sleep 600\n")
     hook.chmod(0o755)
-    await show(page, two_hunks)
+    await open_diff(page, two_hunks)
     await button(page, "Commit").click()
     form = page.locator("form.git-form")
     await form.get_by_role("textbox").fill("Never")
@@ -61,11 +68,11 @@ async def test_a_commit_is_cancelled_where_it_was_begun(
 
 
 @pytest.mark.parametrize("place", ["diff", "worktree"])
-async def test_a_conflict_is_given_to_a_session_or_called_off(
-    place: str, page: Page, tree: Tree, repository: Path, session: Any, other: Socket
+async def test_a_conflict_is_sent_to_a_session_and_the_merge_aborted(
+    place: str, page: Page, tree: WorkTree, repository: Path, session: Any, client: Socket
 ) -> None:
     tree.commit("README.md", "# Ours\n")
-    theirs = Tree("", repository)
+    theirs = WorkTree("", repository)
     theirs.commit("README.md", "# Theirs\n")
     theirs.git("push", "--quiet", "origin", "HEAD")
     await page.goto(f"/#/{place}/{tree.id}")
@@ -81,15 +88,15 @@ async def test_a_conflict_is_given_to_a_session_or_called_off(
         await expect(button(page, "Discard README.md")).to_have_count(0)
     await button(page, "Let the session resolve them").click()
     await expect(page.get_by_text("Sent to 'Fix the parser'.")).to_be_visible()
-    assert (await sent_to(other, session))[0].endswith("Files:\n- README.md")
+    assert (await wait_for_user_texts(client, session))[0].endswith("Files:\n- README.md")
     await button(stopped, "Abort the merge").click()
     await button(page.get_by_role("dialog"), "Abort the merge").click()
     await expect(stopped).to_be_hidden()
     assert tree.read("README.md") == "# Ours\n"
 
 
-async def test_a_refused_pull_request_keeps_what_was_written(
-    page: Page, tree: Tree, repository: Path
+async def test_a_rejected_pull_request_keeps_its_form(
+    page: Page, tree: WorkTree, repository: Path
 ) -> None:
     subprocess.run(["git", "remote", "remove", "origin"], cwd=repository, check=True)
     await page.goto(f"/#/worktree/{tree.id}")
@@ -105,7 +112,7 @@ async def test_a_refused_pull_request_keeps_what_was_written(
     await expect(form.get_by_role("checkbox", name="Draft")).to_be_checked()
 
 
-async def test_what_git_does_is_found_by_its_name(page: Page, two_hunks: Tree) -> None:
+async def test_git_commands_are_found_in_the_palette(page: Page, two_hunks: WorkTree) -> None:
     await page.goto(f"/#/worktree/{two_hunks.id}")
     await expect(button(page, "Push")).to_be_visible()
     await page.keyboard.press("Control+k")

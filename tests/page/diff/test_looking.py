@@ -1,13 +1,13 @@
-"""What a worktree changes, in the page: each kind of change, however large."""
+"""The changes view: each kind of change, columns, long lines, large files."""
 
 from playwright.async_api import Page, expect
 
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
-from tests.page.diff.tree import Tree, button, file, row, show
+from tests.page.diff.work_tree import WorkTree, button, file, open_diff, row
 
 
-async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -> None:
+async def test_every_kind_of_change_is_labeled(page: Page, tree: WorkTree) -> None:
     tree.write("gone.txt", "1\n")
     tree.write("old.py", "".join(f"a{n} = {n}\n" for n in range(20)))
     tree.write("run.sh", "echo\n")
@@ -18,7 +18,7 @@ async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -
     (tree.root / "gone.txt").unlink()
     (tree.root / "run.sh").chmod(0o755)
     tree.git("mv", "old.py", "moved.py")
-    await show(page, tree)
+    await open_diff(page, tree)
     await expect(file(page, "new one.py")).to_contain_text("untracked")
     await expect(file(page, "new one.py")).to_contain_text("+2")
     await expect(file(page, "gone.txt")).to_contain_text("deleted")
@@ -36,12 +36,12 @@ async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -
     await expect(button(page, "Stage README.md")).to_have_count(0)
 
 
-async def test_old_and_new_stand_beside_each_other_where_there_is_room(
-    open_page: OpenPage, two_hunks: Tree
+async def test_old_and_new_lines_are_side_by_side_on_a_wide_screen(
+    open_page: OpenPage, two_hunks: WorkTree
 ) -> None:
     wide, narrow = await open_page(), await open_page(screen=PHONE)
     for page in (wide, narrow):
-        await show(page, two_hunks)
+        await open_diff(page, two_hunks)
     halves = row(wide, "line three").locator(".half")
     await expect(halves).to_have_text(["3-line 3", "3+line three"])
     await expect(row(wide, "line three").locator(".word")).to_have_text(["3", "three"])
@@ -53,9 +53,9 @@ async def test_old_and_new_stand_beside_each_other_where_there_is_room(
     await expect(row(wide, "line three")).to_have_text("3+line three")
 
 
-async def test_a_long_line_scrolls_in_its_file_or_wraps(phone: Page, tree: Tree) -> None:
+async def test_a_long_line_scrolls_in_its_file_or_wraps(phone: Page, tree: WorkTree) -> None:
     tree.write("long.txt", "word " * 200 + "end\n")
-    await show(phone, tree)
+    await open_diff(phone, tree)
     code = row(phone, "end").locator(".code")
     line = await code.evaluate("(element) => element.getBoundingClientRect().height")
     await expect(row(phone, "end")).to_be_visible()
@@ -70,9 +70,9 @@ async def test_a_long_line_scrolls_in_its_file_or_wraps(phone: Page, tree: Tree)
     )
 
 
-async def test_a_large_file_is_closed_at_first_and_comes_in_parts(page: Page, tree: Tree) -> None:
+async def test_a_large_file_is_collapsed_and_loads_in_parts(page: Page, tree: WorkTree) -> None:
     tree.write("large.txt", "".join(f"number {n}\n" for n in range(2_400)))
-    await show(page, tree)
+    await open_diff(page, tree)
     fold = button(file(page, "large.txt"), "large.txt")
     await expect(fold).to_have_attribute("aria-expanded", "false")
     await fold.click()
@@ -85,11 +85,11 @@ async def test_a_large_file_is_closed_at_first_and_comes_in_parts(page: Page, tr
     await expect(page.locator(".file-body")).to_be_hidden()
 
 
-async def test_the_file_that_was_asked_for_is_found_on_whichever_side(
-    page: Page, two_hunks: Tree
+async def test_a_requested_file_is_found_among_staged_changes(
+    page: Page, two_hunks: WorkTree
 ) -> None:
     two_hunks.git("add", "list.txt")
     two_hunks.write("a.txt", "1\n")
-    await show(page, two_hunks, "?file=list.txt")
+    await open_diff(page, two_hunks, "?file=list.txt")
     await expect(button(page, "Staged")).to_have_attribute("aria-pressed", "true")
     await expect(button(file(page, "list.txt"), "list.txt")).to_be_focused()

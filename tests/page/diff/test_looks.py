@@ -1,28 +1,28 @@
-"""The changes on every screen: nothing beside its edge, nothing too small, nothing unnamed."""
+"""The changes view on every screen: no overflow, large touch targets, no axe violations."""
 
 import pytest
 from playwright.async_api import Page, expect
 
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
-from tests.page.diff.tree import Tree, button, row, show
-from tests.page.test_accessible import found_by_axe
+from tests.page.diff.work_tree import WorkTree, button, open_diff, row
+from tests.page.test_accessible import run_axe
 
-SMALL = """() => [...document.querySelectorAll(
+SMALL_TARGETS = """() => [...document.querySelectorAll(
   ".diff-view :is(button, a, select, textarea, summary, label)")]
   .map((element) => [element.textContent, element.getBoundingClientRect()])
   .filter(([, box]) => box.width && (box.width < 39.9 || box.height < 39.9))
   .map(([text, box]) => `${text}: ${box.width} × ${box.height}`)"""
 
-BESIDE = """() => [document.scrollingElement, document.getElementById("content")]
+OVERFLOW = """() => [document.scrollingElement, document.getElementById("content")]
   .map((element) => element.scrollWidth - element.clientWidth)"""
 
 
-async def with_everything(page: Page, tree: Tree) -> None:
-    """Lines that are marked, a comment, one that is written, a form, and a line without end."""
+async def show_everything(page: Page, tree: WorkTree) -> None:
+    """Open the changes with selected lines, two comments, a form and a very long line."""
     tree.write("a folder with a name/that is long enough/to leave the edge/of any phone.txt", "1\n")
     tree.write("wide.txt", "word" * 500 + "\n")
-    await show(page, tree)
+    await open_diff(page, tree)
     for text in ("Why? " * 30, ""):
         await row(page, "line three").locator(".no").last.click()
         await button(page, "Comment").click()
@@ -45,17 +45,19 @@ async def with_everything(page: Page, tree: Tree) -> None:
     ],
     ids=["320", "390", "800", "2560"],
 )
-async def test_everything_fits_and_can_be_hit(
-    open_page: OpenPage, two_hunks: Tree, screen: Screen
+async def test_everything_fits_and_touch_targets_are_large_enough(
+    open_page: OpenPage, two_hunks: WorkTree, screen: Screen
 ) -> None:
     page = await open_page(screen=screen)
-    await with_everything(page, two_hunks)
-    assert await page.evaluate(BESIDE) == [0, 0]
-    assert await page.evaluate(SMALL) == []
+    await show_everything(page, two_hunks)
+    assert await page.evaluate(OVERFLOW) == [0, 0]
+    assert await page.evaluate(SMALL_TARGETS) == []
 
 
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.longer)])
-async def test_axe_finds_nothing(open_page: OpenPage, two_hunks: Tree, scheme: str) -> None:
+async def test_axe_finds_no_violation(
+    open_page: OpenPage, two_hunks: WorkTree, scheme: str
+) -> None:
     page = await open_page(screen=Screen(1280, 800, scheme=scheme))
-    await with_everything(page, two_hunks)
-    assert await found_by_axe(page) == []
+    await show_everything(page, two_hunks)
+    assert await run_axe(page) == []

@@ -1,39 +1,39 @@
-"""Files and hunks are staged, discarded and brought back in the page."""
+"""Staging, discarding and restoring files and hunks in the page."""
 
 from playwright.async_api import Page, expect
 
-from tests.page.diff.tree import BOTH_ENDS, Tree, button, file, row, show
-from tests.page.person import Hands
+from tests.page.diff.work_tree import BOTH_ENDS, WorkTree, button, file, open_diff, row
+from tests.page.user_input import UserInput
 
 
-async def test_hunks_and_files_are_staged_discarded_and_brought_back(
-    hands: Hands, two_hunks: Tree
+async def test_hunks_and_files_are_staged_discarded_and_restored(
+    user: UserInput, two_hunks: WorkTree
 ) -> None:
-    page, tree = hands.page, two_hunks
-    await show(page, tree)
+    page, tree = user.page, two_hunks
+    await open_diff(page, tree)
     last = page.locator(".diff-row.hunk").nth(1)
-    await hands.press(last.get_by_role("button", name="Stage"))
+    await user.press(last.get_by_role("button", name="Stage"))
     await expect(page.locator(".diff-row.hunk")).to_have_count(1)
     assert "+line twenty-eight" in tree.git("diff", "--cached")
     assert "+line three" not in tree.git("diff", "--cached")
-    await hands.press(button(page, "Discard list.txt"))
+    await user.press(button(page, "Discard list.txt"))
     await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     assert "line 3\n" in tree.read("list.txt")
-    await hands.press(button(page, "Undo discard"))
+    await user.press(button(page, "Undo discard"))
     await expect(row(page, "line three")).to_be_visible()
     assert tree.read("list.txt") == BOTH_ENDS
     await expect(button(page, "Undo discard")).to_have_count(0)
-    await hands.press(button(page, "Stage all"))
+    await user.press(button(page, "Stage all"))
     await expect(page.locator(".file")).to_have_count(0)
-    await hands.press(button(page, "Staged"))
-    await hands.press(button(page, "Unstage list.txt"))
+    await user.press(button(page, "Staged"))
+    await user.press(button(page, "Unstage list.txt"))
     await expect(page.get_by_text("No staged changes.")).to_be_visible()
     assert tree.git("diff", "--cached") == ""
 
 
-async def test_a_discard_is_undone_from_where_it_is_told(page: Page, tree: Tree) -> None:
+async def test_a_discard_is_undone_from_its_toast(page: Page, tree: WorkTree) -> None:
     tree.write("new.txt", "precious\n")
-    await show(page, tree)
+    await open_diff(page, tree)
     await button(page, "Discard new.txt").click()
     await expect(page.locator(".toast")).to_contain_text("Discarded changes in 'new.txt'")
     assert not (tree.root / "new.txt").exists()
@@ -43,8 +43,8 @@ async def test_a_discard_is_undone_from_where_it_is_told(page: Page, tree: Tree)
     assert tree.read("new.txt") == "precious\n"
 
 
-async def test_letters_do_what_they_do_in_the_terminal(page: Page, two_hunks: Tree) -> None:
-    await show(page, two_hunks)
+async def test_letter_keys_work_as_in_the_terminal(page: Page, two_hunks: WorkTree) -> None:
+    await open_diff(page, two_hunks)
     await expect(row(page, "line three")).to_be_visible()
     await page.keyboard.press("n")
     await expect(button(file(page, "list.txt"), "list.txt")).to_be_focused()

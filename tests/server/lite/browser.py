@@ -1,4 +1,4 @@
-"""A browser without JavaScript: reads pages strictly, keeps a cookie, fills in forms."""
+"""A browser without JavaScript: parses pages strictly, keeps cookies, submits forms."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,39 +8,39 @@ from yarl import URL
 
 from server.app import Server
 from tests.server.conftest import TOKEN, base_url
-from tests.server.lite.strict_html import Read
+from tests.server.lite.strict_html import StrictPage
 
 
 @dataclass
-class Seen:
-    """An answer."""
+class Response:
+    """A response."""
 
     status: int
     headers: Any
     body: str
 
     @property
-    def page(self) -> Read:
-        """The page, which must be as HTML has it."""
-        return Read(self.body)
+    def page(self) -> StrictPage:
+        """The parsed page, which must be valid."""
+        return StrictPage(self.body)
 
     @property
-    def leads_to(self) -> str:
-        """Where it sends the browser."""
+    def location(self) -> str:
+        """The address of the redirect."""
         assert self.status == 303, (self.status, self.body)
         return str(self.headers["Location"])
 
 
 class Browser:
-    """One person's browser on one server."""
+    """A browser on one server."""
 
     def __init__(self, server: Server, http: aiohttp.ClientSession) -> None:
         self.url = base_url(server)
         self._http = http
         self.cookies: dict[str, str] = {}
 
-    async def ask(self, method: str, path: str, data: Any = None, **headers: str) -> Seen:
-        """One request, without following where it leads."""
+    async def request(self, method: str, path: str, data: Any = None, **headers: str) -> Response:
+        """Send a request, without following redirects."""
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookies:
             names["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -53,26 +53,26 @@ class Browser:
                     self.cookies[name] = morsel.value
                 else:
                     self.cookies.pop(name, None)
-            return Seen(response.status, response.headers, await response.text())
+            return Response(response.status, response.headers, await response.text())
 
-    async def see(self, path: str = "/lite") -> Read:
-        """A page that is there."""
-        seen = await self.ask("GET", path)
+    async def get_page(self, path: str = "/lite") -> StrictPage:
+        """Get a page, which must exist."""
+        seen = await self.request("GET", path)
         assert seen.status == 200, (seen.status, seen.body)
         return seen.page
 
-    async def submit(self, page: Read, name: str, /, **changed: str) -> Seen:
-        """Send a form of the page with these fields filled in or buttons pressed."""
+    async def submit(self, page: StrictPage, name: str, /, **changed: str) -> Response:
+        """Submit a form of the page with these fields or buttons."""
         form = page.form(name)
         fields = {**form.fields, **changed}
-        return await self.ask("POST", form.action, fields, Origin=self.url)
+        return await self.request("POST", form.action, fields, Origin=self.url)
 
-    async def done(self, page: Read, name: str, /, **changed: str) -> Read:
-        """Send a form that is taken; the page that it leads to."""
-        return await self.see((await self.submit(page, name, **changed)).leads_to)
+    async def submit_and_follow(self, page: StrictPage, name: str, /, **changed: str) -> StrictPage:
+        """Submit a form that must be accepted; returns the page it redirects to."""
+        return await self.get_page((await self.submit(page, name, **changed)).location)
 
-    async def sign_in(self, token: str = TOKEN, **changed: str) -> Seen:
-        """Fill in the token."""
-        seen = await self.ask("GET", "/lite")
+    async def sign_in(self, token: str = TOKEN, **changed: str) -> Response:
+        """Submit the form that asks for the token."""
+        seen = await self.request("GET", "/lite")
         assert seen.status == 401
         return await self.submit(seen.page, "sign-in", token=token, **changed)

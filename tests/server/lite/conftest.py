@@ -1,4 +1,4 @@
-"""Somebody without JavaScript who has signed in, and a session that may ask them something."""
+"""A signed-in browser without JavaScript, and a session whose agent can ask the user."""
 
 from collections.abc import Awaitable, Callable
 
@@ -12,14 +12,14 @@ from server.app import Server
 from tests.conftest import Eventually
 from tests.fakes import FakeAgent, FakeBackend
 from tests.server.lite.browser import Browser
-from tests.server.lite.strict_html import Read
+from tests.server.lite.strict_html import StrictPage
 
-Waiting = Callable[..., Awaitable[Read]]
+AskUser = Callable[..., Awaitable[StrictPage]]
 
 
 @pytest.fixture
 async def browser(server: Server, http: aiohttp.ClientSession) -> Browser:
-    """Signed in."""
+    """A browser that is signed in."""
     made = Browser(server, http)
     await made.sign_in()
     return made
@@ -31,26 +31,26 @@ def path(session: Session) -> str:
 
 
 @pytest.fixture
-def waiting(
+def ask_user(
     browser: Browser,
     backend: FakeBackend,
     session: Session,
     workspace: Workspace,
     eventually: Eventually,
-) -> Waiting:
-    """`await waiting(event)`: the session's page once its agent has asked this."""
+) -> AskUser:
+    """Makes the agent ask: `await ask_user(event)` returns the session's page."""
 
-    async def ask(*events: base.AgentEvent) -> Read:
+    async def ask(*events: base.AgentEvent) -> StrictPage:
         backend.script = lambda _: events
         path = f"/lite/sessions/{session.id}"
-        await browser.done(await browser.see(path), "messages", message="go")
+        await browser.submit_and_follow(await browser.get_page(path), "messages", message="go")
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "waiting")
-        return await browser.see(path)
+        return await browser.get_page(path)
 
     return ask
 
 
 @pytest.fixture
 def agent(backend: FakeBackend, session: Session) -> Callable[[], FakeAgent]:
-    """The session's agent, once it was spoken to."""
+    """Returns the session's agent, which the first message starts."""
     return lambda: backend.agents[session.id]

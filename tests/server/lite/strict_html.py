@@ -1,4 +1,4 @@
-"""Reads HTML as strictly as nobody else does: every element closes, in its order and its place."""
+"""A strict HTML parser: every element must be known, closed, and properly nested."""
 
 import re
 from collections import Counter
@@ -48,8 +48,8 @@ ATTRIBUTES = {
     "title": set(),
     "ul": {"class"},
 }  # fmt: skip
-"""Every element that a page of `/lite` may have, with its attributes: none loads or runs anything
-but the style sheets and the icon."""
+"""The elements that a page of `/lite` may have, with their attributes: only style sheets and the
+icon are loaded."""
 
 CLOSES_A_PARAGRAPH = {
     "article", "blockquote", "fieldset", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
@@ -69,15 +69,15 @@ ONLY_IN = {
 
 @dataclass
 class Form:
-    """A form as it stands on a page."""
+    """A form of a page."""
 
     action: str
     fields: dict[str, str] = field(default_factory=dict)
     buttons: list[tuple[str, str]] = field(default_factory=list)
 
 
-class Read(HTMLParser):
-    """A page: its elements, ids, links and text; anything that is not right fails."""
+class StrictPage(HTMLParser):
+    """A page: its elements, ids, links and text; fails on invalid HTML."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -85,35 +85,35 @@ class Read(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.forms: list[Form] = []
         self.text = ""
-        self._typing: str | None = None
+        self._field: str | None = None
         self._open: list[str] = []
         assert page.startswith("<!doctype html>\n<html "), page[:80]
         self.feed(page)
         self.close()
         assert not self._open, self._open
-        ids = Counter(known["id"] for _, known in self.elements if "id" in known)
+        ids = Counter(attributes["id"] for _, attributes in self.elements if "id" in attributes)
         assert all(count == 1 for count in ids.values()), ids
         self.ids = set(ids)
-        for name, known in self.elements:
-            if name == "label" and "for" in known:
-                assert known["for"] in self.ids, known
+        for name, attributes in self.elements:
+            if name == "label" and "for" in attributes:
+                assert attributes["for"] in self.ids, attributes
         assert sum(name == "h1" for name, _ in self.elements) == 1
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = dict(attrs)
-        assert len(known) == len(attrs), (tag, attrs)
+        attributes = dict(attrs)
+        assert len(attributes) == len(attrs), (tag, attrs)
         assert tag in ATTRIBUTES, tag
-        assert known.keys() <= ATTRIBUTES[tag], (tag, known)
+        assert attributes.keys() <= ATTRIBUTES[tag], (tag, attributes)
         assert tag not in ONLY_IN or self._open[-1] in ONLY_IN[tag], (tag, self._open)
         if tag in CLOSES_A_PARAGRAPH:
             assert not {"p", "h1", "h2", "h3", "a", "b"} & set(self._open), (tag, self._open)
         if tag in ("a", "button", "form"):
             assert tag not in self._open, (tag, self._open)
         for name in ("href", "action"):
-            if name in known:
-                assert is_safe(known[name] or ""), known[name]
-        self._note_field(tag, known)
-        self.elements.append((tag, known))
+            if name in attributes:
+                assert is_safe(attributes[name] or ""), attributes[name]
+        self._record_field(tag, attributes)
+        self.elements.append((tag, attributes))
         if tag not in VOID:
             self._open.append(tag)
 
@@ -131,27 +131,29 @@ class Read(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
-        if self._open[-1:] == ["textarea"] and self._typing is not None:
-            self.forms[-1].fields[self._typing] = data.removeprefix("\n")
+        if self._open[-1:] == ["textarea"] and self._field is not None:
+            self.forms[-1].fields[self._field] = data.removeprefix("\n")
 
-    def _note_field(self, tag: str, known: dict[str, str | None]) -> None:
-        """What a browser would send of a form if nothing was changed in it."""
-        name, value = known.get("name"), known.get("value") or ""
+    def _record_field(self, tag: str, attributes: dict[str, str | None]) -> None:
+        """Record what a browser would submit of an unchanged form."""
+        name, value = attributes.get("name"), attributes.get("value") or ""
         self.text += "\n" if tag == "br" else ""
         match tag:
             case "form":
-                self.forms.append(Form(known["action"] or ""))
-            case "input" if known.get("type") in ("checkbox", "radio") and "checked" not in known:
+                self.forms.append(Form(attributes["action"] or ""))
+            case "input" if (
+                attributes.get("type") in ("checkbox", "radio") and "checked" not in attributes
+            ):
                 pass
             case "input" | "textarea" if name and self.forms:
                 self.forms[-1].fields[name] = value
-                self._typing = name
+                self._field = name
             case "textarea":
-                self._typing = None
+                self._field = None
             case "select":
-                self._typing = name
-            case "option" if "selected" in known:
-                self.forms[-1].fields[self._typing or ""] = value
+                self._field = name
+            case "option" if "selected" in attributes:
+                self.forms[-1].fields[self._field or ""] = value
             case "button":
                 self.forms[-1].buttons.append((name or "", value))
             case _:
@@ -159,23 +161,23 @@ class Read(HTMLParser):
 
     def all(self, name: str) -> list[dict[str, str | None]]:
         """The attributes of every element of this name."""
-        return [known for tag, known in self.elements if tag == name]
+        return [attributes for tag, attributes in self.elements if tag == name]
 
     def links(self) -> dict[str, str]:
-        """Where each link leads, by its words."""
+        """The address of each link by its text."""
         found = re.findall(r'<a href="([^"]*)"[^>]*>(.*?)</a>', self.source, re.DOTALL)
         return {words: address.replace("&amp;", "&") for address, words in found}
 
     def form(self, name: str) -> Form:
-        """The first form that goes to a path that ends so."""
+        """The first form whose path ends with this name."""
         return next(form for form in self.forms if form.action.endswith(f"/{name}"))
 
     def has_form(self, name: str) -> bool:
-        """Whether there is one."""
+        """Whether there is such a form."""
         return any(form.action.endswith(f"/{name}") for form in self.forms)
 
 
 def is_safe(address: str) -> bool:
-    """Whether it leads to this server, or out by a scheme that does no harm."""
+    """Whether the address is on this server, or has a safe scheme."""
     is_own = address.startswith(("/", "#", "?")) and not address.startswith(("//", "/\\"))
     return is_own or address.lower().startswith(("http://", "https://", "mailto:"))

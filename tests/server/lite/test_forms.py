@@ -1,4 +1,4 @@
-"""`/lite`: what its forms do, as a browser without JavaScript sends them."""
+"""`/lite`: the forms, submitted by a browser without JavaScript."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, plan, silence
 from tests.server.lite.browser import Browser
-from tests.server.lite.conftest import Waiting
+from tests.server.lite.conftest import AskUser
 
 # Messages ---------------------------------------------------------------------------------------
 
@@ -21,11 +21,11 @@ from tests.server.lite.conftest import Waiting
 async def test_a_message_is_sent_and_its_answer_read(
     browser: Browser, path: str, session: Session, workspace: Workspace, eventually: Eventually
 ) -> None:
-    page = await browser.see(path)
+    page = await browser.get_page(path)
     seen = await browser.submit(page, "messages", message="hello\r\nthere")
-    assert seen.leads_to == f"{path}#end"
+    assert seen.location == f"{path}#end"
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
-    text = (await browser.see(path)).text
+    text = (await browser.get_page(path)).text
     assert "hello\nthere" in text
     assert "hello there" in text
 
@@ -33,13 +33,13 @@ async def test_a_message_is_sent_and_its_answer_read(
 async def test_reading_a_session_marks_it_read(
     browser: Browser, path: str, session: Session, workspace: Workspace, eventually: Eventually
 ) -> None:
-    await browser.submit(await browser.see(path), "messages", message="hello")
+    await browser.submit(await browser.get_page(path), "messages", message="hello")
     await eventually(lambda: workspace.store.state.sessions[session.id].unread)
-    assert "finished, not read yet" in (await browser.see()).text
-    await browser.see(f"{path}?before=1.0")
-    await browser.ask("HEAD", path)
+    assert "finished, not read yet" in (await browser.get_page()).text
+    await browser.get_page(f"{path}?before=1.0")
+    await browser.request("HEAD", path)
     assert workspace.store.state.sessions[session.id].unread
-    await browser.see(path)
+    await browser.get_page(path)
     assert not workspace.store.state.sessions[session.id].unread
 
 
@@ -47,7 +47,7 @@ async def test_a_button_pressed_twice_sends_one_message(
     browser: Browser, path: str, session: Session, workspace: Workspace, backend: FakeBackend
 ) -> None:
     backend.script = silence
-    page = await browser.see(path)
+    page = await browser.get_page(path)
     for message in ("one", "one", "two"):
         assert (await browser.submit(page, "messages", message=message)).status == 303
     assert [m.text for m in workspace.store.state.queued[session.id]] == ["two"]
@@ -57,16 +57,16 @@ async def test_a_button_pressed_twice_sends_one_message(
 async def test_an_empty_message_is_refused_at_the_top_of_the_page(
     browser: Browser, path: str, message: str
 ) -> None:
-    seen = await browser.submit(await browser.see(path), "messages", message=message)
+    seen = await browser.submit(await browser.get_page(path), "messages", message=message)
     assert seen.status == 400
     assert '<main><p class="bad" role="alert">' in seen.body
     assert seen.page.has_form("messages")
 
 
-async def test_what_was_typed_is_in_its_box_after_an_error(
+async def test_typed_text_stays_in_its_field_after_an_error(
     browser: Browser, path: str, session: Session, workspace: Workspace
 ) -> None:
-    page = await browser.see(path)
+    page = await browser.get_page(path)
     await archive_session(workspace, session.id)
     words = '\n a long <thought> & more\n\nwith "quotes"</textarea>'
     seen = await browser.submit(page, "messages", message=words)
@@ -74,10 +74,10 @@ async def test_what_was_typed_is_in_its_box_after_an_error(
     assert seen.page.form("messages").fields["message"] == words
 
 
-async def test_what_was_typed_is_given_back_where_the_session_is_gone(
+async def test_typed_text_is_shown_again_if_the_session_was_deleted(
     browser: Browser, path: str, session: Session, workspace: Workspace
 ) -> None:
-    page = await browser.see(path)
+    page = await browser.get_page(path)
     await delete_session(workspace, session.id)
     seen = await browser.submit(page, "messages", message="not <lost>")
     assert seen.status == 404
@@ -90,10 +90,12 @@ async def test_messages_wait_behind_a_run_and_can_be_removed(
 ) -> None:
     backend.script = silence
     for message in ("first", "second", "third"):
-        page = await browser.done(await browser.see(path), "messages", message=message)
+        page = await browser.submit_and_follow(
+            await browser.get_page(path), "messages", message=message
+        )
     assert "waiting: second" in page.text
     _, last = page.form("queue").buttons
-    page = await browser.done(page, "queue", message_id=last[1])
+    page = await browser.submit_and_follow(page, "queue", message_id=last[1])
     assert "waiting: third" not in page.text
     assert [m.text for m in workspace.store.state.queued[session.id]] == ["second"]
     again = await browser.submit(page, "queue", message_id=last[1])
@@ -104,11 +106,11 @@ async def test_a_run_is_stopped(
     browser: Browser, path: str, session: Session, workspace: Workspace, backend: FakeBackend
 ) -> None:
     backend.script = silence
-    page = await browser.see(path)
+    page = await browser.get_page(path)
     assert not page.has_form("stop")
-    page = await browser.done(page, "messages", message="go")
+    page = await browser.submit_and_follow(page, "messages", message="go")
     assert "running" in page.text
-    page = await browser.done(page, "stop")
+    page = await browser.submit_and_follow(page, "stop")
     assert not page.has_form("stop")
     assert workspace.store.state.sessions[session.id].status == "idle"
 
@@ -121,63 +123,65 @@ async def test_the_mode_is_changed(
     backend: FakeBackend,
     eventually: Eventually,
 ) -> None:
-    page = await browser.see(path)
+    page = await browser.get_page(path)
     assert page.form("mode").fields["mode"] == "build"
-    page = await browser.done(page, "mode", mode="yolo")
+    page = await browser.submit_and_follow(page, "mode", mode="yolo")
     assert page.form("mode").fields["mode"] == "yolo"
     assert (await browser.submit(page, "mode", mode="wild")).status == 400
     now = lambda: workspace.store.state.sessions[session.id]  # noqa: E731
     assert now().execution_mode == "yolo"
 
-    # An agent that takes another mode with its next message only.
+    # An agent that changes its mode only with its next message.
     backend.script = lambda _: (base.TurnModeReported("plan"),)
-    await browser.done(page, "messages", message="go")
+    await browser.submit_and_follow(page, "messages", message="go")
     await eventually(lambda: now().turn_mode == "plan")
-    assert "from the next turn, now plan" in (await browser.see(path)).text
+    assert "from the next turn, now plan" in (await browser.get_page(path)).text
 
 
 # New sessions, and lists ------------------------------------------------------------------------
 
 
-async def test_a_session_begins_with_its_first_message(
+async def test_a_session_is_created_with_its_first_message(
     browser: Browser, worktree: Worktree, workspace: Workspace, backend: FakeBackend
 ) -> None:
     backend.script = plan
-    page = await browser.see(f"/lite/worktrees/{worktree.id}")
+    page = await browser.get_page(f"/lite/worktrees/{worktree.id}")
     assert page.form("sessions").fields["mode"] == "plan"
     seen = await browser.submit(
         page, "sessions", message="Mend it", name="Mending", mode="build", backend="backend_a"
     )
-    session_id = re.sub(r"/lite/sessions/|#end", "", seen.leads_to)
+    session_id = re.sub(r"/lite/sessions/|#end", "", seen.location)
     made = workspace.store.state.sessions[session_id]
     assert (made.name, made.execution_mode, made.backend) == ("Mending", "build", "backend_a")
-    assert "Mend it" in (await browser.see(seen.leads_to)).text
+    assert "Mend it" in (await browser.get_page(seen.location)).text
 
 
-async def test_a_button_pressed_twice_begins_one_session(
+async def test_a_button_pressed_twice_creates_one_session(
     browser: Browser, worktree: Worktree, workspace: Workspace
 ) -> None:
-    page = await browser.see(f"/lite/worktrees/{worktree.id}")
+    page = await browser.get_page(f"/lite/worktrees/{worktree.id}")
     presses = [browser.submit(page, "sessions", message="one") for _ in range(3)]
     seen = await asyncio.gather(*presses)
-    assert len({each.leads_to for each in seen}) == 1
-    assert (await browser.submit(page, "sessions", message="two")).leads_to != seen[0].leads_to
+    assert len({each.location for each in seen}) == 1
+    assert (await browser.submit(page, "sessions", message="two")).location != seen[0].location
     assert len(workspace.store.state.sessions) == 2
 
 
-async def test_a_session_begins_without_a_message_as_usual(
+async def test_a_session_can_be_created_without_a_message(
     browser: Browser, worktree: Worktree, workspace: Workspace
 ) -> None:
-    page = await browser.done(await browser.see(f"/lite/worktrees/{worktree.id}"), "sessions")
+    page = await browser.submit_and_follow(
+        await browser.get_page(f"/lite/worktrees/{worktree.id}"), "sessions"
+    )
     assert "Session 1" in page.text
     (made,) = workspace.store.state.sessions.values()
     assert (made.execution_mode, made.message_count) == ("plan", 0)
 
 
-async def test_a_session_that_cannot_begin_keeps_what_was_typed(
+async def test_a_session_that_cannot_be_created_keeps_the_typed_text(
     browser: Browser, worktree: Worktree, workspace: Workspace
 ) -> None:
-    page = await browser.see(f"/lite/worktrees/{worktree.id}")
+    page = await browser.get_page(f"/lite/worktrees/{worktree.id}")
     seen = await browser.submit(
         page, "sessions", message="my <plan>", backend="nobody", mode="yolo"
     )
@@ -188,14 +192,14 @@ async def test_a_session_that_cannot_begin_keeps_what_was_typed(
     assert not workspace.store.state.sessions
 
 
-async def test_sessions_that_need_somebody_come_first(
-    browser: Browser, waiting: Waiting, session: Session, worktree: Worktree, workspace: Workspace
+async def test_sessions_that_need_the_user_come_first(
+    browser: Browser, ask_user: AskUser, session: Session, worktree: Worktree, workspace: Workspace
 ) -> None:
     newer = await create_session(workspace, worktree.id, name="Newer")
     gone = await create_session(workspace, worktree.id, name="Put away")
     await archive_session(workspace, gone.id)
-    await waiting(base.PlanProposed("plan-1", "1. Look"))
-    page = await browser.see()
+    await ask_user(base.PlanProposed("plan-1", "1. Look"))
+    page = await browser.get_page()
     assert page.text.index("First") < page.text.index("Newer")
     assert "has a plan" in page.text
     assert "1 need you" in page.text
@@ -204,23 +208,23 @@ async def test_sessions_that_need_somebody_come_first(
     assert page.links()["Newer"] == f"/lite/sessions/{newer.id}#end"
 
 
-async def test_long_lists_come_in_pages(
+async def test_long_lists_are_paged(
     browser: Browser, worktree: Worktree, workspace: Workspace
 ) -> None:
     for number in range(45):
         await create_session(workspace, worktree.id, name=f"Number {number}.")
     for path in ("/lite", f"/lite/worktrees/{worktree.id}"):
-        page, read = await browser.see(path), ""
+        page, read = await browser.get_page(path), ""
         assert "Previous" not in page.links()
         for _ in range(2):
             read += page.text
-            page = await browser.see(page.links()["Next"])
+            page = await browser.get_page(page.links()["Next"])
         read += page.text
         assert all(f"Number {number}." in read for number in range(45))
         assert "Next" not in page.links()
-    assert "Page 3 of 3" in (await browser.see("/lite?page=99")).text
+    assert "Page 3 of 3" in (await browser.get_page("/lite?page=99")).text
     for nonsense in ("-1", "x", "9" * 5000, "%C2%B2"):
-        assert "Page 1 of 3" in (await browser.see(f"/lite?page={nonsense}")).text
+        assert "Page 1 of 3" in (await browser.get_page(f"/lite?page={nonsense}")).text
 
 
 async def test_worktrees_are_shown_with_what_git_says(
@@ -238,69 +242,69 @@ async def test_worktrees_are_shown_with_what_git_says(
         "cached_check_status": "failure",
     }
     await workspace.store.accept(WorktreeUpdated(worktree=worktree.model_copy(update=counts)))
-    told = "+3 −1 · 2 ahead · 5 behind · 1 conflict · PR 7 open ✗"
-    assert told in (await browser.see("/lite/worktrees")).text
-    assert told in (await browser.see(f"/lite/worktrees/{worktree.id}")).text
+    status = "+3 −1 · 2 ahead · 5 behind · 1 conflict · PR 7 open ✗"
+    assert status in (await browser.get_page("/lite/worktrees")).text
+    assert status in (await browser.get_page(f"/lite/worktrees/{worktree.id}")).text
 
 
-async def test_what_is_not_there_is_a_404_that_says_so(browser: Browser) -> None:
+async def test_an_unknown_path_is_a_404_page(browser: Browser) -> None:
     for path in (
         "/lite/sessions/x",
         "/lite/worktrees/x",
         "/lite/nothing",
         "/lite/sessions/x?part=1.1",
     ):
-        seen = await browser.ask("GET", path)
+        seen = await browser.request("GET", path)
         assert seen.status == 404
         assert "not found" in seen.page.text or "nothing at this address" in seen.page.text
 
 
-async def test_what_nobody_foresaw_is_a_page_with_a_reference(
+async def test_an_unexpected_error_is_a_page_with_a_reference(
     browser: Browser, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def explode(*_: object) -> None:
         raise RuntimeError("password is hunter2")
 
     monkeypatch.setattr("server.lite.routes.render_sessions", explode)
-    seen = await browser.ask("GET", "/lite")
+    seen = await browser.request("GET", "/lite")
     assert seen.status == 500
     assert "Its log has the details under" in seen.page.text
     assert "hunter2" not in seen.body
 
 
-# Renewing ---------------------------------------------------------------------------------------
+# Refreshing -------------------------------------------------------------------------------------
 
 
-async def test_the_page_renews_itself_only_when_asked_and_while_a_run_goes_on(
+async def test_the_page_refreshes_only_on_request_and_during_a_run(
     browser: Browser, path: str, backend: FakeBackend
 ) -> None:
     backend.script = silence
-    renews = re.compile(r'<meta http-equiv="refresh" content="(\d+);url=([^"]*)">')
-    assert not renews.search((await browser.see(f"{path}?every=5")).source)
-    page = await browser.done(await browser.see(path), "messages", message="go")
-    assert not renews.search(page.source)
-    page = await browser.see(page.links()["Refresh every 5 seconds"])
-    seconds, address = renews.findall(page.source)[0]
+    refresh = re.compile(r'<meta http-equiv="refresh" content="(\d+);url=([^"]*)">')
+    assert not refresh.search((await browser.get_page(f"{path}?every=5")).source)
+    page = await browser.submit_and_follow(await browser.get_page(path), "messages", message="go")
+    assert not refresh.search(page.source)
+    page = await browser.get_page(page.links()["Refresh every 5 seconds"])
+    seconds, address = refresh.findall(page.source)[0]
     assert (seconds, address) == ("5", f"{path}?every=5&amp;beat=1#end")
-    # Browsers load nothing where only what follows the # differs.
-    again = await browser.see(address.replace("&amp;", "&"))
-    assert renews.findall(again.source)[0][1] != address
-    # What one types into a page that renews itself would be lost.
+    # Browsers do not reload if only the fragment differs.
+    again = await browser.get_page(address.replace("&amp;", "&"))
+    assert refresh.findall(again.source)[0][1] != address
+    # Text typed into a page that refreshes would be lost.
     assert not page.has_form("messages")
     assert page.has_form("stop")
-    back = await browser.see(page.links()["Stop refreshing to write"])
+    back = await browser.get_page(page.links()["Stop refreshing to write"])
     assert back.has_form("messages")
-    assert not renews.search(back.source)
-    await browser.done(page, "stop")
-    assert not renews.search((await browser.see(f"{path}?every=5")).source)
+    assert not refresh.search(back.source)
+    await browser.submit_and_follow(page, "stop")
+    assert not refresh.search((await browser.get_page(f"{path}?every=5")).source)
 
 
 @pytest.mark.parametrize("every", ["0", "-5", "x", "9999", "5;url=https://evil.test"])
-async def test_nonsense_does_not_renew(
+async def test_an_invalid_interval_does_not_refresh(
     browser: Browser, path: str, backend: FakeBackend, every: str
 ) -> None:
     backend.script = silence
-    await browser.done(await browser.see(path), "messages", message="go")
-    seen = await browser.ask("GET", f"{path}?every={every}")
+    await browser.submit_and_follow(await browser.get_page(path), "messages", message="go")
+    seen = await browser.request("GET", f"{path}?every={every}")
     assert seen.status == 200
     assert "refresh" not in seen.body

@@ -1,4 +1,4 @@
-"""What the page without JavaScript is written with: elements, and block trees in small pieces."""
+"""HTML of the page without JavaScript: elements, and block trees split into pieces."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from model.richtext.markdown import parse_markdown
 from server.lite.html import make, size, to_html
 from server.lite.richtext import PIECE, make_elements, verbatim
 from tests.page.hostile import ALL
-from tests.server.lite.strict_html import Read
+from tests.server.lite.strict_html import StrictPage
 
 
-def read(*content: object) -> Read:
-    """The content inside a whole page."""
+def parse(*content: object) -> StrictPage:
+    """Parse the content inside a whole page."""
     page = make("html", make("body", make("h1", "x"), content), lang="en")  # type: ignore[arg-type]
-    return Read(f"<!doctype html>\n{to_html(page)}")
+    return StrictPage(f"<!doctype html>\n{to_html(page)}")
 
 
 def test_text_and_attributes_are_escaped() -> None:
@@ -39,36 +39,36 @@ def test_an_attribute_that_is_off_is_left_out() -> None:
         "",
     ],
 )
-def test_nothing_leads_where_it_could_do_harm(address: str) -> None:
+def test_unsafe_addresses_are_omitted(address: str) -> None:
     assert to_html(make("a", "x", href=address)) == "<a>x</a>"
     assert to_html(make("form", action=address)).startswith("<form>")
 
 
 @pytest.mark.parametrize("address", ["/lite", "?part=1.2", "#end", "https://x.test/", "mailto:a@b"])
-def test_places_of_this_server_and_the_web_are_led_to(address: str) -> None:
+def test_safe_addresses_are_kept(address: str) -> None:
     assert to_html(make("a", "x", href=address)) == f'<a href="{address}">x</a>'
 
 
 @pytest.mark.parametrize("name", ["textarea", "pre"])
 def test_a_text_that_begins_with_a_line_break_keeps_it(name: str) -> None:
-    """Browsers drop the first one, so there is one more."""
+    """Browsers drop the first one, so another is added."""
     assert to_html(make(name, "\nx")).startswith(f"<{name}>\n\nx")
 
 
-def test_control_bytes_and_marks_that_turn_text_round_are_not_written() -> None:
+def test_control_characters_and_direction_marks_are_replaced() -> None:
     assert (
         to_html(make("b", "a\0b\x1b[31mc\u202ed\ud800"))
         == "<b>a␀b␛[31mc&lt;U+202E&gt;d&lt;U+D800&gt;</b>"
     )
 
 
-def test_there_are_two_hundred_hostile_texts() -> None:
+def test_there_are_at_least_two_hundred_hostile_texts() -> None:
     assert len(set(ALL)) >= 200
 
 
 @pytest.mark.parametrize("text", ALL)
-def test_a_hostile_text_is_a_text(text: str) -> None:
-    page = read(list(make_elements(parse_markdown(text))), list(verbatim(text)), make("pre", text))
+def test_hostile_text_is_escaped(text: str) -> None:
+    page = parse(list(make_elements(parse_markdown(text))), list(verbatim(text)), make("pre", text))
     addresses = [known.get("href") or "" for known in page.all("a")]
     assert all(address.startswith(("http", "mailto:")) for address in addresses)
 
@@ -92,10 +92,10 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_whatever_is_long_comes_in_pieces(name: str) -> None:
+def test_long_content_is_split_into_pieces(name: str) -> None:
     pieces = list(make_elements(parse_markdown(LONG[name])))
     assert max(map(size, pieces)) < PIECE * 2
-    page = read(pieces)
+    page = parse(pieces)
     words = page.text.split()
     if "code" not in name and "one word" not in name:
         whole = " ".join(LONG[name].split())
@@ -103,7 +103,7 @@ def test_whatever_is_long_comes_in_pieces(name: str) -> None:
             assert words.count(word) == whole.replace("|", " ").split().count(word), word
 
 
-def test_pieces_of_a_numbered_list_go_on_with_its_numbers() -> None:
+def test_pieces_of_a_numbered_list_continue_its_numbers() -> None:
     pieces = list(
         make_elements(parse_markdown("\n".join(f"{n}. " + "word " * 60 for n in range(1, 31))))
     )
@@ -115,7 +115,7 @@ def test_pieces_of_a_numbered_list_go_on_with_its_numbers() -> None:
 
 def test_lines_of_code_are_only_cut_where_one_is_longer_than_a_piece() -> None:
     code = "\n".join(f"{n}: " + "x" * 150 for n in range(100))
-    page = read(list(make_elements(parse_markdown(f"```\n{code}\n```"))))
+    page = parse(list(make_elements(parse_markdown(f"```\n{code}\n```"))))
     assert all(line in page.text.split("\n") for line in code.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""`/lite`: what is read there: conversations in pages, tools and thoughts, and no page is large."""
+"""`/lite`: conversations in pages, tools and thinking, and the size of pages."""
 
 import gzip
 import html
@@ -24,14 +24,14 @@ from tests.fakes import DONE, FakeBackend
 from tests.page.hostile import ALL
 from tests.server.conftest import base_url
 from tests.server.lite.browser import Browser
-from tests.server.lite.strict_html import Read
+from tests.server.lite.strict_html import StrictPage
 
-MOST = 15_000
-"""Bytes of a page."""
+MAX_PAGE_BYTES = 15_000
+"""Maximum size of a page."""
 
 
-class Talk:
-    """Lets the session's agent tell things."""
+class Conversation:
+    """Runs turns of the session's agent with given events."""
 
     def __init__(
         self, browser: Browser, backend: FakeBackend, session: Session, eventually: Eventually
@@ -40,79 +40,87 @@ class Talk:
         self.session = session
         self.path = f"/lite/sessions/{session.id}"
 
-    def begins(self, *events: base.AgentEvent) -> None:
-        """The agent's next turn begins with these."""
+    def set_script(self, *events: base.AgentEvent) -> None:
+        """Set the events of the agent's next turn."""
         self._backend.script = lambda _: events
 
-    async def tell(self, workspace: Workspace, *events: base.AgentEvent, asked: str = "go") -> Read:
-        """The page after the agent has told these."""
+    async def run_turn(
+        self, workspace: Workspace, *events: base.AgentEvent, message: str = "go"
+    ) -> StrictPage:
+        """Run a turn with these events; returns the page after it."""
         self._backend.script = lambda _: events
-        page = await self._browser.see(self.path)
-        seen = await self._browser.submit(page, "messages", message=asked)
+        page = await self._browser.get_page(self.path)
+        seen = await self._browser.submit(page, "messages", message=message)
         assert seen.status == 303, seen.body
         store = workspace.store
         key = self.session.id
         await self._eventually(lambda: store.state.sessions[key].status != "running")
-        return await self._browser.see(self.path)
+        return await self._browser.get_page(self.path)
 
 
 @pytest.fixture
-def talk(browser: Browser, backend: FakeBackend, session: Session, eventually: Eventually) -> Talk:
-    return Talk(browser, backend, session, eventually)
+def conversation(
+    browser: Browser, backend: FakeBackend, session: Session, eventually: Eventually
+) -> Conversation:
+    return Conversation(browser, backend, session, eventually)
 
 
-def words_of(page: Read) -> list[str]:
-    """The numbered words of a page, in their order."""
+def numbered_words(page: StrictPage) -> list[str]:
+    """The words of a page that have a number, in order."""
     return re.findall(r"word\d+", page.text)
 
 
 async def test_a_long_conversation_is_read_page_by_page_back_and_forth(
-    browser: Browser, talk: Talk, workspace: Workspace
+    browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
     expected = []
     for number in range(6):
         words = [f"word{number}{n:04}" for n in range(400)]
         expected += words
-        page = await talk.tell(workspace, base.TextDelta("a", " ".join(words)), DONE)
+        page = await conversation.run_turn(workspace, base.TextDelta("a", " ".join(words)), DONE)
     pages = [page]
     while "Earlier" in page.links():
-        page = await browser.see(page.links()["Earlier"])
+        page = await browser.get_page(page.links()["Earlier"])
         pages.append(page)
     assert len(pages) > 3
-    assert [word for page in reversed(pages) for word in words_of(page)] == expected
-    assert all(words_of(page) for page in pages)
-    read = words_of(page)
+    assert [word for page in reversed(pages) for word in numbered_words(page)] == expected
+    assert all(numbered_words(page) for page in pages)
+    read = numbered_words(page)
     while "Later" in page.links():
-        page = await browser.see(page.links()["Later"])
-        read += words_of(page)
+        page = await browser.get_page(page.links()["Later"])
+        read += numbered_words(page)
     assert read == expected
-    assert words_of(await browser.see(pages[1].links()["Newest"])) == words_of(pages[0])
+    assert numbered_words(await browser.get_page(pages[1].links()["Newest"])) == numbered_words(
+        pages[0]
+    )
 
 
-async def test_pages_stay_where_they_are_while_more_is_said(
-    browser: Browser, talk: Talk, workspace: Workspace
+async def test_addresses_of_pages_are_stable_while_messages_arrive(
+    browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
     words = " ".join(f"word{n:05}" for n in range(3000))
-    page = await talk.tell(workspace, base.TextDelta("a", words), DONE)
+    page = await conversation.run_turn(workspace, base.TextDelta("a", words), DONE)
     older = page.links()["Earlier"]
-    before = await browser.see(older)
-    await talk.tell(workspace, base.TextDelta("a", words), DONE)
-    assert words_of(await browser.see(older)) == words_of(before)
+    before = await browser.get_page(older)
+    await conversation.run_turn(workspace, base.TextDelta("a", words), DONE)
+    assert numbered_words(await browser.get_page(older)) == numbered_words(before)
 
 
 @pytest.mark.parametrize(
     "query", ["before=99999.1", "before=x", "from=0.999", "from=-1.0", "from=5.5"]
 )
-async def test_places_that_there_are_not_are_no_error(
-    browser: Browser, talk: Talk, workspace: Workspace, query: str
+async def test_unknown_positions_are_no_error(
+    browser: Browser, conversation: Conversation, workspace: Workspace, query: str
 ) -> None:
-    await talk.tell(workspace, base.TextDelta("a", "an answer"), DONE)
-    await browser.see(f"{talk.path}?{query}")
+    await conversation.run_turn(workspace, base.TextDelta("a", "an answer"), DONE)
+    await browser.get_page(f"{conversation.path}?{query}")
 
 
-async def test_an_answer_is_shown_as_its_markdown_says(talk: Talk, workspace: Workspace) -> None:
+async def test_an_answer_is_rendered_from_markdown(
+    conversation: Conversation, workspace: Workspace
+) -> None:
     text = "# Title\n\nSome **bold** `code`, [here](https://x.test/?a&b).\n\n```py\nx = 1\n```"
-    page = await talk.tell(workspace, base.TextDelta("a", text), DONE)
+    page = await conversation.run_turn(workspace, base.TextDelta("a", text), DONE)
     for part in (
         "<h3>Title</h3>",
         "<b>bold</b> <code>code</code>",
@@ -122,34 +130,34 @@ async def test_an_answer_is_shown_as_its_markdown_says(talk: Talk, workspace: Wo
         assert part in page.source
 
 
-async def test_what_a_command_prints_stands_there_while_it_runs(
-    browser: Browser, talk: Talk, workspace: Workspace, eventually: Eventually
+async def test_the_output_of_a_running_command_is_shown(
+    browser: Browser, conversation: Conversation, workspace: Workspace, eventually: Eventually
 ) -> None:
-    talk.begins(
+    conversation.set_script(
         base.ToolUse("1", "bash", {"command": "make"}),
         base.ToolOutput("1", "".join(f"<line {number}>\n" for number in range(9))),
     )
-    page = await browser.see(talk.path)
+    page = await browser.get_page(conversation.path)
     await browser.submit(page, "messages", message="go")
     store = workspace.store
 
-    def is_told() -> bool:
-        message = store.state.streaming_in(talk.session.id)
+    def is_shown() -> bool:
+        message = store.state.streaming_in(conversation.session.id)
         return message is not None and "line 8" in str(message.content)
 
-    await eventually(is_told)
-    page = await browser.see(talk.path)
+    await eventually(is_shown)
+    page = await browser.get_page(conversation.path)
     assert "&lt;line 6&gt;\n&lt;line 7&gt;\n&lt;line 8&gt;" in page.source
     assert "&lt;line 5&gt;" not in page.source
-    part = await browser.see(page.links()["bash"])
+    part = await browser.get_page(page.links()["bash"])
     assert "Output so far" in part.source
     assert "&lt;line 0&gt;" in part.source
 
 
-async def test_a_tool_is_one_line_that_leads_to_what_it_did(
-    browser: Browser, talk: Talk, workspace: Workspace
+async def test_a_tool_is_one_line_with_a_link_to_its_details(
+    browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
-    page = await talk.tell(
+    page = await conversation.run_turn(
         workspace,
         base.TextDelta("t", "Let me think <hard>", "thinking"),
         base.ToolUse(
@@ -165,91 +173,95 @@ async def test_a_tool_is_one_line_that_leads_to_what_it_did(
     assert "Grep" not in links
     assert "a.py</code> done" in page.source
     assert "look</code> failed" in page.source
-    edit = (await browser.see(links["edit"])).text
+    edit = (await browser.get_page(links["edit"])).text
     assert "  a\n- b\n+ c" in edit
     assert "written" in edit
-    task = (await browser.see(links["Task"])).text
+    task = (await browser.get_page(links["Task"])).text
     assert "· Grep x+" in task
     assert "Error:\n<nothing>" in task
     thought = next(address for words, address in links.items() if words.startswith("thought for"))
-    assert "Let me think <hard>" in (await browser.see(thought)).text
+    assert "Let me think <hard>" in (await browser.get_page(thought)).text
 
 
 async def test_a_long_result_is_read_to_its_end(
-    browser: Browser, talk: Talk, workspace: Workspace
+    browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
     result = "\n".join(f"word{n:05} & <é>" for n in range(MAX_SHOWN // 8))
-    page = await talk.tell(
+    page = await conversation.run_turn(
         workspace, base.ToolUse("1", "Bash", {"command": "ls"}), base.ToolResult("1", result), DONE
     )
-    page = await browser.see(page.links()["Bash"])
-    assert "are left out here" in await all_of(browser, page)
-    page = await browser.see(page.links()["Full result"])
-    assert re.findall(r"word\d+", await all_of(browser, page)) == re.findall(r"word\d+", result)
+    page = await browser.get_page(page.links()["Bash"])
+    assert "are left out here" in await read_all_pages(browser, page)
+    page = await browser.get_page(page.links()["Full result"])
+    assert re.findall(r"word\d+", await read_all_pages(browser, page)) == re.findall(
+        r"word\d+", result
+    )
 
 
-async def all_of(browser: Browser, page: Read) -> str:
+async def read_all_pages(browser: Browser, page: StrictPage) -> str:
     text = ""
     while True:
-        assert len(page.source) < MOST
+        assert len(page.source) < MAX_PAGE_BYTES
         text += html.unescape(
             page.source.partition('<pre tabindex="0">\n')[2].partition("</pre>")[0]
         )
         if "Continue" not in page.links():
             return text
-        page = await browser.see(page.links()["Continue"])
+        page = await browser.get_page(page.links()["Continue"])
 
 
-async def test_what_failed_and_what_was_answered_is_told(
-    browser: Browser, talk: Talk, workspace: Workspace
+async def test_failures_and_answers_are_shown(
+    browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
-    page = await talk.tell(workspace, base.TurnFailed("It <broke>.", "backend_error", Usage()))
+    page = await conversation.run_turn(
+        workspace, base.TurnFailed("It <broke>.", "backend_error", Usage())
+    )
     assert "It <broke>." in page.text
     assert page.text.count("failed") >= 1
     question = Question(question="Tea?", options=[QuestionOption(label="Yes")])
-    page = await talk.tell(workspace, base.QuestionAsked("q", (question,)))
-    page = await browser.done(page, "answer", own0="Only <green>")
+    page = await conversation.run_turn(workspace, base.QuestionAsked("q", (question,)))
+    page = await browser.submit_and_follow(page, "answer", own0="Only <green>")
     assert "→ Only <green>" in page.text
 
 
-async def test_files_that_were_sent_along_are_named(
-    browser: Browser, talk: Talk, worktree: Worktree, workspace: Workspace
+async def test_attached_files_are_named(
+    browser: Browser, conversation: Conversation, worktree: Worktree, workspace: Workspace
 ) -> None:
     (Path(worktree.path) / "a<b>.py").write_text("x = 1")
-    await send_chat_message(workspace, talk.session.id, "look", files=["a<b>.py"])
-    assert f"file {worktree.path}/a<b>.py" in (await browser.see(talk.path)).text
+    await send_chat_message(workspace, conversation.session.id, "look", files=["a<b>.py"])
+    assert f"file {worktree.path}/a<b>.py" in (await browser.get_page(conversation.path)).text
 
 
 async def test_the_theme_is_that_of_the_preferences(browser: Browser, workspace: Workspace) -> None:
-    assert "data-theme" not in (await browser.see()).all("html")[0]
+    assert "data-theme" not in (await browser.get_page()).all("html")[0]
     changes = {"theme": "dark", "syntax_theme_dark": "nord"}
     await update_preferences(workspace, changes)
-    page = await browser.see()
+    page = await browser.get_page()
     assert page.all("html")[0]["data-theme"] == "dark"
     assert any("dark=nord" in str(known["href"]) for known in page.all("link"))
 
 
-async def test_all_that_a_page_names_is_there(
+async def test_all_linked_files_exist(
     browser: Browser, server: Server, http: aiohttp.ClientSession
 ) -> None:
-    page = await browser.see()
+    page = await browser.get_page()
     addresses = [str(known["href"]) for known in page.all("link")]
     assert len(addresses) == 3
     for address in addresses:
         assert (await http.get(base_url(server) + address)).status == 200, address
 
 
-# Foreign texts, and sizes -----------------------------------------------------------------------
+# Untrusted text, and sizes ----------------------------------------------------------------------
 
 
-async def test_hostile_texts_are_texts_wherever_they_stand(
+async def test_hostile_text_is_escaped_everywhere(
     browser: Browser,
-    talk: Talk,
+    conversation: Conversation,
     workspace: Workspace,
     worktree: Worktree,
     session: Session,
 ) -> None:
-    """Reading a page strictly fails on any element or attribute that is not one of its own."""
+    """The strict parser fails on any unexpected element or attribute."""
     texts = iter(ALL * 2)
     for _ in range(len(ALL) // 20 + 1):
         some = [next(texts) for _ in range(20)]
@@ -267,32 +279,32 @@ async def test_hostile_texts_are_texts_wherever_they_stand(
             QuestionOption(label=some[8], description=some[9]),
             QuestionOption(label=some[10]),
         ]
-        page = await talk.tell(
+        page = await conversation.run_turn(
             workspace,
             base.TextDelta("a", some[11]),
             base.TextDelta("b", some[12], "thinking"),
             base.ToolUse("1", some[13], {"command": some[14], "x": some[15]}),
             base.ToolResult("1", some[16]),
             base.QuestionAsked("q", (Question(question=some[17], options=options),)),
-            asked=some[18],
+            message=some[18],
         )
         for address in page.links().values():
             if address.startswith("/lite"):
-                await browser.see(address)
+                await browser.get_page(address)
         refused = await browser.submit(page, "answer", request_id="other", own0=some[19])
         assert refused.page.form("answer").fields["own0"] == " ".join(some[19].split("\r\n"))
-        await browser.done(page, "answer", q0="0")
+        await browser.submit_and_follow(page, "answer", q0="0")
 
 
-def of_lite(address: str) -> bool:
+def is_lite_address(address: str) -> bool:
     return address.startswith("/lite")
 
 
-async def test_no_page_is_large_whatever_is_on_it(
+async def test_no_page_exceeds_the_size_limit(
     browser: Browser,
     server: Server,
     http: aiohttp.ClientSession,
-    talk: Talk,
+    conversation: Conversation,
     workspace: Workspace,
     worktree: Worktree,
 ) -> None:
@@ -303,7 +315,7 @@ async def test_no_page_is_large_whatever_is_on_it(
     await workspace.store.accept(WorktreeUpdated(worktree=named))
     options = [QuestionOption(label=f"{n} {long}", description=long) for n in range(6)]
     questions = tuple(Question(question=f"{n} {long}", options=options) for n in range(4))
-    told = [
+    events = [
         base.TextDelta("a", f"{long}\n\n" * 6),
         base.ToolUse("1", long, {"command": long * 20, "b": long}),
         base.ToolResult("1", long * 200),
@@ -315,29 +327,33 @@ async def test_no_page_is_large_whatever_is_on_it(
     ]
     pages: list[int] = []
     for request in asking:
-        page = await talk.tell(workspace, *told, request)
+        page = await conversation.run_turn(workspace, *events, request)
         seen = [
             page,
-            *[await browser.see(address) for address in page.links().values() if of_lite(address)],
+            *[
+                await browser.get_page(address)
+                for address in page.links().values()
+                if is_lite_address(address)
+            ],
         ]
-        # The page on which a plan is edited is as long as the plan.
+        # The page for editing a plan is as long as the plan.
         pages += [len(each.source.encode()) for each in seen if "Edit the plan" not in each.text]
-        await browser.done(page, "stop") if page.has_form("stop") else None
-        await talk.tell(workspace, DONE)
+        await browser.submit_and_follow(page, "stop") if page.has_form("stop") else None
+        await conversation.run_turn(workspace, DONE)
     loaded = [str(k["href"]) for k in page.all("link") if k["rel"] == "stylesheet"]
     sheets = (WEB / "css" / "lite.css").read_bytes()
     assert len(sheets) < 3500
-    assert max(pages) + len(sheets) < MOST, json.dumps(sorted(pages))
+    assert max(pages) + len(sheets) < MAX_PAGE_BYTES, json.dumps(sorted(pages))
     packed = 0
     for address in loaded:
         packed += len(gzip.compress(await (await http.get(base_url(server) + address)).read()))
-    assert max(pages) + packed < MOST, (max(pages), packed)
+    assert max(pages) + packed < MAX_PAGE_BYTES, (max(pages), packed)
 
 
-async def test_what_is_damaged_stands_in_its_place_and_is_told_of(
-    workspace: Workspace, browser: Browser, talk: Talk
+async def test_damaged_blocks_are_marked_and_the_problem_is_shown(
+    workspace: Workspace, browser: Browser, conversation: Conversation
 ) -> None:
-    page = await talk.tell(
+    page = await conversation.run_turn(
         workspace, base.TextDelta("one", "All is well."), base.TextDelta("two", "So far."), DONE
     )
     assert "All is well." in page.text
@@ -346,8 +362,8 @@ async def test_what_is_damaged_stands_in_its_place_and_is_told_of(
     with sqlite3.connect(workspace.directories.database) as file:
         file.execute(damaged)
     file.close()
-    page = await browser.see(talk.path)
+    page = await browser.get_page(conversation.path)
     assert "unreadable: This part is damaged in the database. What is left of it:" in page.text
     assert "All is" in page.text and "All is well" not in page.text and "So far." in page.text
     workspace.problems.append("The database was damaged. It is kept as spinney.db.broken-1.")
-    assert "kept as spinney.db.broken-1" in (await browser.see("/lite")).text
+    assert "kept as spinney.db.broken-1" in (await browser.get_page("/lite")).text

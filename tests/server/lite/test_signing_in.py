@@ -1,4 +1,4 @@
-"""`/lite`: who may come in, whose forms count, and what its answers tell browsers."""
+"""`/lite`: signing in, protection against forged forms, and security headers."""
 
 import re
 
@@ -24,31 +24,31 @@ PATHS = [
 
 @pytest.fixture
 def browser(server: Server, http: aiohttp.ClientSession) -> Browser:
-    """Not signed in."""
+    """A browser that is not signed in."""
     return Browser(server, http)
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_stranger_gets_the_form_and_nothing_else(
+async def test_an_unauthenticated_client_gets_only_the_form(
     browser: Browser, session: Session, path: str
 ) -> None:
-    seen = await browser.ask("GET", path)
+    seen = await browser.request("GET", path)
     assert seen.status == 401
     assert seen.page.form("sign-in").fields.keys() == {"to", "token"}
     assert session.name not in seen.body
     assert "calm-otter" not in seen.body
 
 
-async def test_the_token_signs_in_and_leads_back(browser: Browser, session: Session) -> None:
+async def test_the_token_signs_in_and_redirects_back(browser: Browser, session: Session) -> None:
     path = f"/lite/sessions/{session.id}"
-    seen = await browser.ask("GET", path)
+    seen = await browser.request("GET", path)
     signed_in = await browser.submit(seen.page, "sign-in", token=f" {TOKEN}\n")
-    assert signed_in.leads_to == path
-    assert session.name in (await browser.see(path)).text
-    assert "Sign out" in (await browser.see()).text
+    assert signed_in.location == path
+    assert session.name in (await browser.get_page(path)).text
+    assert "Sign out" in (await browser.get_page()).text
 
 
-async def test_the_cookie_is_for_this_page_alone_and_does_not_tell_the_token(
+async def test_the_cookie_is_limited_to_lite_and_does_not_contain_the_token(
     browser: Browser, server: Server
 ) -> None:
     cookie = (await browser.sign_in()).headers["Set-Cookie"]
@@ -58,22 +58,22 @@ async def test_the_cookie_is_for_this_page_alone_and_does_not_tell_the_token(
     assert TOKEN not in cookie
 
 
-async def test_over_https_the_cookie_stays_there(browser: Browser) -> None:
+async def test_over_https_the_cookie_is_secure(browser: Browser) -> None:
     for sign in (
         {"X_Forwarded_Proto": "https"},
         {"Origin": "https://spinney.test", "Host": "spinney.test"},
     ):
         fields = {"token": TOKEN}
-        seen = await browser.ask("POST", "/lite/sign-in", fields, **sign)
+        seen = await browser.request("POST", "/lite/sign-in", fields, **sign)
         assert "; Secure" in seen.headers["Set-Cookie"]
 
 
-async def test_a_browser_that_is_to_remember_does_so_for_thirty_days(browser: Browser) -> None:
+async def test_a_remembered_sign_in_lasts_thirty_days(browser: Browser) -> None:
     assert "Max-Age=2592000" in (await browser.sign_in(remember="1")).headers["Set-Cookie"]
 
 
 @pytest.mark.parametrize("token", ["", "guess", "é", TOKEN[:-1], TOKEN + "x", "\0", "x" * 10_000])
-async def test_a_wrong_token_is_told_and_gives_no_cookie(browser: Browser, token: str) -> None:
+async def test_a_wrong_token_is_an_error_and_sets_no_cookie(browser: Browser, token: str) -> None:
     seen = await browser.sign_in(token)
     assert seen.status == 401
     assert "Wrong token." in seen.page.text
@@ -81,31 +81,27 @@ async def test_a_wrong_token_is_told_and_gives_no_cookie(browser: Browser, token
     assert len(token) < 3 or token not in seen.body
 
 
-async def test_another_token_ends_what_was_signed_in(
-    browser: Browser, workspace: Workspace
-) -> None:
+async def test_a_new_token_ends_existing_sign_ins(browser: Browser, workspace: Workspace) -> None:
     await browser.sign_in()
-    await browser.see()
+    await browser.get_page()
     await regenerate_http_token(workspace)
-    assert (await browser.ask("GET", "/lite")).status == 401
+    assert (await browser.request("GET", "/lite")).status == 401
 
 
 async def test_signing_out_ends_the_cookie_and_every_copy_of_it(browser: Browser) -> None:
     await browser.sign_in()
     copy = dict(browser.cookies)
-    assert (await browser.submit(await browser.see(), "sign-out")).leads_to == "/lite"
+    assert (await browser.submit(await browser.get_page(), "sign-out")).location == "/lite"
     assert browser.cookies == {}
     browser.cookies = copy
-    assert (await browser.ask("GET", "/lite")).status == 401
+    assert (await browser.request("GET", "/lite")).status == 401
 
 
-async def test_a_cookie_ends_with_its_time(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_cookie_expires(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.lite.sign_in.SIGNED_IN", -1)
     await browser.sign_in()
     assert browser.cookies
-    assert (await browser.ask("GET", "/lite")).status == 401
+    assert (await browser.request("GET", "/lite")).status == 401
 
 
 @pytest.mark.parametrize(
@@ -121,28 +117,26 @@ async def test_a_cookie_ends_with_its_time(
         lambda value: "\u00e9." + value,
     ],
 )
-async def test_a_cookie_of_somebody_elses_making_is_worth_nothing(
-    browser: Browser, changed: object
-) -> None:
+async def test_a_forged_cookie_is_refused(browser: Browser, changed: object) -> None:
     await browser.sign_in()
     assert callable(changed)
     browser.cookies = {name: changed(value) for name, value in browser.cookies.items()}
-    assert (await browser.ask("GET", "/lite")).status == 401
+    assert (await browser.request("GET", "/lite")).status == 401
 
 
-async def test_the_token_in_the_header_needs_no_cookie_and_in_the_address_it_is_none(
+async def test_the_token_is_accepted_in_the_header_but_not_in_the_query(
     browser: Browser, session: Session
 ) -> None:
-    seen = await browser.ask("GET", "/lite", **bearer())
+    seen = await browser.request("GET", "/lite", **bearer())
     assert (seen.status, seen.page.has_form("sign-out")) == (200, False)
-    sent = await browser.ask(
+    sent = await browser.request(
         "POST", f"/lite/sessions/{session.id}/messages", {"message": "hi"}, **bearer()
     )
     assert sent.status == 303
-    assert (await browser.ask("GET", f"/lite?token={TOKEN}")).status == 401
+    assert (await browser.request("GET", f"/lite?token={TOKEN}")).status == 401
 
 
-async def test_a_form_shows_a_value_that_only_pages_for_this_guest_hold(
+async def test_a_form_requires_the_form_value_of_its_own_sign_in(
     browser: Browser,
     server: Server,
     http: aiohttp.ClientSession,
@@ -152,8 +146,8 @@ async def test_a_form_shows_a_value_that_only_pages_for_this_guest_hold(
     other = Browser(server, http)
     await browser.sign_in()
     await other.sign_in()
-    page = await browser.see(f"/lite/sessions/{session.id}")
-    for value in ("", "x", (await other.see()).form("sign-out").fields["form_value"]):
+    page = await browser.get_page(f"/lite/sessions/{session.id}")
+    for value in ("", "x", (await other.get_page()).form("sign-out").fields["form_value"]):
         seen = await browser.submit(page, "messages", message="forged <b>", form_value=value)
         assert seen.status == 403
         assert "Try again" in seen.page.text
@@ -184,31 +178,33 @@ async def test_a_form_from_another_page_does_nothing(
     browser = Browser(await start_server(token_required=token_required), http)
     if token_required:
         await browser.sign_in()
-    form = (await browser.see(f"/lite/sessions/{session.id}")).form("messages")
-    seen = await browser.ask("POST", form.action, {**form.fields, "message": "forged"}, **headers)
+    form = (await browser.get_page(f"/lite/sessions/{session.id}")).form("messages")
+    seen = await browser.request(
+        "POST", form.action, {**form.fields, "message": "forged"}, **headers
+    )
     assert seen.status in (401, 403)
     assert "forged" in seen.page.text
     assert workspace.store.state.sessions[session.id].message_count == 0
 
 
-async def test_a_foreign_page_cannot_sign_anybody_in(browser: Browser) -> None:
+async def test_a_foreign_page_cannot_sign_in(browser: Browser) -> None:
     fields = {"token": TOKEN}
-    seen = await browser.ask("POST", "/lite/sign-in", fields, Origin="http://evil.test")
+    seen = await browser.request("POST", "/lite/sign-in", fields, Origin="http://evil.test")
     assert (seen.status, browser.cookies) == (403, {})
 
 
 @pytest.mark.parametrize(
     "to", ["//evil.test", "https://evil.test", "/", "/lite/../x", "/lite\r\nX: y", "/lite/sign-in"]
 )
-async def test_signing_in_leads_nowhere_else(browser: Browser, to: str) -> None:
-    assert (await browser.sign_in(to=to)).leads_to == "/lite"
+async def test_signing_in_redirects_only_within_lite(browser: Browser, to: str) -> None:
+    assert (await browser.sign_in(to=to)).location == "/lite"
 
 
-async def test_where_no_token_is_required_it_just_works_here(
+async def test_without_a_required_token_no_sign_in_is_needed(
     start_server: StartServer, http: aiohttp.ClientSession, session: Session
 ) -> None:
     browser = Browser(await start_server(token_required=False), http)
-    page = await browser.see(f"/lite/sessions/{session.id}")
+    page = await browser.get_page(f"/lite/sessions/{session.id}")
     assert not page.has_form("sign-out")
     assert (await browser.submit(page, "messages", message="hello")).status == 303
     without = await browser.submit(page, "messages", message="hello", form_value="")
@@ -216,12 +212,12 @@ async def test_where_no_token_is_required_it_just_works_here(
 
 
 @pytest.mark.parametrize("host", ["evil.test:{}", "localhost.evil.test", "0.0.0.0:{}"])
-async def test_a_name_that_others_can_point_here_is_not_let_in(
+async def test_a_host_that_is_not_loopback_is_refused(
     start_server: StartServer, http: aiohttp.ClientSession, host: str
 ) -> None:
     server = await start_server(token_required=False)
     host = host.format(server.status()["port"])
-    seen = await Browser(server, http).ask("GET", "/lite", Host=host)
+    seen = await Browser(server, http).request("GET", "/lite", Host=host)
     assert seen.status == 401
     assert "Sessions" not in seen.page.text
 
@@ -241,7 +237,7 @@ async def test_a_malformed_host_is_refused_with_the_cookie_too(
 async def test_no_other_page_may_read_frame_or_script_it(browser: Browser) -> None:
     await browser.sign_in()
     for path in ("/lite", "/lite/nothing"):
-        headers = (await browser.ask("GET", path, Origin="http://evil.test")).headers
+        headers = (await browser.request("GET", path, Origin="http://evil.test")).headers
         assert headers["Content-Security-Policy"] == (
             "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
             "base-uri 'none'; frame-ancestors 'none'"
@@ -253,25 +249,27 @@ async def test_no_other_page_may_read_frame_or_script_it(browser: Browser) -> No
         assert headers["Referrer-Policy"] == "same-origin"
 
 
-async def test_what_was_written_before_one_had_to_sign_in_is_given_back(
+async def test_text_submitted_before_signing_in_is_shown_again(
     browser: Browser, session: Session
 ) -> None:
     path = f"/lite/sessions/{session.id}/messages"
-    seen = await browser.ask("POST", path, {"message": "long & thought <over>"})
+    seen = await browser.request("POST", path, {"message": "long & thought <over>"})
     assert seen.status == 401
     assert "long & thought <over>" in seen.page.text
-    assert (await browser.submit(seen.page, "sign-in", token=TOKEN)).leads_to == (
+    assert (await browser.submit(seen.page, "sign-in", token=TOKEN)).location == (
         f"/lite/sessions/{session.id}"
     )
 
 
-async def test_refusals_are_in_the_log_without_what_was_tried(
+async def test_refusals_are_logged_without_the_given_token(
     browser: Browser, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(5):
         await browser.sign_in("a-wrong-token-of-mine")
-    told = [record.getMessage() for record in caplog.records if "refused" in record.getMessage()]
-    assert len(told) == 1
+    refusals = [
+        record.getMessage() for record in caplog.records if "refused" in record.getMessage()
+    ]
+    assert len(refusals) == 1
     await browser.sign_in()
     assert "a-wrong-token-of-mine" not in caplog.text
     assert TOKEN not in caplog.text
@@ -287,15 +285,15 @@ async def test_refusals_are_in_the_log_without_what_was_tried(
         (b"token=%ff%fe%00", "application/x-www-form-urlencoded", 401),
     ],
 )
-async def test_what_is_no_form_is_refused_on_a_page(
+async def test_an_invalid_form_is_refused_with_a_page(
     browser: Browser, body: bytes, content_type: str, status: int
 ) -> None:
-    seen = await browser.ask("POST", "/lite/sign-in", body, Content_Type=content_type)
+    seen = await browser.request("POST", "/lite/sign-in", body, Content_Type=content_type)
     assert seen.status == status
     assert seen.page.has_form("sign-in")
 
 
-async def test_the_page_with_javascript_leads_here(
+async def test_the_page_with_javascript_links_to_lite(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     shell = await (await http.get(base_url(server) + "/")).text()

@@ -1,19 +1,21 @@
-"""Commit, push, pull and pull request: their dialogs, and what they say when git refuses."""
+"""Commit, push, pull and pull request: their dialogs, and the errors of git."""
 
 import asyncio
 from typing import Any
 
 from textual.widgets import Input, Label, Static
 
-from model.api.changes import ChangedFile, Changes, CommitMessage
+from model.api.changes import Changes, CommitMessage
 from model.api.git import CommitResult, ExchangeResult
 from model.api.pull_requests import OpenedPullRequest
 from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from tests.tui.conftest import Start, until
-from tests.tui.every_screen import text_of
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient
+from tests.tui.reading import notifications, screen_lines
+from tests.tui.waiting import until
 from tui.composer.widget import MessageArea
 from tui.screens.commit import Commit
 from tui.screens.dialog import Confirm, Report
@@ -25,59 +27,48 @@ from tui.store.places import Place
 SHA = "0123456789abcdef"
 
 
-def changed(*paths: str, **fields: Any) -> Changes:
-    given = {"old_path": None, "status": "modified", "added": 1, "removed": 0, "old_mode": ""}
-    given |= {"mode": "", "submodule": False}
-    files = [ChangedFile(path=path, **{**given, **fields}) for path in paths]  # type: ignore[arg-type]
-    return Changes(files=files, base="main", operation=None)
-
-
-def a_client(
+def client_with_changes(
     unstaged: Changes | None = None, staged: Changes | None = None, **worktree: Any
 ) -> FakeClient:
     client = FakeClient(a_state(a_project(), a_worktree(**worktree), a_session()))
-    sides = {"unstaged": unstaged or changed("a"), "staged": staged or changed()}
+    sides = {"unstaged": unstaged or make_changes("a"), "staged": staged or make_changes()}
     client.answers["list_changed_files"] = lambda given: sides[given.get("side", "unstaged")]
     client.answers["commit_changes"] = lambda given: CommitResult(success=True, commit_sha=SHA)
     return client
 
 
-def act(app: SpinneyApp, action: str) -> None:
+def perform(app: SpinneyApp, action: str) -> None:
     app.main.open_session("s1")
     app.main.action_do(action)
 
 
-def words(app: SpinneyApp) -> str:
+def dialog_status(app: SpinneyApp) -> str:
     return str(app.screen.query_one("#words", Static).content)
-
-
-def toasts(app: SpinneyApp) -> list[str]:
-    return [note.message for note in app._notifications]
 
 
 # Commit -------------------------------------------------------------------------------------------
 
 
-async def test_a_commit_takes_everything_where_nothing_is_staged(start: Start) -> None:
-    client = a_client(changed("a", "b"))
+async def test_a_commit_includes_everything_if_nothing_is_staged(start: Start) -> None:
+    client = client_with_changes(make_changes("a", "b"))
     async with start(client) as (app, pilot):
-        act(app, "commit")
+        perform(app, "commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         assert str(app.screen.query_one("#what", Label).content) == "All changes: 2 files"
         await pilot.press("enter")
-        assert "Enter a commit message" in words(app)
+        assert "Enter a commit message" in dialog_status(app)
         await pilot.press(*"Mend", "ctrl+j", *"it", "enter")
         await until(pilot, lambda: app.screen is app.main)
         assert client.called("commit_changes") == [
             {"worktree_id": "w1", "message": "Mend\nit", "stage_all": True}
         ]
-        assert "Committed as 0123456789." in toasts(app)
+        assert "Committed as 0123456789." in notifications(app)
 
 
-async def test_what_is_staged_is_committed_unless_all_is_chosen(start: Start) -> None:
-    client = a_client(changed("a", "b"), changed("b"))
+async def test_only_staged_changes_are_committed_unless_all_is_chosen(start: Start) -> None:
+    client = client_with_changes(make_changes("a", "b"), make_changes("b"))
     async with start(client) as (app, pilot):
-        act(app, "commit")
+        perform(app, "commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         label = app.screen.query_one("#what", Label)
         assert str(label.content) == "Staged changes: 1 file; 2 files not staged"
@@ -88,34 +79,34 @@ async def test_what_is_staged_is_committed_unless_all_is_chosen(start: Start) ->
         assert client.called("commit_changes")[0]["stage_all"] is False
 
 
-async def test_what_a_hook_says_is_shown_once_and_the_message_is_kept(start: Start) -> None:
-    client = a_client()
-    told = e.TaskCompleted(task="commit", ok=False, detail="lint: 3 errors", worktree_id="w1")
+async def test_the_output_of_a_hook_is_shown_once_and_the_message_is_kept(start: Start) -> None:
+    client = client_with_changes()
+    failure = e.TaskCompleted(task="commit", ok=False, detail="lint: 3 errors", worktree_id="w1")
 
     def refuse(given: dict[str, Any]) -> None:
-        client.feed(told)
+        client.feed(failure)
         raise SpinneyError("lint: 3 errors\nparser.py:4 unused", "git_error")
 
     client.answers["commit_changes"] = refuse
     async with start(client) as (app, pilot):
-        act(app, "commit")
+        perform(app, "commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         await pilot.press(*"Mend", "enter")
-        await until(pilot, lambda: words(app) == "lint: 3 errors\nparser.py:4 unused")
+        await until(pilot, lambda: dialog_status(app) == "lint: 3 errors\nparser.py:4 unused")
         await until(pilot, lambda: client._updates.empty())
-        assert toasts(app) == []
+        assert notifications(app) == []
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        act(app, "commit")
+        perform(app, "commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         assert app.screen.query_one(MessageArea).text == "Mend"
 
 
-async def test_the_agent_writes_the_message_and_it_can_be_changed(start: Start) -> None:
-    client = a_client()
+async def test_the_agent_writes_the_message_and_it_can_be_edited(start: Start) -> None:
+    client = client_with_changes()
     client.answers["write_commit_message"] = lambda given: CommitMessage(message="Add a")
     async with start(client) as (app, pilot):
-        act(app, "commit")
+        perform(app, "commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         await pilot.press("ctrl+g")
         await until(pilot, lambda: app.screen.query_one(MessageArea).text == "Add a")
@@ -125,23 +116,23 @@ async def test_the_agent_writes_the_message_and_it_can_be_changed(start: Start) 
         assert client.called("commit_changes")[0]["message"] == "Add a!"
 
 
-async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
-    client = a_client()
-    cancelled = asyncio.Event()
+async def test_escape_cancels_a_slow_commit(start: Start) -> None:
+    client = client_with_changes()
+    canceled = asyncio.Event()
 
     async def slow(given: dict[str, Any]) -> None:
-        await cancelled.wait()
+        await canceled.wait()
         raise SpinneyError("The commit was canceled.", "conflict")
 
     client.answers["commit_changes"] = slow
-    client.answers["cancel_git"] = lambda given: cancelled.set()
+    client.answers["cancel_git"] = lambda given: canceled.set()
     async with start(client) as (app, pilot):
-        act(app, "commit")
+        perform(app, "commit")
         await until(pilot, lambda: isinstance(app.screen, Commit))
         await pilot.press(*"Mend", "enter")
-        await until(pilot, lambda: "Committing" in words(app))
+        await until(pilot, lambda: "Committing" in dialog_status(app))
         await pilot.press("escape")
-        await until(pilot, lambda: words(app) == "The commit was canceled.")
+        await until(pilot, lambda: dialog_status(app) == "The commit was canceled.")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 
@@ -149,36 +140,38 @@ async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
 # Push and pull ------------------------------------------------------------------------------------
 
 
-async def test_a_push_says_what_git_said(start: Start) -> None:
-    client = a_client()
+async def test_a_push_shows_the_output_of_git(start: Start) -> None:
+    client = client_with_changes()
     said = "branch 'brave-otter' set up to track 'origin/brave-otter'."
     client.answers["git_push"] = lambda given: ExchangeResult(success=True, output=said)
     async with start(client) as (app, pilot):
-        act(app, "push")
-        await until(pilot, lambda: f"Pushed.\n{said}" in toasts(app))
+        perform(app, "push")
+        await until(pilot, lambda: f"Pushed.\n{said}" in notifications(app))
         assert client.called("git_push") == [{"worktree_path": "/trees/brave-otter"}]
 
 
 async def test_a_rejected_push_says_why_and_offers_to_pull(start: Start) -> None:
-    client = a_client()
+    client = client_with_changes()
     answers = [ExchangeResult(success=False, output="! [rejected] (fetch first)")]
     answers.append(ExchangeResult(success=True, output="done"))
     client.answers["git_push"] = lambda given: answers.pop(0)
     client.answers["git_pull"] = lambda given: ExchangeResult(success=True, output="merged")
     async with start(client) as (app, pilot):
-        act(app, "push")
+        perform(app, "push")
         await until(pilot, lambda: isinstance(app.screen, Report))
         assert isinstance(app.screen, Report)
         assert "[rejected]" in app.screen.content.plain
         await pilot.press("p")
-        await until(pilot, lambda: "Pushed.\ndone" in toasts(app))
+        await until(pilot, lambda: "Pushed.\ndone" in notifications(app))
         pulled = {"worktree_path": "/trees/brave-otter", "base_branch": "brave-otter"}
         assert client.called("git_pull") == [pulled]
 
 
-async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: Start) -> None:
-    conflict = changed("parser.py", status="conflicted").model_copy(update={"operation": "merge"})
-    client = a_client(conflict, base_branch="origin/dev")
+async def test_the_conflicts_of_a_pull_can_be_sent_to_a_session(start: Start) -> None:
+    conflict = make_changes("parser.py", status="conflicted").model_copy(
+        update={"operation": "merge"}
+    )
+    client = client_with_changes(conflict, base_branch="origin/dev")
     client.answers["git_pull"] = lambda given: ExchangeResult(
         success=False, output="CONFLICT (content): Merge conflict in parser.py"
     )
@@ -187,7 +180,7 @@ async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: 
     )
     client.answers["abort_merge"] = lambda given: "merge"
     async with start(client) as (app, pilot):
-        act(app, "pull_base")
+        perform(app, "pull_base")
         await until(pilot, lambda: isinstance(app.screen, Report))
         assert client.called("git_pull")[0]["base_branch"] == "dev"
         report = app.screen
@@ -197,20 +190,20 @@ async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: 
         await until(pilot, lambda: bool(client.called("send_chat_message")))
         sent = client.called("send_chat_message")[0]["message"]
         assert sent == "Resolve them.\n\nFiles:\n- parser.py"
-        act(app, "abort_merge")
+        perform(app, "abort_merge")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
-        await until(pilot, lambda: "The merge was aborted." in toasts(app))
+        await until(pilot, lambda: "The merge was aborted." in notifications(app))
 
 
-async def test_what_keeps_a_push_from_starting_is_said_in_place(start: Start) -> None:
-    client = a_client()
+async def test_an_error_before_a_push_is_shown_in_its_dialog(start: Start) -> None:
+    client = client_with_changes()
     client.refuse("git_push", "The repository has no remote “origin”.", "conflict")
     async with start(client) as (app, pilot):
-        act(app, "push")
+        perform(app, "push")
         await until(pilot, lambda: isinstance(app.screen, Progress))
-        await until(pilot, lambda: words(app) == "The repository has no remote “origin”.")
-        await until(pilot, lambda: any("esc close" in row for row in text_of(app)))
+        await until(pilot, lambda: dialog_status(app) == "The repository has no remote “origin”.")
+        await until(pilot, lambda: any("esc close" in row for row in screen_lines(app)))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 
@@ -219,11 +212,11 @@ async def test_what_keeps_a_push_from_starting_is_said_in_place(start: Start) ->
 
 
 async def test_a_pull_request_is_opened_and_its_address_copied(start: Start) -> None:
-    client = a_client()
+    client = client_with_changes()
     url = "https://github.com/ada/loom/pull/7"
     client.answers["open_pull_request"] = lambda given: OpenedPullRequest(pr_number=7, pr_url=url)
     async with start(client) as (app, pilot):
-        act(app, "pull_request")
+        perform(app, "pull_request")
         await until(pilot, lambda: isinstance(app.screen, PullRequest))
         assert str(app.screen.query_one("#what", Label).content) == (
             "brave-otter → main, ready for review"
@@ -236,26 +229,26 @@ async def test_a_pull_request_is_opened_and_its_address_copied(start: Start) -> 
         assert isinstance(app.screen, Report)
         assert app.screen.content.plain == url
         await pilot.press("c")
-        await until(pilot, lambda: any("opied" in toast for toast in toasts(app)))
+        await until(pilot, lambda: any("opied" in toast for toast in notifications(app)))
 
 
-async def test_without_gh_it_says_so_and_keeps_what_was_written(start: Start) -> None:
-    client = a_client()
+async def test_without_gh_it_says_so_and_keeps_the_input(start: Start) -> None:
+    client = client_with_changes()
     client.refuse("open_pull_request", "gh is not installed.", "backend_unavailable")
     async with start(client) as (app, pilot):
-        act(app, "pull_request")
+        perform(app, "pull_request")
         await until(pilot, lambda: isinstance(app.screen, PullRequest))
         await pilot.press(*"Mend", "tab", *"Why", "enter")
-        await until(pilot, lambda: words(app) == "gh is not installed.")
+        await until(pilot, lambda: dialog_status(app) == "gh is not installed.")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        act(app, "pull_request")
+        perform(app, "pull_request")
         await until(pilot, lambda: isinstance(app.screen, PullRequest))
         assert app.screen.query_one(Input).value == "Mend"
         assert app.screen.query_one(MessageArea).text == "Why"
 
 
-async def test_actions_are_about_the_row_under_the_cursor_while_the_tree_has_the_keys(
+async def test_actions_apply_to_the_row_under_the_cursor_while_the_tree_has_focus(
     start: Start,
 ) -> None:
     other = a_worktree(id="w2", name="calm-heron")

@@ -1,4 +1,4 @@
-"""The tree and what one does with projects, worktrees and sessions."""
+"""The tree, and the actions on projects, worktrees and sessions."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +12,11 @@ from model.api.doctor import AgentKind, AgentModel
 from model.backends.model_lists import ModelList, OfferedModel, apply_model_lists
 from model.domain import events as e
 from model.domain.resources import AgentMemory
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.screens.add_project import AddProject
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText, Confirm
@@ -21,7 +24,7 @@ from tui.screens.new_worktree import NewWorktree
 from tui.store.places import Place
 
 
-def two_sessions() -> FakeClient:
+def client_with_two_sessions() -> FakeClient:
     return FakeClient(
         a_state(
             a_project(),
@@ -32,7 +35,7 @@ def two_sessions() -> FakeClient:
     )
 
 
-def git_in(folder: Path) -> None:
+def make_repository(folder: Path) -> None:
     """Make the folder look like a repository."""
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
@@ -41,7 +44,7 @@ def git_in(folder: Path) -> None:
 async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
     start: Start,
 ) -> None:
-    async with start(two_sessions()) as (app, _):
+    async with start(client_with_two_sessions()) as (app, _):
         assert app.main.projects.labels == [
             "alpha  main",
             "brave-otter +12 −3",
@@ -51,7 +54,7 @@ async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
 
 
 async def test_a_row_keeps_its_node_when_its_state_changes(start: Start) -> None:
-    client = two_sessions()
+    client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         tree = app.main.projects
         before = {key: id(node) for key, node in tree._rows.items()}
@@ -64,8 +67,8 @@ async def test_a_row_keeps_its_node_when_its_state_changes(start: Start) -> None
         assert {key: id(node) for key, node in tree._rows.items()} == before
 
 
-async def test_new_rows_find_their_place_and_the_others_stay(start: Start) -> None:
-    client = two_sessions()
+async def test_new_rows_are_inserted_in_order_and_others_keep_their_nodes(start: Start) -> None:
+    client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         tree = app.main.projects
         node = tree._rows[Place("session", "s2")]
@@ -89,8 +92,8 @@ async def test_new_rows_find_their_place_and_the_others_stay(start: Start) -> No
         assert tree._rows[Place("session", "s2")] is node
 
 
-async def test_archived_and_deleted_things_leave_the_tree(start: Start) -> None:
-    client = two_sessions()
+async def test_archived_and_deleted_items_leave_the_tree(start: Start) -> None:
+    client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
         await until(pilot, lambda: len(app.main.projects.labels) == 3)
@@ -98,7 +101,7 @@ async def test_archived_and_deleted_things_leave_the_tree(start: Start) -> None:
         await until(pilot, lambda: app.main.projects.labels == ["alpha  main"])
 
 
-async def test_a_folded_row_shows_the_strongest_mark_below_it(start: Start) -> None:
+async def test_a_folded_row_shows_the_most_urgent_mark_below_it(start: Start) -> None:
     client = FakeClient(
         a_state(
             a_project(),
@@ -115,7 +118,7 @@ async def test_a_folded_row_shows_the_strongest_mark_below_it(start: Start) -> N
         await until(pilot, lambda: "alpha ?  main" in tree.labels)
 
 
-async def test_hostile_names_are_shown_and_change_nothing(start: Start) -> None:
+async def test_hostile_names_are_escaped_and_have_no_effect(start: Start) -> None:
     name = "[/] [@click=app.exit]x[/] \x1b[31mred"
     client = FakeClient(
         a_state(
@@ -136,8 +139,10 @@ async def test_hostile_names_are_shown_and_change_nothing(start: Start) -> None:
         assert app.is_running
 
 
-async def test_when_the_open_session_goes_its_worktree_is_open(start: Start) -> None:
-    client = two_sessions()
+async def test_when_the_open_session_is_deleted_another_or_its_worktree_is_opened(
+    start: Start,
+) -> None:
+    client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         app.main.open_session("s2")
         client.feed(e.SessionDeleted(session_id="s2"))
@@ -147,10 +152,10 @@ async def test_when_the_open_session_goes_its_worktree_is_open(start: Start) -> 
         assert "No sessions yet" in app.main.chat.welcome.step.sentence
 
 
-async def test_who_goes_through_the_tree_goes_on_there_when_the_open_session_goes(
+async def test_focus_stays_in_the_tree_when_the_open_session_is_archived(
     start: Start,
 ) -> None:
-    client = two_sessions()
+    client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         app.main.open_session("s2")
         app.main.projects.focus()
@@ -167,7 +172,7 @@ async def test_who_goes_through_the_tree_goes_on_there_when_the_open_session_goe
         assert app.main.focused is app.main.projects
 
 
-async def test_ctrl_space_goes_through_those_who_need_somebody(start: Start) -> None:
+async def test_ctrl_space_cycles_through_waiting_sessions(start: Start) -> None:
     client = FakeClient(
         a_state(
             a_project(),
@@ -189,7 +194,7 @@ async def test_ctrl_space_goes_through_those_who_need_somebody(start: Start) -> 
 
 
 async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: Path) -> None:
-    git_in(tmp_path)
+    make_repository(tmp_path)
     (tmp_path / "deep").mkdir()
     client = FakeClient()
 
@@ -207,11 +212,11 @@ async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: 
         assert "No worktrees yet" in app.main.chat.welcome.step.sentence
 
 
-async def test_another_repository_is_offered_although_there_are_projects(
+async def test_another_repository_is_offered_even_if_there_are_projects(
     start: Start, tmp_path: Path
 ) -> None:
-    git_in(tmp_path)
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    make_repository(tmp_path)
+    client = a_client()
     async with start(client, offer_path=tmp_path) as (app, _):
         assert str(tmp_path) in app.main.chat.welcome.step.offer
         assert app.main.chat.welcome.has_focus
@@ -220,7 +225,7 @@ async def test_another_repository_is_offered_although_there_are_projects(
 async def test_in_a_known_repository_its_own_session_is_opened(
     start: Start, tmp_path: Path
 ) -> None:
-    git_in(tmp_path)
+    make_repository(tmp_path)
     client = FakeClient(
         a_state(
             a_project(),
@@ -235,10 +240,8 @@ async def test_in_a_known_repository_its_own_session_is_opened(
         assert app.main.place == Place("session", "s2")
 
 
-async def test_a_folder_that_is_no_repository_is_said_to_be_none(
-    start: Start, tmp_path: Path
-) -> None:
-    (tmp_path / ".git").mkdir()  # as sandboxes of agents leave it
+async def test_a_folder_that_is_not_a_repository_is_reported(start: Start, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()  # empty, as agents' sandboxes leave it
     async with start(FakeClient(), offer_path=tmp_path) as (app, pilot):
         assert "is not a git repository" in app.main.chat.welcome.step.sentence
         await pilot.press("enter")
@@ -246,7 +249,7 @@ async def test_a_folder_that_is_no_repository_is_said_to_be_none(
         assert app.screen.query_one(Input).has_focus
 
 
-async def test_adding_a_project_asks_again_with_the_reason(start: Start) -> None:
+async def test_adding_a_project_that_fails_asks_again_with_the_error(start: Start) -> None:
     client = FakeClient()
     client.refuse("add_project", "Path is not a git repository: /x")
     async with start(client) as (app, pilot):
@@ -259,7 +262,8 @@ async def test_adding_a_project_asks_again_with_the_reason(start: Start) -> None
         assert "not a git repository" in str(app.screen.query(".problem").first().render())
 
 
-def nothing_installed(client: FakeClient) -> FakeClient:
+def remove_agents(client: FakeClient) -> FakeClient:
+    """Report every agent as not installed."""
     check = client.answers["list_backends"]
     missing = {
         "program": None,
@@ -272,10 +276,10 @@ def nothing_installed(client: FakeClient) -> FakeClient:
     return client
 
 
-async def test_without_any_agent_it_says_what_each_lacks_and_takes_projects_all_the_same(
+async def test_without_agents_it_says_how_to_install_them_and_projects_can_be_added(
     start: Start,
 ) -> None:
-    client = nothing_installed(FakeClient(a_state(a_project())))
+    client = remove_agents(FakeClient(a_state(a_project())))
     async with start(client) as (app, pilot):
         await until(pilot, lambda: "No agent" in app.main.chat.welcome.step.title)
         assert "Claude Code: get it" in app.main.chat.welcome.step.sentence
@@ -284,15 +288,15 @@ async def test_without_any_agent_it_says_what_each_lacks_and_takes_projects_all_
         await until(pilot, lambda: isinstance(app.screen, AddProject))
 
 
-async def test_without_any_agent_and_project_a_project_comes_first(start: Start) -> None:
-    client = nothing_installed(FakeClient())
+async def test_without_agents_and_projects_adding_a_project_is_offered_first(start: Start) -> None:
+    client = remove_agents(FakeClient())
     async with start(client) as (app, pilot):
         await until(pilot, lambda: client.called("list_backends"))
         await pilot.pause()
         assert app.main.chat.welcome.step.action == "add_project"
 
 
-async def test_a_new_worktree_gets_its_first_message_when_it_is_made(start: Start) -> None:
+async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Start) -> None:
     client = FakeClient(a_state(a_project()))
 
     def create(given: dict[str, str]) -> object:
@@ -327,7 +331,7 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_made(start: Star
         assert app.main.place == Place("session", "s9")
 
 
-async def test_what_arrives_together_with_a_tab_is_written_into_the_next_field(
+async def test_keys_that_follow_a_tab_in_one_burst_go_into_the_next_field(
     start: Start,
 ) -> None:
     async with start(FakeClient(a_state(a_project()))) as (app, pilot):
@@ -340,7 +344,7 @@ async def test_what_arrives_together_with_a_tab_is_written_into_the_next_field(
         assert app.screen.query_one("#message").text == "a"  # type: ignore[attr-defined]
 
 
-async def test_a_refused_worktree_shows_the_reason_and_keeps_what_was_written(
+async def test_a_refused_worktree_shows_the_reason_and_keeps_the_message(
     start: Start,
 ) -> None:
     client = FakeClient(a_state(a_project()))
@@ -355,7 +359,7 @@ async def test_a_refused_worktree_shows_the_reason_and_keeps_what_was_written(
         assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
 
 
-async def test_a_worktree_that_failed_leaves_its_message_for_the_next_try(start: Start) -> None:
+async def test_a_failed_worktree_keeps_its_message_for_the_next_attempt(start: Start) -> None:
     client = FakeClient(a_state(a_project()))
 
     def create(given: dict[str, str]) -> object:
@@ -371,7 +375,7 @@ async def test_a_worktree_that_failed_leaves_its_message_for_the_next_try(start:
         await until(pilot, lambda: app.main.place == Place("worktree", "new"))
         client.feed(e.WorktreeCreateFailed(id="new", project_id="p1", error="disk full"))
         await until(pilot, lambda: app.main.place == Place("project", "p1"))
-        assert "disk full" in [n.message for n in app._notifications]
+        assert "disk full" in notifications(app)
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
@@ -381,7 +385,7 @@ async def test_a_worktree_that_failed_leaves_its_message_for_the_next_try(start:
 async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
     start: Start,
 ) -> None:
-    client = two_sessions()
+    client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         for action, field in (
@@ -412,10 +416,10 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
         ({"backend_b": AgentMemory(messages=4)}, "which is up to date"),
     ],
 )
-async def test_a_change_of_agent_says_what_the_new_one_will_know(
+async def test_a_change_of_agent_explains_what_the_new_one_will_know(
     start: Start, memories: dict[str, AgentMemory], words: str
 ) -> None:
-    client = two_sessions()
+    client = client_with_two_sessions()
     kept = {name: memory.model_dump() for name, memory in memories.items()}
     updates = {"backend": "backend_a", "message_count": 4, "memories": kept}
     client.feed(e.SessionUpdated(session_id="s1", updates=updates))
@@ -436,13 +440,13 @@ async def test_a_change_of_agent_says_what_the_new_one_will_know(
         assert client.called("update_session")[0]["backend"] == "backend_b"
 
 
-async def test_the_models_that_the_program_has_are_offered_with_its_default_and_efforts(
+async def test_the_models_that_an_agent_reports_are_offered_with_default_and_efforts(
     start: Start,
 ) -> None:
-    client = two_sessions()
+    client = client_with_two_sessions()
     opus = OfferedModel(name="opus", label="Opus 9", efforts=["low", "max"], answers_as="opus-9")
-    told = ModelList(models=[opus], default="opus-9")
-    (row, *_) = apply_model_lists(BUILT_IN, {"backend_a": told}).backends
+    reported = ModelList(models=[opus], default="opus-9")
+    (row, *_) = apply_model_lists(BUILT_IN, {"backend_a": reported}).backends
     models = [
         AgentModel.model_validate({**asdict(model), "answers_as": model.full_name})
         for model in row.models
@@ -470,8 +474,8 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
         assert client.called("update_session")[0]["model"] == ""
 
 
-async def test_any_model_that_the_agent_knows_may_be_named(start: Start) -> None:
-    client = two_sessions()
+async def test_any_model_name_can_be_entered(start: Start) -> None:
+    client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         app.main.action_do("choose_model")
@@ -483,8 +487,8 @@ async def test_any_model_that_the_agent_knows_may_be_named(start: Start) -> None
         assert client.called("update_session")[0]["model"] == "opus-9"
 
 
-async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start: Start) -> None:
-    client = two_sessions()
+async def test_a_custom_agent_is_offered_and_shown_by_its_name(start: Start) -> None:
+    client = client_with_two_sessions()
     own = AgentKind(name="acp:loom", label="The Loom", program="loom", models=[])
     client.answers["list_agents"] = lambda given: [own]
     client.feed(e.SessionUpdated(session_id="s1", updates={"backend": "acp:loom"}))
@@ -505,7 +509,7 @@ async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start:
     ],
     ids=["archived", "deleted"],
 )
-async def test_words_for_a_session_that_goes_meanwhile_are_kept_and_stand_in_no_other_box(
+async def test_the_draft_of_a_vanished_session_is_kept_and_not_shown_in_another_box(
     start: Start, gone: e.Event, words: str
 ) -> None:
     other = a_session(id="s2", name="Other work")
@@ -516,7 +520,7 @@ async def test_words_for_a_session_that_goes_meanwhile_are_kept_and_stand_in_no_
         await pilot.press(*"half a")
         await until(pilot, lambda: box.text == "half a")
         client.feed(gone)
-        await until(pilot, lambda: any(words in note.message for note in app._notifications))
+        await until(pilot, lambda: any(words in note for note in notifications(app)))
         await until(pilot, lambda: app.main.chat.key == "s2")
         assert box.text == ""
         if isinstance(gone, e.SessionArchived):

@@ -1,4 +1,4 @@
-"""Reading on: finding words, the whole of a long output, panes by letter, the mouse."""
+"""Reading: find in messages, the full output of a tool, panes by letter, the mouse."""
 
 from typing import Any
 
@@ -8,8 +8,11 @@ from textual.widgets import Input
 
 from model.domain.output import ToolOutput
 from model.domain.resources import ToolResultBlock, ToolUseBlock
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications, visible_text
+from tests.tui.waiting import until
 from tui.screens.dialog import AskText
 from tui.screens.jump import Jump
 from tui.screens.tool_output import Output, OutputView
@@ -17,9 +20,9 @@ from tui.shell.app import SpinneyApp
 from tui.transcript.widget import Transcript
 
 
-def a_client(count: int = 250) -> FakeClient:
-    """A session of many messages; message 7 speaks of a heron, a folded tool of an otter."""
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(message_count=count)))
+def client_with_matches(count: int = 250) -> FakeClient:
+    """A session of many messages; two contain “Heron”, and a folded tool result “otter”."""
+    client = a_client(message_count=count)
     client.messages["s1"] = [
         a_message(f"message {n}" + (" Heron" if n in (7, count - 40) else ""), id=f"m{n}")
         for n in range(count)
@@ -30,21 +33,16 @@ def a_client(count: int = 250) -> FakeClient:
     return client
 
 
-async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Transcript:
+async def open_transcript(app: SpinneyApp, pilot: "Pilot[None]") -> Transcript:
     app.main.open_session("s1")
     await until(pilot, lambda: app.main.chat.transcript and app.main.chat.transcript.viewport)
     transcript = app.main.chat.transcript
     assert transcript is not None
-    await until(pilot, lambda: "message 249" in shown(transcript))
+    await until(pilot, lambda: "message 249" in visible_text(transcript))
     return transcript
 
 
-def shown(transcript: Transcript) -> str:
-    rows = range(transcript.size.height)
-    return "\n".join(transcript.render_line(y).text.rstrip() for y in rows)
-
-
-async def sought(app: SpinneyApp, pilot: "Pilot[None]", text: str) -> None:
+async def find(app: SpinneyApp, pilot: "Pilot[None]", text: str) -> None:
     await pilot.press("ctrl+r")
     await until(pilot, lambda: isinstance(app.screen, AskText) and app.screen.query(Input))
     app.screen.query_one(Input).value = text
@@ -52,54 +50,54 @@ async def sought(app: SpinneyApp, pilot: "Pilot[None]", text: str) -> None:
     await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_a_find_goes_to_the_newest_message_and_n_and_shift_n_to_the_others(
+async def test_a_find_goes_to_the_newest_match_and_n_and_shift_n_to_the_others(
     start: Start,
 ) -> None:
-    client = a_client()
+    client = client_with_matches()
     async with start(client) as (app, pilot):
-        transcript = await opened(app, pilot)
-        await sought(app, pilot, "heron")
-        await until(pilot, lambda: "message 210 Heron" in shown(transcript))
+        transcript = await open_transcript(app, pilot)
+        await find(app, pilot, "heron")
+        await until(pilot, lambda: "message 210 Heron" in visible_text(transcript))
         assert len(client.called("get_messages")) == 1
-        # The other one stands in a page that is not loaded yet.
+        # The other match is in a page that is not loaded yet.
         await pilot.press("N")
-        await until(pilot, lambda: "message 7 Heron" in shown(transcript))
+        await until(pilot, lambda: "message 7 Heron" in visible_text(transcript))
         await pilot.press("N")
         await until(
             pilot,
-            lambda: any("No older match for" in n.message for n in app._notifications),
+            lambda: any("No older match for" in note for note in notifications(app)),
         )
         await pilot.press("n")
-        await until(pilot, lambda: "message 210 Heron" in shown(transcript))
+        await until(pilot, lambda: "message 210 Heron" in visible_text(transcript))
         await pilot.press("escape")
         await until(pilot, lambda: transcript.finder.query == "")
 
 
-async def test_what_is_folded_is_found_and_opened(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        transcript = await opened(app, pilot)
-        assert "otter" not in shown(transcript)
-        await sought(app, pilot, "OTTER")
-        await until(pilot, lambda: "an otter" in shown(transcript))
+async def test_a_match_in_a_folded_block_is_unfolded(start: Start) -> None:
+    async with start(client_with_matches()) as (app, pilot):
+        transcript = await open_transcript(app, pilot)
+        assert "otter" not in visible_text(transcript)
+        await find(app, pilot, "OTTER")
+        await until(pilot, lambda: "an otter" in visible_text(transcript))
         row = next(y for y in range(transcript.size.height)
                    if "an otter" in transcript.render_line(y).text)  # fmt: skip
         styles = {s.text: s.style for s in transcript.render_line(row)}
         assert styles["otter"] != styles.get("an ")
 
 
-async def test_what_is_not_there_is_said(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        await opened(app, pilot)
-        told = "No older match for '[/] nowhere'."
-        await sought(app, pilot, "[/] nowhere")
+async def test_a_missing_match_is_reported(start: Start) -> None:
+    async with start(client_with_matches()) as (app, pilot):
+        await open_transcript(app, pilot)
+        message = "No older match for '[/] nowhere'."
+        await find(app, pilot, "[/] nowhere")
         await until(
             pilot,
-            lambda: [n.message for n in app._notifications] == [told],
+            lambda: notifications(app) == [message],
         )  # fmt: skip
 
 
-async def test_the_whole_of_a_long_output_is_read_page_by_page(start: Start) -> None:
-    client = a_client()
+async def test_a_long_output_is_loaded_page_by_page(start: Start) -> None:
+    client = client_with_matches()
     text = "".join(f"line {n}\n" for n in range(20_000))
 
     def read(given: dict[str, Any]) -> ToolOutput:
@@ -109,7 +107,7 @@ async def test_the_whole_of_a_long_output_is_read_page_by_page(start: Start) -> 
 
     client.answers["get_tool_output"] = read
     async with start(client) as (app, pilot):
-        transcript = await opened(app, pilot)
+        transcript = await open_transcript(app, pilot)
         transcript.focus()
         await pilot.press("ctrl+up", "ctrl+up", "ctrl+up", "v")
         await until(pilot, lambda: isinstance(app.screen, Output))
@@ -123,13 +121,13 @@ async def test_the_whole_of_a_long_output_is_read_page_by_page(start: Start) -> 
         await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_an_open_output_takes_up_the_colours_of_the_terminal(start: Start) -> None:
-    client = a_client()
+async def test_an_open_output_follows_the_theme(start: Start) -> None:
+    client = client_with_matches()
     client.answers["get_tool_output"] = lambda given: ToolOutput(
         content="line 0\n", offset=0, next_offset=None, size=7
     )
     async with start(client) as (app, pilot):
-        transcript = await opened(app, pilot)
+        transcript = await open_transcript(app, pilot)
         transcript.focus()
         await pilot.press("ctrl+up", "ctrl+up", "ctrl+up", "v")
         await until(pilot, lambda: isinstance(app.screen, Output))
@@ -141,11 +139,11 @@ async def test_an_open_output_takes_up_the_colours_of_the_terminal(start: Start)
         assert view.render_line(0).text.startswith("line 0")
 
 
-async def test_an_output_that_is_kept_no_longer_says_so(start: Start) -> None:
-    client = a_client()
+async def test_an_output_that_is_no_longer_stored_says_so(start: Start) -> None:
+    client = client_with_matches()
     client.refuse("get_tool_output", "This result has no saved file.", "not_found")
     async with start(client) as (app, pilot):
-        transcript = await opened(app, pilot)
+        transcript = await open_transcript(app, pilot)
         transcript.focus()
         await pilot.press("ctrl+up", "ctrl+up", "ctrl+up", "v")
         await until(pilot, lambda: isinstance(app.screen, Output))
@@ -155,9 +153,9 @@ async def test_an_output_that_is_kept_no_longer_says_so(start: Start) -> None:
         )
 
 
-async def test_a_letter_on_each_pane_takes_the_keys_there(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        await opened(app, pilot)
+async def test_the_letter_of_a_pane_moves_the_focus_there(start: Start) -> None:
+    async with start(client_with_matches()) as (app, pilot):
+        await open_transcript(app, pilot)
         for key, pane in (("p", app.main.projects), ("c", app.main.chat.transcript)):
             await pilot.press("f10")
             await until(pilot, lambda: isinstance(app.screen, Jump))
@@ -171,10 +169,8 @@ async def test_a_letter_on_each_pane_takes_the_keys_there(start: Start) -> None:
         assert app.main.focused is app.main.chat.transcript
 
 
-async def test_the_mouse_is_given_to_the_terminal_and_taken_back(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with start(a_client()) as (app, pilot):
+async def test_mouse_reporting_is_toggled(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with start(client_with_matches()) as (app, pilot):
         written: list[str] = []
         monkeypatch.setattr(app, "write", written.append)
         await pilot.press("f12")

@@ -1,12 +1,13 @@
-"""Actions called as functions: what they ask, what they say, what they call."""
+"""Actions called as functions: their dialogs, notifications and commands."""
 
 from typing import Any
 
-from model.api.changes import ChangedFile, Changes
+from model.api.changes import Changes
 from model.api.doctor import Installation
 from model.api.git import ExchangeResult
 from model.domain.findings import Finding
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
+from tests.tui.fake_client import FakeClient
 from tests.tui.fake_desk import FakeDesk
 from tui.actions import git, sessions, view
 from tui.screens.dialog import Confirm, Report
@@ -15,29 +16,20 @@ from tui.store.places import Place
 HERE = Place("session", "s1")
 
 
-def changes(*paths: str, operation: Any = None) -> Changes:
-    given = {"old_path": None, "status": "modified", "added": 1, "removed": 0, "old_mode": ""}
-    files = [
-        ChangedFile.model_validate({"path": path, **given, "mode": "", "submodule": False})
-        for path in paths
-    ]
-    return Changes(files=files, base="main", operation=operation)
-
-
 def a_desk(*answers: Any, changed: Changes | None = None, **worktree: Any) -> FakeDesk:
     client = FakeClient(a_state(a_project(), a_worktree(**worktree), a_session()))
-    client.answers["list_changed_files"] = lambda given: changed or changes("a")
+    client.answers["list_changed_files"] = lambda given: changed or make_changes("a")
     return FakeDesk(client, HERE, *answers)
 
 
-async def test_nothing_to_commit_is_said_without_a_dialog() -> None:
-    desk = a_desk(changed=changes())
+async def test_nothing_to_commit_is_reported_without_a_dialog() -> None:
+    desk = a_desk(changed=make_changes())
     await git.commit(desk)
     assert desk.said == ["There is nothing to commit."]
     assert desk.dialogs == []
 
 
-async def test_without_a_worktree_git_says_what_to_do_first() -> None:
+async def test_git_actions_without_a_worktree_report_an_error() -> None:
     desk = a_desk()
     desk.place = None
     for action in (git.commit, git.push, git.pull_base, git.pull_request, git.abort_merge):
@@ -46,7 +38,7 @@ async def test_without_a_worktree_git_says_what_to_do_first() -> None:
     assert desk.client.calls == []
 
 
-async def test_without_gh_no_title_is_asked_for() -> None:
+async def test_without_gh_no_dialog_for_a_pull_request_is_opened() -> None:
     desk = a_desk()
     desk.client.answers["get_installation"] = lambda given: Installation(
         version="1.0", log="", findings=[Finding("gh", None, "not found")]
@@ -55,7 +47,7 @@ async def test_without_gh_no_title_is_asked_for() -> None:
     assert "gh" in desk.said[0] and desk.dialogs == []
 
 
-async def test_a_pull_request_that_is_there_is_shown_with_its_state() -> None:
+async def test_an_existing_pull_request_is_shown_with_its_status() -> None:
     desk = a_desk(
         "c", pr_number=7, pr_url="https://example.org/pull/7", cached_pr_status="review",
         cached_check_status="pending",
@@ -70,8 +62,8 @@ async def test_a_pull_request_that_is_there_is_shown_with_its_state() -> None:
     assert not desk.client.called("open_pull_request")
 
 
-async def test_why_a_merge_was_not_aborted_stays_to_be_read() -> None:
-    desk = a_desk(True, changed=changes("a", operation="merge"))
+async def test_the_reason_of_a_failed_abort_is_shown_in_a_dialog() -> None:
+    desk = a_desk(True, changed=make_changes("a", operation="merge"))
     desk.client.refuse("abort_merge", "The merge goes on: 'a' was changed since.", "conflict")
     await git.abort_merge(desk)
     confirm, report = desk.dialogs
@@ -79,8 +71,8 @@ async def test_why_a_merge_was_not_aborted_stays_to_be_read() -> None:
     assert str(report.content) == "The merge goes on: 'a' was changed since."
 
 
-async def test_a_merge_is_not_aborted_unless_that_was_confirmed() -> None:
-    desk = a_desk(False, changed=changes("a", operation="merge"))
+async def test_a_merge_is_not_aborted_unless_confirmed() -> None:
+    desk = a_desk(False, changed=make_changes("a", operation="merge"))
     await git.abort_merge(desk)
     assert desk.client.called("abort_merge") == []
 
@@ -96,7 +88,7 @@ async def test_a_rejected_push_offers_a_pull_and_pushes_again() -> None:
     assert desk.said[-1].startswith("Pushed")
 
 
-async def test_the_next_session_that_waits_comes_after_the_open_one() -> None:
+async def test_next_waiting_starts_after_the_open_session() -> None:
     waiting = [a_session(id=name, status="waiting", waiting_for="plan") for name in ("s1", "s2")]
     desk = FakeDesk(FakeClient(a_state(a_project(), a_worktree(), *waiting)), HERE)
     await view.next_waiting(desk)

@@ -12,8 +12,11 @@ from textual.widgets import Input, OptionList
 from model.api.files import WorktreeFileList
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message, a_session
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.composer.draft_store import DraftStore
 from tui.composer.widget import Composer
 from tui.screens.choose import Choose
@@ -22,19 +25,11 @@ from tui.shell.app import SpinneyApp
 from tui.terminal.input_parser import InputParser
 
 
-def a_client(**session: object) -> FakeClient:
-    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
-
-
-def sent(client: FakeClient) -> list[dict[str, Any]]:
+def sent_arguments(client: FakeClient) -> list[dict[str, Any]]:
     return client.called("send_chat_message")
 
 
-def said(app: SpinneyApp) -> list[str]:
-    return [notification.message for notification in app._notifications]
-
-
-async def pasted(composer: Composer, pilot: Any, text: str) -> None:
+async def paste(composer: Composer, pilot: Any, text: str) -> None:
     before = composer.text
     composer.post_message(events.Paste(text))
     await until(pilot, lambda: composer.text != before)
@@ -50,7 +45,7 @@ async def test_a_folded_paste_is_unfolded_by_its_key_and_folded_again_by_undo(
     async with start(a_client()) as (app, pilot):
         composer = app.main.chat.composer
         await pilot.press(*"see ")
-        await pasted(composer, pilot, text)
+        await paste(composer, pilot, text)
         assert composer.text == "see [pasted 50 lines]"
         await pilot.press("ctrl+l")
         await until(pilot, lambda: composer.text == f"see {text}")
@@ -59,26 +54,26 @@ async def test_a_folded_paste_is_unfolded_by_its_key_and_folded_again_by_undo(
         assert composer.draft.text_to_send() == f"see {text}"
 
 
-async def test_a_megabyte_is_a_chip_that_says_why_it_stays_one(start: Start) -> None:
+async def test_a_very_large_paste_cannot_be_unfolded_and_says_why(start: Start) -> None:
     client = a_client()
     text = "0123456789abcdef" * 65536
     async with start(client) as (app, pilot):
         composer = app.main.chat.composer
-        await pasted(composer, pilot, text)
+        await paste(composer, pilot, text)
         assert composer.text == "[pasted 1,048,576 characters]"
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: said(app))
+        await until(pilot, lambda: notifications(app))
         assert composer.text == "[pasted 1,048,576 characters]"
-        assert "too many for this box" in said(app)[0]
+        assert "too many for this box" in notifications(app)[0]
         await pilot.press("enter")
-        await until(pilot, lambda: sent(client))
-        assert sent(client)[0]["message"] == text
+        await until(pilot, lambda: sent_arguments(client))
+        assert sent_arguments(client)[0]["message"] == text
 
 
-async def test_nothing_of_a_paste_reaches_the_terminal_as_a_command(start: Start) -> None:
+async def test_control_sequences_in_a_paste_are_escaped(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         composer = app.main.chat.composer
-        await pasted(composer, pilot, "a\x1b]52;c;AAAA\x07b\x1b[2J\x9bc\r\nd\re\x1b[31mf")
+        await paste(composer, pilot, "a\x1b]52;c;AAAA\x07b\x1b[2J\x9bc\r\nd\re\x1b[31mf")
         assert composer.text == "a␛]52;c;AAAA␇b␛[2J<U+009B>c\nd\nef"
 
 
@@ -91,33 +86,33 @@ async def test_the_path_of_an_image_becomes_an_attachment(
     client = a_client()
     async with start(client) as (app, pilot):
         await pilot.press(*"see ")
-        await pasted(app.main.chat.composer, pilot, form.format(image))
+        await paste(app.main.chat.composer, pilot, form.format(image))
         assert app.main.chat.composer.text == "see [image map.png] "
         await pilot.press("enter")
-        await until(pilot, lambda: sent(client))
-        assert sent(client)[0]["images"] == [str(image)]
-        assert sent(client)[0]["message"].strip() == "see [image map.png]"
+        await until(pilot, lambda: sent_arguments(client))
+        assert sent_arguments(client)[0]["images"] == [str(image)]
+        assert sent_arguments(client)[0]["message"].strip() == "see [image map.png]"
 
 
-async def test_an_image_of_this_machine_is_not_sent_to_another_one(tmp_path: Path) -> None:
+async def test_a_local_image_is_not_attached_on_a_remote_server(tmp_path: Path) -> None:
     image = tmp_path / "map.png"
     image.touch()
     app = SpinneyApp(a_client, elsewhere="http://far:3456", environ={})
     async with app.run_test(notifications=True) as pilot:
         await until(pilot, lambda: app.main.chat.key == "s1")
-        await pasted(app.main.chat.composer, pilot, str(image))
+        await paste(app.main.chat.composer, pilot, str(image))
         assert app.main.chat.composer.text == str(image)
-        assert "cannot be attached" in said(app)[0]
+        assert "cannot be attached" in notifications(app)[0]
 
 
-async def test_a_path_that_leads_to_no_image_stays_text(start: Start, tmp_path: Path) -> None:
+async def test_a_path_that_is_not_an_image_stays_text(start: Start, tmp_path: Path) -> None:
     async with start(a_client()) as (app, pilot):
         for text in (f"{tmp_path}/none.png", "about map.png"):
-            await pasted(app.main.chat.composer, pilot, text)
+            await paste(app.main.chat.composer, pilot, text)
         assert app.main.chat.composer.text == f"{tmp_path}/none.pngabout map.png"
 
 
-async def test_keys_that_come_in_one_burst_keep_their_order(start: Start) -> None:
+async def test_keys_in_one_burst_keep_their_order(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await pilot.press(*"helko")
         for event in InputParser().feed("\x7f\x7flo,\x1b[D worl\x1b[Hoh \x1b[Fd"):
@@ -128,16 +123,16 @@ async def test_keys_that_come_in_one_burst_keep_their_order(start: Start) -> Non
 # Mentions and commands ---------------------------------------------------------------------------
 
 
-async def test_at_lists_files_over_the_chat_and_tab_takes_one(start: Start) -> None:
+async def test_at_lists_files_over_the_chat_and_tab_completes_one(start: Start) -> None:
     client = a_client()
     client.answers["list_worktree_files"] = lambda given: WorktreeFileList(
         files=["src/parser.py", "src/my parser.py"]
     )
     async with start(client) as (app, pilot):
-        height = app.main.chat.composer.region
+        region = app.main.chat.composer.region
         await pilot.press(*"see @par")
         await until(pilot, lambda: app.main.chat.completion.display)
-        assert app.main.chat.composer.region == height
+        assert app.main.chat.composer.region == region
         assert client.called("list_worktree_files")[-1] == {"worktree_id": "w1", "query": "par"}
         await pilot.press("tab")
         assert app.main.chat.composer.text == "see @src/parser.py "
@@ -154,10 +149,10 @@ async def test_a_name_with_a_space_is_quoted(start: Start) -> None:
         await until(pilot, lambda: app.main.chat.completion.display)
         await pilot.press("enter")
         assert app.main.chat.composer.text == '@"my parser.py" '
-        assert not sent(client)
+        assert not sent_arguments(client)
 
 
-async def test_escape_puts_the_list_away_and_stops_nothing(start: Start) -> None:
+async def test_escape_closes_the_list_and_stops_nothing(start: Start) -> None:
     client = a_client(status="running")
     client.answers["list_worktree_files"] = lambda given: WorktreeFileList(files=["a"])
     async with start(client) as (app, pilot):
@@ -169,7 +164,7 @@ async def test_escape_puts_the_list_away_and_stops_nothing(start: Start) -> None
         assert not client.called("stop_generation")
 
 
-async def test_an_address_with_an_at_is_no_mention(start: Start) -> None:
+async def test_an_email_address_is_not_a_mention(start: Start) -> None:
     client = a_client()
     async with start(client) as (_, pilot):
         await pilot.press(*"ada@example")
@@ -177,7 +172,7 @@ async def test_an_address_with_an_at_is_no_mention(start: Start) -> None:
         assert not client.called("list_worktree_files")
 
 
-async def test_what_keeps_files_from_being_listed_stands_in_the_list(start: Start) -> None:
+async def test_an_error_while_files_are_listed_is_shown_in_the_list(start: Start) -> None:
     client = a_client()
     client.refuse("list_worktree_files", "The disk [/] does not answer.")
     async with start(client) as (app, pilot):
@@ -186,7 +181,7 @@ async def test_what_keeps_files_from_being_listed_stands_in_the_list(start: Star
         assert app.main.chat.completion.render().plain.strip() == "The disk [/] does not answer."
 
 
-async def test_a_command_of_spinneys_own_is_listed_and_carried_out(start: Start) -> None:
+async def test_a_command_of_spinney_is_listed_and_executed(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         await pilot.press(*"/mo")
@@ -196,20 +191,23 @@ async def test_a_command_of_spinneys_own_is_listed_and_carried_out(start: Start)
         await until(pilot, lambda: isinstance(app.screen, Choose))
         await pilot.press("escape")
         assert app.main.chat.composer.text == ""
-        assert not sent(client)
+        assert not sent_arguments(client)
 
 
 async def test_commands_of_the_agent_are_sent_to_it(start: Start) -> None:
     client = a_client()
     async with start(client) as (_, pilot):
         await pilot.press(*"/compact now", "enter")
-        await until(pilot, lambda: sent(client))
+        await until(pilot, lambda: sent_arguments(client))
         await pilot.press(*"//model x", "enter")
-        await until(pilot, lambda: len(sent(client)) == 2)
-        assert [given["message"] for given in sent(client)] == ["/compact now", "/model x"]
+        await until(pilot, lambda: len(sent_arguments(client)) == 2)
+        assert [given["message"] for given in sent_arguments(client)] == [
+            "/compact now",
+            "/model x",
+        ]
 
 
-async def test_clear_begins_a_new_session_like_the_open_one(start: Start) -> None:
+async def test_clear_starts_a_new_session_like_the_open_one(start: Start) -> None:
     client = a_client(backend="backend_b", model="loom-1", execution_mode="build")
 
     def create(_: dict[str, object]) -> object:
@@ -224,15 +222,15 @@ async def test_clear_begins_a_new_session_like_the_open_one(start: Start) -> Non
         (given,) = client.called("create_session")
         wanted = {"backend": "backend_b", "model": "loom-1", "execution_mode": "build"}
         assert wanted.items() <= given.items()
-        assert not sent(client)
+        assert not sent_arguments(client)
 
 
-async def test_words_after_a_command_are_not_lost(start: Start) -> None:
+async def test_unexpected_arguments_of_a_command_are_kept(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         await pilot.press(*"/rename it", "enter")
-        await until(pilot, lambda: said(app))
-        assert "takes no arguments" in said(app)[0]
+        await until(pilot, lambda: notifications(app))
+        assert "takes no arguments" in notifications(app)[0]
         assert app.main.chat.composer.text == "/rename it"
         assert not isinstance(app.screen, AskText)
 
@@ -240,20 +238,20 @@ async def test_words_after_a_command_are_not_lost(start: Start) -> None:
 # Drafts ------------------------------------------------------------------------------------------
 
 
-def kept(folder: Path, key: str) -> str:
+def load_draft(folder: Path, key: str) -> str:
     drafts = DraftStore(folder / "terminal")
     drafts.load()
     return drafts.get(key).text
 
 
-async def test_a_draft_is_written_when_the_hand_rests(start: Start, tmp_path: Path) -> None:
+async def test_a_draft_is_saved_when_typing_pauses(start: Start, tmp_path: Path) -> None:
     client = a_client()
     app = SpinneyApp(lambda: client, data=tmp_path, environ={})
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.main.chat.key == "s1")
         await pilot.press(*"unsent")
-        # What a crash leaves is what lies on the disk now.
-        await until(pilot, lambda: kept(tmp_path, "s1") == "unsent")
+        # Already on disk while the application runs, so a crash does not lose it.
+        await until(pilot, lambda: load_draft(tmp_path, "s1") == "unsent")
     other = SpinneyApp(a_client, data=tmp_path, environ={})
     async with other.run_test() as pilot:
         await until(pilot, lambda: other.main.chat.key == "s1")
@@ -267,7 +265,7 @@ async def test_a_draft_is_written_when_the_hand_rests(start: Start, tmp_path: Pa
         assert third.main.chat.composer.text == "unsent!"
 
 
-async def test_a_message_that_comes_back_stands_before_what_was_written_since(
+async def test_a_message_that_returns_is_put_before_newer_text(
     start: Start,
 ) -> None:
     client = a_client()
@@ -281,7 +279,7 @@ async def test_a_message_that_comes_back_stands_before_what_was_written_since(
     async with start(client) as (app, pilot):
         await pilot.press(*"first", "enter", *"second")
         written.set()
-        await until(pilot, lambda: said(app))
+        await until(pilot, lambda: notifications(app))
         assert app.main.chat.composer.text == "first\n\nsecond"
 
 
@@ -290,7 +288,7 @@ async def test_a_message_that_comes_back_stands_before_what_was_written_since(
 
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A program that people have set as their editor; tests say what it does."""
+    """The path that $VISUAL names; tests write the program with `write_editor`."""
     path = tmp_path / "bin" / "ed it"
     path.parent.mkdir()
     monkeypatch.setenv("VISUAL", f"'{path}' --wait")
@@ -300,15 +298,15 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr("tempfile.tempdir", None)
 
 
-def does(path: Path, script: str) -> None:
+def write_editor(path: Path, script: str) -> None:
     path.write_text(f'#!/bin/sh\nfile="$2"\n{script}\n')
     path.chmod(0o755)
 
 
-async def test_the_message_is_written_in_the_editor_and_undo_brings_it_back(
+async def test_the_message_is_edited_in_the_editor_and_undo_restores_it(
     start: Start, editor: Path, tmp_path: Path
 ) -> None:
-    does(editor, 'sed -i "s/old/new/" "$file"; echo more >> "$file"')
+    write_editor(editor, 'sed -i "s/old/new/" "$file"; echo more >> "$file"')
     async with start(a_client()) as (app, pilot):
         composer = app.main.chat.composer
         await pilot.press(*"old")
@@ -319,42 +317,40 @@ async def test_the_message_is_written_in_the_editor_and_undo_brings_it_back(
     assert not list(tmp_path.glob("spinney-*"))
 
 
-async def test_a_folded_paste_is_whole_in_the_editor(start: Start, editor: Path) -> None:
-    does(editor, 'wc -l < "$file" > "$file.count"; cat "$file.count" > "$file"')
+async def test_a_folded_paste_is_expanded_in_the_editor(start: Start, editor: Path) -> None:
+    write_editor(editor, 'wc -l < "$file" > "$file.count"; cat "$file.count" > "$file"')
     async with start(a_client()) as (app, pilot):
-        await pasted(app.main.chat.composer, pilot, "x\n" * 77)
+        await paste(app.main.chat.composer, pilot, "x\n" * 77)
         await pilot.press("ctrl+e")
         await until(pilot, lambda: app.main.chat.composer.text.strip() == "77")
 
 
-async def test_an_editor_that_fails_changes_nothing_and_says_where_its_text_is(
+async def test_a_failed_editor_changes_nothing_and_says_where_its_text_is(
     start: Start, editor: Path, tmp_path: Path
 ) -> None:
-    does(editor, 'echo half > "$file"; exit 3')
+    write_editor(editor, 'echo half > "$file"; exit 3')
     async with start(a_client()) as (app, pilot):
         await pilot.press(*"precious", "ctrl+e")
-        await until(pilot, lambda: said(app))
-        assert "exit code 3" in said(app)[0]
+        await until(pilot, lambda: notifications(app))
+        assert "exit code 3" in notifications(app)[0]
         assert app.main.chat.composer.text == "precious"
         kept = next(tmp_path.glob("spinney-*/message.md"))
-        assert str(kept) in said(app)[0]
+        assert str(kept) in notifications(app)[0]
 
 
-async def test_an_editor_that_is_missing_is_a_sentence(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_editor_is_reported(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "no-such-editor -x")
     async with start(a_client()) as (app, pilot):
         await pilot.press(*"precious", "ctrl+e")
-        await until(pilot, lambda: said(app))
-        assert said(app) == [
+        await until(pilot, lambda: notifications(app))
+        assert notifications(app) == [
             "$VISUAL is set to 'no-such-editor', which is not installed. Set it to your editor."
         ]
         assert app.main.chat.composer.text == "precious"
 
 
-async def test_the_palette_has_the_editor(start: Start, editor: Path) -> None:
-    does(editor, 'echo written > "$file"')
+async def test_the_editor_is_opened_from_the_palette(start: Start, editor: Path) -> None:
+    write_editor(editor, 'echo written > "$file"')
     async with start(a_client()) as (app, pilot):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main and app.screen.query(Input))
@@ -365,7 +361,7 @@ async def test_the_palette_has_the_editor(start: Start, editor: Path) -> None:
         await until(pilot, lambda: app.main.chat.composer.text == "written")
 
 
-async def test_end_in_an_empty_box_leads_back_to_the_newest_message(start: Start) -> None:
+async def test_end_in_an_empty_box_scrolls_to_the_newest_message(start: Start) -> None:
     client = a_client()
     client.messages["s1"] = [a_message(f"message {number}") for number in range(80)]
     async with start(client) as (app, pilot):

@@ -1,4 +1,4 @@
-"""The diff screen: what it shows of the changes, and what its keys do with them."""
+"""The diff screen: the changes that it shows, and its keys."""
 
 import asyncio
 from typing import Any
@@ -6,9 +6,12 @@ from typing import Any
 from model.api.changes import Changes, DiscardedFile, FileDiff
 from model.api.reviews import ConflictTask
 from model.domain import events as e
-from tests.tui.conftest import Start, until
-from tests.tui.diff_tree import CONFLICT, PARSER, Tree, a_file, lines, opened, top
+from tests.tui.builders import a_changed_file
+from tests.tui.conftest import Start
+from tests.tui.diff_tree import CONFLICT, PARSER, FakeWorktree, lines, open_diff, top_text
 from tests.tui.every_screen import a_busy_state, in_diff
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.diff.comment_dialog import EditComment
 from tui.diff.screen import Diff
 from tui.screens.dialog import Confirm
@@ -16,10 +19,10 @@ from tui.transcript.targets import Target
 from tui.widgets.key_hints import KeyHints
 
 
-async def test_files_with_their_counts_stand_beside_the_difference(start: Start) -> None:
-    tree = Tree()
+async def test_files_and_their_counts_are_listed_beside_the_diff(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         labels = [screen.files.render_line(n).text for n in range(2)]
         assert labels[0].split() == ["M", "parser.py", "+2", "−1"]
         assert labels[1].split() == ["?", "picture", "binary"]
@@ -30,15 +33,15 @@ async def test_files_with_their_counts_stand_beside_the_difference(start: Start)
             "       2 + print(2)",
             "   3   3   # end",
         ]
-        assert "[unstaged]" in top(screen)
-        assert "vs main" in top(screen)
-        assert top(screen).endswith("2 files  +2 −1")
+        assert "[unstaged]" in top_text(screen)
+        assert "vs main" in top_text(screen)
+        assert top_text(screen).endswith("2 files  +2 −1")
 
 
-async def test_what_has_no_lines_is_said_in_words(start: Start) -> None:
-    tree = Tree()
+async def test_changes_without_lines_are_described(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("down")
         await until(pilot, lambda: "A binary file" in lines(screen)[0])
         await pilot.press("v")
@@ -48,10 +51,10 @@ async def test_what_has_no_lines_is_said_in_words(start: Start) -> None:
         await until(pilot, lambda: "no commits beyond its base" in screen.view.placeholder)
 
 
-async def test_two_columns_by_a_key_and_by_themselves_where_there_is_room(start: Start) -> None:
-    tree = Tree()
+async def test_two_columns_are_shown_on_wide_screens_and_toggled_by_a_key(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client, size=(200, 50)) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         assert screen.view.is_split
         assert lines(screen)[2].split() == ["2", "-", "print(1)", "│", "2", "+", "print(2)"]
         await pilot.press("t")
@@ -59,10 +62,10 @@ async def test_two_columns_by_a_key_and_by_themselves_where_there_is_room(start:
         assert len(lines(screen)) == 9
 
 
-async def test_a_file_or_a_hunk_is_staged_as_it_was_seen(start: Start) -> None:
-    tree = Tree()
+async def test_a_file_or_a_hunk_is_staged_with_the_digest_of_the_shown_text(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         seen = str(hash(PARSER))
         await pilot.press("s")
         await until(pilot, lambda: tree.client.called("stage_changes"))
@@ -81,43 +84,43 @@ async def test_a_file_or_a_hunk_is_staged_as_it_was_seen(start: Start) -> None:
 
 
 async def test_a_staged_file_leaves_the_list_and_the_next_one_is_shown(start: Start) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
 
     def stage(given: dict[str, Any]) -> None:
         tree.files["unstaged"] = tree.files["unstaged"][1:]
 
     tree.client.answers["stage_changes"] = stage
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("s")
         await until(pilot, lambda: screen.path == "picture" and "binary" in lines(screen)[0])
 
 
-async def test_undo_brings_the_cursor_back_to_what_it_brought_back(start: Start) -> None:
-    tree = Tree()
+async def test_undo_moves_the_cursor_to_the_restored_file(start: Start) -> None:
+    tree = FakeWorktree()
     tree.client.answers["undo_discard"] = lambda given: DiscardedFile(id="d", path="picture")
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("z")
         await until(pilot, lambda: screen.path == "picture")
 
 
-async def test_a_refusal_is_said_and_the_file_is_read_anew(start: Start) -> None:
-    tree = Tree()
+async def test_a_refusal_is_shown_and_the_file_is_loaded_again(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         tree.client.refuse("stage_changes", "“parser.py” has changed since it was shown.")
         tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
         await pilot.press("s")
         await until(pilot, lambda: "print(3)" in "\n".join(lines(screen)))
-        said = [note.message for note in app._notifications]
+        said = notifications(app)
         assert said == ["“parser.py” has changed since it was shown."]
 
 
 async def test_it_follows_the_worktree_and_the_cursor_keeps_its_line(start: Start) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("tab", "n", "down", "down")
         assert screen.view.line is not None
         assert screen.view.line.text == "    return 1"
@@ -135,15 +138,15 @@ async def test_it_follows_the_worktree_and_the_cursor_keeps_its_line(start: Star
         assert screen.view.line.text == "    return 1"
 
 
-async def test_a_hundred_thousand_lines_are_drawn_only_where_they_are_seen(start: Start) -> None:
-    tree = Tree()
+async def test_of_a_hundred_thousand_lines_only_visible_ones_are_drawn(start: Start) -> None:
+    tree = FakeWorktree()
     added = "".join(f"+line = {n}\n" for n in range(100_000))
     tree.texts["parser.py"] = (
         f"diff --git a/parser.py b/parser.py\n--- /dev/null\n+++ b/parser.py\n"
         f"@@ -0,0 +1,100000 @@\n{added}"
     )
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("tab", "end")
         await until(pilot, lambda: lines(screen)[-1].endswith("100000 + line = 99999"))
         painter = screen.view._painter
@@ -152,14 +155,14 @@ async def test_a_hundred_thousand_lines_are_drawn_only_where_they_are_seen(start
         await until(pilot, lambda: lines(screen)[1].split() == ["1", "+", "line", "=", "0"])
 
 
-async def test_foreign_text_is_shown_and_changes_nothing(start: Start) -> None:
-    tree = Tree()
+async def test_foreign_text_is_shown_escaped(start: Start) -> None:
+    tree = FakeWorktree()
     name = "[@click=app.exit]x[/]\x1b\u200b"
-    tree.files["unstaged"] = [a_file(name)]
+    tree.files["unstaged"] = [a_changed_file(name)]
     hostile = "[red]\x1b[31m\u202ex\r\u200b\x9b\u2066\U000e0041y"
     tree.texts[name] = PARSER.replace("print(2)", hostile)
     async with start(tree.client, size=(200, 50)) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         shown = "[red]␛[31m<U+202E>x␍<U+200B><U+009B><U+2066><U+E0041>y"
         for _ in range(2):  # in two columns and in one
             await until(pilot, lambda: any(line.rstrip().endswith(shown) for line in lines(screen)))
@@ -170,8 +173,8 @@ async def test_foreign_text_is_shown_and_changes_nothing(start: Start) -> None:
         assert tree.client.called("stage_changes")[0]["path"] == name
 
 
-async def test_what_cannot_be_read_is_a_sentence_in_place(start: Start) -> None:
-    tree = Tree()
+async def test_an_error_while_loading_is_shown_in_place_of_the_diff(start: Start) -> None:
+    tree = FakeWorktree()
     tree.client.refuse("list_changed_files", "git is not installed.")
     async with start(tree.client) as (app, pilot):
         app.main.open_session("s1")
@@ -187,27 +190,27 @@ async def test_what_cannot_be_read_is_a_sentence_in_place(start: Start) -> None:
         assert "git is not installed." in app.screen.view.render_line(1).text
 
 
-async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_committed(
+async def test_a_stopped_merge_is_shown_with_its_conflicts_until_it_ends(
     start: Start,
 ) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     tree.operation = "merge"
-    tree.files["unstaged"] = [a_file("parser.py", status="conflicted")]
+    tree.files["unstaged"] = [a_changed_file("parser.py", status="conflicted")]
     tree.texts["parser.py"] = CONFLICT
     tree.client.answers["write_conflict_task"] = lambda given: ConflictTask(
         message="Files:\n- parser.py", files=["parser.py"]
     )
     async with start(tree.client, size=(80, 24)) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         foot = screen.query_one(KeyHints)
-        assert "merge stopped: 1 conflict" in top(screen)
+        assert "merge stopped: 1 conflict" in top_text(screen)
         assert foot.text.startswith("enter open  o resolve  b abort")
         await pilot.press("o")
         await until(pilot, lambda: tree.client.called("send_chat_message"))
         assert "- parser.py" in tree.client.called("send_chat_message")[0]["message"]
-        tree.files = {"unstaged": [], "staged": [a_file("parser.py")], "branch": []}
+        tree.files = {"unstaged": [], "staged": [a_changed_file("parser.py")], "branch": []}
         screen.load()
-        await until(pilot, lambda: "merge ready to commit" in top(screen))
+        await until(pilot, lambda: "merge ready to commit" in top_text(screen))
         assert foot.text.startswith("b abort")
         tree.client.answers["abort_merge"] = lambda given: "merge"
         await pilot.press("b")
@@ -217,16 +220,16 @@ async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_commi
         await until(pilot, lambda: tree.client.called("abort_merge") == [{"worktree_id": "w1"}])
         tree.operation = None
         screen.load()
-        await until(pilot, lambda: "merge" not in top(screen) and "abort" not in foot.text)
+        await until(pilot, lambda: "merge" not in top_text(screen) and "abort" not in foot.text)
         await pilot.press("b")
-        told = "No merge or rebase is in progress."
-        await until(pilot, lambda: told in [note.message for note in app._notifications])
+        sentence = "No merge or rebase is in progress."
+        await until(pilot, lambda: sentence in notifications(app))
 
 
-async def test_on_a_narrow_screen_one_pane_stands_at_a_time(start: Start) -> None:
-    tree = Tree()
+async def test_on_a_narrow_screen_one_pane_is_shown_at_a_time(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client, size=(80, 24)) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         assert (screen.files.display, screen.view.display) == (True, False)
         await pilot.press("enter")
         await until(pilot, lambda: screen.view.has_focus)
@@ -237,18 +240,18 @@ async def test_on_a_narrow_screen_one_pane_stands_at_a_time(start: Start) -> Non
         await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_a_worktree_that_goes_closes_it(start: Start) -> None:
-    tree = Tree()
+async def test_removing_the_worktree_closes_the_screen(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        await opened(app, pilot)
+        await open_diff(app, pilot)
         tree.client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
         await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_the_palette_offers_what_the_screen_can_do(start: Start) -> None:
-    tree = Tree()
+async def test_the_palette_offers_the_actions_of_the_screen(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not screen)
         await pilot.press(*"columns")
@@ -260,7 +263,7 @@ async def test_the_palette_offers_what_the_screen_can_do(start: Start) -> None:
 
 
 async def test_a_slow_answer_for_another_file_is_not_shown(start: Start) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     gate = asyncio.Event()
 
     async def slow(given: dict[str, Any]) -> FileDiff:
@@ -280,9 +283,9 @@ async def test_a_slow_answer_for_another_file_is_not_shown(start: Start) -> None
         await until(pilot, lambda: "A binary file" in lines(screen)[0])
 
 
-async def test_an_edit_in_the_conversation_leads_to_its_file_on_whatever_side(start: Start) -> None:
-    tree = Tree()
-    tree.files["branch"] = [a_file("other"), a_file("src/mended.py")]
+async def test_an_edit_in_the_conversation_opens_its_file_on_any_side(start: Start) -> None:
+    tree = FakeWorktree()
+    tree.files["branch"] = [a_changed_file("other"), a_changed_file("src/mended.py")]
     tree.texts["src/mended.py"] = PARSER
     async with start(tree.client) as (app, pilot):
         app.main.open_session("s1")
@@ -293,11 +296,11 @@ async def test_an_edit_in_the_conversation_leads_to_its_file_on_whatever_side(st
         assert (app.screen.side, app.screen.path) == ("branch", "src/mended.py")
 
 
-async def test_events_that_come_faster_than_git_answers_do_not_pile_up(start: Start) -> None:
-    tree = Tree()
+async def test_events_that_arrive_faster_than_git_answers_do_not_pile_up(start: Start) -> None:
+    tree = FakeWorktree()
     gate = asyncio.Event()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         before = len(tree.client.called("list_changed_files"))
 
         async def slow(given: dict[str, Any]) -> Changes:
@@ -315,7 +318,7 @@ async def test_events_that_come_faster_than_git_answers_do_not_pile_up(start: St
         await until(pilot, lambda: len(tree.client.called("list_changed_files")) == before + 2)
 
 
-async def test_the_diff_opens_on_the_first_side_that_has_something(start: Start) -> None:
+async def test_the_diff_opens_on_the_first_side_with_changes(start: Start) -> None:
     client = a_busy_state()
     listed = client.answers["list_changed_files"]
     has = {"branch"}

@@ -1,4 +1,4 @@
-"""Comments on lines of the diff screen: marked, written, moved with their lines, and sent."""
+"""Comments on lines of the diff screen: marking, writing, moving with their lines, sending."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,35 +13,37 @@ from textual.widgets import OptionList
 from model.api.changes import FileDiff
 from model.base.errors import SpinneyError
 from model.domain.resources import SentMessage
-from tests.tui.conftest import Start, until
-from tests.tui.diff_tree import PARSER, Tree, lines, opened, top
-from tests.tui.fake_client import a_session
+from tests.tui.builders import a_session
+from tests.tui.conftest import Start
+from tests.tui.diff_tree import PARSER, FakeWorktree, lines, open_diff, top_text
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.diff.comment_dialog import Comments, EditComment
 from tui.diff.screen import Diff
 from tui.shell.app import SpinneyApp
 
 
 async def begin_comment(app: SpinneyApp, pilot: "Pilot[None]", *keys: str) -> None:
-    """Go where these keys lead in the diff, and begin to write."""
+    """Press keys that move in the diff, and start a comment."""
     await pilot.press(*keys, "c")
     await until(pilot, lambda: isinstance(app.screen, EditComment))
 
 
 async def list_comments(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    """Show all that was written, from the diff."""
+    """Open the list of comments from the diff."""
     await pilot.press("e")
     await until(pilot, lambda: isinstance(app.screen, Comments))
 
 
-async def marked_by_arrows(pilot: "Pilot[None]", screen: Diff) -> None:
+async def mark_by_arrows(pilot: "Pilot[None]", screen: Diff) -> None:
     await pilot.press("tab", "down", "down", "shift+down", "shift+down")
 
 
-async def marked_by_the_mark_key(pilot: "Pilot[None]", screen: Diff) -> None:
+async def mark_by_the_mark_key(pilot: "Pilot[None]", screen: Diff) -> None:
     await pilot.press("tab", "down", "down", "k", "down", "down")
 
 
-async def marked_by_the_mouse(pilot: "Pilot[None]", screen: Diff) -> None:
+async def mark_by_the_mouse(pilot: "Pilot[None]", screen: Diff) -> None:
     await pilot.mouse_down(screen.view, Offset(20, 2))
     await pilot.hover(screen.view, Offset(20, 4))
     await pilot.mouse_up(screen.view, Offset(20, 4))
@@ -49,23 +51,23 @@ async def marked_by_the_mouse(pilot: "Pilot[None]", screen: Diff) -> None:
 
 @pytest.mark.parametrize(
     "mark",
-    [marked_by_arrows, marked_by_the_mark_key, marked_by_the_mouse],
+    [mark_by_arrows, mark_by_the_mark_key, mark_by_the_mouse],
     ids=lambda m: m.__name__,
 )
 async def test_several_lines_are_marked_and_commented_on_as_a_range(
     start: Start, mark: Callable[["Pilot[None]", Diff], Awaitable[None]]
 ) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await mark(pilot, screen)
-        await until(pilot, lambda: "3 lines marked" in top(screen))
+        await until(pilot, lambda: "3 lines marked" in top_text(screen))
         assert [line[0] for line in lines(screen)[:6]] == [" ", " ", "▌", "▌", "▌", " "]
         await begin_comment(app, pilot)
         assert app.screen.box_title == "Comment on parser.py:2-3"  # type: ignore[attr-defined]
         await pilot.press(*"Both", "enter")
-        await until(pilot, lambda: "1 comment " in top(screen))
-        assert "marked" not in top(screen)
+        await until(pilot, lambda: "1 comment " in top_text(screen))
+        assert "marked" not in top_text(screen)
         assert [line[0] for line in lines(screen)[:6]] == [" ", " ", "◆", "◆", "◆", " "]
         await list_comments(app, pilot)
         await pilot.press("s")
@@ -76,25 +78,25 @@ async def test_several_lines_are_marked_and_commented_on_as_a_range(
         )
 
 
-async def test_what_is_marked_ends_with_the_hunk_and_is_let_go_before_the_screen_is(
+async def test_marks_end_with_the_hunk_and_escape_clears_them_before_it_closes_the_screen(
     start: Start,
 ) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("tab", "shift+pagedown")  # from the heading: all lines of the hunk
-        await until(pilot, lambda: "4 lines marked" in top(screen))
+        await until(pilot, lambda: "4 lines marked" in top_text(screen))
         await pilot.press("escape")
-        await until(pilot, lambda: "marked" not in top(screen))
+        await until(pilot, lambda: "marked" not in top_text(screen))
         assert app.screen is screen
         await pilot.press("shift+up", "up")  # without shift the cursor moves alone
-        assert "marked" not in top(screen)
+        assert "marked" not in top_text(screen)
 
 
 async def test_in_two_columns_both_versions_are_marked(start: Start) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     async with start(tree.client, size=(200, 50)) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await pilot.press("tab", "down", "down", "k")
 
         def marked() -> list[str]:
@@ -105,27 +107,27 @@ async def test_in_two_columns_both_versions_are_marked(start: Start) -> None:
         await until(pilot, lambda: marked() == ["print(2)"])
 
 
-async def test_a_comment_is_changed_and_taken_back_where_it_stands(start: Start) -> None:
-    tree = Tree()
+async def test_a_comment_is_edited_and_removed_at_its_line(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab", "down")
         await pilot.press(*"Why", "enter")
-        await until(pilot, lambda: "1 comment " in top(screen))
+        await until(pilot, lambda: "1 comment " in top_text(screen))
         await begin_comment(app, pilot)
         await pilot.press("?", "enter")
         await until(pilot, lambda: [each.text for each in screen.comments] == ["Why?"])
         await begin_comment(app, pilot)
         await pilot.press(*["backspace"] * 4, "enter")
         await until(pilot, lambda: app.screen is screen)
-        assert "comment" not in top(screen)
+        assert "comment" not in top_text(screen)
         assert lines(screen)[1].startswith("▌")
 
 
-async def test_a_comment_that_was_begun_and_left_is_there_the_next_time(start: Start) -> None:
-    tree = Tree()
+async def test_an_unfinished_comment_is_kept(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab", "down")
         await pilot.press(*"Hal", "escape")
         await until(pilot, lambda: app.screen is screen)
@@ -137,27 +139,27 @@ async def test_a_comment_that_was_begun_and_left_is_there_the_next_time(start: S
         assert app.screen.text == ""  # type: ignore[attr-defined]
 
 
-async def test_a_comment_moves_with_its_lines_to_wherever_they_go(start: Start) -> None:
-    tree = Tree()
+async def test_a_comment_moves_with_its_lines(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab", "n", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: [each.location for each in screen.comments] == ["parser.py:21"])
         tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
         screen.load()
         await until(pilot, lambda: [each.location for each in screen.comments] == ["parser.py:28"])
-        # It is staged: on this side nothing is left of it, and it is not lost.
+        # Its lines are staged: this side no longer has them, but the comment is not outdated.
         tree.files = {**tree.files, "staged": tree.files["unstaged"][:1], "unstaged": []}
         await pilot.press("v")
         await until(pilot, lambda: screen.side == "staged" and "◆" in "\n".join(lines(screen)))
         assert not screen.lost
 
 
-async def test_a_comment_that_moves_while_it_is_changed_or_sent_is_neither_lost_nor_doubled(
+async def test_a_comment_that_moves_while_it_is_edited_or_sent_is_neither_lost_nor_doubled(
     start: Start,
 ) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     gate = asyncio.Event()
 
     async def slow(given: dict[str, Any]) -> SentMessage:
@@ -166,7 +168,7 @@ async def test_a_comment_that_moves_while_it_is_changed_or_sent_is_neither_lost_
 
     tree.client.answers["send_chat_message"] = slow
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab", "n", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: bool(screen.comments))
@@ -185,26 +187,26 @@ async def test_a_comment_that_moves_while_it_is_changed_or_sent_is_neither_lost_
         await until(pilot, lambda: not screen.comments)
 
 
-async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> None:
-    tree = Tree()
+async def test_a_comment_whose_lines_are_gone_is_reported_as_outdated(start: Start) -> None:
+    tree = FakeWorktree()
     ask = tree.client.answers["get_file_diff"]
 
-    def as_git(given: dict[str, Any]) -> FileDiff:
+    def diff_like_git(given: dict[str, Any]) -> FileDiff:
         if all(file.path != given["path"] for file in tree.files[given["side"]]):
             raise SpinneyError("has no such changes any more", "conflict")
         return ask(given)  # type: ignore[return-value]
 
-    tree.client.answers["get_file_diff"] = as_git
+    tree.client.answers["get_file_diff"] = diff_like_git
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab", "down", "down", "down")
         await pilot.press(*"No", "enter")
-        await until(pilot, lambda: "1 comment " in top(screen))
+        await until(pilot, lambda: "1 comment " in top_text(screen))
         tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
         screen.load()
-        await until(pilot, lambda: "1 comment, 1 outdated" in top(screen))
-        told = [note.message for note in app._notifications]
-        assert told == ["Outdated comments, whose lines are gone: parser.py:2. e shows them."]
+        await until(pilot, lambda: "1 comment, 1 outdated" in top_text(screen))
+        notices = notifications(app)
+        assert notices == ["Outdated comments, whose lines are gone: parser.py:2. e shows them."]
         await list_comments(app, pilot)
         option = app.screen.query_one(OptionList).get_option_at_index(0)
         assert str(option.prompt) == "parser.py:2  outdated\n  No"
@@ -214,35 +216,35 @@ async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> 
         assert "`parser.py:2` (these lines have changed since)\n" in said
 
 
-async def test_what_cannot_be_looked_at_is_not_said_to_be_lost(start: Start) -> None:
-    tree = Tree()
+async def test_an_error_while_loading_does_not_make_a_comment_outdated(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab", "down", "down", "down")
         await pilot.press(*"No", "enter")
-        await until(pilot, lambda: "1 comment " in top(screen))
+        await until(pilot, lambda: "1 comment " in top_text(screen))
         tree.client.refuse("get_file_diff", "The connection is gone.", "backend_unavailable")
         await screen.read()
         assert not screen.lost
-        assert "1 comment " in top(screen)
+        assert "1 comment " in top_text(screen)
 
 
 async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) -> None:
-    tree = Tree()
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab", "down", "down", "down")
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: app.screen is screen)
         assert lines(screen)[3].startswith("◆")
         await begin_comment(app, pilot, "n")
         await pilot.press(*"No", "enter")
-        await until(pilot, lambda: "2 comments" in top(screen))
+        await until(pilot, lambda: "2 comments" in top_text(screen))
 
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        screen = await opened(app, pilot)
-        assert "2 comments" in top(screen)
+        screen = await open_diff(app, pilot)
+        assert "2 comments" in top_text(screen)
 
         await list_comments(app, pilot)
         await pilot.press("enter")
@@ -259,13 +261,13 @@ async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) ->
                 "`parser.py:21`\n```diff\n+    return 1\n```\nNo",
             }
         ]
-        await until(pilot, lambda: "comment" not in top(screen))
+        await until(pilot, lambda: "comment" not in top_text(screen))
 
 
-async def test_a_comment_can_be_taken_back_and_is_kept_where_sending_fails(start: Start) -> None:
-    tree = Tree()
+async def test_a_comment_can_be_deleted_and_is_kept_if_sending_fails(start: Start) -> None:
+    tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         for _ in range(2):
             await begin_comment(app, pilot, "tab")
             await pilot.press(*"No", "enter")
@@ -273,18 +275,18 @@ async def test_a_comment_can_be_taken_back_and_is_kept_where_sending_fails(start
             await pilot.press("tab")
         await list_comments(app, pilot)
         await pilot.press("delete")
-        await until(pilot, lambda: "1 comment " in top(screen))
+        await until(pilot, lambda: "1 comment " in top_text(screen))
         tree.client.refuse("send_chat_message", "The disk is full.")
         await until(pilot, lambda: isinstance(app.screen, Comments))
         await pilot.press("s")
-        await until(pilot, lambda: "The disk is full." in [n.message for n in app._notifications])
-        assert "1 comment " in top(screen)
+        await until(pilot, lambda: "The disk is full." in notifications(app))
+        assert "1 comment " in top_text(screen)
 
 
-async def test_of_several_sessions_one_is_chosen(start: Start) -> None:
-    tree = Tree(sessions=[a_session(), a_session(id="s2", name="Rename the store")])
+async def test_one_of_several_sessions_is_chosen_from_a_list(start: Start) -> None:
+    tree = FakeWorktree(sessions=[a_session(), a_session(id="s2", name="Rename the store")])
     async with start(tree.client) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: app.screen is screen)
@@ -298,21 +300,21 @@ async def test_of_several_sessions_one_is_chosen(start: Start) -> None:
         assert tree.client.called("send_chat_message")[0]["session_id"] == "s2"
 
 
-async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) -> None:
-    app = SpinneyApp(lambda: Tree().client, data=tmp_path, environ={})
+async def test_comments_survive_a_restart_until_they_are_sent(tmp_path: Path) -> None:
+    app = SpinneyApp(lambda: FakeWorktree().client, data=tmp_path, environ={})
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.main.is_connected and bool(app.main.state.sessions))
-        screen = await opened(app, pilot)
+        screen = await open_diff(app, pilot)
         await begin_comment(app, pilot, "tab")
         await pilot.press(*"Why", "enter")
-        await until(pilot, lambda: "1 comment " in top(screen))
+        await until(pilot, lambda: "1 comment " in top_text(screen))
         await until(pilot, lambda: bool(list(tmp_path.glob("terminal/drafts/comments-w1.json"))))
-    tree = Tree()
+    tree = FakeWorktree()
     other = SpinneyApp(lambda: tree.client, data=tmp_path, environ={})
     async with other.run_test() as pilot:
         await until(pilot, lambda: other.main.is_connected and bool(other.main.state.sessions))
-        screen = await opened(other, pilot)
-        assert "1 comment " in top(screen)
+        screen = await open_diff(other, pilot)
+        assert "1 comment " in top_text(screen)
         await list_comments(other, pilot)
         await pilot.press("s")
         await until(pilot, lambda: bool(tree.client.called("send_chat_message")))

@@ -1,4 +1,4 @@
-"""What excerpts say of Markdown."""
+"""Markdown as plain text, for excerpts."""
 
 import pytest
 
@@ -17,10 +17,10 @@ from tui.draw.plain_markdown import strip_markdown
         ("#12 is no heading", "#12 is no heading"),
     ],
 )
-def test_signs_are_left_out_and_words_are_not(line: str, words: str) -> None:
+def test_markup_is_removed_and_words_are_kept(line: str, words: str) -> None:
     assert strip_markdown(line) == words
 
 
 @pytest.mark.parametrize("sign", ["*", "**", "`", "[", "[a](", "# ", "*a "])
-def test_a_long_line_of_signs_is_cut(sign: str) -> None:
+def test_a_long_line_of_markup_is_cut(sign: str) -> None:
     assert len(strip_markdown(sign * 100_000)) <= 2_000

@@ -31,7 +31,7 @@ SAMPLE = """\
 # A heading with some words
 
 Prose with **bold**, *leaning*, `code()` and [a link](https://x.y/z), and a word that is
-very/long/because/it/is/a/path/of/a/file/that/nobody/can/read/in/twenty/cells.py.
+very/long/because/it/is/a/path/of/a/file/that/humans/can/read/in/twenty/cells.py.
 日本語のテキストは単語の間に空白がありません。🙂 e\u0301
 
 1. first
@@ -76,7 +76,7 @@ class TestBlocks:
         assert max(map(line_width, lines)) <= width
         assert not any("\t" in text or "\n" in text for text in shown(lines))
 
-    def test_words_wrap_and_lists_hang(self):
+    def test_words_wrap_and_list_items_are_indented(self):
         blocks = parse_markdown("- one two three four five\n  - six seven eight nine\n")
         assert shown(render_blocks(blocks, 20, DARK)) == [
             "• one two three four",
@@ -85,14 +85,14 @@ class TestBlocks:
             "    nine",
         ]
 
-    def test_numbers_stand_under_one_another(self):
+    def test_list_numbers_are_aligned(self):
         blocks = parse_markdown("".join(f"{number}. x\n" for number in range(8, 12)))
         assert shown(render_blocks(blocks, 20, DARK)) == [" 8. x", " 9. x", "10. x", "11. x"]
 
     def test_a_list_keeps_the_spacing_of_its_source(self):
         assert shown(render_blocks(parse_markdown("- a\n\n- b\n"), 20, DARK)) == ["• a", "", "• b"]
 
-    def test_a_long_list_shows_no_gap_where_it_goes_on(self):
+    def test_a_long_list_has_no_gaps(self):
         lines = shown(render_blocks(parse_markdown("- x\n" * 120), 20, DARK))
         assert lines == ["• x"] * 120
 
@@ -124,19 +124,19 @@ class TestBlocks:
         lines = shown(render_blocks(blocks, 12, DARK))
         assert lines == ["a", "  one", "b", "  two", "c", "  three", "d", "  four five"]
 
-    def test_code_stands_on_the_ground_of_its_theme_over_the_whole_width(self):
+    def test_code_has_the_background_of_its_theme_over_the_whole_width(self):
         lines = render_blocks(parse_markdown("```python\nif x:\n    y = '''a\n```\n"), 40, DARK)
         assert all(line_width(line) == 40 for line in lines)
         assert {segment.style.bgcolor.name for line in lines for segment in line} == {"#000000"}
         assert shown(lines)[0].strip("▏ ") == "python"
 
-    def test_a_long_line_of_code_goes_on_behind_a_mark(self):
+    def test_a_long_line_of_code_wraps_with_a_mark(self):
         lines = shown(
             render_blocks(parse_markdown("```\nabcdefghijklmnopqrstuvwxyz\n```\n"), 20, DARK)
         )
         assert lines == ["▏abcdefghijklmnopqr", "▏↪ stuvwxyz"]
 
-    def test_what_a_code_block_gained_can_be_drawn_alone(self):
+    def test_new_lines_of_a_code_block_can_be_drawn_alone(self):
         (block,) = parse_markdown("```python\na = 1\n\nb = 2\n```\n")
         whole = render_block(block, 30, DARK)
         grown = render_block(CodeBlock("python", block.lines[:1], closed=False), 30, DARK)
@@ -146,11 +146,11 @@ class TestBlocks:
         lines = render_blocks(parse_markdown("[a](https://x.y) <mailto:a@b.c> [d](e.py)"), 60, DARK)
         assert [s.style.link for line in lines for s in line if s.style.link] == ["https://x.y"]
 
-    def test_markup_of_the_toolkit_is_text(self):
+    def test_textual_markup_is_text(self):
         source = "[red]a[/red] [@click=app.quit]x[/] [/nope]"
         assert shown(render_blocks(parse_markdown(source), 60, DARK)) == [source]
 
-    def test_plain_marks_are_ascii(self):
+    def test_ascii_glyphs_are_ascii(self):
         plain = get_palette("dark", "nord", ascii_glyphs=True)
         source = "- a\n  - b\n\n> c\n\n|d|e|\n|-|-|\n|f|g|\n\n---\n\n```\n" + "x" * 40 + "\n```\n"
         assert "".join(shown(render_blocks(parse_markdown(source), 30, plain))).isascii()
@@ -163,7 +163,7 @@ class TestBlocks:
         ).map("".join),
         st.integers(8, 60),
     )
-    def test_whatever_the_text_and_the_width_lines_fit_and_keep_every_letter(self, source, width):
+    def test_lines_of_any_text_fit_any_width_and_keep_every_letter(self, source, width):
         blocks = parse_markdown(source)
         narrow = render_blocks(blocks, width, DARK)
         assert all(line_width(line) <= width for line in narrow)
@@ -194,7 +194,7 @@ class TestWrapping:
     @settings(deadline=None)
     @given(st.text(st.sampled_from("ab \t漢🙂\u200d\u0301"), max_size=60), st.integers(4, 20))
     @example("\u200d\u200d\ta", 4)
-    def test_code_loses_nothing_not_even_spaces(self, text, width):
+    def test_wrapped_code_keeps_all_characters_and_spaces(self, text, width):
         lines = wrap_code([(text, PLAIN)], width, width - 2)
         drawn = "".join(part.text for line in lines for part in line)
         assert drawn.replace(" ", "") == text.replace("\t", "").replace(" ", "")
@@ -211,7 +211,7 @@ NEW = "import os\n\n\ndef f(a):\n    x = 1\n    return a + x\n\n\nend\n"
 
 
 class TestDiffs:
-    def test_a_change_stands_between_its_neighbours_with_numbers_and_signs(self):
+    def test_a_change_is_shown_in_context_with_line_numbers_and_signs(self):
         assert shown(render_diff(OLD, NEW, "f.py", 30, DARK, context=1)) == [
             "… 4 lines",
             "5       x = 1",
@@ -232,7 +232,7 @@ class TestDiffs:
         ]
         assert "".join(marked) == " + x"
 
-    def test_lines_that_have_little_in_common_are_not_compared_by_words(self):
+    def test_lines_with_little_in_common_are_not_compared_by_words(self):
         rows = [DiffRow("-", "one two three"), DiffRow("+", "completely = different()")]
         assert find_changed_words(rows) == [(), ()]
 
@@ -241,7 +241,7 @@ class TestDiffs:
         assert count_changed_lines("", "a\nb") == (2, 0)
         assert count_changed_lines("a", "a") == (0, 0)
 
-    def test_what_was_compared_keeps_no_text_that_may_be_long(self):
+    def test_comparisons_keep_no_references_to_long_texts(self):
         old, new = (f"{word} {'x' * 3000}\n" * 9 for word in ("old", "new"))
         lines = old.splitlines()
 
@@ -258,7 +258,7 @@ class TestDiffs:
     def test_equal_texts_show_nothing(self):
         assert render_diff(OLD, OLD, "f.py", 40, DARK) == []
 
-    def test_a_lost_line_break_at_the_end_is_said(self):
+    def test_a_missing_line_break_at_the_end_is_shown(self):
         lines = shown(render_diff("a\n", "a", "x", 60, DARK))
         assert lines == ["1 - a", "1 + a (no line break at the end)"]
 
@@ -273,7 +273,7 @@ class TestDiffs:
         assert lines == ["1 + " + "x" * 16, "  ↪ " + "x" * 14]
 
     @WIDTHS
-    def test_rows_of_git_are_drawn_as_well_in_any_width(self, width):
+    def test_rows_of_git_fill_any_width(self, width):
         rows = [
             DiffRow(" ", "def f():", 9, 9, hidden=8),
             DiffRow("-", "\treturn '漢字' + " + "x" * 90, old=10),
@@ -286,7 +286,7 @@ class TestDiffs:
     @given(
         st.lists(st.sampled_from("abc"), max_size=30), st.lists(st.sampled_from("abc"), max_size=30)
     )
-    def test_the_rows_lead_from_the_old_text_to_the_new(self, before, after):
+    def test_the_rows_contain_the_old_and_the_new_text(self, before, after):
         old, new = ("".join(f"{line}\n" for line in lines) for lines in (before, after))
         rows = diff_rows(old, new, context=100)
         if old != new:
@@ -306,19 +306,19 @@ class TestDiffs:
 
 class TestPalettes:
     @pytest.mark.parametrize("name", list_syntax_themes())
-    def test_every_theme_draws(self, name):
+    def test_every_theme_renders(self, name):
         theme = load_syntax_theme(name)
-        colours = get_palette(theme.kind, name)
-        lines = render_blocks(parse_markdown(SAMPLE), 60, colours) + render_diff(
-            OLD, NEW, "f.py", 60, colours
+        colors = get_palette(theme.kind, name)
+        lines = render_blocks(parse_markdown(SAMPLE), 60, colors) + render_diff(
+            OLD, NEW, "f.py", 60, colors
         )
         assert all(line_width(line) <= 60 for line in lines)
-        assert colours.code.bgcolor.name == theme.ui["background"]
+        assert colors.code.bgcolor.name == theme.ui["background"]
 
     def test_the_same_choice_gives_the_same_palette(self):
         assert get_palette("dark", "nord") is get_palette("dark", "nord")
 
-    def test_marks_of_both_sets_are_one_cell_wide(self):
+    def test_the_glyphs_of_both_sets_are_one_cell_wide(self):
         for marks in (DARK.glyphs, get_palette("dark", "nord", ascii_glyphs=True).glyphs):
             signs = [*marks.bullets, marks.quote, marks.code, marks.horizontal, marks.vertical]
             signs += [marks.cross, marks.continued, marks.more]

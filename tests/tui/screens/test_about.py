@@ -1,4 +1,4 @@
-"""The first screen of a new installation, and what Spinney tells of itself."""
+"""The first-run screen and the About screen."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +11,10 @@ from model.api.doctor import BackendReport, Installation
 from model.domain import events as e
 from model.domain.findings import Finding
 from model.preferences.schema import Preferences
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_state
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.waiting import until
 from tui.screens.about import AboutScreen
 from tui.screens.dialog import Dialog
 from tui.screens.first_run import FirstRun
@@ -42,8 +44,8 @@ MISSING = an_agent(
 )
 
 
-def a_client(*agents: BackendReport, new: bool = False) -> FakeClient:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+def client_with_agents(*agents: BackendReport, new: bool = False) -> FakeClient:
+    client = a_client()
     if new:
         client = FakeClient(replace(a_state(), preferences=Preferences()))
     client.answers |= {
@@ -58,33 +60,33 @@ def a_client(*agents: BackendReport, new: bool = False) -> FakeClient:
     return client
 
 
-def told(app: SpinneyApp) -> str:
-    found = app.screen.query("#found")  # a screen is in front before it holds anything
+def report_text(app: SpinneyApp) -> str:
+    found = app.screen.query("#found")  # empty until its widgets are mounted
     return str(found.first(Static).render()) if found else ""
 
 
-async def test_a_new_installation_is_shown_what_is_there_and_what_mends_the_rest(
+async def test_first_run_lists_what_is_installed_and_how_to_fix_the_rest(
     start: Start,
 ) -> None:
-    client = a_client(an_agent(), MISSING, new=True)
+    client = client_with_agents(an_agent(), MISSING, new=True)
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "Codex" in told(app))
-        lines = [" ".join(line.split()) for line in told(app).splitlines()]
+        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "Codex" in report_text(app))
+        lines = [" ".join(line.split()) for line in report_text(app).splitlines()]
         assert "✓ git git version 2.43" in lines
         assert "✓ Claude Code 2.1" in lines
         assert lines[lines.index("· Codex not installed") + 1] == "npm install -g @openai/codex"
         assert lines[lines.index("· gh not found") + 1].startswith("Only for pull requests")
         assert "✗ data /data [/] cannot be written" in lines
-        assert "spinney demo" in told(app)
-        assert "No agent is ready to use" not in told(app)
+        assert "spinney demo" in report_text(app)
+        assert "No agent is ready to use" not in report_text(app)
 
 
-async def test_enter_adds_the_repository_at_hand_and_the_screen_is_shown_once(
+async def test_enter_adds_the_current_repository_and_the_screen_is_shown_once(
     start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    client = a_client(an_agent(), new=True)
+    client = client_with_agents(an_agent(), new=True)
     project = a_project(path=str(tmp_path))
 
     def add(given: dict[str, Any]) -> Any:
@@ -93,8 +95,8 @@ async def test_enter_adds_the_repository_at_hand_and_the_screen_is_shown_once(
 
     client.answers["add_project"] = add
     async with start(client, offer_path=tmp_path) as (app, pilot):
-        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "git" in told(app))
-        assert str(tmp_path) in told(app)
+        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "git" in report_text(app))
+        assert str(tmp_path) in report_text(app)
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main and client.called("add_project"))
         assert client.called("add_project") == [{"path": str(tmp_path)}]
@@ -103,56 +105,62 @@ async def test_enter_adds_the_repository_at_hand_and_the_screen_is_shown_once(
 
 
 async def test_without_a_repository_enter_asks_for_one(start: Start) -> None:
-    async with start(a_client(an_agent(), new=True)) as (app, pilot):
+    async with start(client_with_agents(an_agent(), new=True)) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, FirstRun))
         first = app.screen
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Dialog) and app.screen is not first)
 
 
-async def test_who_wants_to_look_around_is_not_asked_again(start: Start) -> None:
-    client = a_client(an_agent(), new=True)
+async def test_first_run_is_not_shown_again_after_escape(start: Start) -> None:
+    client = client_with_agents(an_agent(), new=True)
     async with start(client) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, FirstRun))
         await pilot.press("escape")
         await until(pilot, lambda: client.called("update_preferences"))
         await until(pilot, lambda: app.main.state.preferences.has_seen_feature_tour)
-    async with start(a_client(an_agent())) as (app, pilot):
+    async with start(client_with_agents(an_agent())) as (app, pilot):
         assert app.screen is app.main
 
 
-async def test_it_can_be_left_for_the_demo_at_once(start: Start) -> None:
-    async with start(a_client(an_agent(), new=True)) as (app, pilot):
+async def test_ctrl_q_quits_from_first_run(start: Start) -> None:
+    async with start(client_with_agents(an_agent(), new=True)) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, FirstRun))
         await pilot.press("ctrl+q")
         await until(pilot, lambda: not app.is_running)
 
 
-async def test_without_any_agent_it_says_that_one_is_enough_and_looks_again(start: Start) -> None:
-    client = a_client(MISSING, new=True)
+async def test_without_an_agent_it_asks_for_one_and_r_checks_again(start: Start) -> None:
+    client = client_with_agents(MISSING, new=True)
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "You need one" in told(app))
+        await until(
+            pilot, lambda: isinstance(app.screen, FirstRun) and "You need one" in report_text(app)
+        )
         client.answers["list_backends"] = lambda given: [an_agent()]
         await pilot.press("r")
-        await until(pilot, lambda: "Claude Code" in told(app))
-        assert "You need one" not in told(app)
+        await until(pilot, lambda: "Claude Code" in report_text(app))
+        assert "You need one" not in report_text(app)
 
 
-async def test_it_is_reached_later_by_its_name(start: Start) -> None:
-    async with start(a_client(an_agent(), MISSING)) as (app, pilot):
+async def test_check_agents_opens_the_screen_later(start: Start) -> None:
+    async with start(client_with_agents(an_agent(), MISSING)) as (app, pilot):
         app.main.action_do("check_agents")
-        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "Codex" in told(app))
+        await until(pilot, lambda: isinstance(app.screen, FirstRun) and "Codex" in report_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_about_tells_version_folders_problems_and_the_log(start: Start) -> None:
-    client = a_client(an_agent(signed_in=False, problem="Not signed in. Run: claude login"))
+async def test_about_shows_versions_problems_and_the_log(start: Start) -> None:
+    client = client_with_agents(
+        an_agent(signed_in=False, problem="Not signed in. Run: claude login")
+    )
     client.answers["get_problems"] = lambda given: ["preferences.json [was] broken."]
     async with start(client) as (app, pilot):
         app.main.action_do("about")
-        await until(pilot, lambda: isinstance(app.screen, AboutScreen) and "1.2.3" in told(app))
-        text = told(app)
+        await until(
+            pilot, lambda: isinstance(app.screen, AboutScreen) and "1.2.3" in report_text(app)
+        )
+        text = report_text(app)
         assert "Textual 8" in text
         assert "Log  /data/spinney.log" in text
         assert "preferences.json [was] broken." in text
@@ -167,10 +175,10 @@ async def test_about_tells_version_folders_problems_and_the_log(start: Start) ->
 @pytest.mark.few(3)
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
 @pytest.mark.parametrize("action", ["about", "check_agents", "server"])
-async def test_its_keys_are_in_sight_at_every_size(
+async def test_key_hints_are_visible_at_every_size(
     start: Start, size: tuple[int, int], action: str
 ) -> None:
-    async with start(a_client(an_agent(), MISSING), size=size) as (app, pilot):
+    async with start(client_with_agents(an_agent(), MISSING), size=size) as (app, pilot):
         app.main.action_do(action)
         await until(pilot, lambda: app.screen is not app.main)
         keys = app.screen.query(".keys").last()

@@ -1,12 +1,13 @@
-"""What holds for all full screens: their foot, their colours, what they tell."""
+"""Behavior shared by the full screens: key hints, colors and screen reader output."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from model.domain import events as e
-from tests.tui.conftest import until
-from tests.tui.every_screen import SCREENS, Shown, cells, reached, rows_in_front, still, text_of
+from tests.tui.every_screen import SCREENS, ScreenCase, show_screen
+from tests.tui.reading import cells, rows_in_front, screen_lines
+from tests.tui.waiting import until, wait_until_still
 from tui.diff.view import DiffView
 from tui.shell.app import SpinneyApp
 from tui.terminal import screen_reader
@@ -26,32 +27,32 @@ every_screen = pytest.mark.parametrize(
 
 
 @pytest.fixture(autouse=True)
-def words_no_more() -> Iterator[None]:
-    """A process has one terminal: what follows is drawn for eyes again."""
+def screen_reader_off() -> Iterator[None]:
+    """Switch screen reader mode off after each test: it is a setting of the whole process."""
     yield
     screen_reader.set_enabled(False)
 
 
-def preferred(**changes: object) -> e.PreferencesUpdated:
+def preferences_updated(**changes: object) -> e.PreferencesUpdated:
     return e.PreferencesUpdated(changes=changes)
 
 
 @pytest.mark.few(3)
 @full_screen
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (200, 50)], ids=str)
-async def test_the_foot_cuts_no_word_and_ends_with_the_way_to_all_keys(
-    shown: Shown, size: tuple[int, int]
+async def test_key_hints_are_not_truncated_and_end_with_back_and_help(
+    shown: ScreenCase, size: tuple[int, int]
 ) -> None:
-    async with reached(shown, size) as (app, _):
-        foot = app.screen.query_one(KeyHints).text
-        assert "…" not in foot
-        assert foot.endswith("esc back  f1 help")
-        assert foot.startswith("enter open")
+    async with show_screen(shown, size) as (app, _):
+        hints = app.screen.query_one(KeyHints).text
+        assert "…" not in hints
+        assert hints.endswith("esc back  f1 help")
+        assert hints.startswith("enter open")
 
 
 @full_screen
-async def test_help_begins_with_the_keys_of_the_screen_that_one_is_on(shown: Shown) -> None:
-    async with reached(shown) as (app, pilot):
+async def test_help_begins_with_the_keys_of_the_current_screen(shown: ScreenCase) -> None:
+    async with show_screen(shown) as (app, pilot):
         screen = app.screen
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
@@ -59,51 +60,51 @@ async def test_help_begins_with_the_keys_of_the_screen_that_one_is_on(shown: Sho
 
 
 @full_screen
-async def test_the_foot_follows_the_preferences(shown: Shown) -> None:
+async def test_key_hints_follow_the_preferences(shown: ScreenCase) -> None:
     client = shown.client()
-    async with reached(Shown(shown.name, shown.reach, lambda: client)) as (app, pilot):
-        foot = app.screen.query_one(KeyHints)
+    async with show_screen(ScreenCase(shown.name, shown.reach, lambda: client)) as (app, pilot):
+        hints = app.screen.query_one(KeyHints)
         own = {"help": "f11", "canvas_stop": "ctrl+y", "diff_stage": "y"}
-        client.feed(preferred(keybindings=own))
-        await until(pilot, lambda: "f11 help" in foot.text)
-        assert "y st" in foot.text
-        client.feed(preferred(show_keybinding_hints=False))
-        await until(pilot, lambda: not foot.display)
+        client.feed(preferences_updated(keybindings=own))
+        await until(pilot, lambda: "f11 help" in hints.text)
+        assert "y st" in hints.text
+        client.feed(preferences_updated(show_keybinding_hints=False))
+        await until(pilot, lambda: not hints.display)
 
 
 @pytest.mark.longer
 @every_screen
-async def test_colours_follow_the_terminal_and_the_preference_while_it_is_open(
-    shown: Shown,
+async def test_colors_of_an_open_screen_follow_the_terminal_and_the_preference(
+    shown: ScreenCase,
 ) -> None:
     client = shown.client()
-    async with reached(Shown(shown.name, shown.reach, lambda: client)) as (app, pilot):
+    async with show_screen(ScreenCase(shown.name, shown.reach, lambda: client)) as (app, pilot):
         dark = cells(rows_in_front(app))
         app.post_message(BackgroundReported(dark=False))
         await until(pilot, lambda: not app.is_dark)
-        await still(app, pilot)
+        await wait_until_still(app, pilot)
         light = cells(rows_in_front(app))
-        client.feed(preferred(theme="dark"))
+        client.feed(preferences_updated(theme="dark"))
         await until(pilot, lambda: app.is_dark)
-        await still(app, pilot)
+        await wait_until_still(app, pilot)
         assert cells(rows_in_front(app)) == dark
-        client.feed(preferred(theme="light"))
+        client.feed(preferences_updated(theme="light"))
         await until(pilot, lambda: not app.is_dark)
-        await still(app, pilot)
+        await wait_until_still(app, pilot)
         assert cells(rows_in_front(app)) == light
     bright = shown.client()
-    bright.feed(preferred(theme="light"))
-    async with reached(Shown(shown.name, shown.reach, lambda: bright)) as (app, _):
+    bright.feed(preferences_updated(theme="light"))
+    async with show_screen(ScreenCase(shown.name, shown.reach, lambda: bright)) as (app, _):
         assert cells(rows_in_front(app)) == light
 
 
 @full_screen
-async def test_for_ears_what_is_told_in_passing_stays_on_the_screen_in_words(shown: Shown) -> None:
-    async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
+async def test_screen_reader_notifications_stay_on_the_screen_as_text(shown: ScreenCase) -> None:
+    async with show_screen(shown, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
         screen = app.screen
         app.main.say("The disk is full.", bad=True)
-        told = screen.query_one(Announcements)
-        await until(pilot, lambda: told.region.height == 1)
+        announcements = screen.query_one(Announcements)
+        await until(pilot, lambda: announcements.region.height == 1)
         assert not app._notifications
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
@@ -111,10 +112,10 @@ async def test_for_ears_what_is_told_in_passing_stays_on_the_screen_in_words(sho
         in_front = app.screen.query_one(Announcements)
         await until(pilot, lambda: str(in_front.content) == "It works again.")
         assert in_front.region.height == 1
-        assert str(told.content) == "error: The disk is full.\nIt works again."
+        assert str(announcements.content) == "error: The disk is full.\nIt works again."
 
 
-def test_for_ears_a_focus_that_is_told_when_all_screens_have_closed_is_no_fault() -> None:
+def test_screen_reader_ignores_a_focus_event_after_all_screens_closed() -> None:
     app = SpinneyApp(CANVAS.client, environ={"SPINNEY_PLAIN": "1"})
     assert not app.screen_stack
     app.on_descendant_focus()
@@ -122,48 +123,48 @@ def test_for_ears_a_focus_that_is_told_when_all_screens_have_closed_is_no_fault(
 
 @pytest.mark.longer
 @every_screen
-async def test_for_ears_a_dialog_stands_alone_and_the_cursor_is_on_words_where_the_keys_go(
-    shown: Shown,
+async def test_screen_reader_dialogs_stand_alone_and_the_cursor_is_on_focused_text(
+    shown: ScreenCase,
 ) -> None:
-    async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
+    async with show_screen(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
         if app.screen.is_modal:
-            assert "need you" not in "\n".join(text_of(app))
-            assert all(row.startswith(" ") for row in text_of(app) if row)
+            assert "need you" not in "\n".join(screen_lines(app))
+            assert all(row.startswith(" ") for row in screen_lines(app) if row)
         x, y = app.cursor_position
-        assert text_of(app)[y].strip(), (x, y)
+        assert screen_lines(app)[y].strip(), (x, y)
         focused = app.focused
         assert focused is None or not focused.region or focused.region.contains(x, y)
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["f9", "f1", "ctrl+p", "ctrl+g", "ctrl+o", "f8"])
-async def test_for_ears_the_cursor_is_back_in_the_message_when_a_screen_closes(key: str) -> None:
-    async with reached(MAIN, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
+async def test_screen_reader_cursor_returns_to_the_message_box(key: str) -> None:
+    async with show_screen(MAIN, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
         app.main.chat.composer.focus()
         await pilot.press(*"word")
         place = app.cursor_position
         assert place == app.main.chat.composer.cursor_screen_offset
         await pilot.press(key)
         await until(pilot, lambda: app.screen is not app.main)
-        await still(app, pilot)
+        await wait_until_still(app, pilot)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        await still(app, pilot)
+        await wait_until_still(app, pilot)
         assert app.cursor_position == place
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=str)
-async def test_for_ears_a_difference_is_told_in_words_one_thing_at_a_time(
+async def test_screen_reader_diff_is_shown_in_words_one_pane_at_a_time(
     size: tuple[int, int],
 ) -> None:
-    async with reached(DIFF, size, SPINNEY_PLAIN="1") as (app, pilot):
-        assert " ".join(text_of(app)[1].split()) == "modified parser.py 2 added 1 removed"
+    async with show_screen(DIFF, size, SPINNEY_PLAIN="1") as (app, pilot):
+        assert " ".join(screen_lines(app)[1].split()) == "modified parser.py 2 added 1 removed"
         assert app.cursor_position.y == 1
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.focused, DiffView))
         await pilot.press("down", "down", "shift+down")
-        await until(pilot, lambda: "marked" in text_of(app)[4])
-        assert [" ".join(row.split()) for row in text_of(app)[1:7]] == [
+        await until(pilot, lambda: "marked" in screen_lines(app)[4])
+        assert [" ".join(row.split()) for row in screen_lines(app)[1:7]] == [
             "line 40 def read_rows(text):",
             "40 rows = []",
             "marked 41 removed while row:",
@@ -175,15 +176,15 @@ async def test_for_ears_a_difference_is_told_in_words_one_thing_at_a_time(
         screen = app.screen
         await pilot.press("c")
         await until(pilot, lambda: app.screen is not screen)
-        assert "return rows" not in "\n".join(text_of(app))
+        assert "return rows" not in "\n".join(screen_lines(app))
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: app.screen is screen)
-        await still(app, pilot)
-        assert " ".join(text_of(app)[3].split()) == "commented 41 removed while row:"
+        await wait_until_still(app, pilot)
+        assert " ".join(screen_lines(app)[3].split()) == "commented 41 removed while row:"
 
 
-async def test_for_ears_the_help_names_keys_in_words() -> None:
-    async with reached(DIFF, SPINNEY_PLAIN="1") as (app, pilot):
+async def test_screen_reader_help_names_keys_in_words() -> None:
+    async with show_screen(DIFF, SPINNEY_PLAIN="1") as (app, pilot):
         screen = app.screen
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
@@ -194,10 +195,10 @@ async def test_for_ears_the_help_names_keys_in_words() -> None:
         assert not {"^", "⇧", "↑", "↓", "←", "→"} & set(keys)
 
 
-async def test_for_ears_marks_of_sessions_are_words() -> None:
-    async with reached(CANVAS, (200, 50), SPINNEY_PLAIN="1") as (app, pilot):
+async def test_screen_reader_session_marks_are_words() -> None:
+    async with show_screen(CANVAS, (200, 50), SPINNEY_PLAIN="1") as (app, pilot):
         await pilot.press("tab")
-        await still(app, pilot)
-        assert " ".join(text_of(app)[1].split()).startswith("marked needs you Run the tests")
+        await wait_until_still(app, pilot)
+        assert " ".join(screen_lines(app)[1].split()).startswith("marked needs you Run the tests")
         assert app.cursor_position.y == 5
         assert "ctrl+r answer" in app.screen.query_one(KeyHints).text

@@ -1,7 +1,6 @@
-"""Projects and folders through dialogs: added, cloned, set up, moved and put in order."""
+"""Project and folder dialogs: add, clone, configure, move and reorder."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from textual.widgets import Input, SelectionList, TextArea
@@ -11,8 +10,10 @@ from model.api.directories import Directory
 from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.domain.resources import HostingRemote, Project
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_folder, a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.waiting import until
 from tui.screens.add_project import AddProject
 from tui.screens.cloning import Cloning
 from tui.screens.dialog import AskText, Confirm
@@ -22,10 +23,6 @@ from tui.screens.project_settings import EditProject
 from tui.store.places import Place
 
 
-def a_folder(id: str, name: str, **fields: Any) -> Project:
-    return a_project(id=id, name=name, path="", default_branch="", is_folder=True, **fields)
-
-
 async def open_add(app: Any, pilot: Any) -> AddProject:
     await pilot.press("f3")
     await until(pilot, lambda: isinstance(app.screen, AddProject))
@@ -33,7 +30,7 @@ async def open_add(app: Any, pilot: Any) -> AddProject:
     return app.screen
 
 
-async def test_tab_completes_a_path_and_says_what_of_git_it_is(start: Start) -> None:
+async def test_tab_completes_a_path_and_linked_worktrees_are_labeled(start: Start) -> None:
     client = FakeClient(a_state(a_project()))
     known = [
         Directory(path="/code/beta", holds="linked worktree"),
@@ -62,21 +59,21 @@ URL = "https://host.example/ada/engine.git"
 
 
 class Clone:
-    """A clone that ends when the test says so."""
+    """A clone that the test completes by setting `result`."""
 
     def __init__(self, client: FakeClient) -> None:
-        self.ends: asyncio.Future[Project] = asyncio.get_running_loop().create_future()
+        self.result: asyncio.Future[Project] = asyncio.get_running_loop().create_future()
         self.words = "Receiving objects: 40% (4/10)"
         client.answers |= {
             "clone_project": self._clone,
             "get_clone_progress": lambda given: CloneProgress(running=True, words=self.words),
-            "cancel_clone": lambda given: self.ends.set_exception(
+            "cancel_clone": lambda given: self.result.set_exception(
                 SpinneyError("The clone was canceled.", "conflict")
             ),
         }
 
     async def _clone(self, given: dict[str, Any]) -> Project:
-        return await self.ends
+        return await self.result
 
 
 async def begin_clone(app: Any, pilot: Any) -> Cloning:
@@ -89,28 +86,30 @@ async def begin_clone(app: Any, pilot: Any) -> Cloning:
     return app.screen
 
 
-def cloned(client: FakeClient, clone: Clone) -> None:
+def finish_clone(client: FakeClient, clone: Clone) -> None:
     project = a_project(id="p2", name="engine", path="/code/engine")
     client.feed(e.ProjectAdded(project=project))
-    clone.ends.set_result(project)
+    clone.result.set_result(project)
 
 
-def says(screen: Any) -> Callable[[], str]:
-    return lambda: str(screen.query_one(".words").render())
+def progress_text(screen: Any) -> str:
+    return str(screen.query_one(".words").render())
 
 
-async def test_a_url_is_cloned_beside_the_newest_project_with_its_progress(start: Start) -> None:
+async def test_a_url_is_cloned_beside_the_newest_project_and_progress_is_shown(
+    start: Start,
+) -> None:
     client = FakeClient(a_state(a_project()))
     async with start(client) as (app, pilot):
         clone = Clone(client)
         dialog = await begin_clone(app, pilot)
-        await until(pilot, lambda: "40%" in says(dialog)())
-        cloned(client, clone)
+        await until(pilot, lambda: "40%" in progress_text(dialog))
+        finish_clone(client, clone)
         await until(pilot, lambda: app.main.place == Place("project", "p2"))
         assert client.called("clone_project") == [{"url": URL, "path": "/code/engine"}]
 
 
-async def test_a_clone_that_is_cancelled_leaves_what_was_typed(start: Start) -> None:
+async def test_a_canceled_clone_keeps_the_typed_url(start: Start) -> None:
     client = FakeClient(a_state(a_project()))
     async with start(client) as (app, pilot):
         Clone(client)
@@ -122,41 +121,41 @@ async def test_a_clone_that_is_cancelled_leaves_what_was_typed(start: Start) -> 
         assert "canceled" in str(app.screen.query_one(".problem").render())
 
 
-async def test_a_clone_goes_on_behind_and_takes_nobody_away(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+async def test_a_background_clone_does_not_change_the_open_place(start: Start) -> None:
+    client = a_client()
     async with start(client) as (app, pilot):
         clone = Clone(client)
         await begin_clone(app, pilot)
         await pilot.press("b")
         await until(pilot, lambda: app.screen is app.main)
         place = app.main.place
-        cloned(client, clone)
+        finish_clone(client, clone)
         await until(pilot, lambda: "engine  main" in app.main.projects.labels)
         assert app.main.place == place
 
 
-def in_folders() -> FakeClient:
+def client_with_folders() -> FakeClient:
     return FakeClient(
         a_state(
-            a_folder("f1", "work", order=0),
-            a_folder("f2", "deep", parent_id="f1", order=0),
+            a_folder(id="f1", name="work", order=0),
+            a_folder(id="f2", name="deep", parent_id="f1", order=0),
             a_project(order=1),
             a_project(id="p2", name="beta", order=2),
         )
     )
 
 
-async def point(app: Any, pilot: Any, place: Place) -> None:
+async def move_cursor(app: Any, pilot: Any, place: Place) -> None:
     app.main.projects.focus()
     app.main.projects.move_cursor_to(place)
     await until(pilot, lambda: app.main.projects.place == place)
     app.main.point_to(place)
 
 
-async def test_a_project_is_moved_into_a_folder_of_a_list(start: Start) -> None:
-    client = in_folders()
+async def test_a_project_is_moved_into_a_folder_chosen_from_a_list(start: Start) -> None:
+    client = client_with_folders()
     async with start(client) as (app, pilot):
-        await point(app, pilot, Place("project", "p1"))
+        await move_cursor(app, pilot, Place("project", "p1"))
         app.main.action_do("move_project")
         await until(pilot, lambda: isinstance(app.screen, Pick))
         assert [entry.label for entry in app.screen.shown] == [  # type: ignore[attr-defined]
@@ -169,25 +168,25 @@ async def test_a_project_is_moved_into_a_folder_of_a_list(start: Start) -> None:
         assert client.called("move_item") == [{"item_id": "p1", "new_parent_id": "f2"}]
 
 
-async def test_a_folder_is_not_offered_itself_or_what_is_in_it(start: Start) -> None:
-    async with start(in_folders()) as (app, pilot):
-        await point(app, pilot, Place("project", "f1"))
+async def test_a_folder_cannot_be_moved_into_itself_or_its_contents(start: Start) -> None:
+    async with start(client_with_folders()) as (app, pilot):
+        await move_cursor(app, pilot, Place("project", "f1"))
         app.main.action_do("move_project")
         await until(pilot, lambda: isinstance(app.screen, Pick))
         assert [entry.label for entry in app.screen.shown] == ["(top)"]  # type: ignore[attr-defined]
 
 
-async def test_a_folder_is_made_in_the_one_where_the_cursor_is(start: Start) -> None:
-    client = in_folders()
+async def test_a_new_folder_is_created_in_the_folder_under_the_cursor(start: Start) -> None:
+    client = client_with_folders()
 
     def make(given: dict[str, Any]) -> Project:
-        folder = a_folder("f9", given["name"], parent_id=given["parent_id"])
+        folder = a_folder(id="f9", name=given["name"], parent_id=given["parent_id"])
         client.feed(e.ProjectAdded(project=folder))
         return folder
 
     client.answers["create_folder"] = make
     async with start(client) as (app, pilot):
-        await point(app, pilot, Place("project", "f1"))
+        await move_cursor(app, pilot, Place("project", "f1"))
         app.main.action_do("new_folder")
         await until(pilot, lambda: isinstance(app.screen, AskText))
         await pilot.press(*"more", "enter")
@@ -195,14 +194,14 @@ async def test_a_folder_is_made_in_the_one_where_the_cursor_is(start: Start) -> 
         assert client.called("create_folder") == [{"name": "more", "parent_id": "f1"}]
 
 
-async def test_a_full_folder_is_not_removed_and_an_empty_one_is_asked_about(start: Start) -> None:
-    client = in_folders()
+async def test_only_an_empty_folder_is_removed_and_after_confirmation(start: Start) -> None:
+    client = client_with_folders()
     async with start(client) as (app, pilot):
-        await point(app, pilot, Place("project", "f1"))
+        await move_cursor(app, pilot, Place("project", "f1"))
         await pilot.press("delete")
         await until(pilot, lambda: app._notifications)
         assert "is not empty" in next(iter(app._notifications)).message
-        await point(app, pilot, Place("project", "f2"))
+        await move_cursor(app, pilot, Place("project", "f2"))
         await pilot.press("delete")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("right", "enter")
@@ -210,7 +209,7 @@ async def test_a_full_folder_is_not_removed_and_an_empty_one_is_asked_about(star
         assert client.called("delete_folder") == [{"folder_id": "f2"}]
 
 
-async def test_rows_change_places_by_keys_however_quick_they_come(start: Start) -> None:
+async def test_rows_are_reordered_by_keys_however_quickly_pressed(start: Start) -> None:
     client = FakeClient(
         a_state(
             a_project(),
@@ -229,7 +228,7 @@ async def test_rows_change_places_by_keys_however_quick_they_come(start: Start) 
 
     client.answers["reorder_sessions"] = reorder
     async with start(client) as (app, pilot):
-        await point(app, pilot, Place("session", "s1"))
+        await move_cursor(app, pilot, Place("session", "s1"))
         await pilot.press("alt+down", "alt+down")
         await until(pilot, lambda: len(client.called("reorder_sessions")) == 2)
         assert client.called("reorder_sessions")[-1] == {
@@ -242,22 +241,22 @@ async def test_rows_change_places_by_keys_however_quick_they_come(start: Start) 
         assert len(client.called("reorder_sessions")) == 2
 
 
-async def test_projects_are_put_in_order_among_those_beside_them(start: Start) -> None:
-    client = in_folders()
+async def test_projects_are_reordered_among_their_siblings(start: Start) -> None:
+    client = client_with_folders()
     async with start(client) as (app, pilot):
-        await point(app, pilot, Place("project", "p2"))
+        await move_cursor(app, pilot, Place("project", "p2"))
         await pilot.press("alt+up")
         await until(pilot, lambda: client.called("reorder_projects"))
         assert client.called("reorder_projects") == [{"project_ids": ["f1", "p2", "p1"]}]
 
 
-async def test_a_project_has_a_provider_profile_of_its_own(start: Start) -> None:
+async def test_a_project_can_have_its_own_provider_profile(start: Start) -> None:
     client = FakeClient(a_state(a_project()))
     profiles = [{"name": "gateway", "settings_json": "{}"}]
     client.feed(e.PreferencesUpdated(changes={"custom_cli_profiles": profiles}))
     client.answers["update_project_settings"] = lambda given: None
     async with start(client) as (app, pilot):
-        await point(app, pilot, Place("project", "p1"))
+        await move_cursor(app, pilot, Place("project", "p1"))
         app.main.action_do("project_settings")
         await until(pilot, lambda: isinstance(app.screen, EditProject))
         app.screen.query_one("#provider", PickField).focus()
@@ -274,16 +273,16 @@ async def test_a_project_has_a_provider_profile_of_its_own(start: Start) -> None
         assert client.called("update_project_settings")[0]["default_provider"] == "gateway"
 
 
-async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: Start) -> None:
+async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(start: Start) -> None:
     client = FakeClient(a_state(a_project(known_mcp_servers=["files", "web"])))
     client.refuse("update_project_settings", "Invalid field 'worktreesDir': no directory there")
     async with start(client) as (app, pilot):
-        await point(app, pilot, Place("project", "p1"))
+        await move_cursor(app, pilot, Place("project", "p1"))
         app.main.action_do("project_settings")
         await until(pilot, lambda: isinstance(app.screen, EditProject))
         first = app.screen
         directory = first.query_one("#directory", Input)
-        assert directory.placeholder == "in ~/spinney"  # of which no preference says another
+        assert directory.placeholder == "in ~/spinney"  # the default
         directory.value = "/nowhere"
         first.query_one("#prompt", TextArea).text = "Be brief."
         first.query_one("#servers").focus()
@@ -314,7 +313,7 @@ async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: S
 
 
 async def test_a_pull_request_is_linked_by_its_number_or_its_address(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    client = a_client()
     client.refuse("list_pull_requests", "The program “gh” is not installed.")
     client.answers["get_github_remotes"] = lambda given: [
         HostingRemote(

@@ -1,4 +1,4 @@
-"""The raw log in the terminal: read from its end, followed, searched, switched on."""
+"""The raw log screen: opened at the end, followed, searched, recording toggled."""
 
 from typing import Any
 
@@ -6,15 +6,17 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from model.domain.output import RawLog as Piece
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications, visible_text
+from tests.tui.waiting import until
 from tui.screens.dialog import AskText
 from tui.screens.raw_log import RawLog, RawLogView
 from tui.shell.app import SpinneyApp
 
 
 class Log:
-    """What the server has of a session's log; pieces are of 100 lines."""
+    """The server's raw log of a session, returned in pieces of 100 lines."""
 
     def __init__(self, client: FakeClient, lines: int) -> None:
         self.client = client
@@ -37,10 +39,10 @@ class Log:
 
 
 def a_log(lines: int) -> Log:
-    return Log(FakeClient(a_state(a_project(), a_worktree(), a_session())), lines)
+    return Log(a_client(), lines)
 
 
-async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> RawLogView:
+async def open_raw_log(app: SpinneyApp, pilot: "Pilot[None]") -> RawLogView:
     app.main.open_session("s1")
     await until(pilot, lambda: app.main.session is not None)
     app.main.action_do("show_raw_log")
@@ -48,58 +50,56 @@ async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> RawLogView:
     return app.screen.query_one(RawLogView)
 
 
-def shown(view: RawLogView) -> str:
-    return "\n".join(view.render_line(y).text.rstrip() for y in range(view.size.height))
-
-
-def state(app: SpinneyApp) -> str:
+def log_state_text(app: SpinneyApp) -> str:
     return str(app.screen.query_one(".words", Static).content)
 
 
-async def test_it_begins_at_the_end_follows_and_reads_back_to_the_first_line(start: Start) -> None:
+async def test_it_opens_at_the_end_follows_and_scrolls_back_to_the_first_line(start: Start) -> None:
     log = a_log(350)
     async with start(log.client) as (app, pilot):
-        view = await opened(app, pilot)
-        await until(pilot, lambda: "000349 said" in shown(view))
-        beside = view.scrollable_content_region.width
-        assert {row.cell_length for row in view._rows} == {beside}, "none is under the scrollbar"
+        view = await open_raw_log(app, pilot)
+        await until(pilot, lambda: "000349 said" in visible_text(view))
+        width = view.scrollable_content_region.width
+        assert {row.cell_length for row in view._rows} == {width}, "no text is under the scrollbar"
         log.text += "000350 said\n"
-        await until(pilot, lambda: "000350 said" in shown(view))
+        await until(pilot, lambda: "000350 said" in visible_text(view))
         await pilot.press("home")
         await until(pilot, lambda: len(view._rows) > 150)
         log.text += "000351 said\n"
         await until(pilot, lambda: "000351" in view._rows[-1].text)
-        assert "000351" not in shown(view), "who reads elsewhere stays there"
-        while "000000 said" not in shown(view):
+        assert "000351" not in visible_text(view), "new lines do not move the scroll position"
+        while "000000 said" not in visible_text(view):
             await pilot.press("home")
             await pilot.pause(0.05)
         numbers = [int(row.text[:6]) for row in view._rows]
-        assert numbers == list(range(352)), "each once, in order"
+        assert numbers == list(range(352)), "each line once, in order"
 
 
-async def test_words_are_found_in_what_was_not_read_yet(start: Start) -> None:
+async def test_search_finds_text_that_is_not_loaded_yet(start: Start) -> None:
     log = a_log(350)
     async with start(log.client) as (app, pilot):
-        view = await opened(app, pilot)
-        await until(pilot, lambda: "000349 said" in shown(view))
+        view = await open_raw_log(app, pilot)
+        await until(pilot, lambda: "000349 said" in visible_text(view))
         await pilot.press("slash")
         await until(pilot, lambda: isinstance(app.screen, AskText) and app.screen.query(Input))
         app.screen.query_one(Input).value = "00042 SAID"
         await pilot.press("enter")
-        await until(pilot, lambda: "000042 said" in shown(view))
+        await until(pilot, lambda: "000042 said" in visible_text(view))
         await pilot.press("N")
         await until(pilot, lambda: len(app._notifications) == 1)
-        assert [n.message for n in app._notifications] == ["No older match for '00042 SAID'."]
+        assert notifications(app) == ["No older match for '00042 SAID'."]
 
 
-async def test_who_finds_nothing_is_told_how_to_switch_it_on_and_can(start: Start) -> None:
+async def test_an_empty_log_says_how_to_enable_recording_and_d_toggles_it(start: Start) -> None:
     log = a_log(0)
     async with start(log.client) as (app, pilot):
-        await opened(app, pilot)
-        await until(pilot, lambda: "Debug mode is off, nothing is being recorded" in state(app))
-        assert "or in the preferences" in state(app)
+        await open_raw_log(app, pilot)
+        await until(
+            pilot, lambda: "Debug mode is off, nothing is being recorded" in log_state_text(app)
+        )
+        assert "or in the preferences" in log_state_text(app)
         await pilot.press("d")
-        await until(pilot, lambda: "Debug mode is on" in state(app))
+        await until(pilot, lambda: "Debug mode is on" in log_state_text(app))
         await pilot.press("d")
-        await until(pilot, lambda: "Debug mode is off" in state(app))
+        await until(pilot, lambda: "Debug mode is off" in log_state_text(app))
         assert not log.recording

@@ -1,4 +1,4 @@
-"""Dialogs that delete, discard, stop or open something up: one unmeant enter changes nothing."""
+"""Dialogs that confirm risky actions: an accidental enter changes nothing."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,10 +11,12 @@ from textual.widgets import OptionList
 from model.api.changes import Changes
 from model.api.worktrees import RemovalLosses
 from model.domain import events as e
-from tests.tui.conftest import Start, until
+from tests.tui.builders import a_folder, a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
 from tests.tui.every_screen import focused, session
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from tests.tui.shell.test_repeated_keys import burst, everything_is_handled
+from tests.tui.fake_client import FakeClient
+from tests.tui.shell.test_repeated_keys import drain_events, post_keys
+from tests.tui.waiting import until
 from tui.canvas.screen import Canvas
 from tui.screens.archive import Archive
 from tui.screens.dialog import Confirm
@@ -35,7 +37,7 @@ SERVER = {
 
 
 def act(action_id: str) -> Reach:
-    """Do an action in the session s1."""
+    """Perform an action in the session s1."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
         await session("s1")(app, pilot)
@@ -86,13 +88,12 @@ async def _stop_spinney(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await act("stop_spinney")(app, pilot)
 
 
-def a_client(*, at_work: bool = False, **worktree: Any) -> FakeClient:
-    status = "running" if at_work else "idle"
-    folder = a_project(id="f", name="work", is_folder=True, path="", default_branch="")
+def client_for_decisions(*, running: bool = False, **worktree: Any) -> FakeClient:
+    status = "running" if running else "idle"
     client = FakeClient(
         a_state(
             a_project(),
-            folder,
+            a_folder(),
             a_worktree(**worktree),
             a_session(status=status),
             a_session(id="s2", name="Another", status=status),
@@ -116,97 +117,103 @@ def a_client(*, at_work: bool = False, **worktree: Any) -> FakeClient:
     return client
 
 
-def working() -> FakeClient:
-    return a_client(at_work=True)
+def running_client() -> FakeClient:
+    return client_for_decisions(running=True)
 
 
-def losing() -> FakeClient:
-    client = a_client()
+def client_with_losses() -> FakeClient:
+    client = client_for_decisions()
     client.answers["get_removal_losses"] = lambda given: RemovalLosses(
         files=["a.py"], commits=2, sessions=1, running=[]
     )
     return client
 
 
-def archived() -> FakeClient:
-    client = a_client()
+def archived_client() -> FakeClient:
+    client = client_for_decisions()
     client.feed(e.SessionUpdated(session_id="s2", updates={"archived_at": 5.0}))
     return client
 
 
-def preferring(**changes: Any) -> Callable[[], FakeClient]:
+def client_with(**changes: Any) -> Callable[[], FakeClient]:
     def client() -> FakeClient:
-        found = a_client()
-        found.feed(e.PreferencesUpdated(changes=changes))
-        return found
+        prepared = client_for_decisions()
+        prepared.feed(e.PreferencesUpdated(changes=changes))
+        return prepared
 
     return client
 
 
 @dataclass(frozen=True)
-class Deciding:
-    """A dialog: the way to it, and the command that is called once it is agreed to."""
+class Decision:
+    """A dialog: how to reach it, and the command that is called when it is confirmed."""
 
     name: str
     reach: Reach
     command: str
-    client: Callable[[], FakeClient] = a_client
+    client: Callable[[], FakeClient] = client_for_decisions
 
 
 PROFILE = {"name": "mine", "settings_json": "{}"}
 DIALOGS = (
-    Deciding("delete a session", act("delete_session"), "delete_session"),
-    Deciding("archive what works", act("archive_session"), "archive_session", working),
-    Deciding(
-        "delete what was archived",
-        on_screen("show_archive", Archive, "delete"), "delete_session", archived,
+    Decision("delete a session", act("delete_session"), "delete_session"),
+    Decision(
+        "archive a running session",
+        act("archive_session"), "archive_session", running_client,
     ),
-    Deciding("delete a worktree", act("delete_worktree"), "remove_worktree"),
-    Deciding("delete a worktree with losses", act("delete_worktree"), "remove_worktree", losing),
-    Deciding("remove a worktree", act("remove_worktree"), "remove_worktree"),
-    Deciding(
+    Decision(
+        "delete an archived session",
+        on_screen("show_archive", Archive, "delete"), "delete_session", archived_client,
+    ),
+    Decision("delete a worktree", act("delete_worktree"), "remove_worktree"),
+    Decision(
+        "delete a worktree with losses",
+        act("delete_worktree"), "remove_worktree", client_with_losses,
+    ),
+    Decision("remove a worktree", act("remove_worktree"), "remove_worktree"),
+    Decision(
         "remove means delete",
-        act("remove_worktree"), "remove_worktree", preferring(removal_behavior="delete"),
+        act("remove_worktree"), "remove_worktree", client_with(removal_behavior="delete"),
     ),
-    Deciding(
-        "archive a worktree that works", act("archive_worktree"), "archive_worktree", working
+    Decision(
+        "archive a running worktree", act("archive_worktree"), "archive_worktree", running_client
     ),
-    Deciding(
+    Decision(
         "cancel a creation",
-        act("cancel_git"), "cancel_git", lambda: a_client(status="creating"),
+        act("cancel_git"), "cancel_git", lambda: client_for_decisions(status="creating"),
     ),
-    Deciding("remove a project", act("remove_project"), "remove_project"),
-    Deciding("remove a folder", _remove_folder, "delete_folder"),
-    Deciding("abort a merge", act("abort_merge"), "abort_merge"),
-    Deciding(
-        "forget a pull request",
-        act("clear_pull_request"), "clear_worktree_pr", lambda: a_client(pr_number=7),
+    Decision("remove a project", act("remove_project"), "remove_project"),
+    Decision("remove a folder", _remove_folder, "delete_folder"),
+    Decision("abort a merge", act("abort_merge"), "abort_merge"),
+    Decision(
+        "unlink a pull request",
+        act("clear_pull_request"), "clear_worktree_pr", lambda: client_for_decisions(pr_number=7),
     ),
-    Deciding("stop Spinney", _stop_spinney, "stop_spinney"),
-    Deciding("stop several", on_canvas("tab", "tab", "ctrl+x"), "stop_generation", working),
-    Deciding("archive several", on_canvas("tab", "tab", "delete"), "archive_session"),
-    Deciding("archive one at work", on_canvas("delete"), "archive_session", working),
-    Deciding("let the network in", on_screen("server", ServerScreen, "l"), "update_preferences"),
-    Deciding("don't require token", on_screen("server", ServerScreen, "r"), "update_preferences"),
-    Deciding("make a new token", on_screen("server", ServerScreen, "g"), "regenerate_http_token"),
-    Deciding(
-        "give up a list",
+    Decision("stop Spinney", _stop_spinney, "stop_spinney"),
+    Decision("stop several", on_canvas("tab", "tab", "ctrl+x"), "stop_generation", running_client),
+    Decision("archive several", on_canvas("tab", "tab", "delete"), "archive_session"),
+    Decision("archive a running one", on_canvas("delete"), "archive_session", running_client),
+    Decision("allow network access", on_screen("server", ServerScreen, "l"), "update_preferences"),
+    Decision("don't require token", on_screen("server", ServerScreen, "r"), "update_preferences"),
+    Decision("replace the token", on_screen("server", ServerScreen, "g"), "regenerate_http_token"),
+    Decision(
+        "reset a list",
         on_screen("preferences", PreferencesScreen, *"known_mcp_servers", "delete"),
-        "update_preferences", preferring(known_mcp_servers=["files"]),
+        "update_preferences", client_with(known_mcp_servers=["files"]),
     ),
-    Deciding(
-        "give up all keys",
+    Decision(
+        "reset all keys",
         on_screen("edit_keys", KeysScreen, "ctrl+r"),
-        "update_preferences", preferring(keybindings={"help": "f11"}),
+        "update_preferences", client_with(keybindings={"help": "f11"}),
     ),
-    Deciding(
+    Decision(
         "remove a profile",
-        _remove_profile, "update_preferences", preferring(custom_cli_profiles=[PROFILE]),
+        _remove_profile, "update_preferences", client_with(custom_cli_profiles=[PROFILE]),
     ),
 )  # fmt: skip
 
 
-async def asked(dialog: Deciding, app: SpinneyApp, pilot: "Pilot[None]") -> Confirm:
+async def open_confirmation(dialog: Decision, app: SpinneyApp, pilot: "Pilot[None]") -> Confirm:
     await dialog.reach(app, pilot)
     await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.is_painted)
     assert isinstance(app.screen, Confirm)
@@ -215,29 +222,27 @@ async def asked(dialog: Deciding, app: SpinneyApp, pilot: "Pilot[None]") -> Conf
 
 @pytest.mark.few(6)
 @pytest.mark.parametrize("dialog", DIALOGS, ids=lambda dialog: dialog.name)
-async def test_enter_alone_changes_nothing_and_the_other_choice_does_it(
-    start: Start, dialog: Deciding
+async def test_enter_alone_changes_nothing_and_the_other_choice_confirms(
+    start: Start, dialog: Decision
 ) -> None:
     client = dialog.client()
     async with start(client) as (app, pilot):
-        question = await asked(dialog, app, pilot)
+        question = await open_confirmation(dialog, app, pilot)
         await pilot.press("enter")
         await until(pilot, lambda: question not in app.screen_stack)
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert not client.called(dialog.command) and not client.called("stop_generation")
         while app.screen is not app.main:
             await pilot.press("escape")
-            await everything_is_handled(pilot)
-        await asked(dialog, app, pilot)
+            await drain_events(pilot)
+        await open_confirmation(dialog, app, pilot)
         await pilot.press("right", "enter")
         await until(pilot, lambda: client.called(dialog.command))
 
 
 @pytest.mark.parametrize("asks", [True, False])
-async def test_a_session_is_archived_after_a_question_where_that_is_wanted(
-    start: Start, asks: bool
-) -> None:
-    client = preferring(confirm_session_close=asks)()
+async def test_archiving_a_session_asks_if_the_preference_is_set(start: Start, asks: bool) -> None:
+    client = client_with(confirm_session_close=asks)()
     async with start(client) as (app, pilot):
         await act("archive_session")(app, pilot)
         if asks:
@@ -252,32 +257,32 @@ async def test_a_session_is_archived_after_a_question_where_that_is_wanted(
         assert app.screen is app.main
 
 
-def buttons(app: SpinneyApp) -> list[str]:
+def button_labels(app: SpinneyApp) -> list[str]:
     return [str(button.render()).strip() for button in app.screen.query(DialogButton)]
 
 
-async def test_the_choices_are_moved_over_clicked_and_named_with_their_keys(start: Start) -> None:
-    client = a_client()
+async def test_the_choices_are_navigated_clicked_and_labeled_with_their_keys(start: Start) -> None:
+    client = client_for_decisions()
     dialog = DIALOGS[0]
     async with start(client, size=(80, 24)) as (app, pilot):
-        await asked(dialog, app, pilot)
-        assert buttons(app) == ["❯ Cancel  esc", "Delete  y"]
+        await open_confirmation(dialog, app, pilot)
+        assert button_labels(app) == ["❯ Cancel  esc", "Delete  y"]
         await pilot.press("tab")
-        assert buttons(app) == ["Cancel  esc", "❯ Delete  y"]
+        assert button_labels(app) == ["Cancel  esc", "❯ Delete  y"]
         await pilot.press("left")
-        assert buttons(app) == ["❯ Cancel  esc", "Delete  y"]
+        assert button_labels(app) == ["❯ Cancel  esc", "Delete  y"]
         await pilot.click(app.screen.query(DialogButton).first())
         await until(pilot, lambda: app.screen is app.main)
         assert not client.called("delete_session")
-        await asked(dialog, app, pilot)
+        await open_confirmation(dialog, app, pilot)
         await pilot.click(app.screen.query(DialogButton).last())
         await until(pilot, lambda: client.called("delete_session"))
 
 
-async def test_the_choices_of_a_long_question_are_seen_and_the_question_is_scrolled(
+async def test_the_choices_stay_visible_while_a_long_question_is_scrolled(
     start: Start,
 ) -> None:
-    async with start(a_client(), size=(80, 24)) as (app, pilot):
+    async with start(client_for_decisions(), size=(80, 24)) as (app, pilot):
         app.push_screen(Confirm("Long", "\n".join(map(str, range(60))), "delete"))
         await until(pilot, lambda: app.screen.query(DialogButton))
         last = app.screen.query(DialogButton).last()
@@ -289,13 +294,13 @@ async def test_the_choices_of_a_long_question_are_seen_and_the_question_is_scrol
 
 
 @pytest.mark.parametrize("action_id", ["delete_session", "remove_worktree", "delete_worktree"])
-async def test_no_key_on_its_way_agrees_to_a_deletion(start: Start, action_id: str) -> None:
-    client = a_client(at_work=False)
+async def test_keys_already_typed_do_not_confirm_a_deletion(start: Start, action_id: str) -> None:
+    client = client_for_decisions(running=False)
     async with start(client) as (app, pilot):
         await focused("#tree")(app, pilot)
         app.main.action_do(action_id)
-        burst(app, "right", "enter", "y")
+        post_keys(app, "right", "enter", "y")
         await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.is_painted)
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert isinstance(app.screen, Confirm)
         assert not client.called("delete_session") and not client.called("remove_worktree")

@@ -1,24 +1,27 @@
-"""A repository's own scripts: read before they are trusted, run, followed, stopped, written."""
+"""A repository's scripts: shown before they are trusted, run, followed, stopped, edited."""
 
 from typing import Any
 
 import pytest
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
 
 from model.base.errors import SpinneyError
 from model.base.text import find_hidden, make_visible
 from model.domain import events as e
 from model.domain.scripts import Script, ScriptRun
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import dialog_text, notifications
+from tests.tui.waiting import until
 from tui.screens.scripts import EditScript, Scripts
 from tui.store.places import Place
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.top_bar import TopBar
 
 
-class Repository:
-    """Scripts as a model would have them."""
+class FakeRepository:
+    """Answers the script commands as the model does."""
 
     def __init__(self, client: FakeClient, *, trusted: bool = True) -> None:
         self.scripts = {
@@ -26,7 +29,7 @@ class Repository:
                 name="run", text="npm start", shown="npm start", hash="h1", trusted=trusted
             ),
         }
-        self.ran: ScriptRun | None = None
+        self.last_run: ScriptRun | None = None
         client.answers |= {
             "get_project_scripts": lambda given: list(self.scripts.values()),
             "get_script_output": self._output,
@@ -36,35 +39,26 @@ class Repository:
         }
 
     def _output(self, given: dict[str, Any]) -> ScriptRun:
-        if self.ran is None or given["script"] != "run":
+        if self.last_run is None or given["script"] != "run":
             raise SpinneyError("The script has not run here.", "not_found")
-        return self.ran
+        return self.last_run
 
     def _run(self, given: dict[str, Any]) -> ScriptRun:
         if not self.scripts["run"].trusted:
             raise SpinneyError("It is not trusted.", "forbidden")
-        self.ran = ScriptRun(
+        self.last_run = ScriptRun(
             worktree_id="w1", script="run", status="running", started_at=1.0, output="listening"
         )
-        return self.ran
+        return self.last_run
 
     def _stop(self, given: dict[str, Any]) -> None:
-        assert self.ran is not None
-        self.ran = self.ran.model_copy(update={"status": "stopped", "ended_at": 4.0})
+        assert self.last_run is not None
+        self.last_run = self.last_run.model_copy(update={"status": "stopped", "ended_at": 4.0})
 
     def _trust(self, given: dict[str, Any]) -> None:
         for name, script in self.scripts.items():
             if script.hash in given["hashes"]:
                 self.scripts[name] = script.model_copy(update={"trusted": True})
-
-
-def a_client() -> FakeClient:
-    return FakeClient(a_state(a_project(), a_worktree(), a_session()))
-
-
-def shown(screen: Any) -> str:
-    """All that the dialog says."""
-    return "\n".join(str(part.render()) for part in screen.query(Static))
 
 
 async def open_scripts(app: Any, pilot: Any, action: str = "show_scripts") -> Scripts:
@@ -76,65 +70,72 @@ async def open_scripts(app: Any, pilot: Any, action: str = "show_scripts") -> Sc
 
 async def test_a_script_is_started_followed_and_stopped(start: Start) -> None:
     client = a_client()
-    repository = Repository(client)
+    repository = FakeRepository(client)
     async with start(client) as (app, pilot):
         dialog = await open_scripts(app, pilot)
-        await until(pilot, lambda: "npm start" in shown(dialog))
-        assert "r run" in shown(dialog)
+        await until(pilot, lambda: "npm start" in dialog_text(dialog))
+        assert "r run" in dialog_text(dialog)
         await pilot.press("r")
-        await until(pilot, lambda: "listening" in shown(dialog) and "Running" in shown(dialog))
-        assert repository.ran is not None
-        repository.ran = repository.ran.model_copy(update={"output": "listening\nGET /"})
-        await until(pilot, lambda: "GET /" in shown(dialog))
+        await until(
+            pilot, lambda: "listening" in dialog_text(dialog) and "Running" in dialog_text(dialog)
+        )
+        assert repository.last_run is not None
+        repository.last_run = repository.last_run.model_copy(update={"output": "listening\nGET /"})
+        await until(pilot, lambda: "GET /" in dialog_text(dialog))
         await pilot.press("s")
-        await until(pilot, lambda: "Stopped after 3 s" in shown(dialog))
+        await until(pilot, lambda: "Stopped after 3 s" in dialog_text(dialog))
         assert client.called("stop_worktree_script") == [{"worktree_id": "w1", "script": "run"}]
 
 
-async def test_what_is_not_trusted_is_read_first_and_trusted_by_its_very_text(
+async def test_an_untrusted_script_is_shown_first_and_trusted_by_its_hash(
     start: Start,
 ) -> None:
     client = a_client()
-    Repository(client, trusted=False)
+    FakeRepository(client, trusted=False)
     async with start(client) as (app, pilot):
         dialog = await open_scripts(app, pilot, "run_script")
-        await until(pilot, lambda: "Not trusted" in shown(dialog) and "npm start" in shown(dialog))
-        assert "r run" not in shown(dialog)
+        await until(
+            pilot,
+            lambda: "Not trusted" in dialog_text(dialog) and "npm start" in dialog_text(dialog),
+        )
+        assert "r run" not in dialog_text(dialog)
         await pilot.press("t")
-        await until(pilot, lambda: "r run" in shown(dialog))
+        await until(pilot, lambda: "r run" in dialog_text(dialog))
         assert client.called("trust_project_scripts") == [{"project_id": "p1", "hashes": ["h1"]}]
 
 
-async def test_a_script_that_hides_something_is_shown_whole_and_cannot_be_trusted(
+async def test_a_script_with_hidden_characters_is_shown_in_full_and_cannot_be_trusted(
     start: Start,
 ) -> None:
     client = a_client()
-    repository = Repository(client, trusted=False)
+    repository = FakeRepository(client, trusted=False)
     text = "echo harmless # \x1b]0;\ntouch made\n# \x07done"
     repository.scripts["run"] = Script(
         name="run", text=text, shown=make_visible(text), hidden=find_hidden(text), hash="h"
     )
     async with start(client) as (app, pilot):
         screen = await open_scripts(app, pilot)
-        await until(pilot, lambda: "touch made" in shown(screen))
-        assert "echo harmless # ␛]0;" in shown(screen)
-        assert "line 1 contains the character ␛ (U+001B)" in shown(screen)
-        assert "trust script" not in shown(screen)
+        await until(pilot, lambda: "touch made" in dialog_text(screen))
+        assert "echo harmless # ␛]0;" in dialog_text(screen)
+        assert "line 1 contains the character ␛ (U+001B)" in dialog_text(screen)
+        assert "trust script" not in dialog_text(screen)
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, EditScript))
         await pilot.press("end", "x", "ctrl+g")
-        await until(pilot, lambda: "Not saved: line 1 contains" in shown(app.screen))
+        await until(pilot, lambda: "Not saved: line 1 contains" in dialog_text(app.screen))
         assert app.screen.query_one(TextArea).text.splitlines()[0].endswith("]0;x")
         assert client.called("save_project_scripts") == []
 
 
-async def test_a_script_is_written_and_an_empty_one_taken_away(start: Start) -> None:
+async def test_a_missing_script_is_written_and_only_it_is_saved(start: Start) -> None:
     client = a_client()
-    Repository(client)
+    FakeRepository(client)
     async with start(client) as (app, pilot):
         dialog = await open_scripts(app, pilot)
         await pilot.press("left")
-        await until(pilot, lambda: dialog.script == "setup" and "no such script" in shown(dialog))
+        await until(
+            pilot, lambda: dialog.script == "setup" and "no such script" in dialog_text(dialog)
+        )
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, EditScript))
         app.screen.query_one(TextArea).text = "npm install"
@@ -154,18 +155,18 @@ async def test_the_tree_shows_which_script_runs(start: Start) -> None:
         await until(pilot, lambda: client.called("stop_worktree_script"))
 
 
-async def test_a_failure_is_a_sentence_in_the_dialog(start: Start) -> None:
+async def test_an_error_is_shown_in_the_dialog(start: Start) -> None:
     client = a_client()
-    Repository(client)
+    FakeRepository(client)
     client.refuse("get_project_scripts", "spinney.json is not valid JSON: line 3")
     async with start(client) as (app, pilot):
         dialog = await open_scripts(app, pilot)
-        await until(pilot, lambda: "not valid JSON" in shown(dialog))
+        await until(pilot, lambda: "not valid JSON" in dialog_text(dialog))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 
 
-def runs(*names: Any) -> e.WorktreeUpdated:
+def running_scripts_updated(*names: Any) -> e.WorktreeUpdated:
     return e.WorktreeUpdated(worktree=a_worktree(running_scripts=list(names)))
 
 
@@ -174,7 +175,7 @@ async def test_the_scripts_open_by_a_key_in_the_message_box_and_in_the_tree(
     start: Start, key: str
 ) -> None:
     client = a_client()
-    Repository(client)
+    FakeRepository(client)
     async with start(client) as (app, pilot):
         for pane in (app.main.chat.composer, app.main.projects):
             await until(pilot, lambda: app.main.session is not None)
@@ -185,23 +186,23 @@ async def test_the_scripts_open_by_a_key_in_the_message_box_and_in_the_tree(
             await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_the_bar_says_what_runs_and_by_which_key_it_is_seen(start: Start) -> None:
+async def test_the_top_bar_shows_running_scripts_and_their_key(start: Start) -> None:
     client = a_client()
-    Repository(client)
+    FakeRepository(client)
     async with start(client) as (app, pilot):
         bar = app.main.query_one(TopBar)
-        client.feed(runs("run"))
+        client.feed(running_scripts_updated("run"))
         await until(pilot, lambda: "▶ run ⇧f7" in bar.text)
         await pilot.click(TopBar, offset=(bar.text.index("▶") + 1, 0))
         await until(pilot, lambda: isinstance(app.screen, Scripts))
-        client.feed(runs())
+        client.feed(running_scripts_updated())
         await until(pilot, lambda: "▶" not in bar.text)
 
 
-async def test_what_runs_in_a_row_of_the_tree_is_stopped_from_there(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(status="running")))
+async def test_ctrl_x_in_the_tree_stops_what_runs_in_the_row(start: Start) -> None:
+    client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(runs("setup", "run"))
+        client.feed(running_scripts_updated("setup", "run"))
         await until(pilot, lambda: "brave-otter ▶ setup, run" in app.main.projects.labels)
         app.main.projects.focus()
         await until(pilot, lambda: "^x stop" in app.main.query_one(KeyHints).text)
@@ -211,7 +212,7 @@ async def test_what_runs_in_a_row_of_the_tree_is_stopped_from_there(start: Start
         await until(pilot, lambda: len(client.called("stop_worktree_script")) == 2)
         stopped = [given["script"] for given in client.called("stop_worktree_script")]
         assert stopped == ["setup", "run"]
-        assert app.main.session is not None, "what is open stays open"
+        assert app.main.session is not None, "the open session stays open"
         assert not client.called("stop_generation")
         app.main.projects.focus()
         app.main.projects.move_cursor_to(Place("session", "s1"))
@@ -220,16 +221,16 @@ async def test_what_runs_in_a_row_of_the_tree_is_stopped_from_there(start: Start
         await until(pilot, lambda: client.called("stop_generation") == [{"session_id": "s1"}])
 
 
-async def test_in_a_row_where_nothing_runs_there_is_nothing_to_stop(start: Start) -> None:
+async def test_ctrl_x_in_an_idle_row_says_that_nothing_is_running(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         app.main.projects.focus()
         await pilot.press("ctrl+x")
-        await until(pilot, lambda: [n.message for n in app._notifications])
-        assert [n.message for n in app._notifications] == ["Nothing is running in this row."]
+        await until(pilot, lambda: notifications(app))
+        assert notifications(app) == ["Nothing is running in this row."]
 
 
-async def test_a_setup_is_stopped_in_the_empty_chat_of_its_worktree(start: Start) -> None:
+async def test_a_setup_is_stopped_from_the_empty_chat_of_its_worktree(start: Start) -> None:
     client = FakeClient(a_state(a_project(), a_worktree(running_scripts=["setup"])))
     async with start(client) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))
@@ -238,27 +239,27 @@ async def test_a_setup_is_stopped_in_the_empty_chat_of_its_worktree(start: Start
         await pilot.press(*"go", "escape")
         await until(pilot, lambda: client.called("stop_worktree_script"))
         assert app.main.chat.composer.text == "go"
-        # What a person ends is no news to them, and what is written goes on.
+        # A setup that the user stopped is not reported as a failure.
         client.feed(
             e.TaskCompleted(task="setup", ok=False, detail="It was stopped.", worktree_id="w1"),
-            runs(),
+            running_scripts_updated(),
         )
         await until(pilot, lambda: "setup" not in app.main.chat.welcome.step.sentence)
-        told = [notification.message for notification in app._notifications]
-        assert told == ["The setup script was stopped. ⇧f7: all scripts."]
+        messages = notifications(app)
+        assert messages == ["The setup script was stopped. ⇧f7: all scripts."]
 
 
-async def test_a_setup_is_stopped_in_the_session_that_waits_beside_it(start: Start) -> None:
+async def test_a_setup_is_stopped_from_a_session_of_its_worktree(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.session is not None)
-        client.feed(runs("setup"))
+        client.feed(running_scripts_updated("setup"))
         status = app.main.chat.status
         await until(pilot, lambda: "setup running, esc stops it" in status.text)
         await pilot.press("escape")
         await until(pilot, lambda: client.called("stop_worktree_script"))
-        # A server that runs on is not ended by a key that one presses out of habit.
-        client.feed(runs("run"))
+        # Escape does not stop the run script, such as a development server.
+        client.feed(running_scripts_updated("run"))
         await until(pilot, lambda: "idle" in status.text)
         await pilot.press("escape")
         await pilot.pause()

@@ -1,4 +1,4 @@
-"""Worktrees through dialogs: made from branch, issue or pull request; named, labelled, removed."""
+"""Worktree dialogs: create from a branch, issue or pull request; rename, label, remove, archive."""
 
 from typing import Any
 
@@ -11,8 +11,10 @@ from model.domain import events as e
 from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.domain.resources import Branch, Label, Session, Worktree
 from model.domain.worktrees import OutsideWorktree
-from tests.tui.conftest import Start, Started, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start, Started
+from tests.tui.fake_client import FakeClient
+from tests.tui.waiting import until
 from tui.screens.archive import Archive
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText, Confirm
@@ -22,11 +24,12 @@ from tui.screens.pick_field import PickField
 from tui.store.places import Place
 
 
-def one_session(*, session: dict[str, Any] | None = None, **worktree: Any) -> FakeClient:
+def client_with_session(*, session: dict[str, Any] | None = None, **worktree: Any) -> FakeClient:
     return FakeClient(a_state(a_project(), a_worktree(**worktree), a_session(**(session or {}))))
 
 
-def with_lists(client: FakeClient) -> FakeClient:
+def add_lists(client: FakeClient) -> FakeClient:
+    """Add branches, issues and pull requests; `create_worktree` fails."""
     client.answers |= {
         "get_project_branches": lambda given: [
             Branch(name="main", current=True),
@@ -54,7 +57,7 @@ async def open_new_worktree(started: Started) -> NewWorktree:
 
 
 async def pick(started: Started, dialog: NewWorktree, field: str, *keys: str) -> None:
-    """Choose in the list of a field, by its keys."""
+    """Open the list of a field with the first key and choose an entry with the others."""
     app, pilot = started
     dialog.query_one(f"#{field}", PickField).focus()
     await pilot.pause()
@@ -64,7 +67,8 @@ async def pick(started: Started, dialog: NewWorktree, field: str, *keys: str) ->
     await until(pilot, lambda: app.screen is dialog)
 
 
-async def made(started: Started, client: FakeClient) -> dict[str, Any]:
+async def submit(started: Started, client: FakeClient) -> dict[str, Any]:
+    """Submit the dialog and return the arguments of `create_worktree`."""
     app, pilot = started
     app.screen.query_one("#name", Input).focus()
     await pilot.press("enter")
@@ -72,48 +76,48 @@ async def made(started: Started, client: FakeClient) -> dict[str, Any]:
     return client.called("create_worktree")[-1]
 
 
-async def test_the_base_is_chosen_from_the_branches_that_fit_what_one_types(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_the_base_is_chosen_from_branches_matching_the_typed_text(start: Start) -> None:
+    client = add_lists(client_with_session())
     async with start(client) as started:
         dialog = await open_new_worktree(started)
         await pick(started, dialog, "base", "d", *"oor", "enter")
-        assert (await made(started, client))["base_branch"] == "origin/feature/door"
+        assert (await submit(started, client))["base_branch"] == "origin/feature/door"
 
 
-async def test_any_other_commit_can_be_written(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_any_commit_can_be_typed_as_the_base(start: Start) -> None:
+    client = add_lists(client_with_session())
     async with start(client) as started:
         dialog = await open_new_worktree(started)
         await pick(started, dialog, "base", "v", *"1.2", "enter")
-        assert (await made(started, client))["base_branch"] == "v1.2"
+        assert (await submit(started, client))["base_branch"] == "v1.2"
 
 
-async def test_an_issue_gives_the_worktree_its_name_and_the_agent_its_task(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_an_issue_sets_the_context_and_the_first_message(start: Start) -> None:
+    client = add_lists(client_with_session())
     async with start(client) as started:
         dialog = await open_new_worktree(started)
         await pick(started, dialog, "issue", "space", "down", "down", "enter")
         assert dialog.query_one("#message").text == (  # type: ignore[attr-defined]
             "Resolve issue #13 The window too"
         )
-        given = await made(started, client)
+        given = await submit(started, client)
         assert (given["issue_context"].number, given["issue_context"].title) == (
             13,
             "The window too",
         )
 
 
-async def test_a_pull_request_gives_its_branches(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_a_pull_request_sets_its_branches(start: Start) -> None:
+    client = add_lists(client_with_session())
     async with start(client) as started:
         dialog = await open_new_worktree(started)
         await pick(started, dialog, "pull-request", "o", "i", "l", "enter")
-        request = (await made(started, client))["pr_context"]
+        request = (await submit(started, client))["pr_context"]
         assert (request.number, request.head_ref_name, request.base_ref_name) == (7, "oil", "dev")
 
 
-async def test_without_gh_it_says_why_and_takes_a_number(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_without_gh_it_says_why_and_accepts_a_number(start: Start) -> None:
+    client = add_lists(client_with_session())
     client.refuse("list_pull_requests", "The program “gh” is not installed.")
     async with start(client) as started:
         app, pilot = started
@@ -125,50 +129,50 @@ async def test_without_gh_it_says_why_and_takes_a_number(start: Start) -> None:
         assert "not installed" in str(app.screen.query_one(".note").render())
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is dialog)
-        request = (await made(started, client))["pr_context"]
+        request = (await submit(started, client))["pr_context"]
         assert (request.number, request.base_ref_name) == (9, "main")
 
 
-async def test_a_refusal_stands_at_its_field_and_everything_chosen_stays(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_an_error_is_shown_at_its_field_and_the_input_is_kept(start: Start) -> None:
+    client = add_lists(client_with_session())
     client.refuse("create_worktree", "Invalid field 'customName': it begins with a dash")
     async with start(client) as started:
         app, pilot = started
         dialog = await open_new_worktree(started)
         await pick(started, dialog, "mode", "space", *"yolo", "enter")
         await pick(started, dialog, "agent", "space", *"Codex", "enter")
-        await made(started, client)
+        await submit(started, client)
         await until(pilot, lambda: isinstance(app.screen, NewWorktree) and app.screen is not dialog)
-        again = app.screen
-        problem = again.query_one(".problem")
+        reopened = app.screen
+        problem = reopened.query_one(".problem")
         assert str(problem.render()) == "It begins with a dash"
-        siblings = list(again.query_one(".dialog").children)
-        assert siblings.index(problem) == siblings.index(again.query_one("#name")) + 1
-        assert again.query_one("#name").has_focus
-        assert again.query_one("#mode", PickField).choice.value == "yolo"
-        assert again.query_one("#agent", PickField).choice.value == "backend_b"
+        siblings = list(reopened.query_one(".dialog").children)
+        assert siblings.index(problem) == siblings.index(reopened.query_one("#name")) + 1
+        assert reopened.query_one("#name").has_focus
+        assert reopened.query_one("#mode", PickField).choice.value == "yolo"
+        assert reopened.query_one("#agent", PickField).choice.value == "backend_b"
 
 
-async def test_the_agent_and_the_mode_are_those_of_the_first_session(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_the_agent_and_the_mode_apply_to_the_first_session(start: Start) -> None:
+    client = add_lists(client_with_session())
 
     def create(given: dict[str, Any]) -> Worktree:
         worktree = a_worktree(id="new", name="fox")
         client.feed(e.WorktreeCreated(worktree=worktree))
         return worktree
 
-    def begin(given: dict[str, Any]) -> Session:
+    def create_session(given: dict[str, Any]) -> Session:
         session = a_session(id="s9", worktree_id="new")
         client.feed(e.SessionCreated(session=session))
         return session
 
-    client.answers |= {"create_worktree": create, "create_session": begin}
+    client.answers |= {"create_worktree": create, "create_session": create_session}
     async with start(client) as started:
         dialog = await open_new_worktree(started)
         assert dialog.query_one("#agent", PickField).choice.label == "default (Claude Code)"
         await pick(started, dialog, "mode", "space", *"build", "enter")
         await pick(started, dialog, "agent", "space", *"OpenCode", "enter")
-        await made(started, client)
+        await submit(started, client)
         await until(started[1], lambda: client.called("create_session"))
         assert client.called("create_session") == [
             {"worktree_id": "new", "backend": "backend_c", "execution_mode": "build"}
@@ -176,7 +180,9 @@ async def test_the_agent_and_the_mode_are_those_of_the_first_session(start: Star
 
 
 @pytest.mark.parametrize("key", ["escape", "delete"])
-async def test_a_creation_can_be_cancelled_where_it_is_seen(key: str, start: Start) -> None:
+async def test_a_creation_can_be_canceled_from_the_chat_and_from_the_tree(
+    key: str, start: Start
+) -> None:
     client = FakeClient(a_state(a_project(), a_worktree(status="creating")))
     async with start(client) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))
@@ -191,8 +197,8 @@ async def test_a_creation_can_be_cancelled_where_it_is_seen(key: str, start: Sta
         assert client.called("cancel_git") == [{"worktree_id": "w1"}]
 
 
-async def test_a_worktree_is_renamed_and_asked_again_where_that_cannot_be(start: Start) -> None:
-    client = one_session()
+async def test_a_rename_that_fails_asks_again_with_the_error(start: Start) -> None:
+    client = client_with_session()
     client.refuse("rename_worktree", "Branch already exists: fox", "conflict")
     async with start(client) as (app, pilot):
         app.main.action_do("rename_worktree")
@@ -210,8 +216,8 @@ async def test_a_worktree_is_renamed_and_asked_again_where_that_cannot_be(start:
         assert client.called("rename_worktree")[-1] == {"worktree_id": "w1", "new_name": "fox"}
 
 
-async def test_a_label_has_a_word_and_a_colour(start: Start) -> None:
-    client = one_session()
+async def test_a_label_has_a_name_and_a_color(start: Start) -> None:
+    client = client_with_session()
     async with start(client) as (app, pilot):
         app.main.action_do("label_worktree")
         await until(pilot, lambda: isinstance(app.screen, AskText))
@@ -223,8 +229,8 @@ async def test_a_label_has_a_word_and_a_colour(start: Start) -> None:
         assert (label.name, label.color) == ("review", "#e0823d")
 
 
-async def test_an_empty_label_takes_it_away(start: Start) -> None:
-    client = one_session(label=Label(name="review", color="#e5534b"))
+async def test_an_empty_label_removes_it(start: Start) -> None:
+    client = client_with_session(label=Label(name="review", color="#e5534b"))
     async with start(client) as (app, pilot):
         app.main.action_do("label_worktree")
         await until(pilot, lambda: isinstance(app.screen, AskText))
@@ -251,8 +257,8 @@ async def ask_to_delete(app: Any, pilot: Any) -> str:
     return app.screen.sentence
 
 
-async def test_what_would_be_lost_is_named_and_enter_alone_does_not_do_it(start: Start) -> None:
-    client = one_session()
+async def test_deletion_lists_what_would_be_lost_and_enter_alone_cancels(start: Start) -> None:
+    client = client_with_session()
     client.answers["get_removal_losses"] = lambda given: RemovalLosses(
         files=["a.py", "b.py"], commits=3, sessions=2, running=[]
     )
@@ -271,8 +277,8 @@ async def test_what_would_be_lost_is_named_and_enter_alone_does_not_do_it(start:
         ]
 
 
-async def test_what_runs_is_named_and_stopped_first(start: Start) -> None:
-    client = one_session(session={"status": "running"})
+async def test_deletion_names_running_sessions_and_stops_them_first(start: Start) -> None:
+    client = client_with_session(session={"status": "running"})
     client.answers["get_removal_losses"] = lambda given: RemovalLosses(
         files=[], commits=0, sessions=1, running=["Fix the parser"]
     )
@@ -293,8 +299,8 @@ async def test_what_runs_is_named_and_stopped_first(start: Start) -> None:
         assert client.called("remove_worktree")[0]["force"] is False
 
 
-async def test_what_came_meanwhile_is_asked_about_once_more(start: Start) -> None:
-    client = one_session()
+async def test_deletion_asks_again_about_changes_made_meanwhile(start: Start) -> None:
+    client = client_with_session()
 
     def refuse_at_first(given: dict[str, Any]) -> None:
         if not given["force"]:
@@ -310,7 +316,7 @@ async def test_what_came_meanwhile_is_asked_about_once_more(start: Start) -> Non
         await until(pilot, lambda: len(client.called("remove_worktree")) == 2)
 
 
-def with_archive() -> FakeClient:
+def client_with_archive() -> FakeClient:
     return FakeClient(
         a_state(
             a_project(),
@@ -330,19 +336,19 @@ async def open_archive(app: Any, pilot: Any) -> Archive:
     return app.screen
 
 
-async def test_the_archive_shows_what_was_put_away_last_first(start: Start) -> None:
-    async with start(with_archive()) as (app, pilot):
+async def test_the_archive_lists_the_latest_first(start: Start) -> None:
+    async with start(client_with_archive()) as (app, pilot):
         archive = await open_archive(app, pilot)
         assert [entry.label for entry in archive.shown] == ["Put away", "old-otter"]
 
 
-async def test_a_worktree_is_brought_back_from_the_archive(start: Start) -> None:
-    client = with_archive()
+async def test_a_worktree_is_restored_from_the_archive(start: Start) -> None:
+    client = client_with_archive()
 
-    def bring_back(given: dict[str, Any]) -> None:
+    def restore(given: dict[str, Any]) -> None:
         client.feed(e.WorktreeUnarchived(worktree=a_worktree(id="w2", name="old-otter")))
 
-    client.answers["unarchive_worktree"] = bring_back
+    client.answers["unarchive_worktree"] = restore
     async with start(client) as (app, pilot):
         await open_archive(app, pilot)
         await pilot.press(*"old-", "enter")
@@ -350,8 +356,8 @@ async def test_a_worktree_is_brought_back_from_the_archive(start: Start) -> None
         assert client.called("unarchive_worktree") == [{"worktree_id": "w2"}]
 
 
-async def test_a_session_is_deleted_from_the_archive_and_the_archive_stays(start: Start) -> None:
-    client = with_archive()
+async def test_a_session_is_deleted_from_the_archive_which_stays_open(start: Start) -> None:
+    client = client_with_archive()
 
     def delete(given: dict[str, Any]) -> None:
         client.feed(e.SessionDeleted(session_id=given["session_id"]))
@@ -368,8 +374,8 @@ async def test_a_session_is_deleted_from_the_archive_and_the_archive_stays(start
         assert client.called("delete_session") == [{"session_id": "s2"}]
 
 
-async def test_a_long_list_shows_a_part_and_says_how_much_more_there_is(start: Start) -> None:
-    client = with_lists(one_session())
+async def test_a_long_list_is_truncated_and_shows_how_many_more_there_are(start: Start) -> None:
+    client = add_lists(client_with_session())
     client.answers["get_project_branches"] = lambda given: [
         Branch(name=f"branch-{number}", current=False) for number in range(5000)
     ]
@@ -387,24 +393,24 @@ async def test_a_long_list_shows_a_part_and_says_how_much_more_there_is(start: S
         assert app.screen.shown[0].label == "branch-4711"  # type: ignore[attr-defined]
 
 
-def offers(client: FakeClient) -> FakeClient:
-    """The repository has two worktrees that were made by hand; only one can be adopted."""
+def add_outside_worktrees(client: FakeClient) -> FakeClient:
+    """Add two worktrees that were created outside Spinney; only one can be adopted."""
     client.answers["list_outside_worktrees"] = lambda given: [
         OutsideWorktree(path="/else/loose", branch=None),
         OutsideWorktree(path="/else/mine", branch="mine"),
     ]
 
-    def adopted(given: dict[str, Any]) -> Worktree:
+    def adopt(given: dict[str, Any]) -> Worktree:
         taken = a_worktree(id="w9", name="mine", path=given["path"], branch="mine", adopted=True)
         client.feed(e.WorktreeCreated(worktree=taken))
         return taken
 
-    client.answers["adopt_worktree"] = adopted
+    client.answers["adopt_worktree"] = adopt
     return client
 
 
-async def test_a_worktree_made_by_hand_is_chosen_from_a_list_and_opened(start: Start) -> None:
-    client = offers(FakeClient(a_state(a_project())))
+async def test_an_outside_worktree_is_adopted_from_a_list_and_opened(start: Start) -> None:
+    client = add_outside_worktrees(FakeClient(a_state(a_project())))
     async with start(client) as (app, pilot):
         app.main.open_place(Place("project", "p1"))
         await until(pilot, lambda: "No worktrees yet" in app.main.chat.welcome.step.sentence)
@@ -416,10 +422,10 @@ async def test_a_worktree_made_by_hand_is_chosen_from_a_list_and_opened(start: S
         assert client.called("adopt_worktree") == [{"project_id": "p1", "path": "/else/mine"}]
 
 
-async def test_what_stays_of_an_adopted_worktree_is_said_before_it_is_taken_out(
+async def test_removing_an_adopted_worktree_says_that_its_files_are_kept(
     start: Start,
 ) -> None:
-    client = one_session(adopted=True)
+    client = client_with_session(adopted=True)
     client.answers["get_removal_losses"] = lambda given: RemovalLosses(
         files=[], commits=0, sessions=1, running=[]
     )

@@ -1,6 +1,6 @@
-"""Agents that hang, ask, die or talk nonsense, as the person at the terminal meets them.
+"""Agents that hang, ask, crash or send invalid output, as the terminal shows them.
 
-Nothing runs without a word of why, every request can be answered, and `escape` always ends a run.
+Every run has a status text, every request can be answered, and `escape` always ends a run.
 """
 
 import asyncio
@@ -24,9 +24,10 @@ from model.git import run
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeAgent, FakeBackend, echo
-from tests.tui.conftest import until
-from tests.tui.fake_client import a_project, a_session, a_worktree
-from tests.tui.whole import screen_of, terminal_on, until_shown
+from tests.tui.builders import a_project, a_session, a_worktree
+from tests.tui.reading import screen_text
+from tests.tui.waiting import until, until_shown
+from tests.tui.workspace_app import terminal_on
 from tui.screens.first_run import FirstRun
 from tui.widgets.status_line import StatusLine
 
@@ -41,15 +42,15 @@ PERMISSION = base.PermissionRequested(
 ASKS = {"plan": PLAN, "question": QUESTION, "permission": PERMISSION}
 
 
-def asking(*asked: base.AgentEvent) -> Callable[[base.Prompt], Iterable[base.AgentEvent]]:
+def script_asking(*asked: base.AgentEvent) -> Callable[[base.Prompt], Iterable[base.AgentEvent]]:
     return lambda prompt: [base.TextDelta("answer", "Wait. "), *asked]
 
 
-# Requests over a restart --------------------------------------------------------------------------
+# Requests after a restart -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ASKS)
-async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cannot(
+async def test_a_request_from_before_a_kill_can_be_answered_or_is_marked_interrupted(
     workspace: Workspace,
     directories: Directories,
     session: Session,
@@ -58,11 +59,11 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
     tmp_path: Path,
     kind: str,
 ) -> None:
-    backend.script = asking(ASKS[kind])
+    backend.script = script_asking(ASKS[kind])
     await send_chat_message(workspace, session.id, message="go")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "waiting")
     await workspace.store.flush()
-    # What a killed Spinney leaves on the disk.
+    # The files that a killed Spinney leaves behind.
     data = shutil.copytree(directories.data, tmp_path / "left")
     places = Directories(config=directories.config, data=data, home=directories.home)
     after = FakeBackend()
@@ -80,32 +81,32 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
                 await until_shown(app, pilot, f"{kind} waits for you")
                 await pilot.press("tab", "b" if kind == "plan" else "1")
             await until(pilot, lambda: session.id in after.agents)
-            await until(pilot, lambda: now_of(again, session).status == "idle")
-            await until(pilot, lambda: "waits for you" not in screen_of(app))
+            await until(pilot, lambda: current_session(again, session).status == "idle")
+            await until(pilot, lambda: "waits for you" not in screen_text(app))
     finally:
         await again.stop()
 
 
-def now_of(workspace: Workspace, session: Session) -> Session:
+def current_session(workspace: Workspace, session: Session) -> Session:
     return workspace.store.state.sessions[session.id]
 
 
-async def test_of_two_terminals_the_first_answer_counts_and_the_second_is_told(
+async def test_of_two_terminals_the_first_answer_counts_and_the_second_gets_an_error(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
-    backend.script = asking(PERMISSION)
+    backend.script = script_asking(PERMISSION)
     async with terminal_on(workspace) as (first, pilot), terminal_on(workspace) as (late, other):
         for app in (first, late):
             app.main.open_session(session.id)
         await send_chat_message(workspace, session.id, message="go")
         await until_shown(first, pilot, "Allow once", "make test")
         await until_shown(late, other, "Allow once", "make test")
-        # The second one hears late of what the first one does.
+        # The second terminal gets the first one's events late.
         late.main.mirror.frame = 3600
         await update_session(workspace, session.id, name="Something that happens")
         await until_shown(late, other, "Something that happens")
         await pilot.press("tab", "d")
-        await until(pilot, lambda: now_of(workspace, session).status == "idle")
+        await until(pilot, lambda: current_session(workspace, session).status == "idle")
         await other.press("tab", "a")
         await until_shown(late, other, "This permission no longer needs an answer.")
         agent = backend.agents[session.id]
@@ -114,21 +115,21 @@ async def test_of_two_terminals_the_first_answer_counts_and_the_second_is_told(
         ]
 
 
-async def test_what_a_sub_agent_asks_is_asked_like_anything_else(
+async def test_a_request_of_a_sub_agent_is_shown_like_any_other(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     task = base.ToolUse("task", "task", {"description": "Look around"})
     step = base.ToolUse("step", "bash", {"command": "ls"}, parent_tool_use_id="task")
-    backend.script = asking(task, step, PERMISSION)
+    backend.script = script_asking(task, step, PERMISSION)
     async with terminal_on(workspace) as (app, pilot):
         app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
         await until_shown(app, pilot, "make test", "permission waits for you")
         await pilot.press("enter")
-        await until(pilot, lambda: now_of(workspace, session).status == "idle")
+        await until(pilot, lambda: current_session(workspace, session).status == "idle")
 
 
-# Plans of every kind ------------------------------------------------------------------------------
+# Plans --------------------------------------------------------------------------------------------
 
 LONG = "\n\n".join(f"## Step {n}\n\nChange `file_{n}.py`, then test it." for n in range(4_500))
 assert len(LONG) > 200_000
@@ -147,15 +148,15 @@ assert len(LONG) > 200_000
     ],
     ids=["empty", "blank", "short", "long", "one line", "malformed", "hostile"],
 )
-async def test_a_plan_of_any_kind_is_shown_with_its_keys_and_carried_out(
+async def test_a_plan_with_any_text_is_shown_with_its_keys_and_can_be_answered(
     workspace: Workspace, session: Session, backend: FakeBackend, plan: str, how: str
 ) -> None:
-    backend.script = asking(base.PlanProposed("plan-1", plan))
+    backend.script = script_asking(base.PlanProposed("plan-1", plan))
     async with terminal_on(workspace, size=(80, 24)) as (app, pilot):
         app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
         await until_shown(app, pilot, "plan waits for you", "Build", "Yolo", "Edit the plan")
-    # A terminal that comes later finds it as it was.
+    # A terminal that is opened later shows the same.
     async with terminal_on(workspace, size=(80, 24)) as (app, pilot):
         app.main.open_session(session.id)
         await until_shown(app, pilot, "plan waits for you", "Build", "Yolo", "Edit the plan")
@@ -163,15 +164,15 @@ async def test_a_plan_of_any_kind_is_shown_with_its_keys_and_carried_out(
         match how:
             case "build":
                 await pilot.press("enter")
-                assert await agent.hears("approve") == ("approve", "plan-1", "build", None)
+                assert await agent.wait_for_call("approve") == ("approve", "plan-1", "build", None)
             case "yolo":
                 await pilot.press("tab", "y", "y")
-                assert await agent.hears("approve") == ("approve", "plan-1", "yolo", None)
+                assert await agent.wait_for_call("approve") == ("approve", "plan-1", "yolo", None)
             case "revise":
                 await pilot.press(*"not so", "enter")
-                assert await agent.hears("discuss") == ("discuss", "plan-1", "not so")
-        await until(pilot, lambda: now_of(workspace, session).status == "idle")
-        await until(pilot, lambda: "waits for you" not in screen_of(app))
+                assert await agent.wait_for_call("discuss") == ("discuss", "plan-1", "not so")
+        await until(pilot, lambda: current_session(workspace, session).status == "idle")
+        await until(pilot, lambda: "waits for you" not in screen_text(app))
         page = await workspace.store.messages(session.id)
         plans = [block for block in blocks_of(page.messages) if isinstance(block, PlanBlock)]
         assert len(plans) == 1
@@ -186,7 +187,7 @@ def blocks_of(messages: Iterable[Message]) -> Iterable[object]:
 
 
 class NeverOpens(FakeBackend):
-    """Its program starts and never gets ready."""
+    """A backend whose program starts and never becomes ready."""
 
     async def open(self, launch: base.Launch) -> base.Agent:
         await asyncio.Event().wait()
@@ -198,34 +199,34 @@ async def test_escape_ends_a_run_at_every_stage(
     directories: Directories, tmp_path: Path, stage: str
 ) -> None:
     backend: FakeBackend = NeverOpens() if stage == "starting" else FakeBackend()
-    backend.script = asking(PERMISSION) if stage == "asking" else asking()
+    backend.script = script_asking(PERMISSION) if stage == "asking" else script_asking()
     opened = backend.open
 
-    async def open_so(launch: base.Launch) -> base.Agent:
+    async def open_unresponsive(launch: base.Launch) -> base.Agent:
         agent = await opened(launch)
         assert isinstance(agent, FakeAgent)
-        agent.deaf, agent.stuck = stage != "asking", stage == "stuck"
+        agent.ignores_stop, agent.blocks_send = stage != "asking", stage == "stuck"
         return agent
 
-    backend.open = open_so  # type: ignore[method-assign]
-    made = Workspace(directories, {backend.name: backend}, Catalog())
-    await made.start()
+    backend.open = open_unresponsive  # type: ignore[method-assign]
+    own_workspace = Workspace(directories, {backend.name: backend}, Catalog())
+    await own_workspace.start()
     try:
-        session = await session_in(made, tmp_path)
-        async with terminal_on(made) as (app, pilot):
+        session = await create_session_in(own_workspace, tmp_path)
+        async with terminal_on(own_workspace) as (app, pilot):
             app.main.open_session(session.id)
             await pilot.press(*"go", "enter")
             wanted = "waits for you" if stage == "asking" else "running"
             await until_shown(app, pilot, wanted)
             await pilot.press("escape")
             await until_shown(app, pilot, "Stopped.")
-            await until(pilot, lambda: now_of(made, session).status == "idle")
+            await until(pilot, lambda: current_session(own_workspace, session).status == "idle")
     finally:
-        await made.stop()
+        await own_workspace.stop()
 
 
-async def session_in(workspace: Workspace, tmp_path: Path) -> Session:
-    """A session of a worktree in a folder of its own."""
+async def create_session_in(workspace: Workspace, tmp_path: Path) -> Session:
+    """Create a session in a worktree in a new directory."""
     path = tmp_path / "tree"
     path.mkdir()
     await workspace.store.accept(
@@ -235,14 +236,14 @@ async def session_in(workspace: Workspace, tmp_path: Path) -> Session:
     return await create_session(workspace, "w1", name="It", execution_mode="build")
 
 
-async def test_a_silent_agent_is_told_of_with_the_tool_that_runs(
+async def test_a_silent_agent_is_reported_with_its_running_tool(
     workspace: Workspace,
     session: Session,
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stall_monitor, "FIRST_NOTICE", 0.05)
-    backend.script = asking(base.ToolUse("t", "bash", {"command": "make world"}))
+    backend.script = script_asking(base.ToolUse("t", "bash", {"command": "make world"}))
     async with terminal_on(workspace) as (app, pilot):
         app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
@@ -253,13 +254,13 @@ async def test_a_silent_agent_is_told_of_with_the_tool_that_runs(
 
 @pytest.mark.parametrize("status", ["running", "waiting", "failed", "idle"])
 @pytest.mark.parametrize("waiting_for", [None, "plan", "question", "permission"])
-def test_the_status_line_always_has_a_word(status: str, waiting_for: str | None) -> None:
+def test_the_status_line_is_never_empty(status: str, waiting_for: str | None) -> None:
     line = StatusLine()
     said = line._state(a_session(status=status, waiting_for=waiting_for)).plain
     assert said.strip() and not said.startswith(" ")
 
 
-async def test_twenty_sessions_started_at_once_all_answer_on_the_canvas(
+async def test_twenty_sessions_started_at_once_all_answer(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     others = [
@@ -271,7 +272,9 @@ async def test_twenty_sessions_started_at_once_all_answer_on_the_canvas(
         await asyncio.gather(
             *(send_chat_message(workspace, s.id, message="hello there") for s in every)
         )
-        await until(pilot, lambda: all(now_of(workspace, s).status == "idle" for s in every))
+        await until(
+            pilot, lambda: all(current_session(workspace, s).status == "idle" for s in every)
+        )
         await until(
             pilot,
             lambda: all(app.main.state.sessions[s.id].message_count == 2 for s in every),
@@ -283,19 +286,19 @@ async def test_twenty_sessions_started_at_once_all_answer_on_the_canvas(
 
 WORDS = "cannot find module left-pad"
 FAULTS = {
-    "exits with words": f"echo 'warming up' >&2; echo '{WORDS}' >&2; exit 1",
-    "exits without a word": "exit 3",
-    "says what is no JSON": f"echo 'not {{json'; echo '{WORDS}' >&2; exit 1",
-    "says NUL bytes": f"head -c 1000 /dev/zero; echo; echo '{WORDS}' >&2; exit 1",
-    "says a line of ten megabytes": (
+    "exits with output": f"echo 'warming up' >&2; echo '{WORDS}' >&2; exit 1",
+    "exits without output": "exit 3",
+    "prints invalid JSON": f"echo 'not {{json'; echo '{WORDS}' >&2; exit 1",
+    "prints NUL bytes": f"head -c 1000 /dev/zero; echo; echo '{WORDS}' >&2; exit 1",
+    "prints a line of ten megabytes": (
         f"head -c 10000000 /dev/zero | tr '\\0' x; echo; echo '{WORDS}' >&2; exit 1"
     ),
-    "says what steers terminals": f"printf '\\033]0;x\\007{WORDS}\\n' >&2; exit 1",
+    "prints escape sequences": f"printf '\\033]0;x\\007{WORDS}\\n' >&2; exit 1",
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_program_that_fails_is_quoted_in_the_conversation_and_the_screen_lives(
+async def test_the_output_of_a_failed_program_is_shown_and_the_terminal_keeps_working(
     directories: Directories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     folder = tmp_path / "bin"
@@ -305,21 +308,21 @@ async def test_a_program_that_fails_is_quoted_in_the_conversation_and_the_screen
     claude.write_text(f"#!/bin/sh\n{version}\n{FAULTS[fault]}\n")
     claude.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    await shows_the_failure(
+    await assert_failure_is_shown(
         directories,
         tmp_path,
-        *(["(exit code 3)"] if fault == "exits without a word" else [WORDS]),
+        *(["(exit code 3)"] if fault == "exits without output" else [WORDS]),
     )
 
 
-async def test_a_program_that_is_not_installed_is_told_with_what_installs_it(
+async def test_a_missing_program_is_reported_with_its_install_command(
     directories: Directories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    await shows_the_failure(directories, tmp_path, "not installed", "npm install")
+    await assert_failure_is_shown(directories, tmp_path, "not installed", "npm install")
 
 
-async def test_a_program_that_is_too_old_is_told_with_its_update(
+async def test_an_outdated_program_is_reported_with_its_update_command(
     directories: Directories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claude = tmp_path / "claude"
@@ -328,29 +331,29 @@ async def test_a_program_that_is_too_old_is_told_with_its_update(
     claude.write_text(f"#!/bin/sh\n{version}\n{complains}\n")
     claude.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    await shows_the_failure(directories, tmp_path, "Claude Code is older than", "Run: claude")
+    await assert_failure_is_shown(directories, tmp_path, "Claude Code is older than", "Run: claude")
 
 
-async def shows_the_failure(directories: Directories, tmp_path: Path, *words: str) -> None:
-    """A message to Claude Code fails with these words, and the next one can be written."""
-    made = Workspace(directories, {"backend_a": ClaudeBackend()}, Catalog())
-    await made.start()
+async def assert_failure_is_shown(directories: Directories, tmp_path: Path, *words: str) -> None:
+    """Send a message to Claude Code: it fails with these words, and the next one can be typed."""
+    own_workspace = Workspace(directories, {"backend_a": ClaudeBackend()}, Catalog())
+    await own_workspace.start()
     try:
-        session = await session_in(made, tmp_path)
-        async with terminal_on(made) as (app, pilot):
+        session = await create_session_in(own_workspace, tmp_path)
+        async with terminal_on(own_workspace) as (app, pilot):
             app.main.open_session(session.id)
             await pilot.press(*"go", "enter")
-            await until(pilot, lambda: now_of(made, session).status == "failed")
+            await until(pilot, lambda: current_session(own_workspace, session).status == "failed")
             await until_shown(app, pilot, *words)
-            assert "\x1b" not in screen_of(app)
+            assert "\x1b" not in screen_text(app)
             await pilot.press(*"next")
             assert app.main.chat.composer.text == "next"
     finally:
-        await made.stop()
+        await own_workspace.stop()
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
-async def test_the_first_screen_says_what_mends_a_machine_that_lacks_everything(
+async def test_the_first_run_screen_says_how_to_set_up_a_machine_without_git_and_agents(
     directories: Directories,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -362,15 +365,17 @@ async def test_the_first_screen_says_what_mends_a_machine_that_lacks_everything(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(run, "_versions", {})
     catalog = Catalog()
-    made = Workspace(directories, create_backends(directories.data, catalog, demo=False), catalog)
-    await made.start()
+    own_workspace = Workspace(
+        directories, create_backends(directories.data, catalog, demo=False), catalog
+    )
+    await own_workspace.start()
     try:
-        async with terminal_on(made, size=size) as (app, pilot):
+        async with terminal_on(own_workspace, size=size) as (app, pilot):
             await until(pilot, lambda: isinstance(app.screen, FirstRun))
             await until_shown(app, pilot, "git 2.25.1 is too old", "npm install -g")
-            told = str(app.screen.query_one("#found", Static).render())
-            assert told.count("not installed") == 3
-            assert "No agent is ready to use" in told
-            assert "spinney demo" in told
+            text = str(app.screen.query_one("#found", Static).render())
+            assert text.count("not installed") == 3
+            assert "No agent is ready to use" in text
+            assert "spinney demo" in text
     finally:
-        await made.stop()
+        await own_workspace.stop()

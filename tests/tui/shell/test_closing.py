@@ -1,4 +1,4 @@
-"""Screens close once, however quick the keys are, and with what lies over them."""
+"""Screens close once, however fast keys arrive, and with the screens above them."""
 
 import asyncio
 from typing import Any
@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from textual import events
 
-from model.api.changes import ChangedFile, Changes
 from model.api.git import CommitResult
 from model.domain import events as e
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import make_changes
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.composer.widget import MessageArea
 from tui.diff.screen import Diff
 from tui.screens.commit import Commit
@@ -18,21 +20,18 @@ from tui.screens.dialog import Report
 from tui.screens.palette import Palette
 
 
-def a_client() -> FakeClient:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
-    file = ChangedFile(
-        path="a", old_path=None, status="modified", added=1, removed=0, old_mode="", mode="",
-        submodule=False,
-    )  # fmt: skip
-    changes = Changes(files=[file], base="main", operation=None)
-    client.answers["list_changed_files"] = lambda given: changes
+def client_with_changed_file() -> FakeClient:
+    client = a_client()
+    client.answers["list_changed_files"] = lambda given: make_changes("a")
     client.answers["get_file_diff"] = lambda given: None
     return client
 
 
 @pytest.mark.parametrize("action", ["rename_session", "choose_model", "new_folder"])
-async def test_a_second_enter_in_one_piece_closes_nothing_more(start: Start, action: str) -> None:
-    client = a_client()
+async def test_a_second_enter_right_after_the_first_closes_nothing_more(
+    start: Start, action: str
+) -> None:
+    client = client_with_changed_file()
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         app.main.action_do(action)
@@ -43,8 +42,8 @@ async def test_a_second_enter_in_one_piece_closes_nothing_more(start: Start, act
         assert app.is_running
 
 
-async def test_what_ends_below_the_palette_closes_with_it(start: Start) -> None:
-    client = a_client()
+async def test_a_dialog_that_ends_below_the_palette_closes_with_it(start: Start) -> None:
+    client = client_with_changed_file()
     ends = asyncio.Event()
 
     async def commit(given: dict[str, Any]) -> CommitResult:
@@ -63,12 +62,12 @@ async def test_what_ends_below_the_palette_closes_with_it(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Palette))
         ends.set()
         await until(pilot, lambda: app._notifications)
-        assert [note.message for note in app._notifications] == ["Committed as 0123456789."]
+        assert notifications(app) == ["Committed as 0123456789."]
         await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_a_diff_whose_worktree_goes_closes_with_the_help_over_it(start: Start) -> None:
-    client = a_client()
+async def test_the_diff_of_a_removed_worktree_closes_with_the_help_over_it(start: Start) -> None:
+    client = client_with_changed_file()
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         app.main.action_do("open_diff")

@@ -1,4 +1,4 @@
-"""What was open, folded and pointed at is so again: after a restart, a kill, on each server."""
+"""Open session, folds and cursor are restored: after a restart or a kill, for each server."""
 
 import os
 from dataclasses import replace
@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from model.preferences.schema import Preferences
-from tests.tui.conftest import until
-from tests.tui.doorstep import ready, started
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.delayed_client import finish_connecting, start_app
+from tests.tui.fake_client import FakeClient
+from tests.tui.waiting import until
 from tui.shell.startup_snapshot import (
     MAX_FOLDS,
     MAX_SERVERS,
@@ -39,12 +40,12 @@ ALL = ["alpha", "brave-otter", "Fix the parser", "beta", "calm-heron", "Other wo
 HERE, ELSEWHERE, OTHER = "", "http://box:3456/", "http://crate:3456/"
 
 
-async def tree_of(
+async def restart_and_read_tree(
     client: FakeClient, file: Path, *keys: str, elsewhere: str = HERE
 ) -> tuple[list[str], Place | None]:
-    """Start, see the rows and where the cursor is, press keys in the tree, leave."""
-    async with started(client, file, elsewhere=elsewhere) as (app, pilot, opens):
-        await ready(app, pilot, opens)
+    """Start, read the rows and the place of the cursor, press keys in the tree, quit."""
+    async with start_app(client, file, elsewhere=elsewhere) as (app, pilot, may_connect):
+        await finish_connecting(app, pilot, may_connect)
         tree = app.main.projects
         await until(pilot, lambda: tree.cursor_node is not None)
         await pilot.pause()
@@ -63,104 +64,106 @@ async def tree_of(
 @pytest.mark.few(2)
 @pytest.mark.parametrize("server", [HERE, ELSEWHERE])
 @pytest.mark.parametrize("restores", [False, True])
-async def test_rows_stay_folded_and_the_cursor_stays_where_it_was(
-    server: str, restores: bool, tmp_path: Path
-) -> None:
+async def test_folds_and_cursor_are_restored(server: str, restores: bool, tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
 
     def client() -> FakeClient:
         return two_projects(has_seen_feature_tour=True, restore_last_session=restores)
 
     # The worktree is folded first, then the project around it.
-    rows, _ = await tree_of(client(), file, "home", "down", "left", "up", "left", elsewhere=server)
+    rows, _ = await restart_and_read_tree(
+        client(), file, "home", "down", "left", "up", "left", elsewhere=server
+    )
     assert rows == ALL
-    rows, place = await tree_of(client(), file, "right", elsewhere=server)
+    rows, place = await restart_and_read_tree(client(), file, "right", elsewhere=server)
     assert rows == ["alpha", *ALL[3:]]
     assert place == Place("project", "p1")
-    rows, _ = await tree_of(client(), file, elsewhere=server)
+    rows, _ = await restart_and_read_tree(client(), file, elsewhere=server)
     assert rows == [*ALL[:2], *ALL[3:]]
 
 
-async def test_each_server_has_a_tree_of_its_own(tmp_path: Path) -> None:
+async def test_each_server_has_its_own_tree(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    wish = {"has_seen_feature_tour": True}
-    await tree_of(two_projects(**wish), file, "home", "left", elsewhere=ELSEWHERE)
+    options = {"has_seen_feature_tour": True}
+    await restart_and_read_tree(two_projects(**options), file, "home", "left", elsewhere=ELSEWHERE)
     for server, seen in ((HERE, ALL), (OTHER, ALL), (ELSEWHERE, ["alpha", *ALL[3:]])):
-        assert (await tree_of(two_projects(**wish), file, elsewhere=server))[0] == seen
+        assert (await restart_and_read_tree(two_projects(**options), file, elsewhere=server))[
+            0
+        ] == seen
 
 
-async def test_the_session_that_was_open_opens_again_also_elsewhere(tmp_path: Path) -> None:
+async def test_the_open_session_is_restored_on_another_server(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     for expected in ("s1", "s2"):
         client = two_projects(has_seen_feature_tour=True, restore_last_session=True)
-        async with started(client, file, elsewhere=ELSEWHERE) as (app, pilot, opens):
-            await ready(app, pilot, opens)
+        async with start_app(client, file, elsewhere=ELSEWHERE) as (app, pilot, may_connect):
+            await finish_connecting(app, pilot, may_connect)
             assert app.main.place == Place("session", expected)
             app.main.open_session("s2")
             await until(pilot, lambda: app.main.chat.transcript is not None)
             app.exit()
 
 
-async def test_what_was_open_is_open_again_with_the_cursor_on_it(tmp_path: Path) -> None:
+async def test_the_open_session_is_restored_with_the_cursor_on_it(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    wish = {"has_seen_feature_tour": True}
-    client = two_projects(**wish)
-    async with started(client, file) as (app, pilot, opens):
-        await ready(app, pilot, opens)
-        assert app.main.place is None  # nobody had opened any
+    options = {"has_seen_feature_tour": True}
+    client = two_projects(**options)
+    async with start_app(client, file) as (app, pilot, may_connect):
+        await finish_connecting(app, pilot, may_connect)
+        assert app.main.place is None  # no session was open before
         app.main.open_session("s2")
         await until(pilot, lambda: app.main.chat.transcript is not None)
         app.main.projects.move_cursor_to(Place("session", "s1"))
         app.exit()
-    async with started(two_projects(**wish), file) as (app, pilot, opens):
-        await ready(app, pilot, opens)
+    async with start_app(two_projects(**options), file) as (app, pilot, may_connect):
+        await finish_connecting(app, pilot, may_connect)
         await until(pilot, lambda: app.main.place == Place("session", "s2"))
         await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
 
 
-async def test_a_killed_screen_has_kept_the_session_that_was_opened(
+async def test_the_open_session_is_saved_before_the_program_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tui.shell.startup.SAVE_DELAY", 0.01)
     file = tmp_path / "screen.json"
     client = two_projects(has_seen_feature_tour=True)
-    async with started(client, file) as (app, pilot, opens):
-        await ready(app, pilot, opens)
+    async with start_app(client, file) as (app, pilot, may_connect):
+        await finish_connecting(app, pilot, may_connect)
         app.main.open_session("s2")
         await until(pilot, lambda: read(file).session_id == "s2")
 
 
-async def test_the_pane_is_of_the_project_that_the_bar_at_the_top_names(tmp_path: Path) -> None:
+async def test_the_pane_and_the_top_bar_show_the_same_project(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    wish = {"has_seen_feature_tour": True}
-    await tree_of(two_projects(**wish), file, "end")
-    async with started(two_projects(**wish), file) as (app, pilot, opens):
-        await ready(app, pilot, opens)
+    options = {"has_seen_feature_tour": True}
+    await restart_and_read_tree(two_projects(**options), file, "end")
+    async with start_app(two_projects(**options), file) as (app, pilot, may_connect):
+        await finish_connecting(app, pilot, may_connect)
         await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
         await until(pilot, lambda: "beta ▸ calm-heron" in app.main.query_one(TopBar).text)
         await until(pilot, lambda: app.main.chat.welcome.step.title == "beta")
 
 
-async def test_a_row_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+async def test_folds_of_removed_rows_are_dropped(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    wish = {"has_seen_feature_tour": True}
-    await tree_of(two_projects(**wish), file, "home", "left", "down", "left")
+    options = {"has_seen_feature_tour": True}
+    await restart_and_read_tree(two_projects(**options), file, "home", "left", "down", "left")
     assert set(read(file).folds) == {Place("project", "p1"), Place("project", "p2")}
     without = a_state(a_project(), a_worktree(), a_session(), a_session(id="s3", name="More"))
-    await tree_of(FakeClient(without), file)
+    await restart_and_read_tree(FakeClient(without), file)
     assert set(read(file).folds) == {Place("project", "p1")}
 
 
-async def test_what_a_filter_leaves_of_the_tree_is_not_kept(tmp_path: Path) -> None:
+async def test_a_filtered_tree_is_not_saved(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    wish = {"has_seen_feature_tour": True}
-    await tree_of(two_projects(**wish), file, "home", "left")
-    await tree_of(two_projects(**wish), file, *"other")
-    rows, _ = await tree_of(two_projects(**wish), file)
+    options = {"has_seen_feature_tour": True}
+    await restart_and_read_tree(two_projects(**options), file, "home", "left")
+    await restart_and_read_tree(two_projects(**options), file, *"other")
+    rows, _ = await restart_and_read_tree(two_projects(**options), file)
     assert rows == ["alpha", *ALL[3:]]
 
 
-def test_few_servers_are_remembered(tmp_path: Path) -> None:
+def test_a_limited_number_of_servers_is_kept(tmp_path: Path) -> None:
     for number in range(MAX_SERVERS + 3):
         file = snapshot_path(tmp_path, f"http://box{number}/")
         write(file, Snapshot(session_id=str(number)))
@@ -169,7 +172,7 @@ def test_few_servers_are_remembered(tmp_path: Path) -> None:
     assert read(file).session_id == str(MAX_SERVERS + 2)
 
 
-def test_very_many_folds_are_cut_to_the_newest(tmp_path: Path) -> None:
+def test_only_the_newest_folds_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     write(file, Snapshot(folds={Place("worktree", str(n)): False for n in range(MAX_FOLDS + 5)}))
     kept = read(file).folds

@@ -1,21 +1,23 @@
-"""Where there is nothing to see there is a sentence, and the key that helps."""
+"""Empty screens show a sentence and the key of the next step."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from model.api.changes import Changes
 from model.api.doctor import BackendReport
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_folder, a_project, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import screen_text
+from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 from tui.store.places import Place
 from tui.widgets.key_hints import KeyHints
 
 
-def at_work() -> FakeClient:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+def with_session() -> FakeClient:
+    client = a_client()
     client.answers |= {
         "search_messages": lambda given: [],
         "list_changed_files": lambda given: Changes(files=[], base="main", operation=None),
@@ -37,15 +39,9 @@ def without_agents() -> FakeClient:
     return client
 
 
-def a_folder(**fields: Any) -> Any:
-    return a_project(id="f", name="work", is_folder=True, path="", default_branch="", **fields)
-
-
-def drawn(app: SpinneyApp) -> str:
-    """All that is on the screen, without frames and line breaks."""
-    strips = app.screen._compositor.render_strips(app.screen.size)
-    text = " ".join("".join(segment.text for segment in strip) for strip in strips)
-    return " ".join(text.replace("│", " ").split())
+def unframed_text(app: SpinneyApp) -> str:
+    """The text of the screen, without frames and line breaks."""
+    return " ".join(screen_text(app).replace("│", " ").split())
 
 
 STEPS: dict[str, tuple[Callable[[], FakeClient], str, str]] = {
@@ -65,66 +61,66 @@ STEPS: dict[str, tuple[Callable[[], FakeClient], str, str]] = {
 
 
 @pytest.mark.parametrize("what", STEPS)
-async def test_the_next_step_has_a_sentence_and_a_key(what: str, start: Start) -> None:
+async def test_the_next_step_is_shown_with_its_key(what: str, start: Start) -> None:
     client, sentence, key = STEPS[what]
     async with start(client()) as (app, pilot):
-        await until(pilot, lambda: sentence in drawn(app))
-        assert key in drawn(app)
-        # And the foot names nothing that would only be refused.
+        await until(pilot, lambda: sentence in unframed_text(app))
+        assert key in unframed_text(app)
+        # The key hints omit actions that would only be refused.
         hints = app.main.query_one(KeyHints).text
         assert "diff" not in hints
         assert "new session" not in hints
 
 
-async def test_an_empty_folder_says_what_it_is_for(start: Start) -> None:
+async def test_an_empty_folder_explains_its_purpose(start: Start) -> None:
     async with start(FakeClient(a_state(a_folder(), a_project()))) as (app, pilot):
         app.main.open_place(Place("project", "f"))
-        await until(pilot, lambda: "Choose a project in this folder" in drawn(app))
-        assert "enter Add a project by path" in drawn(app)
+        await until(pilot, lambda: "Choose a project in this folder" in unframed_text(app))
+        assert "enter Add a project by path" in unframed_text(app)
 
 
-async def test_a_worktree_says_what_it_is_for_and_what_it_has(start: Start) -> None:
+async def test_a_worktree_shows_its_issue_and_its_changes(start: Start) -> None:
     facts = {"issue_number": 12, "cached_branch_diff_added": 10, "cached_unpushed_count": 2}
     client = FakeClient(a_state(a_project(), a_worktree(**facts)))
     async with start(client) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))
         words = "for issue #12 · +10 −0 since main · 2 unpushed commits"
-        await until(pilot, lambda: words in drawn(app))
+        await until(pilot, lambda: words in unframed_text(app))
 
 
 async def test_a_worktree_without_a_session_can_be_written_to(start: Start) -> None:
     async with start(without_sessions()) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))
-        await until(pilot, lambda: "No sessions yet" in drawn(app))
-        assert "^t empty session" in drawn(app)
+        await until(pilot, lambda: "No sessions yet" in unframed_text(app))
+        assert "^t empty session" in unframed_text(app)
         assert app.main.focused is app.main.chat.composer
 
 
 VIEWS = {
-    "an empty archive": (at_work, "show_archive", "", "The archive is empty."),
-    "no hit in the archive": (at_work, "show_archive", "zz", "No matches."),
+    "an empty archive": (with_session, "show_archive", "", "The archive is empty."),
+    "no hit in the archive": (with_session, "show_archive", "zz", "No matches."),
     "an empty canvas": (without_sessions, "canvas", "", "ctrl+n to create a worktree"),
-    "no hit on the canvas": (at_work, "canvas", "zz", "No session matches 'zz'. Press"),
-    "no hit in the search": (at_work, "search", "zz", "No messages match"),
-    "no changes": (at_work, "open_diff", "", "v shows the other sides"),
-    "no hit in the settings": (at_work, "preferences", "zzz", "Press backspace"),
-    "no hit in the keys": (at_work, "edit_keys", "zzz", "Press backspace"),
+    "no hit on the canvas": (with_session, "canvas", "zz", "No session matches 'zz'. Press"),
+    "no hit in the search": (with_session, "search", "zz", "No messages match"),
+    "no changes": (with_session, "open_diff", "", "v shows the other sides"),
+    "no hit in the settings": (with_session, "preferences", "zzz", "Press backspace"),
+    "no hit in the keys": (with_session, "edit_keys", "zzz", "Press backspace"),
 }
 
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("what", VIEWS)
-async def test_a_view_without_anything_says_so(what: str, start: Start) -> None:
+async def test_an_empty_view_says_so(what: str, start: Start) -> None:
     client, action, keys, sentence = VIEWS[what]
     async with start(client()) as (app, pilot):
         app.main.action_do(action)
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press(*keys)
-        await until(pilot, lambda: sentence in drawn(app))
+        await until(pilot, lambda: sentence in unframed_text(app))
 
 
-async def test_a_filter_without_a_hit_says_how_it_ends(start: Start) -> None:
-    async with start(at_work()) as (app, pilot):
+async def test_a_filter_without_matches_says_how_to_end_it(start: Start) -> None:
+    async with start(with_session()) as (app, pilot):
         app.main.projects.focus()
         await pilot.press(*"zz")
-        await until(pilot, lambda: "nothing found · esc: all" in drawn(app))
+        await until(pilot, lambda: "nothing found · esc: all" in unframed_text(app))

@@ -1,4 +1,4 @@
-"""What reaches a person who looks elsewhere, and that nothing else does."""
+"""Notifications of sessions and terminals that the user is not looking at, and no others."""
 
 from typing import Any
 
@@ -8,8 +8,10 @@ from textual.pilot import Pilot
 
 from model.domain import events as e
 from model.preferences.schema import Preferences
-from tests.tui.conftest import until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.fake_client import FakeClient
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 from tui.terminal.notifications import (
     NotificationProtocol,
@@ -36,7 +38,7 @@ KITTY = {"TERM": "xterm-kitty"}
         ({}, ""),
     ],
 )  # fmt: skip
-def test_a_terminal_is_told_in_its_own_way_and_an_unknown_one_not_at_all(
+def test_the_notification_protocol_depends_on_the_terminal_and_unknown_ones_have_none(
     environ: dict[str, str], way: NotificationProtocol
 ) -> None:
     assert detect_protocol(environ) == way
@@ -53,15 +55,15 @@ def test_no_name_can_end_the_sequence_or_begin_another() -> None:
     assert title_sequence(evil) == "\x1b]2;a␇␛]0;title␇␛\\b<U+009C>;c\x07"
 
 
-def test_inside_tmux_the_sequence_stands_in_its_envelope() -> None:
+def test_inside_tmux_the_sequence_is_wrapped() -> None:
     assert (
         notification_sequence("osc9", "a", "b", tmux=True) == "\x1bPtmux;\x1b\x1b]9;a: b\x07\x1b\\"
     )
     assert notification_sequence("", "a", "b", tmux=True) == ""
 
 
-class _Heard:
-    """What reached the terminal beside the frames."""
+class _TerminalRecorder:
+    """Records bells, and sequences that are written besides the frames."""
 
     def __init__(self, app: SpinneyApp, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bells = 0
@@ -77,7 +79,7 @@ class _Heard:
             self.written.append(data)
 
 
-def a_client(**preferences: Any) -> FakeClient:
+def client_with_running_sessions(**preferences: Any) -> FakeClient:
     state = a_state(
         a_project(),
         a_worktree(),
@@ -94,13 +96,13 @@ def a_client(**preferences: Any) -> FakeClient:
     return client
 
 
-async def started(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+async def open_first_session(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: app.main.is_connected and app.main.state.sessions)
     app.main.open_session("s1")
     await until(pilot, lambda: app.main.chat.session_id == "s1")
 
 
-def waiting(session_id: str) -> tuple[e.Event, e.Event]:
+def waiting_events(session_id: str) -> tuple[e.Event, e.Event]:
     return (
         e.SessionUpdated(
             session_id=session_id, updates={"status": "waiting", "waiting_for": "plan"}
@@ -109,74 +111,72 @@ def waiting(session_id: str) -> tuple[e.Event, e.Event]:
     )
 
 
-def finished(session_id: str, how: str = "completed") -> e.Event:
+def finished_event(session_id: str, how: str = "completed") -> e.Event:
     updates = {"status": "idle", "last_run": {"status": how}}
     return e.SessionUpdated(session_id=session_id, updates=updates)
 
 
-async def test_who_looks_at_another_session_is_told_on_screen_and_not_on_the_desktop(
+async def test_a_request_of_another_session_is_shown_on_screen_and_not_on_the_desktop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = a_client(waiting_sound="ding")
+    client = client_with_running_sessions(waiting_sound="ding")
     app = SpinneyApp(lambda: client, environ=KITTY)
     async with app.run_test(notifications=True) as pilot:
-        await started(app, pilot)
-        heard = _Heard(app, monkeypatch)
-        client.feed(*waiting("s1"), *waiting("s2"))
-        await until(pilot, lambda: heard.bells)
-        told = [notification.message for notification in app._notifications]
-        assert told == ["'Rename ␛[31m[/]' needs you: plan (^space)"]
-        assert heard.bells == 1
-        assert heard.written == ["\x1b]2;2 need you · Spinney\x07"]
+        await open_first_session(app, pilot)
+        recorded = _TerminalRecorder(app, monkeypatch)
+        client.feed(*waiting_events("s1"), *waiting_events("s2"))
+        await until(pilot, lambda: recorded.bells)
+        messages = notifications(app)
+        assert messages == ["'Rename ␛[31m[/]' needs you: plan (^space)"]
+        assert recorded.bells == 1
+        assert recorded.written == ["\x1b]2;2 need you · Spinney\x07"]
 
 
-async def test_who_looks_at_another_window_is_told_by_the_desktop_of_the_open_session_too(
+async def test_without_focus_the_open_session_notifies_on_the_desktop_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = a_client()
+    client = client_with_running_sessions()
     app = SpinneyApp(lambda: client, environ=KITTY)
     async with app.run_test(notifications=True) as pilot:
-        await started(app, pilot)
+        await open_first_session(app, pilot)
         app.post_message(textual_events.AppBlur())
         await until(pilot, lambda: not app.app_focus)
-        heard = _Heard(app, monkeypatch)
-        client.feed(finished("s1"))
-        await until(pilot, lambda: len(heard.written) == 2)
-        assert heard.written[1] == (
+        recorded = _TerminalRecorder(app, monkeypatch)
+        client.feed(finished_event("s1"))
+        await until(pilot, lambda: len(recorded.written) == 2)
+        assert recorded.written[1] == (
             "\x1b]99;i=spinney:d=0;Spinney\x1b\\"
             "\x1b]99;i=spinney:d=1:p=body;Fix the parser has finished\x1b\\"
         )
-        assert heard.bells == 0  # the sound is switched off
+        assert recorded.bells == 0  # the sound is switched off
 
 
-async def test_an_end_rings_by_its_own_preference_and_a_stop_is_no_news(
+async def test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = a_client(review_sound="chime")
+    client = client_with_running_sessions(review_sound="chime")
     app = SpinneyApp(lambda: client, environ={})
     async with app.run_test(notifications=True) as pilot:
-        await started(app, pilot)
-        heard = _Heard(app, monkeypatch)
-        client.feed(finished("s2", "cancelled"))
+        await open_first_session(app, pilot)
+        recorded = _TerminalRecorder(app, monkeypatch)
+        client.feed(finished_event("s2", "cancelled"))
         client.feed(e.SessionUpdated(session_id="s2", updates={"status": "running"}))
-        client.feed(finished("s2"))
-        await until(pilot, lambda: heard.bells)
-        assert heard.bells == 1 and heard.written == []
-        assert [n.message for n in app._notifications] == [
-            "'Rename ␛[31m[/]' has finished (^space)"
-        ]
+        client.feed(finished_event("s2"))
+        await until(pilot, lambda: recorded.bells)
+        assert recorded.bells == 1 and recorded.written == []
+        assert notifications(app) == ["'Rename ␛[31m[/]' has finished (^space)"]
 
 
-async def test_the_title_is_written_only_when_it_is_another(
+async def test_the_title_is_written_only_when_it_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = a_client()
+    client = client_with_running_sessions()
     app = SpinneyApp(lambda: client, environ={"TERM": "xterm-256color"})
     async with app.run_test() as pilot:
-        await started(app, pilot)
-        heard = _Heard(app, monkeypatch)
+        await open_first_session(app, pilot)
+        recorded = _TerminalRecorder(app, monkeypatch)
         client.feed(e.SessionUpdated(session_id="s1", updates={"name": "Another name"}))
-        client.feed(finished("s1"))
+        client.feed(finished_event("s1"))
         client.feed(e.SessionUpdated(session_id="s1", updates={"name": "And another"}))
         await until(pilot, lambda: app.main.state.sessions["s1"].name == "And another")
-        assert heard.written == ["\x1b]2;1 running · Spinney\x07"]
+        assert recorded.written == ["\x1b]2;1 running · Spinney\x07"]

@@ -1,4 +1,4 @@
-"""What opens files, folders, shells and pages, here and where they cannot be opened."""
+"""Opening files, folders, shells and web pages, and the errors where that is impossible."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,8 +7,11 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.preferences.schema import Preferences
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.actions.editor import open_file, open_link
 from tui.screens.choose import Choose
 from tui.screens.dialog import Confirm
@@ -21,7 +24,7 @@ Programs = Callable[..., Mapping[str, str]]
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Programs:
-    """An environment in which just these programs are installed."""
+    """A function that returns an environment with only these programs installed."""
 
     def installed(*names: str, **environ: str) -> Mapping[str, str]:
         folder = tmp_path / "bin"
@@ -35,7 +38,7 @@ def programs(tmp_path: Path) -> Programs:
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Editor, browser and shell of this machine, which note how they were called."""
+    """A file in which fake editor, browser and shell record how they were called."""
     noted, folder = tmp_path / "called", tmp_path / "programs"
     folder.mkdir()
     for name in ("nano", "xdg-open", "my-shell", "zed"):
@@ -51,7 +54,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return noted
 
 
-def a_client(place: Path, **preferences: object) -> FakeClient:
+def client_with_worktree_at(place: Path, **preferences: object) -> FakeClient:
     place.mkdir(exist_ok=True)
     state = a_state(a_project(), a_worktree(path=str(place)), a_session())
     client = FakeClient(state)
@@ -65,16 +68,12 @@ def a_client(place: Path, **preferences: object) -> FakeClient:
     return client
 
 
-def called(log: Path) -> str:
-    """What the programs have noted; their shell makes the file before it writes."""
+def read_calls(log: Path) -> str:
+    """The recorded calls; the shell creates the file before it writes."""
     return log.read_text() if log.exists() else ""
 
 
-def said(app: SpinneyApp) -> list[str]:
-    return [notification.message for notification in app._notifications]
-
-
-# Which command -----------------------------------------------------------------------------------
+# Commands ----------------------------------------------------------------------------------------
 
 
 def test_the_preferred_editor_opens_its_window_at_the_line(
@@ -96,7 +95,7 @@ def test_the_preferred_editor_opens_its_window_at_the_line(
         (("zed", "nano"), {"DISPLAY": ":0", "SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}),
     ],
 )
-def test_without_it_or_its_desktop_the_terminals_editor_opens_the_file(
+def test_without_the_preferred_editor_or_a_desktop_the_terminal_editor_opens_the_file(
     programs: Programs,
     tmp_path: Path,
     installed: tuple[str, ...],
@@ -110,7 +109,7 @@ def test_without_it_or_its_desktop_the_terminals_editor_opens_the_file(
     assert opener.command == ("nano", "+12", f"{tmp_path}/a.py")
 
 
-def test_files_are_edited_on_this_screen_where_that_is_preferred(
+def test_files_are_edited_in_the_terminal_if_preferred(
     programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
@@ -120,19 +119,19 @@ def test_files_are_edited_on_this_screen_where_that_is_preferred(
     assert open_commands.find_editor(inline, environ, tmp_path).in_window
 
 
-def test_a_machine_without_an_editor_is_a_sentence(programs: Programs, tmp_path: Path) -> None:
+def test_a_machine_without_an_editor_is_an_error(programs: Programs, tmp_path: Path) -> None:
     with pytest.raises(SpinneyError, match="Set \\$EDITOR"):
         open_commands.find_text_editor(programs())
 
 
-# From the screen ---------------------------------------------------------------------------------
+# Actions of the screen ---------------------------------------------------------------------------
 
 
 async def test_a_shell_opens_in_the_worktree(start: Start, log: Path, tmp_path: Path) -> None:
-    async with start(a_client(tmp_path / "tree")) as (app, pilot):
+    async with start(client_with_worktree_at(tmp_path / "tree")) as (app, pilot):
         await until(pilot, lambda: app.main.chat.key == "s1")
         await pilot.press("f7")
-        await until(pilot, lambda: called(log))
+        await until(pilot, lambda: read_calls(log))
         assert log.read_text() == f"my-shell  in {tmp_path}/tree\n"
 
 
@@ -142,59 +141,61 @@ async def test_a_shell_opens_in_the_worktree(start: Start, log: Path, tmp_path: 
 async def test_the_worktree_opens_where_the_preference_says(
     start: Start, log: Path, tmp_path: Path, open_in: str, expected: str
 ) -> None:
-    async with start(a_client(tmp_path / "tree", open_in=open_in)) as (app, pilot):
+    async with start(client_with_worktree_at(tmp_path / "tree", open_in=open_in)) as (app, pilot):
         await until(pilot, lambda: app.main.chat.key == "s1")
         app.main.action_do("open_worktree")
-        await until(pilot, lambda: called(log))
+        await until(pilot, lambda: read_calls(log))
         assert log.read_text() == expected.format(tmp_path / "tree")
 
 
 @pytest.mark.parametrize(
     ("open_in", "expected"), [("finder", "no desktop"), ("hosting", "no pull request yet")]
 )
-async def test_what_cannot_be_opened_says_why_and_what_can(
+async def test_a_worktree_that_cannot_be_opened_says_why(
     start: Start, log: Path, tmp_path: Path, open_in: str, expected: str
 ) -> None:
-    async with start(a_client(tmp_path / "tree", open_in=open_in)) as (app, pilot):
+    async with start(client_with_worktree_at(tmp_path / "tree", open_in=open_in)) as (app, pilot):
         await until(pilot, lambda: app.main.chat.key == "s1")
         app.main.action_do("open_worktree")
-        await until(pilot, lambda: said(app))
-        assert expected in said(app)[0]
+        await until(pilot, lambda: notifications(app))
+        assert expected in notifications(app)[0]
 
 
 async def test_files_on_another_machine_are_not_opened_on_this_one(
     log: Path, tmp_path: Path
 ) -> None:
-    client = a_client(tmp_path / "tree")
+    client = client_with_worktree_at(tmp_path / "tree")
     app = SpinneyApp(lambda: client, elsewhere="http://far:3456", environ={})
     async with app.run_test(notifications=True) as pilot:
         await until(pilot, lambda: app.main.chat.key == "s1")
         for action in ("open_shell", "open_editor"):
             app.main.action_do(action)
-        await until(pilot, lambda: len(said(app)) == 2)
-        assert all("They are on http://far:3456" in sentence for sentence in said(app))
+        await until(pilot, lambda: len(notifications(app)) == 2)
+        assert all("They are on http://far:3456" in sentence for sentence in notifications(app))
         assert not log.exists()
 
 
-async def test_a_file_opens_at_the_place_of_the_edit(
+async def test_a_file_opens_at_the_line_of_the_edit(
     start: Start, log: Path, tmp_path: Path
 ) -> None:
-    client = a_client(tmp_path / "tree")
+    client = client_with_worktree_at(tmp_path / "tree")
     file = tmp_path / "tree" / "a.py"
     file.write_text("one\ntwo\nthree\n")
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.chat.key == "s1")
         assert app.main.is_connected
         app.main.start(open_file(app.main, str(file), having="three\n"))
-        await until(pilot, lambda: called(log))
+        await until(pilot, lambda: read_calls(log))
         assert log.read_text() == f"nano +3 {file} in {tmp_path}/tree\n"
         app.main.start(open_file(app.main, "gone.py"))
-        await until(pilot, lambda: said(app))
-        assert "The file" in said(app)[0]
+        await until(pilot, lambda: notifications(app))
+        assert "The file" in notifications(app)[0]
 
 
-async def test_of_several_files_one_is_chosen(start: Start, log: Path, tmp_path: Path) -> None:
-    client = a_client(tmp_path / "tree")
+async def test_one_of_several_files_is_chosen_from_a_list(
+    start: Start, log: Path, tmp_path: Path
+) -> None:
+    client = client_with_worktree_at(tmp_path / "tree")
     for name in ("a.py", "b.py"):
         (tmp_path / "tree" / name).touch()
     async with start(client) as (app, pilot):
@@ -203,16 +204,16 @@ async def test_of_several_files_one_is_chosen(start: Start, log: Path, tmp_path:
         app.main.start(app.main.open_targets([Target("a.py", 1), Target("b.py", 2)]))
         await until(pilot, lambda: isinstance(app.screen, Choose))
         await pilot.press("down", "enter")
-        await until(pilot, lambda: called(log))
+        await until(pilot, lambda: read_calls(log))
         assert log.read_text() == f"nano +2 {tmp_path}/tree/b.py in {tmp_path}/tree\n"
 
 
-async def test_a_page_opens_after_a_look_at_its_whole_address(
+async def test_a_page_opens_after_its_whole_address_is_confirmed(
     start: Start, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":0")
     address = "https://example.com/[/]?q=1"
-    async with start(a_client(tmp_path / "tree")) as (app, pilot):
+    async with start(client_with_worktree_at(tmp_path / "tree")) as (app, pilot):
         assert app.main.is_connected
         for answer in ("escape", "enter"):
             await until(pilot, lambda: app.screen is app.main)
@@ -221,19 +222,19 @@ async def test_a_page_opens_after_a_look_at_its_whole_address(
             assert not log.exists()
             assert address in str(app.screen.query("Static").first().render())
             await pilot.press(answer)
-        await until(pilot, lambda: called(log))
+        await until(pilot, lambda: read_calls(log))
         assert log.read_text().startswith(f"xdg-open {address} in ")
 
 
 @pytest.mark.parametrize("href", ["file:///etc/passwd", "javascript:alert(1)", "vscode://x"])
-async def test_only_pages_are_opened(
+async def test_only_http_links_are_opened(
     start: Start, log: Path, tmp_path: Path, href: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":0")
-    async with start(a_client(tmp_path / "tree")) as (app, pilot):
+    async with start(client_with_worktree_at(tmp_path / "tree")) as (app, pilot):
         assert app.main.is_connected
         app.main.start(open_link(app.main, href))
-        await until(pilot, lambda: len(said(app)) == 2)
-        assert "Only http and https" in said(app)[1]
+        await until(pilot, lambda: len(notifications(app)) == 2)
+        assert "Only http and https" in notifications(app)[1]
         assert not isinstance(app.screen, Confirm)
         assert not log.exists()

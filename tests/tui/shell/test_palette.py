@@ -1,4 +1,4 @@
-"""The command palette: what is chosen is what was written, however quick the hand."""
+"""The command palette: enter runs the match of the typed text, however fast keys arrive."""
 
 import pytest
 from textual import events
@@ -6,24 +6,26 @@ from textual.pilot import Pilot
 from textual.style import Style
 from textual.widgets import OptionList
 
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.waiting import until
 from tui.keys.word_match import WordMatch
 from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
 
 
 def type_at_once(app: SpinneyApp, *keys: str) -> None:
-    """Keys that come in one piece, so that nothing is drawn between them."""
+    """Post keys all at once, so that nothing is drawn between them."""
     written = {"enter": "\r", "space": " "}
     for key in keys:
         app.post_message(events.Key(key, written.get(key, key if len(key) == 1 else None)))
 
 
-async def test_enter_takes_what_was_written_and_not_what_stood_there_before(
+async def test_enter_runs_the_match_of_the_typed_text_and_not_an_earlier_one(
     start: Start,
 ) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    client = a_client()
     async with start(client) as (app, pilot):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, Palette))
@@ -33,16 +35,16 @@ async def test_enter_takes_what_was_written_and_not_what_stood_there_before(
         assert not isinstance(app.screen, Palette)
 
 
-async def test_enter_before_the_palette_has_anything_waits_for_it(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+async def test_enter_before_the_palette_is_filled_waits_for_it(start: Start) -> None:
+    client = a_client()
     async with start(client) as (app, pilot):
         type_at_once(app, "ctrl+p", *"new", "space", *"session", "enter")
         await until(pilot, lambda: client.called("create_session"))
         assert not isinstance(app.screen, Palette)
 
 
-async def test_a_second_enter_takes_no_second_command(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+async def test_a_second_enter_runs_no_second_command(start: Start) -> None:
+    client = a_client()
     async with start(client) as (app, pilot):
         app.main.action_do("commands")
         await until(pilot, lambda: isinstance(app.screen, Palette))
@@ -54,8 +56,8 @@ async def test_a_second_enter_takes_no_second_command(start: Start) -> None:
         assert len(client.called("create_session")) == 1
 
 
-async def found_by(app: SpinneyApp, pilot: "Pilot[None]", words: str) -> list[str]:
-    """What the palette has for these words, best first."""
+async def search_palette(app: SpinneyApp, pilot: "Pilot[None]", words: str) -> list[str]:
+    """Open the palette, type words and return the matches, best first."""
     app.main.action_do("commands")
     await until(pilot, lambda: isinstance(app.screen, Palette))
     await pilot.press(*words)
@@ -64,14 +66,14 @@ async def found_by(app: SpinneyApp, pilot: "Pilot[None]", words: str) -> list[st
     return [str(option.prompt).splitlines()[0] for option in entries.options]
 
 
-async def test_a_session_is_found_by_its_name_and_no_stray_letters_are(start: Start) -> None:
+async def test_a_session_is_found_by_words_of_its_name_only(start: Start) -> None:
     name = "Look at [the pears]"
     client = FakeClient(
         a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name=name))
     )
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
-        assert await found_by(app, pilot, "look pears") == [name]
+        assert await search_palette(app, pilot, "look pears") == [name]
         await pilot.press("enter")
         await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")
 
@@ -90,11 +92,11 @@ async def test_a_session_is_found_by_its_name_and_no_stray_letters_are(start: St
         ("e" * 24 + "z", "e " * 200, False),
     ],
 )
-def test_words_and_their_beginnings_are_found(typed: str, title: str, is_found: bool) -> None:
+def test_words_and_their_beginnings_match(typed: str, title: str, is_found: bool) -> None:
     assert (WordMatch(typed, Style()).match(title) > 0) is is_found
 
 
-def test_whole_words_come_before_parts_and_short_titles_before_long_ones() -> None:
+def test_whole_words_rank_before_parts_and_short_titles_before_long_ones() -> None:
     titles = ["Compare merge times", "Recommit", "Commit", "Commit what is staged"]
     match = WordMatch("commit", Style()).match
     ordered = sorted(titles[1:], key=match, reverse=True)

@@ -1,4 +1,4 @@
-"""Keys that are held, pressed twice in one piece, or come while what they act on closes."""
+"""Keys that are held, pressed twice at once, or pressed while their screen closes."""
 
 import asyncio
 from typing import Any
@@ -9,9 +9,10 @@ from textual.pilot import Pilot
 
 from model.api.changes import Changes
 from model.api.git import ExchangeResult
-from tests.tui.conftest import Start, until
+from tests.tui.conftest import Start
 from tests.tui.every_screen import a_busy_state, action, in_diff
 from tests.tui.fake_client import FakeClient
+from tests.tui.waiting import until
 from tui.diff.screen import Diff
 from tui.keys.keymap import BY_ID
 from tui.screens.dialog import Confirm, Dialog, Report
@@ -21,40 +22,40 @@ from tui.shell.app import SpinneyApp
 from tui.shell.type_ahead import OPENING
 
 
-def burst(app: SpinneyApp, *keys: str) -> None:
-    """Keys as a slow line delivers them: in one piece."""
+def post_keys(app: SpinneyApp, *keys: str) -> None:
+    """Post keys all at once, as a slow connection delivers them."""
     for key in keys:
         app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
-async def everything_is_handled(pilot: "Pilot[None]") -> None:
+async def drain_events(pilot: "Pilot[None]") -> None:
     for _ in range(5):
         await pilot.pause()
 
 
 async def test_a_held_key_pulls_once(start: Start) -> None:
-    client, ends = a_busy_state(), asyncio.Event()
+    client, may_end = a_busy_state(), asyncio.Event()
 
     async def pull(given: dict[str, Any]) -> ExchangeResult:
-        await ends.wait()
+        await may_end.wait()
         return ExchangeResult(success=True, output="Already up to date.")
 
     client.answers["git_pull"] = pull
     async with start(client) as (app, pilot):
         await in_diff()(app, pilot)
-        burst(app, *"llllll")
+        post_keys(app, *"llllll")
         await until(pilot, lambda: client.called("git_pull"))
-        burst(app, *"ll")
-        await everything_is_handled(pilot)
-        ends.set()
+        post_keys(app, *"ll")
+        await drain_events(pilot)
+        may_end.set()
         await until(pilot, lambda: isinstance(app.screen, Diff))
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert len(client.called("git_pull")) == 1
         await pilot.press("l")
         await until(pilot, lambda: len(client.called("git_pull")) == 2)
 
 
-async def test_work_whose_dialog_closed_before_it_was_there_is_not_begun(start: Start) -> None:
+async def test_work_is_not_started_after_its_dialog_has_closed(start: Start) -> None:
     began = []
 
     async def work() -> None:
@@ -65,7 +66,7 @@ async def test_work_whose_dialog_closed_before_it_was_there_is_not_begun(start: 
         app.push_screen(dialog)
         dialog.dismiss(None)
         dialog.say("too late")
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert began == [] and app.is_running
 
 
@@ -86,7 +87,7 @@ async def test_a_key_of_a_dialog_does_nothing_in_the_screen_below_it(
         await pilot.press(key)
         wanted = "write_conflict_task" if key == "r" else "list_changed_files"
         await until(pilot, lambda: client.called(wanted))
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert not client.called("stage_changes")
         assert [type(screen) for screen in app.screen_stack[1:]] == (
             [Diff] if key == "r" else [Diff, Confirm]
@@ -94,8 +95,8 @@ async def test_a_key_of_a_dialog_does_nothing_in_the_screen_below_it(
 
 
 async def test_no_key_that_closes_a_dialog_reaches_the_screen_below_it(start: Start) -> None:
-    class Closes(Dialog[None]):
-        """A dialog that closes with any key, and forgets to stop it."""
+    class ClosesOnAnyKey(Dialog[None]):
+        """A dialog that closes on any key without stopping the event."""
 
         def body(self) -> list[Any]:
             return []
@@ -107,35 +108,37 @@ async def test_no_key_that_closes_a_dialog_reaches_the_screen_below_it(start: St
     async with start(client) as (app, pilot):
         await in_diff()(app, pilot)
         for key in "asuxlwmr":
-            app.push_screen(Closes("Any key"))
-            await until(pilot, lambda: isinstance(app.screen, Closes))
+            app.push_screen(ClosesOnAnyKey("Any key"))
+            await until(pilot, lambda: isinstance(app.screen, ClosesOnAnyKey))
             before = len(client.calls)
             await pilot.press(key)
-            await everything_is_handled(pilot)
+            await drain_events(pilot)
             assert isinstance(app.screen, Diff)
             assert len(client.calls) == before, key
 
 
-async def test_what_is_typed_right_after_the_palette_was_left_is_written(start: Start) -> None:
+async def test_text_typed_right_after_leaving_the_palette_goes_to_the_message_box(
+    start: Start,
+) -> None:
     async with start(a_busy_state()) as (app, pilot):
         await action("commands")(app, pilot)
-        burst(app, *"queue", "escape", *"hello")
+        post_keys(app, *"queue", "escape", *"hello")
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
         assert app.screen is app.main
 
 
 @pytest.mark.parametrize("name", ["rename_session", "search", "new_worktree"])
-async def test_what_is_typed_right_after_a_dialog_was_left_is_written(
+async def test_text_typed_right_after_leaving_a_dialog_goes_to_the_message_box(
     start: Start, name: str
 ) -> None:
     async with start(a_busy_state()) as (app, pilot):
         await action(name)(app, pilot)
         await until(pilot, lambda: app.screen.focused)
-        burst(app, *"x", "escape", *"hello")
+        post_keys(app, *"x", "escape", *"hello")
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
         assert app.screen is app.main
 
 
-def test_only_what_is_an_action_can_be_repeated() -> None:
+def test_repeatable_and_opening_ids_are_actions() -> None:
     assert set(BY_ID) >= REPEATABLE
     assert set(BY_ID) >= OPENING

@@ -1,4 +1,4 @@
-"""The program around the conversation: starting, sizes, keys, colours, the connection, leaving."""
+"""The shell of the application: start, sizes, keys, colors, connection and quitting."""
 
 import re
 import subprocess
@@ -12,8 +12,11 @@ from textual.widgets import Input
 from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.preferences.schema import Preferences
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
 from tui.actions.all import FUNCTIONS
 from tui.actions.git import ON_DIFF_SCREEN
 from tui.canvas.screen import CANVAS
@@ -29,11 +32,7 @@ from tui.widgets.top_bar import TopBar
 ROOT = Path(__file__).parents[3]
 
 
-def a_client(**session: object) -> FakeClient:
-    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
-
-
-def test_importing_the_program_loads_nothing_that_the_first_frame_does_not_need() -> None:
+def test_importing_the_program_loads_only_what_the_first_frame_needs() -> None:
     program = (
         "import sys, tui.shell.app;"
         "heavy = {'aiohttp', 'git', 'pygments', 'pydantic', 'aiosqlite', 'markdown_it'};"
@@ -45,26 +44,26 @@ def test_importing_the_program_loads_nothing_that_the_first_frame_does_not_need(
     assert found.stdout.strip() == "[]"
 
 
-def test_every_action_of_the_table_can_be_done() -> None:
+def test_every_action_has_a_function() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
     of_diff = {"diff_back", *DIFF, *(f"diff_{act.__name__}" for act in ON_DIFF_SCREEN)}
     known = FUNCTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
     assert {action.id for action in keymap.ACTIONS} <= known
 
 
-def test_the_actions_that_the_page_alone_has_are_known() -> None:
+def test_the_actions_of_the_page_alone_are_listed() -> None:
     page = (ROOT / "server" / "web" / "js" / "actions.js").read_text()
     found = re.findall(r'\{ id: "(\w+)"', page)
     assert tuple(name for name in found if name not in keymap.BY_ID) == keymap.PAGE_ACTIONS
 
 
-def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:
+def test_no_two_actions_share_a_key_and_none_has_an_ambiguous_key() -> None:
     assert overrides.find_conflicts({}) == []
     keys = {key for action in keymap.ACTIONS for key in action.keys.split(",")}
     assert not keys & {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+s", "ctrl+enter"}
 
 
-async def test_the_frame_stands_before_the_client_is_there() -> None:
+async def test_the_first_frame_is_drawn_before_the_client_connects() -> None:
     asked: list[bool] = []
 
     def connect() -> FakeClient:
@@ -77,7 +76,7 @@ async def test_the_frame_stands_before_the_client_is_there() -> None:
         assert asked == [True]
 
 
-async def test_what_keeps_it_from_starting_is_a_sentence_on_the_whole_screen() -> None:
+async def test_an_error_at_the_start_fills_the_screen() -> None:
     def connect() -> FakeClient:
         raise SpinneyError("The disk is full [/]: free some space.")
 
@@ -94,27 +93,27 @@ async def test_problems_found_at_the_start_are_shown(start: Start) -> None:
     client.answers["get_problems"] = lambda given: ["preferences.json [was] broken."]
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app._notifications)
-        assert [n.message for n in app._notifications] == ["preferences.json [was] broken."]
+        assert notifications(app) == ["preferences.json [was] broken."]
 
 
-async def test_a_failed_task_is_told(start: Start) -> None:
+async def test_a_failed_task_is_reported(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         client.feed(e.TaskCompleted(task="push", ok=False, detail="[/x] rejected"))
         await until(pilot, lambda: app._notifications)
-        assert [n.message for n in app._notifications] == ["Push failed: [/x] rejected"]
+        assert notifications(app) == ["Push failed: [/x] rejected"]
 
 
-async def test_a_failed_script_says_where_the_rest_stands(start: Start) -> None:
+async def test_a_failed_script_says_how_to_show_its_full_output(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         client.feed(e.TaskCompleted(task="setup", ok=False, detail="setup failed.\nline 2"))
         await until(pilot, lambda: app._notifications)
-        (told,) = app._notifications
-        assert told.message == "setup failed. ⇧f7 shows the full output."
+        (note,) = app._notifications
+        assert note.message == "setup failed. ⇧f7 shows the full output."
 
 
-async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start) -> None:
+async def test_a_hidden_session_notifies_when_it_needs_the_user(start: Start) -> None:
     client = FakeClient(
         a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name="[/]"))
     )
@@ -123,10 +122,10 @@ async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start)
         for session_id in ("s1", "s2"):
             client.feed(e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None))
         await until(pilot, lambda: app._notifications)
-        assert [n.message for n in app._notifications] == ["'[/]' needs you: plan (^space)"]
+        assert notifications(app) == ["'[/]' needs you: plan (^space)"]
 
 
-async def test_a_lost_connection_is_named_until_it_is_back(start: Start) -> None:
+async def test_a_lost_connection_is_shown_until_it_is_back(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         bar = app.main.query_one(TopBar)
@@ -136,7 +135,7 @@ async def test_a_lost_connection_is_named_until_it_is_back(start: Start) -> None
         await until(pilot, lambda: "connection lost" not in bar.text)
 
 
-async def test_after_missed_events_the_open_conversation_is_read_anew(start: Start) -> None:
+async def test_after_missed_events_the_open_conversation_is_loaded_again(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         await until(pilot, lambda: len(client.called("get_messages")) == 1)
@@ -146,7 +145,7 @@ async def test_after_missed_events_the_open_conversation_is_read_anew(start: Sta
         assert app.focused is app.main.projects
 
 
-async def test_the_bar_counts_who_needs_somebody_and_what_runs(start: Start) -> None:
+async def test_the_bar_counts_waiting_and_running_sessions(start: Start) -> None:
     client = FakeClient(
         a_state(
             a_project(),
@@ -161,7 +160,7 @@ async def test_the_bar_counts_who_needs_somebody_and_what_runs(start: Start) -> 
 
 
 @pytest.mark.parametrize(("width", "height"), [(59, 24), (80, 14)])
-async def test_a_terminal_that_is_too_small_is_told_what_it_needs(
+async def test_a_too_small_terminal_shows_the_size_that_is_needed(
     start: Start, width: int, height: int
 ) -> None:
     async with start(a_client(), size=(width, height)) as (app, pilot):
@@ -172,7 +171,7 @@ async def test_a_terminal_that_is_too_small_is_told_what_it_needs(
         await until(pilot, lambda: not sentence.display)
 
 
-async def test_at_80_columns_the_projects_lie_over_the_chat_on_demand(start: Start) -> None:
+async def test_at_80_columns_the_projects_open_over_the_chat_on_demand(start: Start) -> None:
     async with start(a_client(), size=(80, 24)) as (app, pilot):
         assert not app.main.projects.display
         await pilot.press("f2")
@@ -184,7 +183,7 @@ async def test_at_80_columns_the_projects_lie_over_the_chat_on_demand(start: Sta
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (250, 60)])
-async def test_it_stands_at_every_size(start: Start, size: tuple[int, int]) -> None:
+async def test_the_layout_fits_every_size(start: Start, size: tuple[int, int]) -> None:
     async with start(a_client(), size=size) as (app, _):
         assert app.main.chat.composer.region.bottom <= size[1]
         assert app.main.query_one("#keys").region.bottom == size[1]
@@ -216,7 +215,7 @@ async def test_every_dialog_shows_its_keys_at_every_size(
         assert keys.region in app.screen.query_one(".dialog").content_region
 
 
-async def test_tab_goes_round_the_panes(start: Start) -> None:
+async def test_tab_cycles_through_the_panes(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await until(pilot, lambda: app.main.chat.transcript and app.main.chat.composer.has_focus)
         seen = []
@@ -228,11 +227,11 @@ async def test_tab_goes_round_the_panes(start: Start) -> None:
         assert seen == ["tree", "transcript", "composer"]
 
 
-async def test_a_tab_goes_nowhere_while_no_pane_is_shown(start: Start) -> None:
+async def test_tab_does_nothing_while_no_pane_is_shown(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await until(pilot, lambda: app.main.chat.composer.has_focus)
         for pane in (app.main.projects, *app.main.chat.children):
-            pane.display = False  # as each is for who asks while the program ends
+            pane.display = False  # as while the program ends
         app.main.action_do("next_pane")
         assert app.is_running
 
@@ -259,14 +258,14 @@ async def test_the_theme_follows_the_preference_at_once(start: Start) -> None:
         await until(pilot, lambda: app.theme == "spinney-dark")
 
 
-async def test_keys_of_ones_own_replace_the_built_in_ones(start: Start) -> None:
+async def test_custom_keys_replace_the_built_in_ones(start: Start) -> None:
     client = a_client()
     preferences = Preferences(keybindings={"help": "mod+y", "unknown": "x"})
     client.reload(replace(client.state, preferences=preferences))
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.key_overrides)
-        (told,) = [note.message for note in app._notifications]
-        assert told == "Unknown actions in your keyboard shortcuts: unknown."
+        (sentence,) = notifications(app)
+        assert sentence == "Unknown actions in your keyboard shortcuts: unknown."
         await pilot.press("f1")
         await pilot.pause()
         assert app.screen is app.main
@@ -304,7 +303,7 @@ async def test_it_asks_before_a_run_is_interrupted(start: Start) -> None:
         await until(pilot, lambda: app.screen is app.main)
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(app.screen, Leave))
-        await pilot.press("l")  # A screen without a Spinney behind it cannot be outlived.
+        await pilot.press("l")  # without a Spinney in the background it cannot keep running
         assert app.is_running
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running)
@@ -312,7 +311,7 @@ async def test_it_asks_before_a_run_is_interrupted(start: Start) -> None:
 
 
 @pytest.mark.parametrize("key", ["l", "enter"])
-async def test_leaving_it_running_is_what_enter_does(start: Start, key: str) -> None:
+async def test_enter_leaves_it_running(start: Start, key: str) -> None:
     async with start(a_client(status="running")) as (app, pilot):
         app.outlived = True
         await pilot.press("ctrl+q")
@@ -322,7 +321,7 @@ async def test_leaving_it_running_is_what_enter_does(start: Start, key: str) -> 
         assert app.ending == "leave"
 
 
-async def test_an_attached_screen_leaves_at_once_and_ends_nothing(start: Start) -> None:
+async def test_an_attached_screen_leaves_at_once_and_stops_nothing(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
         app.attached = True
@@ -331,7 +330,7 @@ async def test_an_attached_screen_leaves_at_once_and_ends_nothing(start: Start) 
     assert not client.called("stop_spinney")
 
 
-async def test_an_attached_screen_stops_spinney_when_asked_twice(start: Start) -> None:
+async def test_an_attached_screen_stops_spinney_after_confirmation(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
         app.attached = True
@@ -354,7 +353,7 @@ async def test_a_draft_stays_while_the_connection_is_lost(start: Start) -> None:
         assert app.main.chat.composer.text == "half a thought"
 
 
-async def test_nothing_ticks_while_nothing_runs(start: Start) -> None:
+async def test_the_clock_runs_only_while_a_session_runs(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         clock = app.main.chat.status._clock

@@ -1,4 +1,4 @@
-"""Told to end by a signal, the program gives the terminal back whole: seen in a real one."""
+"""The program restores the terminal when a signal ends it; run in a pseudo-terminal."""
 
 import os
 import pty
@@ -24,7 +24,7 @@ SpinneyApp(FakeClient).run()
 
 
 def read_until(terminal: int, word: bytes, seen: bytes = b"", within: float = PATIENCE) -> bytes:
-    """What the program writes, up to a word or its end."""
+    """Read what the program writes, up to a word or its end."""
     end = time.monotonic() + within
     while word not in seen and time.monotonic() < end:
         if not select.select([terminal], [], [], 0.1)[0]:
@@ -37,7 +37,7 @@ def read_until(terminal: int, word: bytes, seen: bytes = b"", within: float = PA
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_gives_the_terminal_back(number: signal.Signals) -> None:
+def test_a_signal_restores_the_terminal(number: signal.Signals) -> None:
     terminal, end = pty.openpty()
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM],

@@ -1,4 +1,4 @@
-"""While git makes a worktree the screen is there, and nothing that was written is lost."""
+"""While git creates a worktree, the screen stays usable and no text is lost."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +17,10 @@ from tests.model.worktrees.conftest import (  # noqa: F401 - fixtures
     own_home,
     repository,
 )
-from tests.tui.conftest import Started, until
-from tests.tui.whole import row_of, screen_of, terminal_on, until_shown
+from tests.tui.conftest import Started
+from tests.tui.reading import screen_text, tree_row
+from tests.tui.waiting import until, until_shown
+from tests.tui.workspace_app import terminal_on
 from tui.composer.draft_store import DraftStore
 from tui.screens.dialog import Confirm
 from tui.screens.new_worktree import NewWorktree
@@ -26,7 +28,7 @@ from tui.screens.new_worktree import NewWorktree
 
 @pytest.fixture
 def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:  # noqa: F811
-    """While this file is not there, `worktree add` waits."""
+    """A file whose creation lets `git worktree add` proceed."""
     path = tmp_path / "open"
     fake_git(
         f'case "$*" in *"worktree add"*) while [ ! -e {path} ]; do sleep 0.02; done;; esac\n'
@@ -35,8 +37,8 @@ def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:  # noqa: F811
     return path
 
 
-async def begin(started: Started, message: str) -> None:
-    """Fill the dialog in and let it begin."""
+async def start_creation(started: Started, message: str) -> None:
+    """Fill in the dialog and start the creation."""
     app, pilot = started
     await pilot.press("ctrl+n")
     await until(pilot, lambda: isinstance(app.screen, NewWorktree))
@@ -44,22 +46,22 @@ async def begin(started: Started, message: str) -> None:
     await pilot.press(*"otter")
     app.screen.query_one("#message").text = message  # type: ignore[attr-defined]
     await pilot.press("enter")
-    await until(pilot, lambda: "creating" in row_of(app, "otter"))
+    await until(pilot, lambda: "creating" in tree_row(app, "otter"))
 
 
-def the(workspace: Workspace) -> Worktree:
+def only_worktree(workspace: Workspace) -> Worktree:
     [worktree] = workspace.store.state.worktrees.values()
     return worktree
 
 
-async def test_the_screen_takes_keys_while_a_worktree_is_made_and_its_message_goes_out_then(
+async def test_keys_work_while_a_worktree_is_created_and_its_message_is_sent_afterwards(
     workspace: Workspace,
     added: Project,  # noqa: F811
     gate: Path,
     backend: FakeBackend,
 ) -> None:
     async with terminal_on(workspace) as (app, pilot):
-        await begin((app, pilot), "mend the parser")
+        await start_creation((app, pilot), "mend the parser")
         await until_shown(app, pilot, "Creating the worktree.", "Your first message", "esc")
         assert app.main.chat.drafts.sent_messages(added.id) == ["mend the parser"]
         await pilot.press(*"and this too")
@@ -69,54 +71,57 @@ async def test_the_screen_takes_keys_while_a_worktree_is_made_and_its_message_go
         await pilot.press("escape")
         gate.touch()
         await until_shown(app, pilot, "mend the parser")
-        assert app.main.chat.composer.text == ""  # it is the draft of the worktree, not of this
-        assert app.main.chat.drafts.get(the(workspace).id).text == "and this too"
+        assert app.main.chat.composer.text == ""  # it is a draft of the worktree
+        assert app.main.chat.drafts.get(only_worktree(workspace).id).text == "and this too"
         await until(pilot, lambda: backend.agents)
         [agent] = backend.agents.values()
-        assert await agent.hears("send") == ("send", "mend the parser")
+        assert await agent.wait_for_call("send") == ("send", "mend the parser")
 
 
-async def test_a_creation_that_is_cancelled_leaves_nothing_but_what_was_filled_in(
+async def test_a_canceled_creation_leaves_only_the_filled_in_form(
     workspace: Workspace,
     added: Project,  # noqa: F811
     gate: Path,
 ) -> None:
     async with terminal_on(workspace) as (app, pilot):
-        await begin((app, pilot), "mend the parser")
-        path = Path(the(workspace).path)
+        await start_creation((app, pilot), "mend the parser")
+        path = Path(only_worktree(workspace).path)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("right", "enter")
         await until(pilot, lambda: not workspace.store.state.worktrees)
         assert not path.exists()
-        await until(pilot, lambda: app.screen is app.main and not row_of(app, "otter"))
+        await until(pilot, lambda: app.screen is app.main and not tree_row(app, "otter"))
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         await until_shown(app, pilot, "mend the parser")
 
 
-async def test_the_first_message_is_kept_over_a_kill_while_the_worktree_is_made(
+async def test_the_first_message_is_saved_while_the_worktree_is_created(
     workspace: Workspace,
     added: Project,  # noqa: F811
     gate: Path,
     tmp_path: Path,
 ) -> None:
     async with terminal_on(workspace, data=tmp_path / "kept") as (app, pilot):
-        await begin((app, pilot), "mend the parser")
-        await until(pilot, lambda: on_disk(tmp_path, the(workspace).id) == "mend the parser")
+        await start_creation((app, pilot), "mend the parser")
+        await until(
+            pilot,
+            lambda: read_saved_draft(tmp_path, only_worktree(workspace).id) == "mend the parser",
+        )
         gate.touch()
         await until_shown(app, pilot, "mend the parser")
-        await until(pilot, lambda: on_disk(tmp_path, the(workspace).id) == "")
+        await until(pilot, lambda: read_saved_draft(tmp_path, only_worktree(workspace).id) == "")
 
 
-def on_disk(tmp_path: Path, key: str) -> str:
-    """What the next terminal would find as draft."""
+def read_saved_draft(tmp_path: Path, key: str) -> str:
+    """The draft that the next terminal would load."""
     drafts = DraftStore(tmp_path / "kept/terminal")
     drafts.load()
     return drafts.get(key).text
 
 
-async def test_a_first_message_that_cannot_be_sent_is_in_the_box(
+async def test_a_first_message_that_cannot_be_sent_stays_in_the_message_box(
     workspace: Workspace,
     added: Project,  # noqa: F811
     gate: Path,
@@ -127,8 +132,8 @@ async def test_a_first_message_that_cannot_be_sent_is_in_the_box(
 
     monkeypatch.setattr(workspace.chats, "send", refuse)
     async with terminal_on(workspace) as (app, pilot):
-        await begin((app, pilot), "mend the parser")
+        await start_creation((app, pilot), "mend the parser")
         gate.touch()
         await until_shown(app, pilot, "The disk is full.")
         await until(pilot, lambda: app.main.chat.composer.text == "mend the parser")
-        assert "otter" in screen_of(app)
+        assert "otter" in screen_text(app)

@@ -1,4 +1,4 @@
-"""What is typed before the screen it is meant for is there: in one piece, as slow lines send it."""
+"""Keys typed before their screen is open, all at once, as slow connections send them."""
 
 import asyncio
 from typing import Any
@@ -7,9 +7,10 @@ import pytest
 from textual import events
 
 from model.domain.resources import Branch
-from tests.tui.conftest import Start, until
+from tests.tui.conftest import Start
 from tests.tui.every_screen import a_busy_state, action, focused, in_diff, session
-from tests.tui.shell.test_repeated_keys import burst, everything_is_handled
+from tests.tui.shell.test_repeated_keys import drain_events, post_keys
+from tests.tui.waiting import until
 from tui.canvas.screen import Canvas
 from tui.composer.widget import MessageArea
 from tui.diff.screen import Diff
@@ -22,11 +23,11 @@ from tui.screens.pick_field import PickField
 from tui.terminal.input_parser import TYPED
 
 
-async def test_words_behind_the_key_of_a_dialog_are_written_in_the_dialog(start: Start) -> None:
+async def test_text_after_the_key_of_a_dialog_goes_to_the_dialog(start: Start) -> None:
     client = a_busy_state()
     async with start(client) as (app, pilot):
         await session("s1")(app, pilot)
-        burst(app, "ctrl+n", *"mend it")
+        post_keys(app, "ctrl+n", *"mend it")
         app.post_message(events.Paste(" at once"))
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         area = app.screen.query_one("#message", MessageArea)
@@ -38,13 +39,13 @@ async def test_words_behind_the_key_of_a_dialog_are_written_in_the_dialog(start:
 async def test_a_key_pressed_twice_opens_one_dialog(start: Start, key: str, dialog: type) -> None:
     async with start(a_busy_state()) as (app, pilot):
         await session("s1")(app, pilot)
-        burst(app, key, key)
+        post_keys(app, key, key)
         await until(pilot, lambda: isinstance(app.screen, dialog))
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert [type(screen) for screen in app.screen_stack[1:]] == [dialog]
 
 
-async def test_a_choice_field_takes_a_word_of_one_piece_as_one_filter(start: Start) -> None:
+async def test_a_word_typed_at_once_filters_a_choice_field(start: Start) -> None:
     client = a_busy_state()
     client.answers["get_project_branches"] = lambda given: [
         Branch(name=name, current=False) for name in ("main", "maintenance", "other")
@@ -54,7 +55,7 @@ async def test_a_choice_field_takes_a_word_of_one_piece_as_one_filter(start: Sta
         dialog = app.screen
         dialog.query_one("#base", PickField).focus()
         await until(pilot, lambda: isinstance(dialog.focused, PickField))
-        burst(app, *"maint")
+        post_keys(app, *"maint")
         await until(pilot, lambda: isinstance(app.screen, Pick))
         pick = app.screen
         assert isinstance(pick, Pick)
@@ -62,11 +63,11 @@ async def test_a_choice_field_takes_a_word_of_one_piece_as_one_filter(start: Sta
         assert app.screen_stack[1:] == [dialog, pick]
 
 
-async def test_no_key_stops_a_session_that_was_not_seen_yet(start: Start) -> None:
+async def test_no_key_stops_a_session_that_is_not_shown_yet(start: Start) -> None:
     client = a_busy_state()
     async with start(client) as (app, pilot):
         await session("s1")(app, pilot)
-        burst(app, "ctrl+o", "ctrl+x", "tab", "delete", "enter", *"store")
+        post_keys(app, "ctrl+o", "ctrl+x", "tab", "delete", "enter", *"store")
         await until(pilot, lambda: isinstance(app.screen, Canvas))
         canvas = app.screen
         assert isinstance(canvas, Canvas)
@@ -75,55 +76,55 @@ async def test_no_key_stops_a_session_that_was_not_seen_yet(start: Start) -> Non
         assert not client.called("stop_generation") and not client.called("archive_session")
 
 
-async def test_nobody_agrees_to_a_question_that_was_not_seen_yet(start: Start) -> None:
+async def test_no_key_confirms_a_question_that_is_not_shown_yet(start: Start) -> None:
     client = a_busy_state()
     async with start(client) as (app, pilot):
         await focused("#tree")(app, pilot)
         await pilot.press("home")
-        burst(app, "delete", "enter", "y")
+        post_keys(app, "delete", "enter", "y")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert isinstance(app.screen, Confirm)
         assert not client.called("remove_project")
         await pilot.press("y")
         await until(pilot, lambda: client.called("remove_project"))
 
 
-async def test_words_behind_the_enter_that_closes_a_dialog_are_written_below_it(
+async def test_text_after_the_enter_that_closes_a_dialog_goes_to_the_screen_below(
     start: Start,
 ) -> None:
     client = a_busy_state()
     async with start(client) as (app, pilot):
         await action("rename_session")(app, pilot)
         await until(pilot, lambda: isinstance(app.screen, AskText) and app.screen.focused)
-        burst(app, *"!", "enter", *"hello")
+        post_keys(app, *"!", "enter", *"hello")
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
         assert [given["name"] for given in client.called("update_session")] == ["Fix the parser!"]
 
 
-async def test_words_are_not_lost_where_no_dialog_comes(start: Start) -> None:
+async def test_text_is_kept_if_no_dialog_opens(start: Start) -> None:
     client = a_busy_state()
-    ends = asyncio.Event()
+    may_end = asyncio.Event()
     listed = client.answers["list_changed_files"]
 
     async def slow(given: dict[str, Any]) -> Any:
-        await ends.wait()
+        await may_end.wait()
         return listed(given).model_copy(update={"files": []})
 
     client.answers["list_changed_files"] = slow
     async with start(client) as (app, pilot):
         await session("s1")(app, pilot)
         app.main.action_do("commit")
-        burst(app, *"hello", "enter")
+        post_keys(app, *"hello", "enter")
         await until(pilot, lambda: client.called("list_changed_files"))
         assert app.main.chat.composer.text == ""
-        ends.set()
+        may_end.set()
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
-        await everything_is_handled(pilot)
+        await drain_events(pilot)
         assert not client.called("send_chat_message")
 
 
-async def test_letters_of_one_read_are_commands_one_after_the_other(start: Start) -> None:
+async def test_letters_of_one_read_are_separate_commands(start: Start) -> None:
     client = a_busy_state()
     async with start(client) as (app, pilot):
         await in_diff()(app, pilot)

@@ -1,4 +1,4 @@
-"""What is written to the terminal makes it show the screen, whatever it showed before."""
+"""The written difference makes the terminal show the screen, whatever it showed before."""
 
 import pytest
 from hypothesis import given
@@ -40,7 +40,7 @@ frames = st.lists(
 
 
 def expected(cells: Cells) -> list[list[tuple[str, str]]]:
-    """As the emulator tells its own."""
+    """The cells in the format of the emulator."""
     return [
         [
             (text, change(PLAIN, pen.blank if text == " " else pen))
@@ -50,8 +50,8 @@ def expected(cells: Cells) -> list[list[tuple[str, str]]]:
     ]
 
 
-def prose(cells: Cells) -> None:
-    """Rows that can be told apart, beside something that stands still."""
+def fill_with_text(cells: Cells) -> None:
+    """Fill the rows with distinguishable text beside a column that never changes."""
     for y in range(cells.height):
         x = cells.put(0, y, "│", PENS[2])
         x = cells.put(x, y, f" row {y} {chr(65 + y) * 20}", PENS[1 + y % 2])
@@ -68,7 +68,7 @@ def test_the_terminal_shows_each_screen(
     shown, wanted = Cells(WIDTH, HEIGHT), Cells(WIDTH, HEIGHT)
     terminal = Emulator(WIDTH, HEIGHT, erases=erases)
     options = WriteOptions(erases, whole_words)
-    prose(wanted)
+    fill_with_text(wanted)
     for changed in [[], *changes]:
         if isinstance(changed, tuple):
             rows, top, bottom = changed
@@ -82,9 +82,9 @@ def test_the_terminal_shows_each_screen(
         assert diff_frames(shown, wanted, options) == ""
 
 
-def test_rows_that_moved_are_scrolled_and_not_written_again() -> None:
+def test_moved_rows_are_scrolled_and_not_written_again() -> None:
     shown, wanted = Cells(WIDTH, HEIGHT), Cells(WIDTH, HEIGHT)
-    prose(wanted)
+    fill_with_text(wanted)
     diff_frames(shown, wanted, WriteOptions())
     wanted.scroll(2, 10, 2)
     for y in (8, 9):
@@ -104,7 +104,7 @@ def test_equal_neighbors_share_a_pen_and_only_its_change_is_written() -> None:
     assert written == f"\x1b[1H\x1b[{colors}mplain and so on\x1b[1m bold\x1b[m"
 
 
-def test_a_word_is_written_whole_to_a_screen_reader_and_a_letter_where_somebody_types() -> None:
+def test_screen_readers_get_whole_words_except_in_the_row_of_the_cursor() -> None:
     shown, wanted = Cells(WIDTH, 2, " "), Cells(WIDTH, 2, " ")
     for cells, word in ((shown, "it was idle"), (wanted, "it was idly")):
         for y in (0, 1):
@@ -125,7 +125,7 @@ def test_a_word_is_written_whole_to_a_screen_reader_and_a_letter_where_somebody_
         ({}, False),
     ],
 )
-def test_blanks_are_erased_where_that_gives_them_their_color(
+def test_blanks_are_erased_on_terminals_that_erase_with_the_background_color(
     environ: dict[str, str], erases: bool
 ) -> None:
     assert WriteOptions.from_environ(environ).erases is erases

@@ -1,5 +1,6 @@
-"""What terminals send, whole, torn, garbled or unasked: keys come in their order, nothing else is
-typed, and nothing raises.
+"""Parsing of terminal input that is whole, split, garbled or unsolicited.
+
+Keys keep their order, nothing else is typed, and nothing raises.
 """
 
 import sys
@@ -19,44 +20,44 @@ PASTE = "\x1b[200~{}\x1b[201~"
 DARK = "\x1b]11;rgb:1111/1515/1313\x1b\\"
 LIGHT = "\x1b]11;rgb:ff/fa/f0\x07"
 LONG = 10.0
-"""Seconds after which nothing is held any more."""
+"""Seconds after which no input is held back any more."""
 
 
-class Line:
-    """A terminal's line: what comes through it, with pauses, and what it is read as."""
+class TimedParser:
+    """A parser with a fake clock, and the messages that it has returned."""
 
     def __init__(self, *bound: str, is_console: bool = False, **lexer: float) -> None:
         self.now = 1000.0
         self.lexer = Lexer(clock=lambda: self.now, **lexer)
         self.parser = InputParser(self.lexer, bound.__contains__, is_console=is_console)
-        self.heard: list[Message] = []
+        self.received: list[Message] = []
 
-    def bring(self, *pieces: str | float) -> "Line":
-        """Text, and seconds that go by."""
+    def send(self, *pieces: str | float) -> "TimedParser":
+        """Feed text; a number lets that many seconds pass."""
         for piece in pieces:
             if isinstance(piece, str):
-                self.heard += self.parser.feed(piece)
+                self.received += self.parser.feed(piece)
             else:
                 self.now += piece
-                self.heard += self.parser.tick()
+                self.received += self.parser.tick()
         return self
 
     @property
     def keys(self) -> list[str]:
-        """Names of keys; letters, bursts and pastes as their text."""
+        """The names of the keys; letters, bursts and pastes as their text."""
         return [
             event.text
             if isinstance(event, events.Paste)
             else event.character
             if event.is_printable and event.character
             else event.key
-            for event in self.heard
+            for event in self.received
             if isinstance(event, events.Key | events.Paste)
         ]
 
 
-def read(*pieces: str | float) -> list[str]:
-    return Line().bring(*pieces, LONG).keys
+def read_keys(*pieces: str | float) -> list[str]:
+    return TimedParser().send(*pieces, LONG).keys
 
 
 # Keys --------------------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ def read(*pieces: str | float) -> list[str]:
     ],
 )
 def test_keys_are_known_in_each_form_that_terminals_send(sent, keys):
-    assert read(sent) == keys
+    assert read_keys(sent) == keys
 
 
 @pytest.mark.parametrize(
@@ -100,26 +101,26 @@ def test_keys_are_known_in_each_form_that_terminals_send(sent, keys):
         ("\x1b[<0;99999999999;1M", []),
     ],
 )
-def test_events_of_keys_and_numbers_that_are_none_end_nothing(sent, keys):
-    assert read("a", sent, "b") == ["a", *keys, "b"]
+def test_key_events_and_invalid_numbers_do_not_disturb_other_keys(sent, keys):
+    assert read_keys("a", sent, "b") == ["a", *keys, "b"]
 
 
-def test_keys_that_came_together_are_one_insertion_between_the_editing_keys():
-    assert read("60\x7f\x7f5") == ["60", "backspace", "backspace", "5"]
-    assert read("x" * 5000) == ["x" * 5000]
-    assert read("\x1b[97;;97u\x1b[32;;32u\x1b[98;;98u") == ["a b"]
-    assert read("full\u3000width and \U0001f468\u200d\U0001f469") == [
+def test_letters_of_one_read_are_one_insertion_between_editing_keys():
+    assert read_keys("60\x7f\x7f5") == ["60", "backspace", "backspace", "5"]
+    assert read_keys("x" * 5000) == ["x" * 5000]
+    assert read_keys("\x1b[97;;97u\x1b[32;;32u\x1b[98;;98u") == ["a b"]
+    assert read_keys("full\u3000width and \U0001f468\u200d\U0001f469") == [
         "full\u3000width and \U0001f468\u200d\U0001f469"
     ]
 
 
 def test_a_single_letter_has_its_name():
-    (event,) = Line().bring("?").heard
+    (event,) = TimedParser().send("?").received
     assert isinstance(event, events.Key)
     assert (event.key, event.character) == ("question_mark", "?")
 
 
-# Escape and what comes with it -------------------------------------------------------------------
+# Escape ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -136,13 +137,13 @@ def test_a_single_letter_has_its_name():
         ("\x1b\t", ["escape", "tab"]),
     ],
 )
-def test_escape_and_a_key_that_came_together_are_both_pressed(sent, keys):
-    assert read(sent) == keys
+def test_escape_and_a_key_of_one_read_are_both_pressed(sent, keys):
+    assert read_keys(sent) == keys
 
 
-def test_a_combination_with_alt_that_does_something_is_that_combination():
-    line = Line("alt+x", "alt+shift+x", "alt+right_square_bracket")
-    assert line.bring("\x1bx\x1bX\x1by\x1b]", LONG).keys == [
+def test_a_bound_combination_with_alt_is_that_combination():
+    line = TimedParser("alt+x", "alt+shift+x", "alt+right_square_bracket")
+    assert line.send("\x1bx\x1bX\x1by\x1b]", LONG).keys == [
         "alt+x",
         "alt+shift+x",
         "escape",
@@ -151,22 +152,22 @@ def test_a_combination_with_alt_that_does_something_is_that_combination():
     ]
 
 
-def test_escape_and_tab_go_back_on_the_console_alone():
-    assert Line(is_console=True).bring("\x1b\t").keys == ["shift+tab"]
+def test_escape_and_tab_are_shift_tab_on_the_console_only():
+    assert TimedParser(is_console=True).send("\x1b\t").keys == ["shift+tab"]
 
 
-def test_a_lone_escape_is_a_key_after_the_delay_of_the_line():
-    assert Line().bring("\x1b", 0.09).keys == []
-    assert Line().bring("\x1b", 0.1).keys == ["escape"]
-    assert Line(escape_delay=0.3).bring("\x1b", 0.25).keys == []
+def test_a_lone_escape_is_a_key_after_the_escape_delay():
+    assert TimedParser().send("\x1b", 0.09).keys == []
+    assert TimedParser().send("\x1b", 0.1).keys == ["escape"]
+    assert TimedParser(escape_delay=0.3).send("\x1b", 0.25).keys == []
 
 
-def test_where_escape_has_a_sequence_a_lone_one_waits_for_its_rest():
-    assert Line().bring("\x1b[97;;97u", "\x1b", 0.4, "[A", LONG).keys == ["a", "up"]
-    assert Line().bring("\x1b[97;;97u", "b", "\x1b", 0.1).keys == ["a", "b", "escape"]
+def test_where_escape_has_its_own_sequence_a_lone_one_waits_for_its_rest():
+    assert TimedParser().send("\x1b[97;;97u", "\x1b", 0.4, "[A", LONG).keys == ["a", "up"]
+    assert TimedParser().send("\x1b[97;;97u", "b", "\x1b", 0.1).keys == ["a", "b", "escape"]
 
 
-# Torn --------------------------------------------------------------------------------------------
+# Split sequences ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.09, 0.25])
@@ -183,35 +184,35 @@ def test_where_escape_has_a_sequence_a_lone_one_waits_for_its_rest():
         (DARK, []),
     ],
 )
-def test_a_sequence_is_the_same_wherever_a_slow_line_tears_it(sent, keys, pause):
+def test_a_sequence_may_be_split_anywhere(sent, keys, pause):
     for at in range(1, len(sent)):
-        line = Line(escape_delay=0.3).bring("a", sent[:at], pause, sent[at:], LONG)
-        assert line.bring("b").keys == ["a", *keys, "b"], at
+        line = TimedParser(escape_delay=0.3).send("a", sent[:at], pause, sent[at:], LONG)
+        assert line.send("b").keys == ["a", *keys, "b"], at
 
 
 @pytest.mark.parametrize("sent", ["\x1b[A", "\x1b[<35;40;20M", "\x1b[?1;2c", DARK, LIGHT])
-def test_what_follows_an_escape_that_came_too_early_is_not_typed(sent):
-    assert set(read(sent[0], 0.25, sent[1:])) <= {"escape", "up"}
+def test_the_late_rest_of_a_sequence_is_not_typed(sent):
+    assert set(read_keys(sent[0], 0.25, sent[1:])) <= {"escape", "up"}
 
 
-def test_words_behind_an_escape_are_typed():
-    assert read("\x1b", 0.2, "[x] done") == ["escape", "[x] done"]
-    assert read("\x1b", 0.2, "[A note]") == ["escape", "[A note]"]
+def test_text_after_an_escape_is_typed():
+    assert read_keys("\x1b", 0.2, "[x] done") == ["escape", "[x] done"]
+    assert read_keys("\x1b", 0.2, "[A note]") == ["escape", "[A note]"]
 
 
 @pytest.mark.parametrize("begun", ["\x1b[<35;4", "\x1b[1;5", "\x1b]11;rgb:11", "\x1bP>|xte"])
-def test_what_never_ends_is_dropped_after_a_while(begun):
-    assert read("a", begun, SEQUENCE_DELAY, "hello") == ["a", "hello"]
+def test_an_unfinished_sequence_is_dropped_after_a_while(begun):
+    assert read_keys("a", begun, SEQUENCE_DELAY, "hello") == ["a", "hello"]
 
 
-def test_what_never_ends_gives_way_to_the_next_key():
-    assert read("\x1b[<35;4", "hello") == ["hello"]
-    assert read("\x1b[1;5", "\x1b[A") == ["up"]
-    assert read("\x1b]11;rgb", "\x1b[A", "x") == ["up", "x"]
-    assert read("\x1b]11;rgb", "\r", "x") == ["enter", "x"]
+def test_an_unfinished_sequence_is_dropped_at_the_next_key():
+    assert read_keys("\x1b[<35;4", "hello") == ["hello"]
+    assert read_keys("\x1b[1;5", "\x1b[A") == ["up"]
+    assert read_keys("\x1b]11;rgb", "\x1b[A", "x") == ["up", "x"]
+    assert read_keys("\x1b]11;rgb", "\r", "x") == ["enter", "x"]
 
 
-# What the terminal answers -----------------------------------------------------------------------
+# Responses of the terminal -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -224,14 +225,14 @@ def test_what_never_ends_gives_way_to_the_next_key():
         "\x1b]lTitle\x1b\\", "\x1b]11;cornsilk\x07", "\x1b_Gi=1;OK\x1b\\", "\x1b[201~", "\x1b[M !!",
     ],
 )  # fmt: skip
-def test_what_a_terminal_answers_unasked_is_never_a_key(answer):
-    assert "".join(read(f"a{answer}b")) == "ab"
-    assert read("a", answer, "b") == ["a", "b"]
-    assert read("a", *answer, "b") == ["a", "b"]
+def test_an_unsolicited_response_is_never_a_key(answer):
+    assert "".join(read_keys(f"a{answer}b")) == "ab"
+    assert read_keys("a", answer, "b") == ["a", "b"]
+    assert read_keys("a", *answer, "b") == ["a", "b"]
 
 
-def test_a_string_may_come_in_pieces_seconds_apart():
-    assert read("a", "\x1b]52;c;aGVs", 1.5, "bG8", 1.5, "=\x07", "b") == ["a", "b"]
+def test_a_string_may_arrive_in_pieces_seconds_apart():
+    assert read_keys("a", "\x1b]52;c;aGVs", 1.5, "bG8", 1.5, "=\x07", "b") == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -244,24 +245,24 @@ def test_a_string_may_come_in_pieces_seconds_apart():
         ("\x1b]11;rgb:80/80/80\x07", False),
     ],
 )
-def test_an_answer_tells_whether_the_background_is_dark(answer, dark):
+def test_a_color_response_reports_whether_the_background_is_dark(answer, dark):
     for at in range(1, len(answer)):
-        (message,) = Line().bring(answer[:at], 0.05, answer[at:], LONG).heard
+        (message,) = TimedParser().send(answer[:at], 0.05, answer[at:], LONG).received
         assert isinstance(message, BackgroundReported)
         assert message.dark is dark
 
 
-def test_an_answer_among_keys_leaves_them_in_their_order():
-    line = Line().bring(f"ab{LIGHT}\x1b[A{DARK}c")
+def test_responses_among_keys_keep_their_order():
+    line = TimedParser().send(f"ab{LIGHT}\x1b[A{DARK}c")
     assert line.keys == ["ab", "up", "c"]
-    assert [type(message) for message in line.heard].count(BackgroundReported) == 2
+    assert [type(message) for message in line.received].count(BackgroundReported) == 2
 
 
-def test_reports_of_the_terminal_are_heard():
-    line = Line().bring(
+def test_reports_of_the_terminal_become_events():
+    line = TimedParser().send(
         "\x1b[?997;", "1n", "\x1b[I\x1b[O", "\x1b[?2026;2$y", "\x1b[48;40;120;800;1200t"
     )
-    assert [type(message) for message in line.heard] == [
+    assert [type(message) for message in line.received] == [
         ColorsChanged,
         events.AppFocus,
         events.AppBlur,
@@ -274,39 +275,41 @@ def test_reports_of_the_terminal_are_heard():
 
 
 @pytest.mark.parametrize("size", range(1, 12))
-def test_a_paste_comes_whole_in_whatever_pieces_it_is_sent(size):
+def test_a_paste_is_one_event_however_it_is_split(size):
     sent = "a" + PASTE.format("one\x1b[31m\r\n[201~ two") + "b" + PASTE.format("") + "\x1b[A"
     pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
-    assert read(*pieces) == ["a", "one\x1b[31m\r\n[201~ two", "b", "", "up"]
+    assert read_keys(*pieces) == ["a", "one\x1b[31m\r\n[201~ two", "b", "", "up"]
 
 
 def test_a_megabyte_is_one_paste():
     text = "0123456789abcde\n" * 65536
     sent = PASTE.format(text)
-    assert read(*(sent[at : at + 4096] for at in range(0, len(sent), 4096))) == [text]
+    assert read_keys(*(sent[at : at + 4096] for at in range(0, len(sent), 4096))) == [text]
 
 
-def test_a_paste_whose_end_was_lost_gives_way_to_a_key():
-    assert read("\x1b[200~one", PASTE_DELAY, " two", "\x1b[A", "\x1b[201~") == ["one two\x1b[A"]
-    assert read("\x1b[200~one", PASTE_DELAY, "\x1b[A") == ["one", "up"]
-    assert read("\x1b[200~one", PASTE_DELAY, "\x03") == ["one", "ctrl+c"]
-    assert read("\x1b[200~one", PASTE_DELAY, "\x1b[201~x") == ["one", "x"]
+def test_a_paste_without_an_end_is_ended_by_a_key():
+    assert read_keys("\x1b[200~one", PASTE_DELAY, " two", "\x1b[A", "\x1b[201~") == [
+        "one two\x1b[A"
+    ]
+    assert read_keys("\x1b[200~one", PASTE_DELAY, "\x1b[A") == ["one", "up"]
+    assert read_keys("\x1b[200~one", PASTE_DELAY, "\x03") == ["one", "ctrl+c"]
+    assert read_keys("\x1b[200~one", PASTE_DELAY, "\x1b[201~x") == ["one", "x"]
 
 
-def test_lines_that_came_together_were_pasted_and_do_not_send_themselves():
+def test_lines_of_one_read_are_a_paste_and_press_no_enter():
     lines = "".join(f"line {number}\r" for number in range(20))
-    assert read(lines) == [lines]
-    assert read(lines[:90], lines[90:], BURST_DELAY, "\r") == [lines[:90], lines[90:], "enter"]
-    assert read("one\ttwo\rthree\rfour") == ["one\ttwo\rthree\rfour"]
+    assert read_keys(lines) == [lines]
+    assert read_keys(lines[:90], lines[90:], BURST_DELAY, "\r") == [lines[:90], lines[90:], "enter"]
+    assert read_keys("one\ttwo\rthree\rfour") == ["one\ttwo\rthree\rfour"]
 
 
 def test_enter_among_a_few_keys_is_enter():
-    assert read("yes\r") == ["yes", "enter"]
-    assert read("one\rtwo\r") == ["one", "enter", "two", "enter"]
-    assert read("\r\r\r\r") == ["enter"] * 4
+    assert read_keys("yes\r") == ["yes", "enter"]
+    assert read_keys("one\rtwo\r") == ["one", "enter", "two", "enter"]
+    assert read_keys("\r\r\r\r") == ["enter"] * 4
 
 
-# Anything ----------------------------------------------------------------------------------------
+# Arbitrary input ---------------------------------------------------------------------------------
 
 BEGUN = ["\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b_", "\x1bO", "\x1b[<", "\x1b[M", "\x1b[200~"]
 NASTY = st.one_of(
@@ -319,37 +322,40 @@ NASTY = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(NASTY, st.sampled_from([0.0, 0.0, 0.05, 0.3, 1.0, 5.0]))))
-def test_nothing_that_a_line_brings_raises_or_is_held_for_ever(sent):
-    line = Line()
+def test_no_input_raises_or_is_held_back_forever(sent):
+    line = TimedParser()
     for piece, pause in sent:
-        line.bring(piece, pause)
-    line.bring("\x1b[201~", LONG, LONG, "\x1b\\", LONG)
-    line.heard.clear()
-    assert line.bring("hello").keys == ["hello"]
+        line.send(piece, pause)
+    line.send("\x1b[201~", LONG, LONG, "\x1b\\", LONG)
+    line.received.clear()
+    assert line.send("hello").keys == ["hello"]
 
 
-def _as_text(line: Line) -> str:
-    """What was typed. Whether a return is a key or part of a paste depends on how much came in one
-    piece; what could not be decoded is kept in a paste and is no key."""
+def _as_text(line: TimedParser) -> str:
+    """The typed text, in a form that does not depend on how the input was split.
+
+    A return is a key or part of a paste, depending on the size of a read. Bytes that cannot be
+    decoded are kept in a paste only.
+    """
     return "".join(line.keys).replace("enter", "\r").replace("\ufffd", "")
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(NASTY).map("".join), st.data())
-def test_pieces_that_follow_at_once_are_read_as_one(sent, data):
+def test_input_in_pieces_is_parsed_like_whole_input(sent, data):
     at = data.draw(st.integers(0, len(sent)))
-    end = ("\x1b[201~", LONG)  # of a paste that may have begun
-    pieces = [piece for piece in (sent[:at], sent[at:]) if piece]  # Nothing is the end of input.
-    whole, torn = Line().bring(sent, *end), Line().bring(*pieces, *end)
+    end = ("\x1b[201~", LONG)  # ends a paste that may have begun
+    pieces = [piece for piece in (sent[:at], sent[at:]) if piece]  # empty input ends it
+    whole, torn = TimedParser().send(sent, *end), TimedParser().send(*pieces, *end)
     assert _as_text(torn) == _as_text(whole)
 
 
 @pytest.mark.parametrize("begun", ["\x1b]", "\x1b]52;c;", "\x1bP1", "\x1b[", "\x1b[<", "\x1b["])
-def test_what_never_ends_takes_no_memory(begun):
-    line = Line().bring(begun)
+def test_an_unfinished_sequence_takes_no_memory(begun):
+    line = TimedParser().send(begun)
     tracemalloc.start()
     for _ in range(200):
-        line.bring("1" * 10_000)
+        line.send("1" * 10_000)
     grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert grown < 100_000
@@ -358,10 +364,10 @@ def test_what_never_ends_takes_no_memory(begun):
 
 @pytest.mark.parametrize("begun", ["\x1b[1", "\x1b", "a\r", "\x1b]1", "\x1b[200~", "\x1b[<1;1"])
 def test_the_cost_is_linear(begun):
-    """Of many steps that the reading takes, none is taken for what was read before."""
+    """Input that was parsed before is not parsed again."""
 
     def steps(times: int) -> int:
-        line, count = Line(), 0
+        line, count = TimedParser(), 0
 
         def trace(frame: FrameType, event: str, argument: object) -> object:
             nonlocal count

@@ -1,4 +1,4 @@
-"""How much is written to a line, as far away and as slow as it may be."""
+"""How much is written to connections of various latencies and rates."""
 
 from collections import deque
 
@@ -11,14 +11,14 @@ from tui.terminal.pacing import FIRST_ANSWER_TIMEOUT, STALL_TIMEOUT, STATUS_QUER
 STEP = 0.005
 
 
-class Line:
-    """A line with an answering terminal at its end, in a time of its own."""
+class SimulatedConnection:
+    """A simulated connection to a terminal, with its own clock."""
 
     def __init__(self, latency: float, rate: float, *, answers: bool = True) -> None:
         self.latency, self.rate, self.answers = latency, rate, answers
         self.now = 100.0
         self.delays: list[float] = []
-        """How old each frame was when all of it had arrived."""
+        """The age of each frame, in seconds, when all of it had arrived."""
         self.pacer = Pacer(lambda: True, sends_queries=True, clock=lambda: self.now)
         self._free_at = self.now
         self._answers: deque[float] = deque()
@@ -33,7 +33,7 @@ class Line:
             self._answers.append(arrived + self.latency)
 
     def pass_time(self, seconds: float, frame: int | None = None) -> int:
-        """Draw frames of this size as often as it is allowed; how many that were."""
+        """Draw frames of this size as often as allowed; return their number."""
         end, count = self.now + seconds, 0
         while self.now < end:
             self.now += STEP
@@ -49,8 +49,8 @@ class Line:
 @pytest.mark.parametrize(
     ("latency", "rate"), [(0.3, 10_000), (0.3, 2_000), (0.05, 50_000), (0.1, 500_000)]
 )
-def test_the_line_is_used_and_no_frame_waits_in_it(latency: float, rate: float) -> None:
-    line, size = Line(latency, rate), 400
+def test_the_connection_is_used_and_no_frame_queues_in_it(latency: float, rate: float) -> None:
+    line, size = SimulatedConnection(latency, rate), 400
     line.pass_time(5 * latency + 2, size)
     del line.delays[:]
     count = line.pass_time(20, size)
@@ -58,19 +58,19 @@ def test_the_line_is_used_and_no_frame_waits_in_it(latency: float, rate: float) 
     assert count * size >= 0.9 * min(20 * rate, 20 * size / STEP)
 
 
-def test_a_frame_is_cut_to_what_the_line_takes_while_nobody_waits() -> None:
-    line = Line(0.3, 2_000)
+def test_a_frame_is_limited_to_what_the_connection_takes_without_noticeable_delay() -> None:
+    line = SimulatedConnection(0.3, 2_000)
     assert line.pacer.limit is None
     line.pass_time(10, 400)
     assert line.pacer.limit is not None
     assert 250 <= line.pacer.limit <= 400
 
 
-def test_a_line_that_stands_still_gets_one_frame_and_the_next_when_it_is_back() -> None:
-    line = Line(0.1, 20_000)
+def test_a_stalled_connection_gets_one_frame_and_the_next_when_it_recovers() -> None:
+    line = SimulatedConnection(0.1, 20_000)
     line.pass_time(5, 400)
     rate, line.rate = line.rate, 0.001
-    assert line.pass_time(STALL_TIMEOUT - 5, 400) * 400 < rate  # until it is late
+    assert line.pass_time(STALL_TIMEOUT - 5, 400) * 400 < rate  # until the stall is noticed
     line.rate = rate
     line._free_at = line.now
     line._answers = deque([line.now] * len(line._answers))
@@ -79,17 +79,17 @@ def test_a_line_that_stands_still_gets_one_frame_and_the_next_when_it_is_back() 
 
 
 def test_a_terminal_that_never_answers_is_not_waited_for() -> None:
-    line = Line(0.1, 1e6, answers=False)
+    line = SimulatedConnection(0.1, 1e6, answers=False)
     assert line.pass_time(FIRST_ANSWER_TIMEOUT - 0.1, 400) == 1
     line.pass_time(0.2, 400)
     assert line.pacer.query == ""
     assert line.pass_time(1, 400) >= 0.99 / STEP
-    # It was only slow to answer: from then on it is asked.
+    # A late answer: from then on the terminal is queried.
     line.pacer.receive()
     assert line.pacer.query == STATUS_QUERY
 
 
-def test_nothing_is_written_on_what_the_kernel_has_not_taken() -> None:
+def test_nothing_is_written_until_the_kernel_has_taken_the_output() -> None:
     taken = [False]
     pacer = Pacer(lambda: taken[0], sends_queries=False)
     assert pacer.wait() > 0
@@ -100,7 +100,7 @@ def test_nothing_is_written_on_what_the_kernel_has_not_taken() -> None:
 
 
 @pytest.mark.parametrize("pieces", [["a\x1b[0nb"], ["a\x1b[", "0nb"], ["a\x1b[0", "nb"]])
-def test_the_answer_is_taken_out_of_the_input(pieces: list[str]) -> None:
+def test_the_status_response_is_removed_from_the_input(pieces: list[str]) -> None:
     parser = InputParser()
     a, answer, b = [message for piece in pieces for message in parser.feed(piece)]
     assert isinstance(answer, StatusReported)

@@ -1,4 +1,4 @@
-"""What the terminal shows is the screen as it is composed, whatever happened before."""
+"""The terminal shows the composed screen after any series of changes."""
 
 import random
 
@@ -8,17 +8,16 @@ from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
 from model.domain import events as e
-from model.domain.resources import Message
 from tests.terminal.emulator import Emulator
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import (
-    FakeClient,
+from tests.tui.builders import (
     a_message,
-    a_project,
-    a_session,
-    a_state,
-    a_worktree,
+    an_unfinished_answer,
+    content_delta,
+    message_started,
 )
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 from tui.terminal.cells import Cells
 from tui.terminal.frame_difference import WriteOptions
@@ -37,8 +36,8 @@ WORDS = ["and so on ", "日本語", "`code` ", "**bold** ", "\n\n", "\n- ", "a\u
 STEPS = 40
 
 
-class FarTerminal:
-    """Shows what a painter writes."""
+class EmulatedTerminal:
+    """An emulator that shows what a painter writes."""
 
     def __init__(self, size: tuple[int, int], options: WriteOptions) -> None:
         self.written = 0
@@ -47,7 +46,7 @@ class FarTerminal:
         self.resize(size)
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Take another size, with anything at all on the screen."""
+        """Change the size and fill the screen with garbage."""
         self._emulator = Emulator(*size, erases=self._options.erases)
         for y in range(size[1]):
             self._emulator.feed(f"\x1b[{y + 1}H\x1b[1;31;42m" + "#" * size[0] + "\x1b[m")
@@ -56,12 +55,12 @@ class FarTerminal:
         self.written += len(data)
         self._emulator.feed(data)
 
-    def is_right(self, app: SpinneyApp) -> bool:
-        """Whether each cell is that of the screen as it is put together from nothing."""
+    def matches_screen(self, app: SpinneyApp) -> bool:
+        """Whether each cell equals that of the screen composed from scratch."""
         visible_screen_stack.set(app._background_screens)
         compositor = app.screen._compositor
         if compositor.size != app.size:
-            return False  # it is still being laid out
+            return False  # the layout is not done
         strips = compositor.render_strips()
         cells = Cells(*app.size)
         for y, strip in enumerate(strips):
@@ -86,44 +85,40 @@ class FarTerminal:
         pytest.param(3, WriteOptions(whole_words=True), marks=pytest.mark.longer),
     ],
 )
-async def test_after_each_step_of_a_walk_every_cell_is_right(
+async def test_every_cell_is_right_after_each_random_step(
     start: Start, monkeypatch: pytest.MonkeyPatch, seed: int, options: WriteOptions
 ) -> None:
     dice = random.Random(seed)
-    terminal = FarTerminal(SIZES[0], options)
+    terminal = EmulatedTerminal(SIZES[0], options)
     monkeypatch.setattr(PaintedApp, "painter", terminal.painter)
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(message_count=30)))
+    client = a_client(message_count=30)
     client.messages["s1"] = [a_message(f"Message **{n}** 日本", id=f"m{n}") for n in range(30)]
     async with start(client, size=SIZES[0]) as (app, pilot):
         terminal.painter.is_synchronized = True
         await until(pilot, lambda: app.main.chat.transcript is not None)
-        stream(client)
+        start_answer(client)
         for _ in range(STEPS):
-            await step(dice, client, terminal, pilot)
-            await until(pilot, lambda: terminal.is_right(app))
+            await take_random_step(dice, client, terminal, pilot)
+            await until(pilot, lambda: terminal.matches_screen(app))
         assert terminal.written
 
 
-def stream(client: FakeClient) -> None:
-    """An answer begins."""
+def start_answer(client: FakeClient) -> None:
+    """Start an answer."""
     client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
-    answer = Message(
-        id="new", role="assistant", session_id="s1", timestamp=2.0, content=[], status="processing"
-    )
-    client.feed(e.MessageStarted(message_id="new", session_id="s1", message=answer))
+    client.feed(message_started(an_unfinished_answer("new")))
 
 
-async def step(
-    dice: random.Random, client: FakeClient, terminal: FarTerminal, pilot: "Pilot[None]"
+async def take_random_step(
+    dice: random.Random, client: FakeClient, terminal: EmulatedTerminal, pilot: "Pilot[None]"
 ) -> None:
-    """A few keys, a piece of the answer, or another size."""
+    """Press a few keys, stream a piece of the answer, or resize the terminal."""
     what = dice.random()
     if what < 0.6:
         await pilot.press(*dice.choices(KEYS, k=dice.randint(1, 4)))
     elif what < 0.9:
         text = "".join(dice.choices(WORDS, k=dice.randint(1, 40)))
-        said = e.ContentDelta(message_id="new", content=text, content_index=0, session_id="s1")
-        client.feed(said)
+        client.feed(content_delta("new", text))
     else:
         size = dice.choice(SIZES)
         terminal.resize(size)

@@ -1,12 +1,13 @@
-"""What reaches the terminal, whatever a widget was told to show."""
+"""No control character of a widget's text reaches the terminal."""
 
 import pytest
 from rich.segment import Segment
 from textual.color import Color
 from textual.widgets import Static
 
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import a_client
+from tests.tui.waiting import until
 from tui.terminal.sanitize import ControlCharFilter, escape_control_chars
 
 
@@ -21,18 +22,18 @@ from tui.terminal.sanitize import ControlCharFilter, escape_control_chars
         ("[/] list[int] · ▸ 漢字 é", "[/] list[int] · ▸ 漢字 é"),
     ],
 )
-def test_every_character_is_text_or_a_mark(foreign: str, shown: str) -> None:
+def test_control_characters_become_visible_marks(foreign: str, shown: str) -> None:
     assert escape_control_chars(foreign) == shown
 
 
-def test_a_row_that_can_be_printed_is_not_touched() -> None:
+def test_a_printable_row_is_not_changed() -> None:
     row = [Segment("plain "), Segment("· ünïcode")]
     assert all(
         a is b for a, b in zip(ControlCharFilter().apply(row, Color(0, 0, 0)), row, strict=True)
     )
 
 
-def test_marks_make_no_row_wider() -> None:
+def test_marks_do_not_widen_a_row() -> None:
     row = [Segment("\x1b[2J and more of it "), Segment("beside")]
     shown = ControlCharFilter().apply(row, Color(0, 0, 0))
     width = sum(segment.cell_length for segment in row)
@@ -40,8 +41,8 @@ def test_marks_make_no_row_wider() -> None:
     assert "".join(segment.text for segment in shown).startswith("␛[2J and")
 
 
-async def test_every_widget_is_behind_the_guard(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+async def test_the_text_of_every_widget_is_sanitized(start: Start) -> None:
+    client = a_client()
     async with start(client) as (app, pilot):
         app.main.chat.mount(Static("raw\x1b]0;x\x07text", markup=False))
         app.main.say("told\x9b31m", bad=True)
@@ -56,8 +57,8 @@ async def test_every_widget_is_behind_the_guard(start: Start) -> None:
         assert drawn().isprintable()
 
 
-async def test_after_a_terminal_was_too_small_the_keys_go_where_they_went(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+async def test_the_focus_is_restored_after_the_terminal_was_too_small(start: Start) -> None:
+    client = a_client()
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.focused is app.main.chat.composer)
         await pilot.resize_terminal(40, 10)

@@ -1,4 +1,4 @@
-"""The private names of Textual: each is there, and no other module touches one."""
+"""The private names of Textual: each exists, and no other module uses one."""
 
 import ast
 import importlib
@@ -20,12 +20,12 @@ from tests.program import ROOT
 from tui.terminal import textual_internals
 from tui.terminal.textual_internals import INTERNALS, Internal
 
-FENCE = Path(textual_internals.__file__)
-ROOMS = ("tui", "themes")
+INTERNALS_FILE = Path(textual_internals.__file__)
+PACKAGES = ("tui", "themes")
 LIBRARIES = ("textual", "rich")
 
 
-MADE = {
+GENERATED = {
     # What metaclasses write into every class; `_default_…` stands for a reactive's first value.
     "_abc_impl",
     "_computes", "_css_type_name", "_css_type_names", "_decorated_handlers", "_inherit_bindings",
@@ -33,12 +33,12 @@ MADE = {
 }  # fmt: skip
 
 
-async def an_instance(kind: type[Any]) -> Any:
-    """One as it is in a running application."""
+async def create_instance(kind: type[Any]) -> Any:
+    """An instance as in a running application."""
     app: App[None] = App()
     async with app.run_test():
-        made = {App: app, Screen: app.screen, Strip: Strip([])}
-        return made[kind] if kind in made else LinuxDriver(app)
+        instances = {App: app, Screen: app.screen, Strip: Strip([])}
+        return instances[kind] if kind in instances else LinuxDriver(app)
 
 
 @pytest.mark.parametrize("internal", INTERNALS, ids=lambda internal: internal.where)
@@ -46,7 +46,7 @@ async def test_textual_has_each_name_that_is_used(internal: Internal) -> None:
     module, _, path = internal.where.partition(":")
     gone = (
         f"Textual {textual.__version__} has no {internal.where} any more, which {internal.reason}. "
-        f"Find another way in {FENCE.name}, or bound Textual in pyproject.toml."
+        f"Find another way in {INTERNALS_FILE.name}, or bound Textual in pyproject.toml."
     )
     try:
         found: Any = importlib.import_module(module)
@@ -57,13 +57,14 @@ async def test_textual_has_each_name_that_is_used(internal: Internal) -> None:
         assert hasattr(found, kind), gone
         found = getattr(found, kind)
         if kind != name:
-            found = await an_instance(found)
+            found = await create_instance(found)
 
 
-def test_a_row_sets_all_that_a_strip_has() -> None:
-    told = {i.where.rpartition(".")[2] for i in INTERNALS if i.where.startswith("textual.strip:")}
-    assert set(Strip.__slots__) == told, (
-        f"A strip of Textual {textual.__version__} has other slots than {FENCE.name} sets in `Row`."
+def test_a_row_sets_every_slot_of_a_strip() -> None:
+    listed = {i.where.rpartition(".")[2] for i in INTERNALS if i.where.startswith("textual.strip:")}
+    assert set(Strip.__slots__) == listed, (
+        f"A strip of Textual {textual.__version__} has other slots than "
+        f"{INTERNALS_FILE.name} sets in `Row`."
     )
 
 
@@ -99,27 +100,27 @@ def private_names_of(library: str) -> set[str]:
     }
 
 
-def test_no_other_module_touches_a_private_name() -> None:
+def test_no_other_module_uses_a_private_name() -> None:
     theirs = set().union(*map(private_names_of, LIBRARIES))
     found = []
-    for file in (file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))):
+    for file in (file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py"))):
         tree = ast.parse(file.read_text())
-        ours = set(names_in(tree)) if file != FENCE else theirs
+        ours = set(names_in(tree)) if file != INTERNALS_FILE else theirs
         for node in ast.walk(tree):
             match node:
-                case ast.ImportFrom(module=str(module), names=names) if file != FENCE:
+                case ast.ImportFrom(module=str(module), names=names) if file != INTERNALS_FILE:
                     parts = [*module.split("."), *(name.name for name in names)]
-                    touched = parts[0] in LIBRARIES and any(map(is_private, parts))
+                    is_used = parts[0] in LIBRARIES and any(map(is_private, parts))
                 case ast.Attribute(attr=name):
-                    touched = is_private(name) and name in theirs and name not in ours
+                    is_used = is_private(name) and name in theirs and name not in ours
                 case _:
-                    touched = False
-            if touched:
+                    is_used = False
+            if is_used:
                 found.append(f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
     assert not found, "Private names of Textual or Rich:\n" + "\n".join(found)
 
 
-def test_none_is_overridden_by_accident() -> None:
+def test_no_private_name_is_overridden_by_accident() -> None:
     taken = []
     for info in pkgutil.walk_packages(tui.__path__, "tui."):
         for kind in vars(importlib.import_module(info.name)).values():
@@ -128,7 +129,9 @@ def test_none_is_overridden_by_accident() -> None:
             if kind.__module__ == textual_internals.__name__:
                 continue
             libraries = [b for b in kind.__mro__ if b.__module__.partition(".")[0] in LIBRARIES]
-            own = {n for n in vars(kind) if is_private(n) and not n.startswith("_default_")} - MADE
+            own = {
+                n for n in vars(kind) if is_private(n) and not n.startswith("_default_")
+            } - GENERATED
             taken += [
                 f"{info.name}.{kind.__qualname__}.{name} hides {base.__name__}.{name}"
                 for base in libraries

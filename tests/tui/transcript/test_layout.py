@@ -1,4 +1,4 @@
-"""Messages as rows: what each kind of block looks like, closed and open, and hostile text."""
+"""The layout of messages as rows: each kind of block, closed and open, and hostile text."""
 
 from typing import Any
 
@@ -30,19 +30,19 @@ from tui.transcript.layout import lay_out
 from tui.transcript.parts import LayoutInput, RenderContext
 from tui.transcript.streaming import GrowingText
 
-LOOK = RenderContext(80, DARK, root="/w/alpha")
+CONTEXT = RenderContext(80, DARK, root="/w/alpha")
 
 
-def rows(message: Message, look: RenderContext = LOOK, **shown: Any) -> list[str]:
-    return [strip.text.rstrip() for strip in lay_out(LayoutInput(message, look, **shown)).strips]
+def message_rows(message: Message, context: RenderContext = CONTEXT, **shown: Any) -> list[str]:
+    return [strip.text.rstrip() for strip in lay_out(LayoutInput(message, context, **shown)).strips]
 
 
 def body(
-    *blocks: Block, look: RenderContext = LOOK, is_running: bool = False, **shown: Any
+    *blocks: Block, context: RenderContext = CONTEXT, is_running: bool = False, **shown: Any
 ) -> list[str]:
-    """The rows below the header, without the empty one at the end."""
+    """The rows below the header, without the empty last one."""
     message = running("m", *blocks) if is_running else agent("m", *blocks)
-    return rows(message, look, **shown)[1:-1]
+    return message_rows(message, context, **shown)[1:-1]
 
 
 def tool(name: str, tool_id: str = "t", parent: str | None = None, **given: Any) -> ToolUseBlock:
@@ -84,7 +84,7 @@ def test_a_tool_runs_until_its_result_comes_and_may_fail() -> None:
     assert body(block) == ["   ▸ run  make"]
 
 
-def test_what_a_running_tool_prints_stands_under_it_and_goes_with_its_result() -> None:
+def test_the_output_of_a_running_tool_is_shown_until_its_result() -> None:
     lines = "\n".join(map(str, range(1, 31)))
     block = tool("Bash", command="make").model_copy(
         update={"output_so_far": f"{lines}\n", "running_for": 72}
@@ -104,7 +104,7 @@ def test_what_a_running_tool_prints_stands_under_it_and_goes_with_its_result() -
     assert body(block, result("ok"), is_running=True) == ["   ▸ run  make"]
 
 
-def test_an_open_tool_shows_what_went_in_and_what_came_out() -> None:
+def test_an_open_tool_shows_its_input_and_output() -> None:
     block = tool("Bash", command="make\nmake test", timeout=5)
     assert body(block, result("one\ntwo"), expansion_state={0: 1}) == [
         "   ▾ run  make …",
@@ -147,7 +147,7 @@ def test_a_failed_edit_is_closed_and_says_why_when_open() -> None:
     assert body(block, failed, expansion_state={0: 1})[-1] == "     │ The text was not found."
 
 
-def test_the_steps_of_a_sub_agent_stand_under_it_while_it_works() -> None:
+def test_the_steps_of_a_sub_agent_are_shown_while_it_works() -> None:
     blocks = [
         tool("Task", "p", description="Look around"),
         tool("Task", "q", description="Elsewhere"),
@@ -169,12 +169,12 @@ def test_the_steps_of_a_sub_agent_stand_under_it_while_it_works() -> None:
 
 
 @pytest.mark.parametrize("parent", ["t", "unknown", "later"])
-def test_a_tool_whose_parent_is_nowhere_before_it_stands_by_itself(parent: str) -> None:
+def test_a_tool_without_a_parent_before_it_is_shown_at_the_top_level(parent: str) -> None:
     shown = body(tool("Read", "t", parent, file_path="a"), tool("Read", "later", file_path="b"))
     assert shown == ["   ▸ read  a", "   ▸ read  b"]
 
 
-def test_a_result_without_its_tool_can_still_be_read() -> None:
+def test_a_result_without_its_tool_is_shown() -> None:
     assert body(result("one\ntwo", "earlier")) == ["   ▸ result  one …"]
     assert body(result("one\ntwo", "earlier"), expansion_state={0: 1}) == [
         "   ▾ result",
@@ -192,15 +192,15 @@ def test_a_result_without_its_tool_can_still_be_read() -> None:
         (None, "▸ thought"),
     ],
 )
-def test_thinking_is_one_row_that_says_how_long(seconds: float | None, row: str) -> None:
+def test_thinking_is_one_row_with_its_duration(seconds: float | None, row: str) -> None:
     assert body(ThinkingBlock(text="Hm.", seconds=seconds)) == [f"   {row}"]
 
 
-def test_thinking_that_goes_on_says_so() -> None:
+def test_unfinished_thinking_says_so() -> None:
     assert body(ThinkingBlock(text="Hm."), is_running=True) == ["   ◌ thinking …"]
 
 
-def test_a_plan_stands_in_a_box_that_says_what_became_of_it() -> None:
+def test_a_plan_is_shown_in_a_box_with_its_outcome() -> None:
     request = Request(id="r", kind="plan", message_id="m")
     plan = PlanBlock(text="1. read\n2. test")
     waiting = body(plan, request=request)
@@ -237,16 +237,16 @@ def test_a_question_shows_its_options_and_what_was_chosen() -> None:
 def test_files_pictures_and_blocks_of_newer_versions_are_named() -> None:
     assert body(ImageBlock(path="/w/alpha/x.png")) == ["   [image] x.png"]
     assert body(UnreadableBlock()) == ["   [unreadable] This part is damaged in the database."]
-    told, *left = body(UnreadableBlock(text="half a thought\nand more"))
-    assert told.startswith("   [unreadable] This part is damaged")
+    sentence, *left = body(UnreadableBlock(text="half a thought\nand more"))
+    assert sentence.startswith("   [unreadable] This part is damaged")
     assert left == ["     half a thought", "     and more"]
     assert body(UnknownBlock(type="hologram")) == ["   [hologram] this version cannot show it"]
-    assert rows(user("1", "See", files=["/w/alpha/a.py"]))[-2] == "   [file] a.py"
+    assert message_rows(user("1", "See", files=["/w/alpha/a.py"]))[-2] == "   [file] a.py"
 
 
 def test_an_error_says_what_happened_and_what_to_do() -> None:
     error = MessageError(error="The limit was reached.", error_type="rate_limit_error")
-    shown = rows(agent("m", TextBlock(text="Half"), error=error))
+    shown = message_rows(agent("m", TextBlock(text="Half"), error=error))
     assert shown[-3:] == [
         "   ✗ The limit was reached.",
         "     Wait a while, then send a message to continue.",
@@ -254,10 +254,10 @@ def test_an_error_says_what_happened_and_what_to_do() -> None:
     ]
 
 
-def test_an_error_that_says_itself_what_to_do_is_not_contradicted() -> None:
-    told = "The provider refused the key in KEY. Set a valid one and start Spinney again."
-    error = MessageError(error=told, error_type="authentication_error")
-    assert "Sign in" not in " ".join(rows(agent("m", TextBlock(text="Half"), error=error)))
+def test_an_error_with_its_own_advice_gets_no_other() -> None:
+    sentence = "The provider refused the key in KEY. Set a valid one and start Spinney again."
+    error = MessageError(error=sentence, error_type="authentication_error")
+    assert "Sign in" not in " ".join(message_rows(agent("m", TextBlock(text="Half"), error=error)))
 
 
 @pytest.mark.parametrize(
@@ -267,26 +267,28 @@ def test_an_error_that_says_itself_what_to_do_is_not_contradicted() -> None:
         ("interrupted", "interrupted: Spinney was quit. Send a message to continue."),
     ],
 )
-def test_an_answer_that_was_stopped_says_so(reason: str, words: str) -> None:
-    assert rows(agent("m", TextBlock(text="Half"), stop_reason=reason))[-2] == f"   ■ {words}"
+def test_a_stopped_answer_says_so(reason: str, words: str) -> None:
+    assert (
+        message_rows(agent("m", TextBlock(text="Half"), stop_reason=reason))[-2] == f"   ■ {words}"
+    )
 
 
-def test_a_plan_that_still_waits_is_not_called_interrupted() -> None:
+def test_a_waiting_plan_is_not_called_interrupted() -> None:
     plan = agent("m", PlanBlock(text="Weave"), stop_reason="interrupted")
-    assert "interrupted" not in " ".join(rows(plan))
+    assert "interrupted" not in " ".join(message_rows(plan))
 
 
-def test_emptied_blocks_leave_no_row() -> None:
+def test_empty_blocks_have_no_row() -> None:
     assert body(TextBlock(text=""), TextBlock(text="Hi")) == ["   Hi"]
 
 
-def test_plain_marks_are_used_where_they_are_asked_for() -> None:
-    look = RenderContext(80, get_palette("dark", "vitesse-black", ascii_glyphs=True))
+def test_ascii_glyphs_are_used_if_requested() -> None:
+    context = RenderContext(80, get_palette("dark", "vitesse-black", ascii_glyphs=True))
     shown = body(
         ThinkingBlock(text="x", seconds=1),
         PlanBlock(text="do"),
         tool("Read", file_path="a.py"),
-        look=look,
+        context=context,
     )
     assert "\n".join(shown).isascii()
 
@@ -318,9 +320,9 @@ def hostile_message() -> Message:
     )
 
 
-def test_hostile_text_is_drawn_as_it_is_and_no_control_byte_gets_through() -> None:
+def test_hostile_text_is_drawn_literally_without_control_characters() -> None:
     everything_open = dict.fromkeys(range(20), 2)
-    laid = lay_out(LayoutInput(hostile_message(), LOOK, expansion_state=everything_open))
+    laid = lay_out(LayoutInput(hostile_message(), CONTEXT, expansion_state=everything_open))
     text = "\n".join(strip.text for strip in laid.strips)
     assert "[@click=app.quit]x[/]" in text
     assert not any(
@@ -350,9 +352,9 @@ def test_no_row_is_wider_or_narrower_than_the_screen(width: int) -> None:
 
 def test_only_the_block_that_grew_is_laid_out_again() -> None:
     still = [ThinkingBlock(text="x", seconds=1), tool("Read", file_path="a")]
-    before = lay_out(LayoutInput(running("m", *still, TextBlock(text="a\n\nb\n\nc")), LOOK))
+    before = lay_out(LayoutInput(running("m", *still, TextBlock(text="a\n\nb\n\nc")), CONTEXT))
     grown = running("m", *still, TextBlock(text="a\n\nb\n\nc and more"))
-    after = lay_out(LayoutInput(grown, LOOK), before)
+    after = lay_out(LayoutInput(grown, CONTEXT), before)
     kept = {part.key for part in after.parts if any(part is other for other in before.parts)}
     assert kept == {0, 1}
     same = [new is was for new, was in zip(after.strips, before.strips, strict=True)]
@@ -371,7 +373,7 @@ PIECES = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(PIECES)
-def test_text_that_grew_has_the_rows_of_text_that_came_whole(pieces: list[str]) -> None:
+def test_streamed_text_has_the_rows_of_text_that_arrived_at_once(pieces: list[str]) -> None:
     growing, text = GrowingText(3), ""
     for piece in pieces:
         text += piece
@@ -381,7 +383,7 @@ def test_text_that_grew_has_the_rows_of_text_that_came_whole(pieces: list[str]) 
     assert [strip.text for strip in grown] == [strip.text for strip in whole]
 
 
-def test_a_text_that_is_replaced_is_drawn_anew() -> None:
+def test_a_replaced_text_is_drawn_again() -> None:
     growing = GrowingText(0)
     growing.rows("One\n\nTwo\n\nThree", 40, DARK)
     assert [strip.text.rstrip() for strip in growing.rows("Other", 40, DARK)] == ["Other"]

@@ -1,4 +1,4 @@
-"""Columns of rows: put away and brought back as they were, joined and growing."""
+"""Packed rows: reading them back, appending and concatenating."""
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -19,18 +19,18 @@ def a_row(number: int) -> Strip:
 ROWS = [a_row(number) for number in range(2 * CHUNK_ROWS + 7)]
 
 
-def test_rows_that_were_put_away_come_back_as_they_were() -> None:
+def test_packed_rows_equal_the_original_ones() -> None:
     packed = PackedRows()
     for at in range(0, len(ROWS), 100):
         packed += ROWS[at : at + 100]
     assert len(packed) == len(ROWS)
     assert list(packed) == ROWS
     assert [row.cell_length for row in packed] == [row.cell_length for row in ROWS]
-    assert packed[3] is not ROWS[3], "it was put away"
+    assert packed[3] is not ROWS[3], "it was packed"
     assert (packed[-1], packed[5:600:90]) == (ROWS[-1], ROWS[5:600:90])
 
 
-def test_what_was_joined_does_not_grow_with_its_columns() -> None:
+def test_concatenated_rows_do_not_grow_with_their_parts() -> None:
     packed = PackedRows()
     packed += ROWS[:5]
     joined = ConcatenatedRows((packed, [], ROWS[7:9]))

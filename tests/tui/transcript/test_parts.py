@@ -1,4 +1,4 @@
-"""The small parts that need no screen: terminal, clipboard, keys, marks, the mirror."""
+"""Parts that need no screen: capabilities, clipboard, keys, status icons and the mirror."""
 
 import asyncio
 import base64
@@ -16,8 +16,10 @@ from model.domain.findings import Finding
 from model.preferences.fields import preference_fields
 from model.preferences.schema import Preferences
 from tests.patience import PATIENCE
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.waiting import until
 from tui.draw.status_icons import StatusIcon, git_summary, list_needing_attention, session_icon
 from tui.keys import names, overrides
 from tui.screens import preferences_rows
@@ -102,12 +104,12 @@ def test_the_background_is_read_from_colorfgbg(colorfgbg: str, dark: bool) -> No
     assert Terminal.from_environ({"COLORFGBG": colorfgbg}).dark is dark
 
 
-def test_the_least_size_is_enough() -> None:
+def test_the_minimum_size_is_enough() -> None:
     assert size_problem(60, 15) is None
     assert "60×15" in (size_problem(59, 15) or "")
 
 
-def test_copied_text_goes_through_tmux_in_its_envelope() -> None:
+def test_copied_text_is_wrapped_for_tmux() -> None:
     plain = clipboard.copy_sequence("häł", Terminal())
     assert plain == f"\x1b]52;c;{base64.b64encode('häł'.encode()).decode()}\x07"
     wrapped = clipboard.copy_sequence("x", Terminal(tmux=True))
@@ -116,12 +118,12 @@ def test_copied_text_goes_through_tmux_in_its_envelope() -> None:
     assert wrapped.endswith("\x1b\\")
 
 
-def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
+def test_text_that_is_too_long_for_a_terminal_is_not_copied() -> None:
     assert clipboard.copy_sequence("x" * (clipboard.LIMIT + 1), Terminal()) is None
     assert clipboard.format_copied("a\nb") == "Copied 2 lines."
 
 
-def test_keys_read_as_people_write_them() -> None:
+def test_keys_are_formatted_for_reading() -> None:
     assert names.format_key("ctrl+space,ctrl+@") == "^space"
     assert names.format_key("shift+tab") == "⇧tab"
     assert names.format_keys("f2,ctrl+b") == "f2 or ctrl+b"
@@ -133,7 +135,7 @@ def test_a_key_given_to_two_actions_is_reported() -> None:
     assert "help" in sentence
 
 
-def test_each_state_of_a_session_has_its_mark() -> None:
+def test_each_state_of_a_session_has_its_icon() -> None:
     signs = [
         session_icon(a_session(status="waiting")).symbol,
         session_icon(a_session(status="failed")).symbol,
@@ -145,7 +147,7 @@ def test_each_state_of_a_session_has_its_mark() -> None:
     assert max(StatusIcon) is StatusIcon.NEEDS_YOU
 
 
-def test_who_waits_comes_before_who_failed_and_who_is_unread() -> None:
+def test_waiting_sessions_come_before_failed_and_unread_ones() -> None:
     state = a_state(
         a_project(),
         a_worktree(),
@@ -159,7 +161,7 @@ def test_who_waits_comes_before_who_failed_and_who_is_unread() -> None:
     assert [session.id for session in list_needing_attention(state)] == ["d", "c", "b", "a"]
 
 
-def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
+def test_git_counts_are_short_and_omit_zeros() -> None:
     assert git_summary(a_worktree()) == []
     worktree = a_worktree(
         cached_uncommitted_added=12,
@@ -173,7 +175,7 @@ def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "seen", "heard"),
+    ("status", "seen", "spoken"),
     [
         ("draft", "PR 7 draft ✓", "PR 7 draft checks success"),
         ("open", "PR 7 open ✓", "PR 7 open checks success"),
@@ -183,13 +185,13 @@ def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
         (None, "PR 7 ✓", "PR 7 checks success"),
     ],
 )
-def test_the_tree_says_where_a_pull_request_stands(
-    status: Any, seen: str, heard: str, monkeypatch: pytest.MonkeyPatch
+def test_the_tree_shows_the_status_of_a_pull_request(
+    status: Any, seen: str, spoken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worktree = a_worktree(pr_number=7, cached_pr_status=status, cached_check_status="success")
     assert git_summary(worktree) == [seen]
     monkeypatch.setattr(screen_reader, "is_enabled", lambda: True)
-    assert git_summary(worktree) == [heard]
+    assert git_summary(worktree) == [spoken]
 
 
 def test_numbers_and_times_are_short() -> None:
@@ -206,16 +208,16 @@ def test_numbers_and_times_are_short() -> None:
 
 
 async def changes_of(client: FakeClient, count: int) -> list[Change]:
-    """The first changes that a mirror hands on."""
+    """The first `count` changes that a mirror reports."""
     seen: list[Change] = []
     done = asyncio.Event()
 
-    def changed(change: Change) -> None:
+    def collect(change: Change) -> None:
         seen.append(change)
         if len(seen) == count:
             done.set()
 
-    task = asyncio.create_task(Mirror(client, 0.0, changed).run())
+    task = asyncio.create_task(Mirror(client, 0.0, collect).run())
     try:
         await asyncio.wait_for(done.wait(), PATIENCE)
     finally:
@@ -224,7 +226,7 @@ async def changes_of(client: FakeClient, count: int) -> list[Change]:
 
 
 async def test_the_mirror_names_what_changed() -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    client = a_client()
     client.feed(e.SessionUpdated(session_id="s1", updates={"name": "x"}))
     first, second = await changes_of(client, 2)
     assert first.loaded
@@ -234,13 +236,11 @@ async def test_the_mirror_names_what_changed() -> None:
     assert second.state.sessions["s1"].name == "x"
 
 
-async def test_text_that_took_long_to_draw_is_drawn_less_often(
+async def test_text_that_is_slow_to_draw_is_drawn_less_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        mirror, "TEXT_PAUSE_FACTOR", 1e9
-    )  # whatever a change takes, it is a long time
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    monkeypatch.setattr(mirror, "TEXT_PAUSE_FACTOR", 1e9)  # every change counts as slow
+    client = a_client()
     seen: list[Change] = []
     task = asyncio.create_task(Mirror(client, 0.0, seen.append).run())
     while not seen:
@@ -253,7 +253,7 @@ async def test_text_that_took_long_to_draw_is_drawn_less_often(
     task.cancel()
 
 
-async def test_the_mirror_asks_again_when_the_client_gives_up(
+async def test_the_mirror_retries_after_the_client_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(mirror, "RETRY_DELAY", 0.0)
@@ -274,7 +274,7 @@ async def test_the_mirror_asks_again_when_the_client_gives_up(
     assert loaded.loaded
 
 
-async def test_who_waits_for_a_state_hears_of_it() -> None:
+async def test_wait_for_returns_a_matching_state() -> None:
     client = FakeClient()
     follower = Mirror(client, 0.0, lambda change: None)
     task = asyncio.create_task(follower.run())
@@ -284,7 +284,7 @@ async def test_who_waits_for_a_state_hears_of_it() -> None:
     task.cancel()
 
 
-def test_a_worktree_whose_first_message_is_on_its_way_does_not_ask_for_one() -> None:
+def test_a_worktree_whose_first_message_is_being_sent_does_not_ask_for_one() -> None:
     state, place = a_state(a_project(), a_worktree()), Place("worktree", "w1")
     asks = next_step(state, place, key_of=str)
     sends = next_step(state, place, is_sending=True, key_of=str)
@@ -292,16 +292,16 @@ def test_a_worktree_whose_first_message_is_on_its_way_does_not_ask_for_one() -> 
     assert "Sending your first message" in sends.sentence and "Write below" not in sends.sentence
 
 
-def test_a_worktree_that_has_sessions_does_not_say_that_it_has_none() -> None:
+def test_a_worktree_with_sessions_asks_to_choose_one() -> None:
     state = a_state(a_project(), a_worktree(), a_session())
     step = next_step(state, Place("worktree", "w1"), key_of=str)
     assert "No sessions yet" not in step.sentence
     assert "Choose a session on the left, or describe a task" in step.sentence
 
 
-async def test_the_open_session_has_all_the_room_that_its_title_line_has(start: Start) -> None:
+async def test_the_title_of_the_open_session_uses_the_free_room(start: Start) -> None:
     title = "Find out why the parser drops the last row of a file without a newline"
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(name=title)))
+    client = a_client(name=title)
     async with start(client) as (app, pilot):
         tabs = app.main.query_one(SessionTabs)
         await until(pilot, lambda: title in tabs.text)
@@ -310,13 +310,13 @@ async def test_the_open_session_has_all_the_room_that_its_title_line_has(start: 
         assert title[:35] in tabs.text
 
 
-def test_what_is_cut_in_a_list_ends_with_an_ellipsis() -> None:
+def test_a_truncated_help_text_ends_with_an_ellipsis() -> None:
     field = next(field for field in preference_fields().values() if len(field.help) > 60)
     drawn = preferences_rows.row(field, Preferences(), BUILT_IN, 100).plain
     assert drawn.endswith("…") and len(drawn) <= 100
 
 
-def test_the_rest_of_a_remedy_stands_below_its_beginning() -> None:
+def test_a_wrapped_remedy_is_indented_below_its_first_line() -> None:
     remedy = "Only for pull requests: install GitHub's gh, then run: gh auth login, and try again"
     found = InstallationReport(
         Installation(version="1", log="", findings=[Finding("gh", None, "not found", remedy)]),

@@ -1,4 +1,4 @@
-"""A scroll bar that is drawn again only when its thumb moves."""
+"""The scroll bar is drawn again only when its thumb moves."""
 
 import pytest
 from textual.app import App, ComposeResult
@@ -9,7 +9,7 @@ from tui.transcript.scrollbar import update_scrollbar
 
 
 class BarApp(App[None]):
-    """A bar of 20 rows, within something that says how it looks."""
+    """A scroll bar of 20 rows in a container."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -27,7 +27,7 @@ async def test_it_is_drawn_when_the_thumb_moves(monkeypatch: pytest.MonkeyPatch)
         await pilot.pause()
         drawn: list[int] = []
         monkeypatch.setattr(bar, "refresh", lambda **_: drawn.append(1))
-        update_scrollbar(bar, 10_001, 9_981)  # a row came, and the end is followed
+        update_scrollbar(bar, 10_001, 9_981)  # a row was added, and the end is followed
         assert drawn == []
         assert bar.window_virtual_size == 10_001
         assert bar.position == 9_981

@@ -1,4 +1,4 @@
-"""The transcript as a person uses it: following, scrolling, folding, copying, at any length."""
+"""Using the transcript: following, scrolling, folding and copying, at any length."""
 
 import re
 import subprocess
@@ -18,17 +18,9 @@ from model.domain.resources import (
     ToolUseBlock,
     Usage,
 )
-from tests.tui.conftest import until
-from tests.tui.transcript_app import (
-    LIGHT,
-    TranscriptApp,
-    agent,
-    delta,
-    history_of,
-    running,
-    started,
-    user,
-)
+from tests.tui.builders import content_delta, message_started
+from tests.tui.transcript_app import LIGHT, TranscriptApp, agent, history_of, running, user
+from tests.tui.waiting import until
 from tui.store.history import History
 from tui.transcript.targets import Target
 from tui.transcript.widget import Transcript
@@ -36,8 +28,8 @@ from tui.transcript.widget import Transcript
 LARGE, SMALL = (120, 40), (80, 24)
 
 
-def many(count: int) -> list:
-    """Messages of differing heights."""
+def make_messages_of_many_heights(count: int) -> list:
+    """Messages of various heights."""
     return [
         user(f"m{n}", f"message {n}.")
         if n % 2
@@ -46,8 +38,8 @@ def many(count: int) -> list:
     ]
 
 
-def scrolling(count: int = 200) -> TranscriptApp:
-    return TranscriptApp(history_of(*many(count)))
+def long_transcript(count: int = 200) -> TranscriptApp:
+    return TranscriptApp(history_of(*make_messages_of_many_heights(count)))
 
 
 async def test_a_message_is_a_header_and_an_indented_body() -> None:
@@ -67,34 +59,34 @@ async def test_an_empty_session_says_what_to_do() -> None:
         assert "Write below what you want done" in app.text
 
 
-async def test_nothing_is_said_before_the_first_page_came() -> None:
-    app = TranscriptApp(History("s"))
+async def test_nothing_is_shown_before_the_first_page() -> None:
+    app = TranscriptApp(History("s1"))
     async with app.run_test(size=SMALL):
         assert app.text.strip() == ""
 
 
-async def test_a_streamed_answer_stays_in_sight() -> None:
-    app = scrolling()
+async def test_a_streamed_answer_stays_visible() -> None:
+    app = long_transcript()
     async with app.run_test(size=SMALL):
-        app.apply(started(running("new")))
+        app.apply(message_started(running("new")))
         assert app.rows[-2].strip() == "◌ working …"
         for number in range(60):
-            app.apply(delta("new", f"Line {number}\n\n"))
+            app.apply(content_delta("new", f"Line {number}\n\n"))
             assert f"Line {number}" in app.text
         assert app.transcript.is_following
 
 
-async def test_growing_lays_out_no_screen_and_draws_only_rows_that_changed() -> None:
+async def test_streaming_causes_no_screen_layout_and_draws_only_changed_rows() -> None:
     app = TranscriptApp(history_of(user("1", "Go")))
     async with app.run_test(size=LARGE) as pilot:
-        app.apply(started(running("2")), delta("2", "First paragraph.\n\nSecond"))
+        app.apply(message_started(running("2")), content_delta("2", "First paragraph.\n\nSecond"))
         await pilot.pause()
         app.watch_refreshes()
-        app.apply(delta("2", " grows"))
+        app.apply(content_delta("2", " grows"))
         rows = {region.y for regions, _ in app.refreshed for region in regions}
         assert rows == {app.row_of("Second grows")}
         for number in range(100):
-            app.apply(delta("2", f"\n\nparagraph {number}"))
+            app.apply(content_delta("2", f"\n\nparagraph {number}"))
             await pilot.pause()
         assert not any(layout for _, layout in app.refreshed)
         assert "paragraph 99" in app.text
@@ -106,38 +98,38 @@ async def test_deltas_of_folded_thinking_draw_nothing() -> None:
         await pilot.pause()
         app.watch_refreshes()
         app.apply(e.ContentDelta(message_id="1", content=" me see", content_index=0,
-                                 kind="thinking", session_id="s"))  # fmt: skip
+                                 kind="thinking", session_id="s1"))  # fmt: skip
         assert app.refreshed == []
 
 
-async def test_what_one_reads_stays_while_the_end_grows() -> None:
-    app = scrolling()
+async def test_the_visible_rows_stay_while_the_end_grows() -> None:
+    app = long_transcript()
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("pageup")
         before = app.rows[:-1]
         assert not app.transcript.is_following
         assert app.rows[-1].endswith("↓ end")
-        app.apply(started(running("new")), delta("new", "Hello\n\n" * 30))
+        app.apply(message_started(running("new")), content_delta("new", "Hello\n\n" * 30))
         assert app.rows[:-1] == before
         assert app.rows[-1].endswith("↓ new")
 
 
-async def test_nothing_is_laid_out_for_an_answer_out_of_sight() -> None:
-    app = scrolling()
+async def test_nothing_is_laid_out_for_a_hidden_answer() -> None:
+    app = long_transcript()
     async with app.run_test(size=SMALL) as pilot:
-        app.apply(started(running("new")))
+        app.apply(message_started(running("new")))
         await pilot.press("home")
         before = app.transcript.layouts
-        app.apply(*(delta("new", "more ") for _ in range(50)))
+        app.apply(*(content_delta("new", "more ") for _ in range(50)))
         assert app.transcript.layouts == before
 
 
 @pytest.mark.parametrize("way", ["end", "mouse", "wheel"])
 async def test_the_end_is_followed_again_once_it_is_reached(way: str) -> None:
-    app = scrolling()
+    app = long_transcript()
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("up", "up")
-        app.apply(started(running("new")), delta("new", "Hello"))
+        app.apply(message_started(running("new")), content_delta("new", "Hello"))
         assert "Hello" not in app.text
         if way == "end":
             await pilot.press("end")
@@ -150,8 +142,8 @@ async def test_the_end_is_followed_again_once_it_is_reached(way: str) -> None:
         assert "Hello" in app.text
 
 
-async def test_ten_thousand_messages_cost_what_is_in_sight() -> None:
-    app = scrolling(10_000)
+async def test_of_ten_thousand_messages_only_visible_ones_are_laid_out() -> None:
+    app = long_transcript(10_000)
     async with app.run_test(size=LARGE) as pilot:
         assert 0 < app.transcript.layouts <= 40
         assert "message 9999." in app.text
@@ -164,7 +156,7 @@ async def test_ten_thousand_messages_cost_what_is_in_sight() -> None:
 
 
 async def test_paging_up_and_down_shows_every_message_once_and_in_order() -> None:
-    app = scrolling(120)
+    app = long_transcript(120)
     async with app.run_test(size=SMALL) as pilot:
         seen: list[str] = []
         while "answer 0." not in app.text:
@@ -177,8 +169,8 @@ async def test_paging_up_and_down_shows_every_message_once_and_in_order() -> Non
         assert {f"{n}." for n in range(61, 120, 2)} <= set(seen)
 
 
-async def test_a_new_width_keeps_the_message_that_one_reads() -> None:
-    app = scrolling()
+async def test_a_new_width_keeps_the_visible_message() -> None:
+    app = long_transcript()
     async with app.run_test(size=LARGE) as pilot:
         for _ in range(6):
             await pilot.press("pageup")
@@ -193,7 +185,7 @@ async def test_a_new_width_keeps_the_message_that_one_reads() -> None:
 
 
 async def test_a_new_width_keeps_following() -> None:
-    app = scrolling()
+    app = long_transcript()
     async with app.run_test(size=LARGE) as pilot:
         await pilot.resize_terminal(60, 20)
         await until(pilot, lambda: app.transcript.size.height == 20)
@@ -215,8 +207,8 @@ async def test_a_panel_that_comes_and_goes_below_does_not_end_the_following(pane
             assert "message 29" in app.text
 
 
-async def test_older_messages_are_asked_for_once_and_come_without_a_jump() -> None:
-    messages = many(300)
+async def test_older_messages_are_requested_once_and_added_without_a_jump() -> None:
+    messages = make_messages_of_many_heights(300)
     app = TranscriptApp(history_of(*messages[200:], total=300))
     async with app.run_test(size=SMALL) as pilot:
         assert app.posted == []
@@ -275,7 +267,7 @@ async def test_the_cursor_opens_a_tool_then_all_of_its_output_then_closes_it() -
         assert app.rows[1] == "▌  ▸ run  pytest -q"
 
 
-async def test_the_cursor_copies_the_text_as_it_was_written_and_goes_to_files() -> None:
+async def test_the_cursor_copies_the_source_text_and_opens_files() -> None:
     app = TranscriptApp(
         history_of(
             agent(
@@ -298,8 +290,8 @@ async def test_the_cursor_copies_the_text_as_it_was_written_and_goes_to_files() 
         assert isinstance(app.posted[-1], Transcript.Typed)
 
 
-async def test_the_cursor_walks_over_all_parts_and_stays_in_sight() -> None:
-    app = scrolling(16)
+async def test_the_cursor_moves_over_all_parts_and_stays_visible() -> None:
+    app = long_transcript(16)
     async with app.run_test(size=SMALL) as pilot:
         for _ in range(31):
             await pilot.press("ctrl+up")
@@ -312,7 +304,7 @@ async def test_the_cursor_walks_over_all_parts_and_stays_in_sight() -> None:
 
 
 async def test_the_wheel_scrolls_three_rows_at_once() -> None:
-    app = scrolling()
+    app = long_transcript()
     async with app.run_test(size=SMALL) as pilot:
         before = app.rows
         for kind in (events.MouseScrollUp, events.MouseScrollUp, events.MouseScrollDown):
@@ -325,20 +317,20 @@ async def test_the_wheel_scrolls_three_rows_at_once() -> None:
         assert app.rows[3:-1] == before[:-4]
 
 
-async def test_what_was_streamed_is_on_the_terminal() -> None:
-    app = scrolling()
+async def test_streamed_text_is_on_the_screen_once() -> None:
+    app = long_transcript()
     async with app.run_test(size=SMALL) as pilot:
-        app.apply(started(running("new")))
+        app.apply(message_started(running("new")))
         for number in range(30):
-            app.apply(delta("new", f"painted{number} "))
+            app.apply(content_delta("new", f"painted{number} "))
             await pilot.pause()
         picture = app.export_screenshot()
         assert all(f"painted{number}" in picture for number in range(30))
         assert len(re.findall(r"painted7\b", picture)) == 1
 
 
-async def test_letters_are_typed_elsewhere() -> None:
-    app = scrolling(4)
+async def test_letters_are_posted_as_typed() -> None:
+    app = long_transcript(4)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("j", "G", "ä", "space")
         await until(pilot, lambda: len(app.posted) == 4)
@@ -347,7 +339,7 @@ async def test_letters_are_typed_elsewhere() -> None:
         ]
 
 
-async def test_a_clicked_link_is_wanted_and_folds_nothing() -> None:
+async def test_a_clicked_link_is_opened_and_folds_nothing() -> None:
     app = TranscriptApp(
         history_of(agent("1", TextBlock(text="See [this](https://example.com/a).")))
     )
@@ -381,7 +373,7 @@ async def test_the_cursor_offers_every_file_and_page_that_a_text_names() -> None
         assert named == ["lib/b.py:7", "https://example.com/x:8", "a.py:1"]
 
 
-async def test_a_long_message_of_a_person_is_folded_until_it_is_opened() -> None:
+async def test_a_long_user_message_is_folded_until_it_is_opened() -> None:
     text = "\n".join(f"line {number}" for number in range(5000))
     app = TranscriptApp(history_of(user("1", text), agent("2", TextBlock(text="Read."))))
     async with app.run_test(size=(60, 30)) as pilot:
@@ -394,7 +386,7 @@ async def test_a_long_message_of_a_person_is_folded_until_it_is_opened() -> None
         assert "line 4999" not in app.text
 
 
-async def test_selected_text_comes_without_margins_and_survives_older_and_newer_messages(
+async def test_selected_text_has_no_margins_and_survives_older_and_newer_messages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     messages = [user("1", "first"), user("2", "second"), user("3", "third line here")]
@@ -417,7 +409,9 @@ async def test_selected_text_comes_without_margins_and_survives_older_and_newer_
         app.screen.clear_selection()
         await pilot.pause()
         app.transcript.update_messages(3)
-        assert [message.id for message in app.history.messages] == ["3"], "now it may be forgotten"
+        assert [message.id for message in app.history.messages] == ["3"], (
+            "dropped without a selection"
+        )
 
 
 async def test_a_double_click_selects_the_word_and_a_third_the_row() -> None:
@@ -440,8 +434,8 @@ async def test_all_text_can_be_selected() -> None:
         assert found is not None and "first" in found[0]
 
 
-async def test_other_colours_change_no_row() -> None:
-    app = scrolling()
+async def test_other_colors_change_no_row() -> None:
+    app = long_transcript()
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("pageup")
         before = app.rows
@@ -450,7 +444,7 @@ async def test_other_colours_change_no_row() -> None:
 
 
 async def test_each_session_is_shown_where_it_was_left() -> None:
-    app = scrolling()
+    app = long_transcript()
     other = History("other")
     other.load(MessagePage(messages=[user("x", "elsewhere")], total=1))
     async with app.run_test(size=SMALL) as pilot:
@@ -463,7 +457,7 @@ async def test_each_session_is_shown_where_it_was_left() -> None:
         assert app.rows == before
 
 
-async def test_a_finished_answer_looks_as_if_it_had_come_at_once() -> None:
+async def test_a_streamed_answer_looks_like_one_that_arrived_at_once() -> None:
     text = "# Title\n\n- one\n- two\n\n```python\nx = 1\n```\n\nEnd."
     whole = TranscriptApp(history_of(agent("1", TextBlock(text=text))))
     grown = TranscriptApp(history_of(running("1")))
@@ -471,9 +465,9 @@ async def test_a_finished_answer_looks_as_if_it_had_come_at_once() -> None:
         expected = whole.rows
     async with grown.run_test(size=SMALL):
         for character in text:
-            grown.apply(delta("1", character))
+            grown.apply(content_delta("1", character))
         done = e.MessageCompleted(
-            message_id="1", session_id="s", stop_reason="end_turn", usage=Usage()
+            message_id="1", session_id="s1", stop_reason="end_turn", usage=Usage()
         )
         grown.apply(done)
         assert grown.rows == expected

@@ -1,11 +1,13 @@
-"""The tree's filter: letters narrow the rows and never act."""
+"""The filter of the tree: letters narrow the rows and do nothing else."""
 
 from textual import events
 from textual.pilot import Pilot
 
 from model.domain import events as e
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.waiting import until
 from tui.screens.add_project import AddProject
 from tui.screens.dialog import Confirm
 from tui.shell.app import SpinneyApp
@@ -13,7 +15,7 @@ from tui.store.places import Place
 from tui.tree.filter import Outline, find_occurrences
 
 
-def a_client() -> FakeClient:
+def client_with_tree() -> FakeClient:
     return FakeClient(
         a_state(
             a_project(),
@@ -29,15 +31,15 @@ def a_client() -> FakeClient:
     )
 
 
-async def into_the_tree(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+async def focus_tree(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     app.main.projects.focus()
     await until(pilot, lambda: app.main.projects.has_focus)
 
 
-async def test_letters_show_the_rows_that_hold_them_with_what_they_are_in(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
+async def test_letters_show_the_matching_rows_and_their_ancestors(start: Start) -> None:
+    async with start(client_with_tree()) as (app, pilot):
         tree = app.main.projects
-        await into_the_tree(app, pilot)
+        await focus_tree(app, pilot)
         await pilot.press(*"parser")
         assert tree.labels == [
             "alpha  main",
@@ -50,9 +52,9 @@ async def test_letters_show_the_rows_that_hold_them_with_what_they_are_in(start:
         assert "2 found" in str(tree.border_subtitle)
 
 
-async def test_what_a_found_row_holds_stays_with_it(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        await into_the_tree(app, pilot)
+async def test_the_descendants_of_a_match_are_shown(start: Start) -> None:
+    async with start(client_with_tree()) as (app, pilot):
+        await focus_tree(app, pilot)
         await pilot.press(*"BRAVE")
         assert app.main.projects.labels == [
             "alpha  main",
@@ -62,9 +64,9 @@ async def test_what_a_found_row_holds_stays_with_it(start: Start) -> None:
         ]
 
 
-async def test_enter_opens_the_first_row_found_and_shows_all_again(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        await into_the_tree(app, pilot)
+async def test_enter_opens_the_first_match_and_shows_all_rows_again(start: Start) -> None:
+    async with start(client_with_tree()) as (app, pilot):
+        await focus_tree(app, pilot)
         before = app.main.projects.labels
         await pilot.press(*"wipe")
         await pilot.pause()
@@ -75,36 +77,36 @@ async def test_enter_opens_the_first_row_found_and_shows_all_again(start: Start)
         await until(pilot, lambda: app.main.projects.place == Place("session", "s4"))
 
 
-async def test_enter_right_behind_the_last_letter_opens_what_was_found(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        await into_the_tree(app, pilot)
+async def test_enter_right_after_the_last_letter_opens_the_match(start: Start) -> None:
+    async with start(client_with_tree()) as (app, pilot):
+        await focus_tree(app, pilot)
         for key in (*"wipe", "enter"):
             app.post_message(events.Key(key, "\r" if key == "enter" else key))
         await until(pilot, lambda: app.main.place == Place("session", "s4"))
         assert app.main.projects.filter == ""
 
 
-async def test_escape_shows_all_again_as_it_was_folded_and_where_one_was(start: Start) -> None:
-    async with start(a_client(), size=(80, 24)) as (app, pilot):
+async def test_escape_restores_all_rows_their_folds_and_the_cursor(start: Start) -> None:
+    async with start(client_with_tree(), size=(80, 24)) as (app, pilot):
         tree = app.main.projects
         app.main.open_session("s2")
         await pilot.press("f2")
-        await into_the_tree(app, pilot)
+        await focus_tree(app, pilot)
         tree._rows[Place("worktree", "w3")].collapse()
         await pilot.press(*"wipe")
         assert tree.labels == ["beta  main", "grey-ox", "· [/] Wipe"]
         await pilot.press("escape")
         assert tree.filter == ""
         assert tree.display
-        assert len(tree.labels) == 8  # below a folded row there is none
+        assert len(tree.labels) == 8  # the child of the folded row is hidden
         assert not tree._rows[Place("worktree", "w3")].is_expanded
         await until(pilot, lambda: tree.place == Place("session", "s2"))
 
 
 async def test_backspace_edits_and_space_is_a_letter_once_something_is_typed(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
+    async with start(client_with_tree()) as (app, pilot):
         tree = app.main.projects
-        await into_the_tree(app, pilot)
+        await focus_tree(app, pilot)
         await pilot.press(*"the", "space", "s", "x", "backspace")
         assert tree.filter == "the s"
         assert tree.labels == ["alpha  main", "brave-otter", "· Rename the store"]
@@ -114,18 +116,18 @@ async def test_backspace_edits_and_space_is_a_letter_once_something_is_typed(sta
         assert str(tree.border_title) == "Projects"
 
 
-async def test_nothing_found_is_said(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        await into_the_tree(app, pilot)
+async def test_a_filter_without_matches_says_so(start: Start) -> None:
+    async with start(client_with_tree()) as (app, pilot):
+        await focus_tree(app, pilot)
         await pilot.press(*"zz", "enter")
         assert app.main.projects.labels == []
         assert "nothing found" in str(app.main.projects.border_subtitle)
 
 
-async def test_what_happens_while_one_filters_is_filtered_too(start: Start) -> None:
-    client = a_client()
+async def test_rows_added_while_filtering_are_filtered_too(start: Start) -> None:
+    client = client_with_tree()
     async with start(client) as (app, pilot):
-        await into_the_tree(app, pilot)
+        await focus_tree(app, pilot)
         await pilot.press(*"parser")
         new = (a_session(id="s5", name="Parser tests"), a_session(id="s6", name="Other"))
         client.feed(*(e.SessionCreated(session=session) for session in new))
@@ -134,9 +136,9 @@ async def test_what_happens_while_one_filters_is_filtered_too(start: Start) -> N
 
 
 async def test_no_letter_typed_in_the_tree_does_anything_else(start: Start) -> None:
-    client = a_client()
+    client = client_with_tree()
     async with start(client) as (app, pilot):
-        await into_the_tree(app, pilot)
+        await focus_tree(app, pilot)
         called = len(client.calls)
         await pilot.press(*"xanjkq!")
         await pilot.pause()
@@ -144,10 +146,10 @@ async def test_no_letter_typed_in_the_tree_does_anything_else(start: Start) -> N
         assert len(client.calls) == called
 
 
-async def test_delete_asks_before_it_removes_what_the_cursor_is_on(start: Start) -> None:
-    client = a_client()
+async def test_delete_asks_before_it_removes_the_selected_row(start: Start) -> None:
+    client = client_with_tree()
     async with start(client) as (app, pilot):
-        await into_the_tree(app, pilot)
+        await focus_tree(app, pilot)
         await pilot.press(*"calm")
         await pilot.pause()
         await pilot.press("delete")
@@ -156,17 +158,17 @@ async def test_delete_asks_before_it_removes_what_the_cursor_is_on(start: Start)
 
 
 async def test_f3_adds_a_project_from_anywhere(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
+    async with start(client_with_tree()) as (app, pilot):
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(app.screen, AddProject))
 
 
-async def test_the_mark_stands_where_the_text_is_in_the_name_as_it_is_written() -> None:
+async def test_occurrences_are_positions_in_the_original_name() -> None:
     assert list(find_occurrences("İ", "aİİb")) == [(1, 2), (2, 3)]
     assert list(find_occurrences(".", "a.b")) == [(1, 2)]
 
 
-async def test_matches_are_named_from_top_to_bottom() -> None:
+async def test_matches_are_listed_from_top_to_bottom() -> None:
     project, worktree, session = (
         Place("project", "p"),
         Place("worktree", "w"),
@@ -180,9 +182,9 @@ async def test_matches_are_named_from_top_to_bottom() -> None:
 
 
 async def test_escape_in_the_tree_goes_back_and_stops_no_run(start: Start) -> None:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(status="running")))
+    client = a_client(status="running")
     async with start(client) as (app, pilot):
-        await into_the_tree(app, pilot)
+        await focus_tree(app, pilot)
         await pilot.press("f", "escape", "escape")
         await until(pilot, lambda: app.main.chat.composer.has_focus)
         assert not client.called("stop_generation")

@@ -1,16 +1,18 @@
-"""The tree with thousands of rows, and what rows of worktrees say."""
+"""The tree with thousands of rows, and the texts of worktree rows."""
 
 from model.domain import events as e
 from model.domain.resources import Label
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient
+from tests.tui.waiting import until
 from tui.store.places import Place
 from tui.tree.index import MAX_FOUND
 from tui.tree.rows import Part, fit_parts
 
 
-def a_crowd() -> FakeClient:
-    """40 projects of five worktrees with five sessions each."""
+def many_projects() -> FakeClient:
+    """40 projects with five worktrees each, with five sessions each."""
     return FakeClient(
         a_state(
             *(a_project(id=f"p{n}", name=f"project {n}", added_at=n) for n in range(40)),
@@ -26,10 +28,10 @@ def a_crowd() -> FakeClient:
     )
 
 
-async def test_many_rows_begin_folded_and_only_those_in_reach_exist(start: Start) -> None:
-    async with start(a_crowd()) as (app, pilot):
+async def test_many_rows_start_folded_and_only_visible_ones_are_created(start: Start) -> None:
+    async with start(many_projects()) as (app, pilot):
         tree = app.main.projects
-        # One is unfolded: that of the session where the cursor begins.
+        # Only the project of the session at the cursor is unfolded.
         await until(pilot, lambda: len(tree.labels) == 50)
         assert len(tree._rows) == 51
 
@@ -37,7 +39,7 @@ async def test_many_rows_begin_folded_and_only_those_in_reach_exist(start: Start
 async def test_a_folded_project_shows_what_its_sessions_need_without_rows_for_them(
     start: Start,
 ) -> None:
-    client = a_crowd()
+    client = many_projects()
     async with start(client) as (app, pilot):
         tree = app.main.projects
         client.feed(e.SessionUpdated(session_id="s999", updates={"status": "waiting"}))
@@ -45,10 +47,10 @@ async def test_a_folded_project_shows_what_its_sessions_need_without_rows_for_th
         assert len(tree.labels) == 50
 
 
-async def test_unfolding_a_row_brings_its_children_and_folding_keeps_the_others(
+async def test_unfolding_a_row_adds_its_children(
     start: Start,
 ) -> None:
-    async with start(a_crowd()) as (app, pilot):
+    async with start(many_projects()) as (app, pilot):
         tree = app.main.projects
         tree.focus()
         await until(pilot, lambda: tree.place == Place("session", "s0"))
@@ -58,18 +60,18 @@ async def test_unfolding_a_row_brings_its_children_and_folding_keeps_the_others(
         await until(pilot, lambda: len(tree.labels) == 60)
 
 
-async def test_opening_a_session_unfolds_what_holds_it(start: Start) -> None:
-    async with start(a_crowd()) as (app, pilot):
+async def test_opening_a_session_unfolds_its_ancestors(start: Start) -> None:
+    async with start(many_projects()) as (app, pilot):
         tree = app.main.projects
         app.main.open_session("s777")
         await until(pilot, lambda: tree.place == Place("session", "s777"))
         assert "· session 777" in tree.labels
 
 
-async def test_a_filter_reaches_rows_that_are_folded_and_shows_only_the_first_of_very_many(
+async def test_a_filter_finds_folded_rows_and_shows_a_limited_number(
     start: Start,
 ) -> None:
-    async with start(a_crowd()) as (app, pilot):
+    async with start(many_projects()) as (app, pilot):
         tree = app.main.projects
         await until(pilot, lambda: tree.has_focus and tree.place == Place("session", "s0"))
         await pilot.press(*"session")
@@ -82,8 +84,8 @@ async def test_a_filter_reaches_rows_that_are_folded_and_shows_only_the_first_of
         await until(pilot, lambda: len(tree.labels) == 50)
 
 
-async def test_a_worktree_that_only_got_new_figures_moves_no_row(start: Start) -> None:
-    client = a_crowd()
+async def test_new_counts_of_a_worktree_move_no_row(start: Start) -> None:
+    client = many_projects()
     async with start(client) as (app, pilot):
         tree = app.main.projects
         app.main.open_session("s0")
@@ -95,7 +97,7 @@ async def test_a_worktree_that_only_got_new_figures_moves_no_row(start: Start) -
         assert tree._index is index
 
 
-async def test_rows_tell_what_becomes_of_worktrees_and_how_they_are_labelled(start: Start) -> None:
+async def test_rows_show_the_status_and_the_label_of_worktrees(start: Start) -> None:
     label = Label(name="urgent", color="#ff8800")
     client = FakeClient(
         a_state(
@@ -130,7 +132,7 @@ async def test_rows_tell_what_becomes_of_worktrees_and_how_they_are_labelled(sta
         assert "#ff8800" in colors
 
 
-def test_a_name_keeps_its_room_before_gits_counts() -> None:
+def test_a_name_takes_precedence_over_git_counts() -> None:
     parts: tuple[Part, ...] = (
         ("brave-otter-of-the-north", "text"),
         (" 1 conflict", "reason"),
@@ -147,6 +149,6 @@ def test_a_name_keeps_its_room_before_gits_counts() -> None:
     assert fit_parts(parts, 5)[:2] == parts[:2]
 
 
-def test_a_short_name_loses_no_counts_that_fit_beside_it() -> None:
+def test_counts_that_fit_beside_a_short_name_are_kept() -> None:
     parts: tuple[Part, ...] = (("ox", "text"), (" +4", "added"), (" ↑1", "count"))
     assert fit_parts(parts, 8) == parts

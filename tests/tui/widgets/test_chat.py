@@ -1,46 +1,41 @@
-"""Talking: what is written, what is sent, what a session asks and how it is answered."""
+"""The chat: writing and sending messages, and answering requests of a session."""
 
 from textual import events
 
 from model.domain import events as e
 from model.domain.resources import Message, Question, QuestionOption, Request, Session, TextBlock
-from tests.tui.conftest import Start, until
-from tests.tui.every_screen import text_of
-from tests.tui.fake_client import (
-    FakeClient,
-    a_message,
-    a_project,
-    a_session,
-    a_state,
-    a_worktree,
-)
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications, screen_lines
+from tests.tui.waiting import until
 
 
-def a_client(**session: object) -> FakeClient:
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
+def client_with_earlier_message(**session: object) -> FakeClient:
+    client = a_client(**session)
     client.messages["s1"] = [a_message("an earlier word")]
     return client
 
 
-async def test_the_only_session_is_open_at_the_start_and_its_messages_are_read(
+async def test_the_only_session_is_opened_at_the_start_and_its_messages_are_loaded(
     start: Start,
 ) -> None:
-    client = a_client()
+    client = client_with_earlier_message()
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.chat.transcript is not None)
         assert app.main.session is not None
         assert client.called("get_messages")[0]["session_id"] == "s1"
 
 
-async def test_an_empty_session_of_the_demo_says_what_it_can_show(start: Start) -> None:
-    client = a_client(backend="demo")
+async def test_an_empty_demo_session_mentions_its_help_command(start: Start) -> None:
+    client = client_with_earlier_message(backend="demo")
     client.messages.clear()
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: any("/demo help" in line for line in text_of(app)))
+        await until(pilot, lambda: any("/demo help" in line for line in screen_lines(app)))
 
 
-async def test_enter_sends_what_was_written_and_empties_the_box(start: Start) -> None:
-    client = a_client()
+async def test_enter_sends_the_message_and_clears_the_box(start: Start) -> None:
+    client = client_with_earlier_message()
     async with start(client) as (app, pilot):
         await pilot.press(*"hello", "enter")
         await until(pilot, lambda: client.called("send_chat_message"))
@@ -49,7 +44,7 @@ async def test_enter_sends_what_was_written_and_empties_the_box(start: Start) ->
 
 
 async def test_the_new_line_keys_and_a_trailing_backslash_break_the_line(start: Start) -> None:
-    client = a_client()
+    client = client_with_earlier_message()
     async with start(client) as (_, pilot):
         await pilot.press("a", "ctrl+j", "b", "alt+enter", "c", "shift+enter", "d", "\\", "enter")
         await pilot.press("e", "enter")
@@ -57,8 +52,8 @@ async def test_the_new_line_keys_and_a_trailing_backslash_break_the_line(start: 
         assert client.called("send_chat_message")[0]["message"] == "a\nb\nc\nd\ne"
 
 
-async def test_what_is_typed_right_after_enter_is_not_lost(start: Start) -> None:
-    client = a_client()
+async def test_text_typed_right_after_enter_is_kept(start: Start) -> None:
+    client = client_with_earlier_message()
     async with start(client) as (app, pilot):
         composer = app.main.chat.composer
         for key, character in (("a", "a"), ("enter", "\r"), ("b", "b")):
@@ -68,25 +63,25 @@ async def test_what_is_typed_right_after_enter_is_not_lost(start: Start) -> None
         assert composer.text == "b"
 
 
-async def test_nothing_is_sent_when_nothing_was_written(start: Start) -> None:
-    client = a_client()
+async def test_an_empty_message_is_not_sent(start: Start) -> None:
+    client = client_with_earlier_message()
     async with start(client) as (_, pilot):
         await pilot.press("enter", "space", "enter")
         await pilot.pause()
         assert not client.called("send_chat_message")
 
 
-async def test_a_message_that_could_not_be_sent_comes_back_with_the_reason(start: Start) -> None:
-    client = a_client()
+async def test_an_unsent_message_returns_to_the_box_with_the_error(start: Start) -> None:
+    client = client_with_earlier_message()
     client.refuse("send_chat_message", "The agent [/] is gone.")
     async with start(client) as (app, pilot):
         await pilot.press(*"precious", "enter")
         await until(pilot, lambda: app.main.chat.composer.text == "precious")
-        assert [n.message for n in app._notifications] == ["The agent [/] is gone."]
+        assert notifications(app) == ["The agent [/] is gone."]
 
 
 async def test_a_long_paste_is_folded_to_a_chip_and_sent_in_full(start: Start) -> None:
-    client = a_client()
+    client = client_with_earlier_message()
     text = "\n".join(f"line {number}" for number in range(240))
     async with start(client) as (app, pilot):
         composer = app.main.chat.composer
@@ -98,8 +93,8 @@ async def test_a_long_paste_is_folded_to_a_chip_and_sent_in_full(start: Start) -
         assert client.called("send_chat_message")[0]["message"] == text + "!"
 
 
-async def test_backspace_takes_a_whole_chip_away(start: Start) -> None:
-    client = a_client()
+async def test_backspace_deletes_a_whole_chip(start: Start) -> None:
+    client = client_with_earlier_message()
     async with start(client) as (app, pilot):
         composer = app.main.chat.composer
         composer.post_message(events.Paste("word " * 2000))
@@ -108,8 +103,8 @@ async def test_backspace_takes_a_whole_chip_away(start: Start) -> None:
         assert composer.text == ""
 
 
-async def test_two_pastes_of_one_size_are_told_apart(start: Start) -> None:
-    client = a_client()
+async def test_two_pastes_of_the_same_size_are_distinguished(start: Start) -> None:
+    client = client_with_earlier_message()
     async with start(client) as (app, pilot):
         composer = app.main.chat.composer
         for letter in "ab":
@@ -121,10 +116,10 @@ async def test_two_pastes_of_one_size_are_told_apart(start: Start) -> None:
         assert sent == "a\n" * 30 + "b\n" * 30
 
 
-async def test_up_at_the_top_brings_earlier_messages_and_down_the_draft_again(
+async def test_up_recalls_sent_messages_and_down_returns_to_the_draft(
     start: Start,
 ) -> None:
-    client = a_client()
+    client = client_with_earlier_message()
     async with start(client) as (app, pilot):
         await pilot.press(*"one", "enter", *"two", "enter", *"draft", "up")
         assert app.main.chat.composer.text == "two"
@@ -149,8 +144,8 @@ async def test_each_session_keeps_its_draft(start: Start) -> None:
         assert app.main.chat.composer.text == "first"
 
 
-async def test_behind_a_run_the_box_says_that_enter_queues(start: Start) -> None:
-    client = a_client(status="running")
+async def test_during_a_run_the_box_says_that_enter_queues(start: Start) -> None:
+    client = client_with_earlier_message(status="running")
     async with start(client) as (app, pilot):
         assert "Queue a message" in str(app.main.chat.composer.placeholder)
         client.feed(e.MessageQueued(session_id="s1", message=a_message("later"), status="sent"))
@@ -158,22 +153,22 @@ async def test_behind_a_run_the_box_says_that_enter_queues(start: Start) -> None
 
 
 async def test_escape_stops_the_run(start: Start) -> None:
-    client = a_client(status="running")
+    client = client_with_earlier_message(status="running")
     async with start(client) as (_, pilot):
         await pilot.press("escape")
         await until(pilot, lambda: client.called("stop_generation"))
 
 
 async def test_escape_does_nothing_to_an_idle_session(start: Start) -> None:
-    client = a_client()
+    client = client_with_earlier_message()
     async with start(client) as (_, pilot):
         await pilot.press("escape")
         await pilot.pause()
         assert not client.called("stop_generation")
 
 
-async def test_shift_tab_goes_from_plan_to_build_to_yolo_however_fast(start: Start) -> None:
-    client = a_client()
+async def test_shift_tab_cycles_plan_build_and_yolo_however_fast(start: Start) -> None:
+    client = client_with_earlier_message()
     async with start(client) as (_, pilot):
         await pilot.press("shift+tab", "shift+tab", "shift+tab")
         await until(pilot, lambda: len(client.called("update_session")) == 3)
@@ -181,19 +176,19 @@ async def test_shift_tab_goes_from_plan_to_build_to_yolo_however_fast(start: Sta
         assert modes == ["build", "yolo", "plan"]
 
 
-async def test_a_mode_that_does_not_hold_yet_says_from_when_it_does(start: Start) -> None:
-    client = a_client(status="running", execution_mode="yolo")
+async def test_a_mode_changed_during_a_turn_says_when_it_takes_effect(start: Start) -> None:
+    client = client_with_earlier_message(status="running", execution_mode="yolo")
     words = "plan from the next turn on, yolo now"
     async with start(client) as (app, pilot):
         changed = {"execution_mode": "plan", "turn_mode": "yolo"}
         client.feed(e.SessionUpdated(session_id="s1", updates=changed))
-        await until(pilot, lambda: any(words in line for line in text_of(app)))
+        await until(pilot, lambda: any(words in line for line in screen_lines(app)))
         client.feed(e.SessionUpdated(session_id="s1", updates={"turn_mode": None}))
-        await until(pilot, lambda: not any("from the next" in line for line in text_of(app)))
+        await until(pilot, lambda: not any("from the next" in line for line in screen_lines(app)))
 
 
 async def test_streamed_text_reaches_the_open_conversation(start: Start) -> None:
-    client = a_client(status="running")
+    client = client_with_earlier_message(status="running")
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.chat.transcript is not None)
         answer = Message(id="a1", role="assistant", session_id="s1", timestamp=2.0)
@@ -207,17 +202,17 @@ async def test_streamed_text_reaches_the_open_conversation(start: Start) -> None
         await until(pilot, lambda: histories.get("s1")[-1].text == "Hello there")  # type: ignore
 
 
-async def test_what_happens_while_a_page_is_read_is_not_lost(start: Start) -> None:
-    client = a_client()
+async def test_events_that_arrive_while_a_page_is_loaded_are_kept(start: Start) -> None:
+    client = client_with_earlier_message()
     page = client.answers["get_messages"]
 
-    def read_and_go_on(given: dict[str, object]) -> object:
+    def read_then_feed(given: dict[str, object]) -> object:
         found = page(given)  # type: ignore[arg-type]
         message = a_message("meanwhile")
         client.feed(e.MessageQueued(session_id="s1", message=message, status="processing"))
         return found
 
-    client.answers["get_messages"] = read_and_go_on
+    client.answers["get_messages"] = read_then_feed
     async with start(client) as (app, pilot):
         assert app.main.is_connected
         histories = app.main.mirror.histories
@@ -225,7 +220,7 @@ async def test_what_happens_while_a_page_is_read_is_not_lost(start: Start) -> No
         assert [m.text for m in histories.get("s1").messages] == ["an earlier word", "meanwhile"]  # type: ignore
 
 
-# What a session asks ------------------------------------------------------------------------------
+# Requests -----------------------------------------------------------------------------------------
 
 
 def a_plan() -> dict[str, object]:
@@ -233,8 +228,8 @@ def a_plan() -> dict[str, object]:
     return {"status": "waiting", "waiting_for": "plan", "request": request}
 
 
-async def test_enter_on_an_empty_box_takes_the_marked_choice_of_a_plan(start: Start) -> None:
-    client = a_client(**a_plan())
+async def test_enter_on_an_empty_box_confirms_the_selected_choice_of_a_plan(start: Start) -> None:
+    client = client_with_earlier_message(**a_plan())
     async with start(client) as (_, pilot):
         await pilot.press("enter")
         await until(pilot, lambda: client.called("approve_plan"))
@@ -243,8 +238,8 @@ async def test_enter_on_an_empty_box_takes_the_marked_choice_of_a_plan(start: St
         ]
 
 
-async def test_a_plan_goes_on_in_a_fresh_session_which_is_opened(start: Start) -> None:
-    client = a_client(**a_plan())
+async def test_a_plan_continues_in_a_fresh_session_which_is_opened(start: Start) -> None:
+    client = client_with_earlier_message(**a_plan())
     fresh = client.state.sessions["s1"].model_copy(update={"id": "s9", "status": "running"})
 
     def approve(given: dict[str, object]) -> Session:
@@ -258,13 +253,13 @@ async def test_a_plan_goes_on_in_a_fresh_session_which_is_opened(start: Start) -
         assert client.called("approve_plan") == [
             {"session_id": "s1", "mode": "build", "fresh": True, "request_id": "r1"}
         ]
-        # The one with the plan is gone from the tree.
+        # The session with the plan was archived.
         [notice] = app._notifications
         assert notice.message == "'Fix the parser' was archived. f8 restores it."
 
 
 async def test_a_plan_can_be_edited_before_it_is_built(start: Start) -> None:
-    client = a_client(**a_plan())
+    client = client_with_earlier_message(**a_plan())
     async with start(client) as (app, pilot):
         await pilot.press("tab", "e")
         await until(pilot, lambda: app.screen is not app.main)
@@ -293,7 +288,7 @@ def some_questions() -> dict[str, object]:
 
 
 async def test_several_questions_are_answered_one_after_the_other(start: Start) -> None:
-    client = a_client(**some_questions())
+    client = client_with_earlier_message(**some_questions())
     async with start(client) as (_, pilot):
         await pilot.press("down", "enter", "enter", "down", "enter", "down", "enter")
         await pilot.press(*"because", "enter")
@@ -306,8 +301,8 @@ async def test_several_questions_are_answered_one_after_the_other(start: Start) 
         assert not client.called("send_chat_message")
 
 
-async def test_what_happened_while_one_was_away_stands_over_the_message_box(start: Start) -> None:
-    client = a_client(recap="Two tests [b]fail[/].")
+async def test_the_recap_is_shown_above_the_message_box(start: Start) -> None:
+    client = client_with_earlier_message(recap="Two tests [b]fail[/].")
     async with start(client) as (app, pilot):
         recap = app.main.chat.query_one("#recap")
         await until(pilot, lambda: recap.display)
@@ -316,13 +311,13 @@ async def test_what_happened_while_one_was_away_stands_over_the_message_box(star
         await until(pilot, lambda: not recap.display)
 
 
-async def test_a_session_that_is_looked_at_is_marked_as_read_once(start: Start) -> None:
-    client = a_client(unread=True)
+async def test_the_open_session_is_marked_as_read(start: Start) -> None:
+    client = client_with_earlier_message(unread=True)
     async with start(client) as (_, pilot):
         await until(pilot, lambda: client.called("mark_session_read"))
 
 
-async def test_in_a_worktree_without_a_session_the_first_message_begins_one(
+async def test_in_a_worktree_without_a_session_the_first_message_creates_one(
     start: Start,
 ) -> None:
     client = FakeClient(a_state(a_project(), a_worktree()))
@@ -343,7 +338,7 @@ async def test_in_a_worktree_without_a_session_the_first_message_begins_one(
 
 
 async def test_an_empty_message_with_only_text_blocks_is_shown(start: Start) -> None:
-    client = a_client()
+    client = client_with_earlier_message()
     client.messages["s1"].append(
         Message(id="x", role="assistant", timestamp=1.0, content=[TextBlock(text="\x1b[31m[/]")])
     )

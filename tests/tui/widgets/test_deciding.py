@@ -1,4 +1,4 @@
-"""Decisions: what is typed never makes one and is never lost; a marked choice and an enter do."""
+"""Answering requests: a selected choice and enter do; typed text does not, and is never lost."""
 
 import asyncio
 from typing import Any
@@ -10,9 +10,11 @@ from textual.widgets import Static
 
 from model.domain import events as e
 from model.domain.resources import Question, QuestionOption, Request, ToolUseBlock
-from tests.tui.conftest import Start, until
-from tests.tui.every_screen import text_of
-from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications, screen_lines
+from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.request_panel import RequestPanel
@@ -38,25 +40,25 @@ QUESTION = Request(
 DECISIONS = ("approve_plan", "answer_permission", "answer_question", "stop_generation")
 
 
-def asking(request: Request | None, **more: Any) -> dict[str, Any]:
+def request_fields(request: Request | None, **more: Any) -> dict[str, Any]:
     kind = request.kind if request is not None else None
     status = "waiting" if request is not None else "running"
     return {"status": status, "waiting_for": kind, "request": request, **more}
 
 
-def a_client(request: Request | None) -> FakeClient:
-    return FakeClient(a_state(a_project(), a_worktree(), a_session(**asking(request))))
+def client_with_request(request: Request | None) -> FakeClient:
+    return a_client(**request_fields(request))
 
 
 def feed(client: FakeClient, request: Request | None, **more: Any) -> None:
-    """The session asks this now."""
-    session = client.state.sessions["s1"].model_copy(update=asking(request, **more))
+    """Set the current request of the session."""
+    session = client.state.sessions["s1"].model_copy(update=request_fields(request, **more))
     names = {"status", "waiting_for", "request", *more}
     updates = session.model_dump(mode="json", include=names)
     client.feed(e.SessionUpdated(session_id="s1", updates=updates))
 
 
-def decided(client: FakeClient) -> list[str]:
+def sent_decisions(client: FakeClient) -> list[str]:
     return [name for name, _ in client.calls if name in DECISIONS]
 
 
@@ -65,12 +67,8 @@ def panel_text(app: SpinneyApp) -> str:
     return "\n".join(str(part.render()) for part in parts if part.display)
 
 
-def said(app: SpinneyApp) -> list[str]:
-    return [notification.message for notification in app._notifications]
-
-
-class Clock:
-    """A clock that goes on when the test says so."""
+class PanelClock:
+    """A clock that the test advances."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
@@ -79,11 +77,11 @@ class Clock:
         monkeypatch.setattr(RequestPanel, "clock", lambda: self.now)
 
 
-async def settled(app: SpinneyApp, pilot: Pilot[None], request: Request | None) -> None:
+async def wait_for_request(app: SpinneyApp, pilot: Pilot[None], request: Request | None) -> None:
     await until(pilot, lambda: app.main.chat.request.request == request)
 
 
-# What is typed ------------------------------------------------------------------------------------
+# Typed text ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.few(3)
@@ -92,7 +90,7 @@ async def settled(app: SpinneyApp, pilot: Pilot[None], request: Request | None) 
 async def test_no_letter_or_digit_in_the_message_box_decides(
     start: Start, request_: Request, how: str
 ) -> None:
-    client = a_client(request_)
+    client = client_with_request(request_)
     async with start(client) as (app, pilot):
         box = app.main.chat.composer
         for text in ("but first", "actually no", "y", "yy", "s", "dear", "r", "e", "2 cups", "1"):
@@ -104,7 +102,7 @@ async def test_no_letter_or_digit_in_the_message_box_decides(
             await until(pilot, lambda text=text: box.text == text)
             box.text = ""
         assert app.screen is app.main
-        assert decided(client) == []
+        assert sent_decisions(client) == []
 
 
 @pytest.mark.parametrize(
@@ -115,10 +113,10 @@ async def test_no_letter_or_digit_in_the_message_box_decides(
         (QUESTION, "enter send as answer"),
     ],
 )
-async def test_the_panel_says_what_enter_does_with_the_words_in_the_box(
+async def test_the_panel_says_what_enter_does_with_the_text_in_the_box(
     start: Start, request_: Request, effect: str
 ) -> None:
-    client = a_client(request_)
+    client = client_with_request(request_)
     async with start(client) as (app, pilot):
         await pilot.press("n", "o")
         await until(pilot, lambda: effect in panel_text(app))
@@ -131,11 +129,11 @@ async def test_the_panel_says_what_enter_does_with_the_words_in_the_box(
 @pytest.mark.parametrize("key", ["alt+b", "alt+y", "alt+a", "alt+1"])
 async def test_no_alt_combination_decides(start: Start, key: str) -> None:
     for request in (PLAN, PERMISSION, QUESTION):
-        client = a_client(request)
+        client = client_with_request(request)
         async with start(client) as (_, pilot):
             await pilot.press(key)
             await pilot.pause()
-            assert decided(client) == []
+            assert sent_decisions(client) == []
 
 
 @pytest.mark.parametrize(
@@ -151,10 +149,10 @@ async def test_no_alt_combination_decides(start: Start, key: str) -> None:
     ],
     ids=["a plan is discussed", "a permission is denied"],
 )
-async def test_what_is_written_while_a_request_waits_goes_to_the_agent_once(
+async def test_text_sent_while_a_request_waits_reaches_the_agent_once(
     start: Start, request_: Request, offer: str, command: str, given: dict[str, str]
 ) -> None:
-    client = a_client(request_)
+    client = client_with_request(request_)
     async with start(client) as (app, pilot):
         assert offer in str(app.main.chat.composer.placeholder)
         await pilot.press(*"smaller", "enter", "enter")
@@ -164,15 +162,15 @@ async def test_what_is_written_while_a_request_waits_goes_to_the_agent_once(
         assert not [name for name, _ in client.calls if name in others]
 
 
-async def test_words_that_could_not_be_sent_come_back_and_the_request_can_be_answered(
+async def test_unsent_text_returns_to_the_box_and_the_request_can_be_answered(
     start: Start,
 ) -> None:
-    client = a_client(PERMISSION)
+    client = client_with_request(PERMISSION)
     client.refuse("answer_permission", "This permission no longer needs an answer.", "conflict")
     async with start(client) as (app, pilot):
         await pilot.press(*"keep", "enter")
         await until(pilot, lambda: app.main.chat.composer.text == "keep")
-        assert said(app) == ["This permission no longer needs an answer."]
+        assert notifications(app) == ["This permission no longer needs an answer."]
         del client.answers["answer_permission"]
         app.main.chat.composer.text = ""
         await pilot.press("enter")
@@ -180,16 +178,16 @@ async def test_words_that_could_not_be_sent_come_back_and_the_request_can_be_ans
         assert client.called("answer_permission")[1]["decision"] == "allow"
 
 
-async def test_a_click_into_the_panel_leaves_the_keys_in_the_box(start: Start) -> None:
-    client = a_client(PERMISSION)
+async def test_a_click_into_the_panel_leaves_the_focus_in_the_box(start: Start) -> None:
+    client = client_with_request(PERMISSION)
     async with start(client) as (app, pilot):
         await pilot.click("#request-text", offset=(2, 0))
         await pilot.press(*"a")
         assert app.main.chat.composer.text == "a"
-        assert decided(client) == []
+        assert sent_decisions(client) == []
 
 
-# What decides -------------------------------------------------------------------------------------
+# Decisions ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.few(3)
@@ -207,7 +205,7 @@ async def test_a_click_into_the_panel_leaves_the_keys_in_the_box(start: Start) -
 async def test_the_cursor_and_enter_or_a_letter_in_the_panel_decide(
     start: Start, keys: list[str], decision: str
 ) -> None:
-    client = a_client(PERMISSION)
+    client = client_with_request(PERMISSION)
     async with start(client) as (_, pilot):
         await pilot.press(*keys)
         await until(pilot, lambda: client.called("answer_permission"))
@@ -217,34 +215,34 @@ async def test_the_cursor_and_enter_or_a_letter_in_the_panel_decide(
 
 
 async def test_one_answer_is_sent_however_often_enter_is_pressed(start: Start) -> None:
-    client = a_client(PERMISSION)
+    client = client_with_request(PERMISSION)
     async with start(client) as (_, pilot):
         await pilot.press("enter", "enter", "tab", "d", "a")
         await pilot.pause()
         assert [given["decision"] for given in client.called("answer_permission")] == ["allow"]
 
 
-async def test_a_letter_that_chooses_nothing_in_the_panel_goes_into_the_box(start: Start) -> None:
-    client = a_client(PERMISSION)
+async def test_an_unbound_letter_in_the_panel_goes_into_the_box(start: Start) -> None:
+    client = client_with_request(PERMISSION)
     async with start(client) as (app, pilot):
         await pilot.press("tab", "n", "o")
         await until(pilot, lambda: app.main.chat.composer.text == "no")
-        assert decided(client) == []
+        assert sent_decisions(client) == []
 
 
-async def test_yolo_is_taken_twice_on_purpose(
+async def test_yolo_needs_a_second_deliberate_enter(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
-    client = a_client(PLAN)
+    clock = PanelClock(monkeypatch)
+    client = client_with_request(PLAN)
     async with start(client) as (app, pilot):
         clock.now += 5
         await pilot.press("down", "enter")
         assert "without asking" in panel_text(app)
-        for _ in range(20):  # the key is held
+        for _ in range(20):  # the key is held down
             clock.now += 0.05
             await pilot.press("enter")
-        assert decided(client) == []
+        assert sent_decisions(client) == []
         clock.now += 1
         await pilot.press("enter")
         await until(pilot, lambda: client.called("approve_plan"))
@@ -252,42 +250,42 @@ async def test_yolo_is_taken_twice_on_purpose(
 
 
 @pytest.mark.parametrize("key", ["escape", "up", "x"])
-async def test_any_other_key_withdraws_the_first_yolo(start: Start, key: str) -> None:
-    client = a_client(PLAN)
+async def test_any_other_key_cancels_the_first_yolo(start: Start, key: str) -> None:
+    client = client_with_request(PLAN)
     async with start(client) as (app, pilot):
         await pilot.press("down", "enter")
         assert "again to confirm" in panel_text(app)
         await pilot.press(key)
         assert "again to confirm" not in panel_text(app)
-        assert decided(client) == []
+        assert sent_decisions(client) == []
 
 
-async def test_an_enter_that_was_on_its_way_answers_nothing(
+async def test_an_enter_typed_before_the_request_appeared_does_not_answer_it(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
-    client = a_client(None)
+    clock = PanelClock(monkeypatch)
+    client = client_with_request(None)
     async with start(client) as (app, pilot):
         feed(client, PERMISSION)
-        await settled(app, pilot, PERMISSION)
+        await wait_for_request(app, pilot, PERMISSION)
         clock.now += 0.7
         await pilot.press("enter")
         clock.now += 0.2
-        await pilot.press("enter")  # too close to the other one
-        assert decided(client) == []
+        await pilot.press("enter")  # too soon after the previous one
+        assert sent_decisions(client) == []
         clock.now += 0.5
         await pilot.press("x", "backspace", "enter")  # one burst
-        assert decided(client) == []
+        assert sent_decisions(client) == []
         clock.now += 0.5
         await pilot.press("enter")
         await until(pilot, lambda: client.called("answer_permission"))
 
 
-async def test_keys_that_a_busy_machine_looks_at_late_answer_nothing(
+async def test_keys_that_are_processed_late_do_not_answer(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
-    client = a_client(PERMISSION)
+    clock = PanelClock(monkeypatch)
+    client = client_with_request(PERMISSION)
     async with start(client) as (app, pilot):
         clock.now += 5
 
@@ -297,59 +295,61 @@ async def test_keys_that_a_busy_machine_looks_at_late_answer_nothing(
             app.post_message(event)
             await pilot.pause()
 
-        await press_late("enter", 4.5)  # when the request had just come
-        await press_late("tab", 1)  # to go to the tree, if nothing were asked
+        await press_late("enter", 4.5)  # pressed when the request had just appeared
+        await press_late("tab", 1)  # pressed to focus the tree
         clock.now += 1
         await press_late("down", 1.8)
         await press_late("enter", 1.8)  # in one burst with the tab
-        assert decided(client) == []
+        assert sent_decisions(client) == []
         await press_late("enter", 0)
         await until(pilot, lambda: client.called("answer_permission"))
 
 
-async def test_a_request_that_replaces_another_one_under_the_finger_is_not_answered(
+async def test_a_request_that_just_replaced_another_is_not_answered(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
-    client = a_client(PERMISSION)
+    clock = PanelClock(monkeypatch)
+    client = client_with_request(PERMISSION)
     other = PERMISSION.model_copy(update={"id": "r9", "tool_input": {"command": "rm -rf /"}})
     async with start(client) as (app, pilot):
         await pilot.press("tab")
         clock.now += 2
         feed(client, other)
-        await settled(app, pilot, other)
+        await wait_for_request(app, pilot, other)
         clock.now += 0.4
         await pilot.press("a", "enter")
         await pilot.click("#request-choices", offset=(4, 0))
-        assert decided(client) == []
+        assert sent_decisions(client) == []
 
 
-# A request that goes, or changes ------------------------------------------------------------------
+# Requests that vanish or change -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("request_", [PLAN, PERMISSION, QUESTION], ids=lambda r: r.kind)
-async def test_after_a_request_was_stopped_one_writes_on(start: Start, request_: Request) -> None:
-    client = a_client(request_)
+async def test_messages_can_be_sent_after_a_request_was_stopped(
+    start: Start, request_: Request
+) -> None:
+    client = client_with_request(request_)
     async with start(client) as (app, pilot):
         feed(client, None, status="idle")
-        await settled(app, pilot, None)
+        await wait_for_request(app, pilot, None)
         await pilot.press(*"hello", "enter")
         await until(pilot, lambda: client.called("send_chat_message"))
         assert client.called("send_chat_message") == [{"session_id": "s1", "message": "hello"}]
 
 
 @pytest.mark.parametrize("request_", [PLAN, PERMISSION, QUESTION], ids=lambda r: r.kind)
-async def test_words_for_a_request_that_is_gone_wait_for_a_second_enter(
+async def test_text_for_a_vanished_request_needs_a_second_enter(
     start: Start, request_: Request
 ) -> None:
-    client = a_client(request_)
+    client = client_with_request(request_)
     async with start(client) as (app, pilot):
         await pilot.press(*"never")
         feed(client, None)
-        await settled(app, pilot, None)
+        await wait_for_request(app, pilot, None)
         await pilot.press("enter")
-        await until(pilot, lambda: said(app))
-        assert "Press enter again" in said(app)[0]
+        await until(pilot, lambda: notifications(app))
+        assert "Press enter again" in notifications(app)[0]
         assert app.main.chat.composer.text == "never"
         assert not client.called("send_chat_message")
         await pilot.press("enter")
@@ -357,52 +357,52 @@ async def test_words_for_a_request_that_is_gone_wait_for_a_second_enter(
 
 
 @pytest.mark.parametrize("before", [None, PLAN, QUESTION], ids=["nothing", "a plan", "a question"])
-async def test_words_that_were_begun_for_something_else_deny_nothing_unnoticed(
+async def test_text_begun_before_a_permission_request_needs_a_second_enter(
     start: Start, before: Request | None
 ) -> None:
-    client = a_client(before)
+    client = client_with_request(before)
     async with start(client) as (app, pilot):
         await pilot.press(*"go on")
         feed(client, PERMISSION)
-        await settled(app, pilot, PERMISSION)
+        await wait_for_request(app, pilot, PERMISSION)
         await until(pilot, lambda: "enter twice deny with this reason" in panel_text(app))
         await pilot.press("enter")
-        await until(pilot, lambda: said(app))
+        await until(pilot, lambda: notifications(app))
         assert app.main.chat.composer.text == "go on"
-        assert decided(client) == []
+        assert sent_decisions(client) == []
         await pilot.press("enter")
         await until(pilot, lambda: client.called("answer_permission"))
         assert client.called("answer_permission")[0]["reason"] == "go on"
 
 
-async def test_words_written_in_the_moment_in_which_a_request_appears_wait(
+async def test_text_typed_as_a_request_appears_needs_a_second_enter(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
-    client = a_client(None)
+    clock = PanelClock(monkeypatch)
+    client = client_with_request(None)
     async with start(client) as (app, pilot):
         feed(client, PERMISSION)
-        await settled(app, pilot, PERMISSION)
+        await wait_for_request(app, pilot, PERMISSION)
         clock.now += 0.3
         await pilot.press(*"go on", "enter")
-        await until(pilot, lambda: said(app))
+        await until(pilot, lambda: notifications(app))
         assert app.main.chat.composer.text == "go on"
-        assert decided(client) == []
+        assert sent_decisions(client) == []
 
 
-async def test_a_half_typed_answer_is_there_again_behind_another_session(start: Start) -> None:
-    other = a_session(id="s2", **asking(PERMISSION))
-    sessions = (a_session(**asking(QUESTION)), other)
+async def test_a_half_typed_answer_survives_a_switch_of_sessions(start: Start) -> None:
+    other = a_session(id="s2", **request_fields(PERMISSION))
+    sessions = (a_session(**request_fields(QUESTION)), other)
     client = FakeClient(a_state(a_project(), a_worktree(), *sessions))
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
-        await settled(app, pilot, QUESTION)
+        await wait_for_request(app, pilot, QUESTION)
         await pilot.press(*"both")
         app.main.open_session("s2")
-        await settled(app, pilot, PERMISSION)
+        await wait_for_request(app, pilot, PERMISSION)
         assert app.main.chat.composer.text == ""
         app.main.open_session("s1")
-        await settled(app, pilot, QUESTION)
+        await wait_for_request(app, pilot, QUESTION)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("answer_question"))
         assert client.called("answer_question") == [
@@ -410,13 +410,13 @@ async def test_a_half_typed_answer_is_there_again_behind_another_session(start: 
         ]
 
 
-async def test_words_for_the_first_of_two_questions_come_back_when_both_are_gone(
+async def test_an_answer_returns_to_the_box_when_its_questions_vanish(
     start: Start,
 ) -> None:
     two = QUESTION.model_copy(
         update={"questions": [*QUESTION.questions, Question(question="Why?")]}
     )
-    client = a_client(two)
+    client = client_with_request(two)
     async with start(client) as (app, pilot):
         await pilot.press(*"green", "enter")
         await until(pilot, lambda: "Why?" in panel_text(app))
@@ -424,8 +424,8 @@ async def test_words_for_the_first_of_two_questions_come_back_when_both_are_gone
         await until(pilot, lambda: app.main.chat.composer.text == "green")
 
 
-async def test_the_keys_are_in_the_box_again_when_the_request_is_gone(start: Start) -> None:
-    client = a_client(PERMISSION)
+async def test_focus_returns_to_the_box_when_the_request_vanishes(start: Start) -> None:
+    client = client_with_request(PERMISSION)
     async with start(client) as (app, pilot):
         await pilot.press("tab")
         assert app.focused is app.main.chat.request
@@ -433,10 +433,10 @@ async def test_the_keys_are_in_the_box_again_when_the_request_is_gone(start: Sta
         await until(pilot, lambda: app.focused is app.main.chat.composer)
 
 
-# What is shown ------------------------------------------------------------------------------------
+# Text of the panel --------------------------------------------------------------------------------
 
 
-async def test_a_permission_says_mode_directory_and_the_command_once(start: Start) -> None:
+async def test_a_permission_shows_mode_directory_and_the_command_once(start: Start) -> None:
     command = "rm -rf build && [bold]echo[/]"
     request = PERMISSION.model_copy(
         update={
@@ -447,7 +447,7 @@ async def test_a_permission_says_mode_directory_and_the_command_once(start: Star
             "session_scope": "exactly this command, in plan mode",
         }
     )
-    client = a_client(request)
+    client = client_with_request(request)
     async with start(client) as (app, _):
         text = panel_text(app)
         assert text.count(command) == 1 and "`" not in text
@@ -455,14 +455,16 @@ async def test_a_permission_says_mode_directory_and_the_command_once(start: Star
         assert "Allow for this session  exactly this command, in plan mode" in text
 
 
-async def test_a_tool_that_waits_for_permission_is_not_called_running(start: Start) -> None:
-    client = a_client(PERMISSION.model_copy(update={"message_id": "m"}))
+async def test_a_tool_that_waits_for_permission_is_not_shown_as_running(start: Start) -> None:
+    client = client_with_request(PERMISSION.model_copy(update={"message_id": "m"}))
     tool = ToolUseBlock(id="t", name="bash", input={"command": "rm x"})
     message = a_message("m", role="assistant", status="processing")
     client.messages["s1"] = [message.model_copy(update={"content": [tool]})]
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: any("waiting for permission" in row for row in text_of(app)))
-        assert not any("◌ running" in row for row in text_of(app))
+        await until(
+            pilot, lambda: any("waiting for permission" in row for row in screen_lines(app))
+        )
+        assert not any("◌ running" in row for row in screen_lines(app))
 
 
 # Escape -------------------------------------------------------------------------------------------
@@ -471,7 +473,7 @@ async def test_a_tool_that_waits_for_permission_is_not_called_running(start: Sta
 async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_aside(
     start: Start,
 ) -> None:
-    client = a_client(PLAN)
+    client = client_with_request(PLAN)
     stopped = asyncio.Event()
 
     async def stop(given: dict[str, Any]) -> None:
@@ -485,20 +487,20 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
         assert "esc stop" not in keys.text
         await pilot.press("escape")
         await until(pilot, lambda: "The plan keeps waiting" in panel_text(app))
-        assert decided(client) == []
+        assert sent_decisions(client) == []
         await pilot.press("escape")
         await until(pilot, lambda: "stopping" in app.main.chat.status.text)
         stopped.set()
-        await settled(app, pilot, None)
-        await until(pilot, lambda: any("/approve" in words for words in said(app)))
+        await wait_for_request(app, pilot, None)
+        await until(pilot, lambda: any("/approve" in words for words in notifications(app)))
         await until(pilot, lambda: "plan set aside, /approve" in app.main.chat.status.text)
         await pilot.press(*"/approve", "enter")
-        await settled(app, pilot, PLAN)
+        await wait_for_request(app, pilot, PLAN)
         await until(pilot, lambda: "plan waits for you" in app.main.chat.status.text)
         await pilot.press("escape")
-        await settled(app, pilot, None)
+        await wait_for_request(app, pilot, None)
         await pilot.press(*"/approve", "enter")
-        await settled(app, pilot, PLAN)
+        await wait_for_request(app, pilot, PLAN)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("approve_plan"))
         assert client.called("approve_plan") == [

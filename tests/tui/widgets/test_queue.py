@@ -1,4 +1,4 @@
-"""The messages that wait behind a run: shown over the box, changed, removed, and sent in turn."""
+"""Queued messages: shown above the box, edited, removed, and sent in order."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,72 +7,65 @@ from textual.widgets import Static
 
 from model.domain import events as e
 from model.domain.resources import ImageBlock
-from tests.tui.conftest import Start, until
-from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications, visible_text
+from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 
 
-def a_client(**session: object) -> FakeClient:
-    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
-
-
-def queued(*texts: str) -> list[e.MessageQueued]:
+def queued_events(*texts: str) -> list[e.MessageQueued]:
     return [e.MessageQueued(session_id="s1", status="sent", message=a_message(t)) for t in texts]
 
 
-def said(app: SpinneyApp) -> list[str]:
-    return [notification.message for notification in app._notifications]
-
-
-def shown(app: SpinneyApp) -> str:
-    """The rows of the conversation that are in sight."""
+def conversation_text(app: SpinneyApp) -> str:
+    """The visible rows of the conversation."""
     transcript = app.main.chat.transcript
-    if transcript is None:
-        return ""
-    return "\n".join(transcript.render_line(y).text for y in range(transcript.size.height))
+    return visible_text(transcript) if transcript is not None else ""
 
 
-async def test_waiting_messages_stand_over_the_box_in_their_order(start: Start) -> None:
+async def test_queued_messages_are_listed_above_the_box_in_order(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(*queued("one", "two [/]", "three"))
+        client.feed(*queued_events("one", "two [/]", "three"))
         await until(pilot, lambda: app.main.chat.queue.display)
         await until(pilot, lambda: "three" in app.main.chat.queue.render().plain)
         rows = app.main.chat.queue.render().plain.split("\n")
         assert [row.split("  ")[0] for row in rows] == ["1 next", "2 two [/]", "3 three"]
 
 
-async def test_a_waiting_message_stands_in_the_queue_alone_until_its_run_starts(
+async def test_a_queued_message_is_only_in_the_queue_until_its_run_starts(
     start: Start,
 ) -> None:
     client = a_client(status="running")
     client.messages["s1"] = [a_message("before")]
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: "before" in shown(app))
-        client.feed(*queued("one", "two"))
+        await until(pilot, lambda: "before" in conversation_text(app))
+        client.feed(*queued_events("one", "two"))
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
-        assert "one" not in shown(app)
-        assert "two" not in shown(app)
+        assert "one" not in conversation_text(app)
+        assert "two" not in conversation_text(app)
         client.feed(e.MessageQueued(session_id="s1", status="processing", message=a_message("one")))
-        await until(pilot, lambda: "one" in shown(app))
-        assert "two" not in shown(app)
+        await until(pilot, lambda: "one" in conversation_text(app))
+        assert "two" not in conversation_text(app)
         rows = app.main.chat.queue.render().plain.split("\n")
         assert [row.split("  ")[:2] for row in rows] == [["1 next", "two"]]
 
 
-async def test_what_waited_before_the_session_was_opened_stands_in_the_queue_alone(
+async def test_messages_queued_before_the_session_was_opened_are_only_in_the_queue(
     start: Start,
 ) -> None:
     state = a_state(a_project(), a_worktree(), a_session(status="running"))
     client = FakeClient(replace(state, queued={"s1": (a_message("later"),)}))
     client.messages["s1"] = [a_message("before")]
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: "before" in shown(app))
+        await until(pilot, lambda: "before" in conversation_text(app))
         assert "later" in app.main.chat.queue.render().plain
-        assert "later" not in shown(app)
+        assert "later" not in conversation_text(app)
 
 
-async def test_a_waiting_message_is_chosen_and_comes_back_into_the_box(start: Start) -> None:
+async def test_a_queued_message_is_taken_back_into_the_box(start: Start) -> None:
     client = a_client(status="running")
     image = ImageBlock(path="/tmp/map.png")
     async with start(client) as (app, pilot):
@@ -93,7 +86,7 @@ async def test_a_waiting_message_is_chosen_and_comes_back_into_the_box(start: St
         assert app.main.chat.composer.draft.image_paths() == ("/tmp/map.png",)
 
 
-async def test_a_waiting_message_is_removed_by_a_key(start: Start) -> None:
+async def test_a_queued_message_is_removed_by_a_key(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
         client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
@@ -107,7 +100,7 @@ async def test_a_waiting_message_is_removed_by_a_key(start: Start) -> None:
         assert app.main.chat.composer.text == ""
 
 
-async def test_a_message_from_elsewhere_that_is_removed_can_be_brought_back(start: Start) -> None:
+async def test_a_removed_message_of_another_client_can_be_recalled(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
         message = a_message("written on the page")
@@ -121,7 +114,7 @@ async def test_a_message_from_elsewhere_that_is_removed_can_be_brought_back(star
         assert app.main.chat.composer.text == "written on the page"
 
 
-async def test_letters_that_do_nothing_in_the_queue_go_into_the_message_box(start: Start) -> None:
+async def test_unbound_letters_in_the_queue_go_into_the_message_box(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
         client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
@@ -132,10 +125,10 @@ async def test_letters_that_do_nothing_in_the_queue_go_into_the_message_box(star
         assert not client.called("remove_queued_message")
 
 
-async def test_who_clicks_on_the_queue_goes_on_writing(start: Start) -> None:
+async def test_after_a_click_on_the_queue_typing_goes_into_the_message_box(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(*queued("one", "two"))
+        client.feed(*queued_events("one", "two"))
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
         queue = app.main.chat.queue
         await pilot.click(queue, offset=(queue.render_line(0).text.index("remove") + 1, 0))
@@ -144,10 +137,10 @@ async def test_who_clicks_on_the_queue_goes_on_writing(start: Start) -> None:
         assert [given["message_id"] for given in client.called("remove_queued_message")] == ["one"]
 
 
-async def test_a_key_is_not_about_another_message_when_the_marked_one_starts(start: Start) -> None:
+async def test_delete_removes_no_other_message_when_the_marked_one_starts(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(*queued("one", "two"))
+        client.feed(*queued_events("one", "two"))
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
         app.main.chat.queue.focus()
         await pilot.press("up")
@@ -158,7 +151,7 @@ async def test_a_key_is_not_about_another_message_when_the_marked_one_starts(sta
         assert app.focused is app.main.chat.composer
 
 
-async def test_a_newer_message_does_not_come_under_the_key_that_removes(start: Start) -> None:
+async def test_a_newer_message_does_not_move_the_cursor_of_the_queue(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
         client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
@@ -172,51 +165,53 @@ async def test_a_newer_message_does_not_come_under_the_key_that_removes(start: S
         assert [given["message_id"] for given in client.called("remove_queued_message")] == ["one"]
 
 
-async def test_a_message_that_started_meanwhile_is_told_and_not_doubled(start: Start) -> None:
+async def test_taking_back_a_started_message_reports_an_error_and_makes_no_copy(
+    start: Start,
+) -> None:
     client = a_client(status="running")
     client.refuse("remove_queued_message", "That message runs already.")
     async with start(client) as (app, pilot):
         client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
         await until(pilot, lambda: app.main.chat.queue.display)
         app.main.action_do("take_back")
-        await until(pilot, lambda: said(app))
-        assert said(app) == ["That message runs already."]
+        await until(pilot, lambda: notifications(app))
+        assert notifications(app) == ["That message runs already."]
         assert app.main.chat.composer.text == ""
 
 
 async def test_up_takes_the_newest_queued_message_back_and_offers_no_copy(start: Start) -> None:
     client = a_client(status="running")
 
-    def removed(given: dict[str, Any]) -> None:
+    def remove(given: dict[str, Any]) -> None:
         client.feed(e.MessageRemoved(session_id="s1", message_id=given["message_id"]))
 
-    client.answers["remove_queued_message"] = removed
+    client.answers["remove_queued_message"] = remove
     async with start(client) as (app, pilot):
         box = app.main.chat.composer
-        client.feed(*queued("one", "two"))
+        client.feed(*queued_events("one", "two"))
         await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
         box.sent_messages = ["before", "one", "two"]
         await pilot.press("up", "up")
         await until(pilot, lambda: box.text == "two")
         assert [given["message_id"] for given in client.called("remove_queued_message")] == ["two"]
         await until(pilot, lambda: len(app.main.chat.queue.messages) == 1)
-        await pilot.press("up", "up")  # “one” still waits, and is no copy here
+        await pilot.press("up", "up")  # “one” is still queued, so it is not recalled
         assert box.text == "before"
         await pilot.press("down", "down")
         assert box.text == "two"
 
 
-async def test_enter_on_an_empty_box_sends_what_waits_after_a_stop(start: Start) -> None:
+async def test_enter_on_an_empty_box_sends_queued_messages_after_a_stop(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(*queued("one"))
+        client.feed(*queued_events("one"))
         await until(pilot, lambda: app.main.chat.queue.messages)
         await pilot.press("enter")
         await pilot.pause()
         assert not client.called("send_queued_messages")
         client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
         await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
-        # Said in the box, as long as it is empty; else enter sends what was written there.
+        # The placeholder is shown while the box is empty; otherwise enter sends its text.
         assert "Enter sends queued messages" in str(app.main.chat.composer.placeholder)
         assert app.main.chat.status.text.endswith("idle · 1 queued")
         await pilot.press("enter")
@@ -224,17 +219,17 @@ async def test_enter_on_an_empty_box_sends_what_waits_after_a_stop(start: Start)
         assert client.called("send_queued_messages") == [{"session_id": "s1"}]
 
 
-async def test_what_waits_for_the_setup_says_so_and_goes_anyway_only_on_purpose(
+async def test_enter_sends_messages_held_for_setup_only_after_it_failed(
     start: Start,
 ) -> None:
     client = a_client(message_count=0)
     worktree = a_worktree(setup_hold="running", running_scripts=["setup"])
     async with start(client) as (app, pilot):
-        client.feed(e.WorktreeUpdated(worktree=worktree), *queued("one"))
+        client.feed(e.WorktreeUpdated(worktree=worktree), *queued_events("one"))
         await until(pilot, lambda: "send anyway" in app.main.chat.queue.render().plain)
         assert app.main.chat.status.text.endswith("waiting for setup, esc stops it")
         await pilot.press("enter")
-        await until(pilot, lambda: any("setup" in words for words in said(app)))
+        await until(pilot, lambda: any("setup" in words for words in notifications(app)))
         assert not client.called("send_queued_messages")
         failed = worktree.model_copy(update={"setup_hold": "failed", "running_scripts": []})
         client.feed(e.WorktreeUpdated(worktree=failed))

@@ -1,17 +1,17 @@
-"""A project in which tests make worktrees and work in them."""
+"""A client that works in the worktrees of a project."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.contract.conftest import Call
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 from tests.server.conftest import Socket
 
 
 @dataclass
-class Place:
-    """A project with a bare `origin`, and ways to work in its worktrees."""
+class ProjectClient:
+    """Calls commands on a project with a bare `origin`, and runs git in its worktrees."""
 
     call: Call
     listener: Socket
@@ -19,7 +19,7 @@ class Place:
     repository: Repository
 
     async def create(self, **args: Any) -> Any:
-        """A worktree that is ready."""
+        """Create a worktree, and wait until it is ready."""
         made = await self.call("create_worktree", projectId=self.project_id, **args)
         assert (await self.listener.event("worktree:created"))["payload"]["worktree"]["id"] == (
             made["id"]
@@ -32,6 +32,6 @@ class Place:
     def git(self, worktree: Any, *args: str) -> str:
         return self.repository.git(*args, cwd=Path(worktree["path"]))
 
-    async def names(self, **args: Any) -> list[str]:
+    async def list_names(self, **args: Any) -> list[str]:
         found = await self.call("list_worktrees", projectId=self.project_id, **args)
         return [worktree["name"] for worktree in found]

@@ -1,4 +1,4 @@
-"""A workspace with a real repository in it, for tests of what git does for worktrees."""
+"""A project with a real repository in a workspace."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,22 +7,22 @@ from model.commands.projects import add_project
 from model.domain.events import WorktreeCreated
 from model.domain.resources import Project, Worktree
 from model.runtime.workspace import Workspace
-from tests.model.git.made_repository import Repository
+from tests.model.git.repository import Repository
 
 
 @dataclass(frozen=True)
-class Place:
-    """A project, its repository, and worktrees as they are added."""
+class GitProject:
+    """A project with its repository, and helpers for its worktrees."""
 
     workspace: Workspace
     repository: Repository
     project: Project
 
     async def add(self, name: str) -> Worktree:
-        """A worktree on a branch of its own, made by git itself."""
+        """Add a worktree on its own new branch, created by git itself."""
         path = self.repository.root.parent / name
         self.repository.git("worktree", "add", "--quiet", "-b", name, str(path))
-        made = Worktree(
+        worktree = Worktree(
             id=f"id of {name}",
             project_id=self.project.id,
             name=name,
@@ -30,19 +30,19 @@ class Place:
             branch=name,
             created_at=1.0,
         )
-        await self.workspace.store.accept(WorktreeCreated(worktree=made))
-        return made
+        await self.workspace.store.accept(WorktreeCreated(worktree=worktree))
+        return worktree
 
     def now(self, worktree: Worktree) -> Worktree:
-        """The worktree as it is known now."""
+        """Return the current state of the worktree."""
         return self.workspace.store.state.worktrees[worktree.id]
 
     def in_worktree(self, worktree: Worktree) -> Repository:
-        """Git and files of a worktree."""
+        """Return helpers for git and files in a worktree."""
         return replace(self.repository, root=Path(worktree.path))
 
 
-async def place_of(workspace: Workspace, repository: Repository) -> Place:
-    """The repository as a project of the workspace."""
+async def add_git_project(workspace: Workspace, repository: Repository) -> GitProject:
+    """Add the repository to the workspace as a project."""
     project = await add_project(workspace, str(repository.root))
-    return Place(workspace, repository, project)
+    return GitProject(workspace, repository, project)

@@ -1,4 +1,4 @@
-"""A session that is put away, or given to another agent, while a message is being accepted."""
+"""Archiving, deleting or changing a session while a message to it is being saved."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,43 +15,43 @@ from model.commands.sessions import (
 )
 from model.domain.resources import Session
 from model.runtime.workspace import Workspace
-from tests.fakes import FakeBackend, held_writes, silence
+from tests.fakes import FakeBackend, hold_writes, silence
 
-PutAway = Callable[[Workspace, str], Awaitable[object]]
+EndSession = Callable[[Workspace, str], Awaitable[object]]
 
 
-async def beside_a_message(
+async def start_during_send(
     workspace: Workspace,
     session: Session,
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
-    doing: Awaitable[object],
+    operation: Awaitable[object],
 ) -> "asyncio.Future[object]":
-    """What was begun while a message was being saved, which is accepted by now."""
-    saving, may_save = held_writes(monkeypatch)
+    """Start `operation` while a message is being saved; return once the message is accepted."""
+    saving, may_save = hold_writes(monkeypatch)
     backend.script = silence
     sending = asyncio.create_task(send_chat_message(workspace, session.id, "go"))
     await saving.wait()
-    begun = asyncio.ensure_future(doing)
+    started = asyncio.ensure_future(operation)
     await asyncio.sleep(0)
     may_save.set()
     await sending
-    return begun
+    return started
 
 
-@pytest.mark.parametrize("put_away", [delete_session, archive_session])
-async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_away(
+@pytest.mark.parametrize("end_session", [delete_session, archive_session])
+async def test_a_message_that_is_being_saved_is_not_run_in_a_deleted_or_archived_session(
     workspace: Workspace,
     session: Session,
     backend: FakeBackend,
-    put_away: PutAway,
+    end_session: EndSession,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    putting_away = await beside_a_message(
-        workspace, session, backend, monkeypatch, put_away(workspace, session.id)
+    ending = await start_during_send(
+        workspace, session, backend, monkeypatch, end_session(workspace, session.id)
     )
-    await putting_away
+    await ending
     left = workspace.store.state.sessions.get(session.id)
     assert left is None or (left.archived_at is not None and not left.is_active)
     assert workspace.store.state.streaming == {}
@@ -59,13 +59,13 @@ async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_a
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-async def test_a_message_that_is_just_accepted_is_of_the_agent_it_was_written_to(
+async def test_the_agent_cannot_be_changed_while_a_message_is_being_saved(
     workspace: Workspace,
     session: Session,
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    changing = await beside_a_message(
+    changing = await start_during_send(
         workspace,
         session,
         backend,
@@ -78,13 +78,13 @@ async def test_a_message_that_is_just_accepted_is_of_the_agent_it_was_written_to
     assert (now.backend, now.is_active) == (session.backend, True)
 
 
-async def test_a_project_stays_where_a_message_is_just_accepted(
+async def test_a_project_cannot_be_removed_while_a_message_is_being_saved(
     workspace: Workspace,
     session: Session,
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    removing = await beside_a_message(
+    removing = await start_during_send(
         workspace, session, backend, monkeypatch, remove_project(workspace, "project")
     )
     with pytest.raises(SpinneyError):

@@ -1,4 +1,4 @@
-"""What tests of conversations stand on: a store, a worktree, sessions and puppets behind them."""
+"""A harness for tests of conversations: a store with sessions, and puppets as their agents."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class FakeWriter:
-    """Writes what `text` says, or fails with `error`; `material` is what it was given last."""
+    """Returns `text` for each field, or raises `error`; `material` is the newest input."""
 
     def __init__(self) -> None:
         self.text = "They want looms."
@@ -47,8 +47,8 @@ class FakeWriter:
         return dict.fromkeys(wanted, self.text)
 
 
-class Stage:
-    """A store with one session, its chats and the puppets behind them."""
+class Harness:
+    """A store with sessions, their chats, and puppets as agents."""
 
     def __init__(
         self, store: Store, database: Database, backend: PuppetBackend, outputs: Path
@@ -65,7 +65,7 @@ class Stage:
         self.directory = (1, 1)
         self.changed = asyncio.Event()
         store.bus.listen(self.changed.set)
-        self._told = store.bus.reader()
+        self._reader = store.bus.reader()
 
     def resolve_settings(self, session: Session) -> base.Settings:
         return base.Settings(session.execution_mode, session.model, session.thinking_level)
@@ -99,14 +99,14 @@ class Stage:
     def status(self, key: str) -> str:
         return self.store.state.sessions[key].status
 
-    def notices(self) -> list[str]:
-        """What was said in passing since the last call."""
-        entries = self._told.take()[0]
+    def take_notices(self) -> list[str]:
+        """Return the notices since the last call."""
+        entries = self._reader.take()[0]
         return [entry.event.text for entry in entries if isinstance(entry.event, RunNoticed)]
 
-    async def until_told(self, words: str) -> None:
-        """Wait for a notice with these words."""
-        await self.until(lambda: any(words in notice for notice in self.notices()))
+    async def wait_for_notice(self, text: str) -> None:
+        """Wait for a notice that contains `text`."""
+        await self.wait_until(lambda: any(text in notice for notice in self.take_notices()))
 
     @property
     def session(self) -> Session:
@@ -117,7 +117,7 @@ class Stage:
         await self.outputs.close()
         await self.store.close()
 
-    async def until(self, condition: Callable[[], bool]) -> None:
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE):
             while not condition():
                 self.changed.clear()
@@ -125,7 +125,7 @@ class Stage:
 
     @asynccontextmanager
     async def slow_disk(self, work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-        """Begins `work`, which is writing to the disk inside, and is at its end outside."""
+        """Start `work`, and suspend its write to the disk until the block ends."""
         await self.store.flush()
         written, write = asyncio.Event(), self._database.write
         writing = asyncio.Event()
@@ -146,13 +146,13 @@ class Stage:
     async def messages(self) -> list[Message]:
         return (await self.store.messages("s")).messages
 
-    async def settled(self) -> Message:
-        """Wait for the turn's end; the newest message."""
-        await self.until(lambda: self.session.status in ("idle", "failed", "waiting"))
+    async def wait_for_turn(self) -> Message:
+        """Wait for the turn's end and return the newest message."""
+        await self.wait_until(lambda: self.session.status in ("idle", "failed", "waiting"))
         return (await self.messages())[-1]
 
 
-async def stage_at(path: Path) -> Stage:
+async def open_harness(path: Path) -> Harness:
     database, _ = await Database.open(path)
     saved = await database.load()
     state = State(
@@ -164,4 +164,4 @@ async def stage_at(path: Path) -> Stage:
         preferences=Preferences(),
     )
     store = Store(database, EventBus(), state)
-    return Stage(store, database, PuppetBackend(), path.with_name("outputs"))
+    return Harness(store, database, PuppetBackend(), path.with_name("outputs"))

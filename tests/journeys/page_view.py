@@ -1,4 +1,4 @@
-"""What a person reads on the page and can press there, taken from its elements and their places."""
+"""Reads the visible content of the page, and finds faults in its layout."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tests.journeys.ledger import strings
 
-READ: Final = """() => {
+READ_PAGE: Final = """() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const isShown = (element) => element.checkVisibility({ visibilityProperty: true });
   const texts = (elements) => elements.map((element) => element.textContent);
@@ -39,9 +39,9 @@ READ: Final = """() => {
     is_drawer_open: document.body.classList.contains("drawer"),
   };
 }"""
-"""All of it at one moment."""
+"""JavaScript function that returns the fields of `PageView`."""
 
-FAULTS: Final = r"""() => {
+FIND_FAULTS: Final = r"""() => {
   const faults = [];
   const [width, height] = [document.documentElement.clientWidth, innerHeight];
   const cut = (a, b) => ({
@@ -56,9 +56,9 @@ FAULTS: Final = r"""() => {
     element.checkVisibility({
       visibilityProperty: true,
       opacityProperty: true,
-      contentVisibilityAuto: true,  // What is not drawn keeps the places that it had.
+      contentVisibilityAuto: true,  // An element that is not drawn keeps its old position.
     });
-  /** What of a place is left by the edges of all that clips it. */
+  /** The part of a rectangle that no ancestor clips. */
   const seen = (rect, element) => {
     let left = cut(rect, { left: 0, top: 0, right: width, bottom: height });
     let from = "static";
@@ -74,7 +74,7 @@ FAULTS: Final = r"""() => {
     }
     return left;
   };
-  /** What lies over the rest, with a ground of its own. */
+  /** The positioned ancestor with an opaque background that covers other content. */
   const layerOf = (element) => {
     let isOpaque = false;
     for (let each = element; each && each !== document.body; each = each.parentElement) {
@@ -151,62 +151,62 @@ FAULTS: Final = r"""() => {
   }
   return [...new Set(faults)].slice(0, 6);
 }"""
-"""What is painted where it must not be, in sentences."""
+"""JavaScript function that describes overlapping, clipped and overflowing elements."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The page, read."""
+class PageView:
+    """The content of the page at one moment."""
 
     address: str
     link: str
-    """How its connection is."""
+    """State of the connection."""
     needs: int
-    """How many sessions need somebody, as its bar says."""
+    """Number of sessions that need the user, as shown in the bar."""
     tree: dict[str, tuple[str, str]]
-    """Names and marks of the sessions in the tree, by id."""
+    """Names and status marks of the sessions in the tree, by id."""
     needed: list[str]
-    """The sessions under “Needs you”."""
+    """Ids of the sessions listed under “Needs you”."""
     messages: list[tuple[str, str]]
     """Ids and texts of the messages in the conversation."""
     queue: list[str]
     requests: int
     pulses: int
-    """Answers that are being written."""
+    """Number of indicators of a running answer."""
     live: list[str]
-    """What commands print that run."""
+    """Output of running commands."""
     results: list[str]
-    """What those have printed that are unfolded, and have ended."""
+    """Output of finished commands that are expanded."""
     stop: bool
-    """Whether there is a button that stops."""
+    """Whether there is a stop button."""
     mode: str
     box: str
-    """What stands in the message box."""
+    """Text in the message box."""
     fields: list[str]
-    """What stands in all boxes."""
+    """Texts in all input fields."""
     kept: dict[str, str]
-    """What the browser keeps for the page."""
+    """The page's local storage."""
     is_below: bool
-    """Whether the conversation goes on below what is in sight."""
+    """Whether the conversation continues below the visible part."""
     toasts: list[str]
     dialogs: int
     is_drawer_open: bool
 
     @classmethod
-    def of(cls, read: dict[str, Any]) -> "Seen":
-        rows = {key: (row[0], row[1]) for key, row in read.pop("tree").items()}
-        messages = [(one[0], one[1]) for one in read.pop("messages")]
-        return cls(tree=rows, messages=messages, **read)
+    def of(cls, values: dict[str, Any]) -> "PageView":
+        rows = {key: (row[0], row[1]) for key, row in values.pop("tree").items()}
+        messages = [(item[0], item[1]) for item in values.pop("messages")]
+        return cls(tree=rows, messages=messages, **values)
 
     @property
     def session_id(self) -> str:
-        """The session that its address names; empty where it names another place."""
+        """The session id in the address; empty if it has none."""
         path = self.address.partition("?")[0].split("/")
         return path[2] if path[1:2] == ["session"] and len(path) > 2 else ""
 
     @property
     def texts(self) -> list[str]:
-        """What stands in boxes, and what is kept of what stood in others."""
+        """All texts in input fields and in local storage."""
         return [*self.fields, *(text for value in self.kept.values() for text in _texts_in(value))]
 
 

@@ -1,5 +1,5 @@
-"""Real agent programs cut off from the world: where they are, and environments in which they know
-nobody's account and ask no machine but this one. For fixtures, recordings and served programs.
+"""Isolation of real agent programs: finds them, and builds environments in which they have no
+account and connect only to this machine. For fixtures, recordings and served programs.
 """
 
 import json
@@ -15,7 +15,7 @@ from tests.live import responses_stub
 from tests.program import ROOT
 
 TOOLS: Final = ROOT / ".tools" / "node_modules" / ".bin"
-"""Where `.ci/run` installs them."""
+"""The folder in which `.ci/run` installs them."""
 
 _INSTALLED_BY: Final = {
     "claude": "Claude Code (npm install -g @anthropic-ai/claude-code)",
@@ -30,31 +30,31 @@ _CHANGED_BY: Final = {
         *("XDG_", "SPINNEY_"),
     ),
 }
-"""Beginnings of the names of variables that would change what a program does."""
+"""Prefixes of the environment variables that change what a program does."""
 
 _PLUGINS: Final = "@opencode-ai/plugin"
 
 
-def found(name: str, path: str) -> Path:
-    """The program on this PATH. Skips the test that needs it where it is not."""
+def find_program(name: str, path: str) -> Path:
+    """The program on this PATH; skips the test if it is missing."""
     program = shutil.which(name, path=path)
     if program is None:
         pytest.skip(f"needs {_INSTALLED_BY[name]}")
     return Path(program)
 
 
-def with_tools(path: str) -> str:
-    """A PATH with what was installed for the tests behind all else."""
+def append_tools(path: str) -> str:
+    """The PATH with the programs installed for the tests appended."""
     return f"{path}{os.pathsep}{TOOLS}"
 
 
-def made_known(name: str, patch: pytest.MonkeyPatch) -> Path:
-    """The program, found by Spinney from now on, and told nothing by this process's environment.
+def put_on_path(name: str, patch: pytest.MonkeyPatch) -> Path:
+    """Put the program on PATH and remove the variables that would change what it does.
 
-    Skips the test that needs it where it is not.
+    Returns its path. Skips the test if it is missing.
     """
-    path = with_tools(os.environ.get("PATH", os.defpath))
-    program = found(name, path)
+    path = append_tools(os.environ.get("PATH", os.defpath))
+    program = find_program(name, path)
     for variable in list(os.environ):
         if variable.startswith(_CHANGED_BY[name]):
             patch.delenv(variable)
@@ -62,8 +62,8 @@ def made_known(name: str, patch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def claude_in(home: Path, base_url: str) -> dict[str, str]:
-    """Variables with which `claude` lives in `home` and talks to the provider there alone."""
+def isolate_claude(home: Path, base_url: str) -> dict[str, str]:
+    """Environment with which `claude` uses only `home` and the provider at `base_url`."""
     return {
         "HOME": str(home),
         "CLAUDE_CONFIG_DIR": str(home / ".claude"),
@@ -77,8 +77,8 @@ def claude_in(home: Path, base_url: str) -> dict[str, str]:
     }
 
 
-def codex_in(home: Path, base_url: str) -> dict[str, str]:
-    """Variables with which `codex` lives in `home` and talks to the provider there alone."""
+def isolate_codex(home: Path, base_url: str) -> dict[str, str]:
+    """Environment with which `codex` uses only `home` and the provider at `base_url`."""
     own = home / ".codex"
     own.mkdir(parents=True)
     (own / "config.toml").write_text(responses_stub.configuration(base_url))
@@ -90,12 +90,12 @@ def codex_in(home: Path, base_url: str) -> dict[str, str]:
     }
 
 
-def opencode_in(home: Path, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Variables with which `opencode` lives in `home`, configured by `settings`."""
+def isolate_opencode(home: Path, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Environment with which `opencode` uses only `home` and these settings."""
     file = home / "opencode.json"
     file.write_text(json.dumps(settings))
-    # The program would install what plugins need from its registry, and every first session would
-    # wait for that (1.18.33); here it finds it done.
+    # The program installs the dependencies of plugins from its registry, and the first session
+    # waits for that (1.18.33); here they are already installed.
     folder = home / "CONFIG" / "opencode"
     (folder / "node_modules").mkdir(parents=True, exist_ok=True)
     needed = {"dependencies": {_PLUGINS: "*"}}
@@ -111,7 +111,7 @@ def opencode_in(home: Path, settings: Mapping[str, Any]) -> dict[str, str]:
         "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         "npm_config_registry": "http://127.0.0.1:9",
         "npm_config_fetch_retries": "0",
-        # Sessions share a server where their environments are equal, and pytest writes the name of
-        # each test into it.
+        # Sessions share a server only if their environments are equal, and pytest sets this
+        # variable to the name of each test.
         "PYTEST_CURRENT_TEST": "",
     }

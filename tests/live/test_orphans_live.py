@@ -1,4 +1,4 @@
-"""A Spinney that is killed while a real agent runs a command leaves nothing for long."""
+"""Orphans of a Spinney that is killed while a real agent runs a command."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from model.backends.orphans import kill_orphans
 from tests.live.every_backend.kinds import KINDS
-from tests.model.backends.agents import becomes, lives
+from tests.model.backends.agents import is_running, wait_until
 from tests.program import ROOT
 
 COMMAND = "setsid sleep 300 & echo $! > pid; mv pid ready; wait"
@@ -38,7 +38,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
-async def test_the_next_start_ends_the_command_of_a_killed_spinney(name: str, place: Path) -> None:
+async def test_the_next_start_kills_the_orphans_of_a_killed_spinney(name: str, place: Path) -> None:
     data, worktree = place / "data", place / "worktree"
     data.mkdir(exist_ok=True)
     worktree.mkdir()
@@ -51,14 +51,14 @@ async def test_the_next_start_ends_the_command_of_a_killed_spinney(name: str, pl
             env={**program.environ, "HOME": str(program.home)},
         )
         try:
-            await becomes((worktree / "ready").exists, 60)
+            await wait_until((worktree / "ready").exists, 60)
             command = int((worktree / "ready").read_text())
             assert kill_orphans(data) == []
         finally:
             owner.kill()
             owner.wait()
-        assert lives(command)
+        assert is_running(command)
         ended = kill_orphans(data)
         assert command in ended
-        await becomes(lambda: not any(map(lives, ended)))
+        await wait_until(lambda: not any(map(is_running, ended)))
         assert kill_orphans(data) == []

@@ -1,4 +1,4 @@
-"""A repository made for one test, driven by git itself."""
+"""Real git repositories for tests."""
 
 import os
 import shutil
@@ -13,16 +13,16 @@ from tests.patience import PATIENCE
 
 @dataclass(frozen=True)
 class Repository:
-    """Its root, and the few things that tests do in it."""
+    """The root of a repository, with helpers to run git, write files and commit."""
 
     root: Path
 
     def git(self, *args: str, cwd: Path | None = None) -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             ["git", *args], cwd=cwd or self.root, capture_output=True, text=True, timeout=PATIENCE
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        assert result.returncode == 0, result.stderr
+        return result.stdout.strip()
 
     def write(self, name: str, text: str, cwd: Path | None = None) -> Path:
         path = (cwd or self.root) / name
@@ -38,7 +38,7 @@ class Repository:
 
 
 def set_own_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make git read the settings of this new home and no others."""
+    """Make git read its settings from this new home directory only."""
     home.mkdir()
     (home / "gitconfig").write_text("[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n")
     for name in list(os.environ):
@@ -55,19 +55,20 @@ def set_own_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_templates(place: Path) -> None:
-    """`alone`, a repository with one commit on `main`; `project`, the same with `origin.git`.
+    """Create the repositories that fixtures copy.
 
-    Made once: a copy takes a tenth of the time of the git processes behind it.
+    `alone` has one commit on `main`; `project` is the same with the remote `origin.git`. A copy
+    takes a tenth of the time of the git processes behind it.
     """
     with pytest.MonkeyPatch.context() as environ:
         set_own_home(place / "home", environ)
-        made = Repository(place / "project")
-        made.root.mkdir()
-        made.git("init", "--quiet")
-        made.commit("read.me", "one\ntwo\nthree\n")
-        shutil.copytree(made.root, place / "alone")
+        project = Repository(place / "project")
+        project.root.mkdir()
+        project.git("init", "--quiet")
+        project.commit("read.me", "one\ntwo\nthree\n")
+        shutil.copytree(project.root, place / "alone")
         origin = str(place / "origin.git")
-        made.git("clone", "--quiet", "--bare", str(made.root), origin)
-        made.git("remote", "add", "origin", origin)
-        made.git("fetch", "--quiet", "origin")
-        made.git("push", "--quiet", "--set-upstream", "origin", "main")
+        project.git("clone", "--quiet", "--bare", str(project.root), origin)
+        project.git("remote", "add", "origin", origin)
+        project.git("fetch", "--quiet", "origin")
+        project.git("push", "--quiet", "--set-upstream", "origin", "main")

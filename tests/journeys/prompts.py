@@ -1,4 +1,4 @@
-"""What is said to the demo agent: its directives, and sentences as people begin them."""
+"""Messages to the demo agent: directives and the beginnings of ordinary sentences."""
 
 from typing import Final
 
@@ -14,16 +14,18 @@ DIRECTIVES: Final = {
 }
 
 LONG: Final = "/demo stream 150 40\n/demo say end {mark}"
-"""Work of some seconds, behind which messages wait."""
+"""Runs for some seconds, so that later messages are queued."""
 
-RUN: Final = "/demo run echo be''gun {mark}; until test -e {go}; do sleep 0.02; done; echo ov''er"
-"""A command that prints, goes on until there is a file, and prints once more."""
-OVER: Final = "over"
-"""The last word of what it prints, as it does not stand in the command."""
+RUN_COMMAND: Final = (
+    "/demo run echo be''gun {mark}; until test -e {go}; do sleep 0.02; done; echo ov''er"
+)
+"""A command that prints a line, waits for the file `go` and prints another line."""
+LAST_OUTPUT: Final = "over"
+"""The last word that it prints; the command itself does not contain it in this form."""
 
 
-def begun(mark: str) -> str:
-    """The first line of what it prints, likewise."""
+def first_output(mark: str) -> str:
+    """The first line that it prints, which the command does not contain either."""
     return f"begun {mark}"
 
 
@@ -39,4 +41,4 @@ OPENINGS: Final = (
     "why", "we need", "exactly", "yes, but", "you forgot", "zero of these", "1 moment", "2 cups",
     "3 more",
 )  # fmt: skip
-"""Ordinary beginnings of messages, so that each letter comes first in one."""
+"""Ordinary beginnings of messages. Most letters of the alphabet begin at least one."""

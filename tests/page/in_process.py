@@ -1,4 +1,4 @@
-"""Spinney's server in the test's own process, with agents whose every word the test chooses."""
+"""Spinney's server in the test's own process, with agents that the test controls."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,14 +8,14 @@ from pathlib import Path
 import model.api.all  # noqa: F401 - registers the commands
 from model.base.paths import Directories
 from model.runtime.workspace import Workspace
-from tests.contract.conftest import served_here
+from tests.contract.conftest import start_server_in_process
 from tests.puppet import PuppetBackend
 from tests.server.conftest import TOKEN
 
 
 @dataclass
-class Stage:
-    """A workspace that is served; stands where a test asks for `served`."""
+class InProcessServer:
+    """A served workspace; can be returned by the fixture `server`."""
 
     workspace: Workspace
     backend: PuppetBackend
@@ -24,10 +24,10 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(place: Path) -> AsyncIterator[Stage]:
-    """Serve a workspace that lies in this folder."""
+async def serve_in_process(place: Path) -> AsyncIterator[InProcessServer]:
+    """Serve a workspace whose directories are in this folder."""
     directories = Directories(place / "config", place / "data", place / "home")
     directories.create()
     backend = PuppetBackend()
-    async with served_here(directories, backend, demo=True) as (workspace, base_url):
-        yield Stage(workspace, backend, base_url)
+    async with start_server_in_process(directories, backend, demo=True) as (workspace, base_url):
+        yield InProcessServer(workspace, backend, base_url)

@@ -1,4 +1,4 @@
-"""A worktree on disk whose changes a page shows, and the page's own words for them."""
+"""A worktree on disk whose changes a page shows, and locators for these changes."""
 
 import subprocess
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ BOTH_ENDS = NUMBERS.replace("line 3\n", "line three\n").replace("line 28\n", "li
 
 
 @dataclass
-class Tree:
+class WorkTree:
     """A worktree on disk."""
 
     id: str
@@ -22,11 +22,11 @@ class Tree:
     project: str = ""
 
     def write(self, name: str, text: str | bytes) -> None:
-        """All at once: a page that reads meanwhile never sees half of a file."""
-        path, made = self.root / name, self.root.with_name("being-written")
+        """Write a file atomically, so that a page never reads half of it."""
+        path, partial = self.root / name, self.root.with_name("being-written")
         path.parent.mkdir(parents=True, exist_ok=True)
-        made.write_bytes(text if isinstance(text, bytes) else text.encode())
-        made.replace(path)
+        partial.write_bytes(text if isinstance(text, bytes) else text.encode())
+        partial.replace(path)
 
     def read(self, name: str) -> str:
         return (self.root / name).read_text()
@@ -43,7 +43,7 @@ class Tree:
         self.git("commit", "--quiet", "--message", f"Change {name}")
 
 
-async def show(page: Page, tree: Tree, query: str = "") -> None:
+async def open_diff(page: Page, tree: WorkTree, query: str = "") -> None:
     await page.goto(f"/#/diff/{tree.id}{query}")
     await expect(page.get_by_role("group", name="Which changes")).to_be_visible()
 
@@ -60,19 +60,19 @@ def row(page: Page, text: str) -> Locator:
     return page.locator(".diff-row[data-at]").filter(has_text=text).first
 
 
-async def tell(other: Socket, tree: Tree) -> None:
-    """Git is asked now what changed on disk, and not within a minute."""
-    await other.call("fetch_worktrees_status", projectId=tree.project)
+async def refresh_status(client: Socket, tree: WorkTree) -> None:
+    """Have Spinney read the Git status now, which it does once a minute otherwise."""
+    await client.call("fetch_worktrees_status", projectId=tree.project)
 
 
-async def sent_to(other: Socket, session: Any) -> list[str]:
-    """What a person said in the session, once something was."""
-    while not (said := await _said_in(other, session)):
-        await other.event("message-queued")
-    return said
+async def wait_for_user_texts(client: Socket, session: Any) -> list[str]:
+    """Wait for a user message in the session; return the texts of all of them."""
+    while not (texts := await _read_user_texts(client, session)):
+        await client.event("message-queued")
+    return texts
 
 
-async def _said_in(other: Socket, session: Any) -> list[str]:
-    page = await other.call("get_messages", sessionId=session["id"])
-    said = [message for message in page["messages"] if message["role"] == "user"]
-    return [block["text"] for message in said for block in message["content"]]
+async def _read_user_texts(client: Socket, session: Any) -> list[str]:
+    page = await client.call("get_messages", sessionId=session["id"])
+    messages = [message for message in page["messages"] if message["role"] == "user"]
+    return [block["text"] for message in messages for block in message["content"]]

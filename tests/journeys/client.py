@@ -1,7 +1,4 @@
-"""A second client beside the one that is driven: every command and event of a served Spinney.
-
-Synchronous for its callers, who act step by step; its socket is read by a thread of its own.
-"""
+"""A synchronous WebSocket client of a Spinney server, whose socket is read in a thread."""
 
 import asyncio
 import json
@@ -14,24 +11,24 @@ from typing import Any
 
 import aiohttp
 
-from tests.journeys.setup import configuration
+from tests.journeys.setup import make_configuration
 from tests.patience import PATIENCE
 from tests.program import FROM_SOURCE, Program
 
 
 class RefusedError(Exception):
-    """A command's error, as a client reads it."""
+    """The error response to a command."""
 
 
 class Client:
-    """A numbered WebSocket client: `call` runs a command, `events` is what has happened so far."""
+    """WebSocket client: `call` runs a command, `events` collects the events."""
 
     def __init__(self, base_url: str, token: str) -> None:
         self.events: list[dict[str, Any]] = []
-        """Frames of events, oldest first; `happened` tells of new ones."""
-        self.happened = Condition()
+        """Frames of events, oldest first; `event_added` is notified of each new one."""
+        self.event_added = Condition()
         self._numbers = count(1)
-        self._answers: dict[str, Future[Any]] = {}
+        self._responses: dict[str, Future[Any]] = {}
         self._loop = asyncio.new_event_loop()
         self._connected: Future[None] = Future()
         self._thread = Thread(target=self._run, args=(base_url, token), daemon=True)
@@ -40,12 +37,12 @@ class Client:
 
     def call(self, command: str, /, **args: Any) -> Any:
         """The data of a command's response. Raises `RefusedError`."""
-        answer: Future[Any] = Future()
+        response: Future[Any] = Future()
         request_id = f"call-{next(self._numbers)}"
-        self._answers[request_id] = answer
+        self._responses[request_id] = response
         frame = json.dumps({"id": request_id, "command": command, "args": args})
         asyncio.run_coroutine_threadsafe(self._socket.send_str(frame), self._loop).result(PATIENCE)
-        return answer.result(PATIENCE)
+        return response.result(PATIENCE)
 
     def close(self) -> None:
         """Close the connection and end the thread."""
@@ -64,50 +61,50 @@ class Client:
                 self._connected.set_exception(error)
         finally:
             self._loop.close()
-            for answer in self._answers.values():
-                answer.set_exception(ConnectionError("the server has gone"))
+            for response in self._responses.values():
+                response.set_exception(ConnectionError("the server closed the connection"))
 
     async def _read(self, base_url: str, token: str) -> None:
-        address = {"token": token, "since": "0"}
+        parameters = {"token": token, "since": "0"}
         async with (
             aiohttp.ClientSession(base_url) as http,
-            http.ws_connect("/ws", params=address, max_msg_size=0) as self._socket,
+            http.ws_connect("/ws", params=parameters, max_msg_size=0) as self._socket,
         ):
             self._connected.set_result(None)
             async for message in self._socket:
-                self._take(json.loads(message.data))
+                self._handle_frame(json.loads(message.data))
 
-    def _take(self, frame: dict[str, Any]) -> None:
+    def _handle_frame(self, frame: dict[str, Any]) -> None:
         match frame.get("type"):
             case "response":
-                self._answers.pop(frame["id"]).set_result(frame["data"])
+                self._responses.pop(frame["id"]).set_result(frame["data"])
             case "error":
-                self._answers.pop(frame["id"]).set_exception(RefusedError(frame["error"]))
+                self._responses.pop(frame["id"]).set_exception(RefusedError(frame["error"]))
             case _:
-                with self.happened:
+                with self.event_added:
                     self.events.append(frame)
-                    self.happened.notify_all()
+                    self.event_added.notify_all()
 
 
-def command() -> tuple[str, ...]:
-    """How the Spinney that is walked is started: this one, or the checkout in `JOURNEY_SOURCE`."""
+def program_command() -> tuple[str, ...]:
+    """The command line of the Spinney under test: this checkout or the one in `JOURNEY_SOURCE`."""
     source = os.environ.get("JOURNEY_SOURCE")
     if source is None:
         return FROM_SOURCE
     return (str(Path(source) / ".venv/bin/python"), str(Path(source) / "spinney.py"))
 
 
-def prepare_repositories(program: Program, names: tuple[str, ...]) -> list[Path]:
-    """Repositories with a file each, and a git that knows who commits; the last has a setup."""
+def create_repositories(program: Program, names: tuple[str, ...]) -> list[Path]:
+    """Create repositories with a commit each, and a git identity; the last has a setup script."""
     (program.home / ".gitconfig").write_text(
         "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
     )
-    made = []
+    repositories = []
     for name in names:
         folder = program.place / name
         folder.mkdir()
         (folder / "README.md").write_text(f"# {name}\n")
         if name == names[-1]:
-            (folder / "spinney.json").write_text(configuration(program))
-        made.append(program.made_repository(name))
-    return made
+            (folder / "spinney.json").write_text(make_configuration(program))
+        repositories.append(program.make_repository(name))
+    return repositories
