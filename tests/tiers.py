@@ -21,6 +21,8 @@ TESTS = Path(__file__).parent
 LONGER = (
     "contract/test_fuzz.py",
     "contract/test_fuzz_bytes.py",
+    "contract/test_limits.py",
+    "contract/test_server_settings.py",
     "live",
     "model/backends/test_acp_life.py",
     "model/backends/test_acp_modes.py",
@@ -34,12 +36,15 @@ LONGER = (
     "terminal/test_foreign_text.py",
     "terminal/test_slow_lines.py",
     "test_bench_runs.py",
+    "test_doctor_and_faults.py",
     "test_documented_commands.py",
     "test_media.py",
     "test_outliving.py",
     "test_packaging.py",
+    "tui/screens/test_server_screen.py",
     "tui/shell/test_agents_astray.py",
     "tui/shell/test_bounded.py",
+    "tui/shell/test_repeated_keys.py",
 )
 """Files and folders, relative to tests/. A test in them that is marked `short` stays short."""
 

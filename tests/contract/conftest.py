@@ -21,6 +21,7 @@ from model.commands.dispatch import run
 from model.preferences.apply import apply_changes
 from model.runtime.workspace import Workspace
 from server.app import Server
+from tests.contract.project_client import ProjectClient
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
     make_repository,
     own_home,
@@ -305,3 +306,14 @@ class Chat:
 @pytest.fixture
 def chat(call: Call, listener: Socket) -> Chat:
     return Chat(call, listener)
+
+
+@pytest.fixture
+def client(
+    call: Call,
+    listener: Socket,
+    project: Any,
+    with_remote: Repository,  # noqa: F811
+) -> ProjectClient:
+    """A client that works in a project with a bare `origin`."""
+    return ProjectClient(call, listener, project["id"], with_remote)

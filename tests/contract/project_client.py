@@ -2,18 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tests.contract.conftest import Call
 from tests.model.git.repository import Repository
 from tests.server.conftest import Socket
+
+if TYPE_CHECKING:
+    from tests.contract.conftest import Call
 
 
 @dataclass
 class ProjectClient:
     """Calls commands on a project with a bare `origin`, and runs git in its worktrees."""
 
-    call: Call
+    call: "Call"
     listener: Socket
     project_id: str
     repository: Repository

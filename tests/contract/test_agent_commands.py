@@ -1,18 +1,7 @@
 """`list_agent_commands`: the slash commands of an agent."""
 
-from typing import Any
-
-import pytest
-
-from tests.contract.conftest import Call, expect_error
+from tests.contract.conftest import expect_error
 from tests.contract.project_client import ProjectClient
-from tests.model.git.repository import Repository
-from tests.server.conftest import Socket
-
-
-@pytest.fixture
-def client(call: Call, listener: Socket, project: Any, with_remote: Repository) -> ProjectClient:
-    return ProjectClient(call, listener, project["id"], with_remote)
 
 
 async def test_commands_of_a_new_sessions_agent_are_listed(client: ProjectClient) -> None:

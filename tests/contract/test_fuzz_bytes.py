@@ -27,6 +27,7 @@ from tests.contract.nonsense import (  # noqa: F401 - and fixtures
     served_fixture,
 )
 from tests.program import Serving
+from tests.server.conftest import next_frame
 
 # WebSocket bytes ---------------------------------------------------------------------------------
 
@@ -50,14 +51,6 @@ def raw_frame(first: int, payload: bytes = b"") -> bytes:
     size = len(payload)
     length = bytes([0x80 | size]) if size < 126 else bytes([0xFE]) + size.to_bytes(2, "big")
     return bytes([first]) + length + bytes(4) + payload
-
-
-async def next_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    """Opcode and payload of the next frame from the server."""
-    first, size = await reader.readexactly(2)
-    if size == 126:
-        size = int.from_bytes(await reader.readexactly(2), "big")
-    return first & 0x0F, await reader.readexactly(size)
 
 
 GOOD = b'{"id":"a","command":"get_http_server_status"}'

@@ -4,19 +4,12 @@ import re
 import time
 import uuid
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, expect_error, receive_payload
+from tests.contract.conftest import expect_error, receive_payload
 from tests.contract.project_client import ProjectClient
-from tests.model.git.repository import Repository
 from tests.server.conftest import Socket
-
-
-@pytest.fixture
-def client(call: Call, listener: Socket, project: Any, with_remote: Repository) -> ProjectClient:
-    return ProjectClient(call, listener, project["id"], with_remote)
 
 
 async def test_create_worktree_returns_at_once_and_continues_in_the_background(

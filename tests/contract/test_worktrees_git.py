@@ -6,18 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, expect_error, receive_payload
+from tests.contract.conftest import expect_error, receive_payload
 from tests.contract.project_client import ProjectClient
 from tests.model.backends.agents import is_running
 from tests.model.git.repository import Repository
 from tests.model.hosting.conftest import FakeGh
 from tests.patience import PATIENCE
-from tests.server.conftest import Socket
-
-
-@pytest.fixture
-def client(call: Call, listener: Socket, project: Any, with_remote: Repository) -> ProjectClient:
-    return ProjectClient(call, listener, project["id"], with_remote)
 
 
 async def test_commit_changes_commits_what_has_uncommitted_changes_finds(

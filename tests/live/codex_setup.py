@@ -13,7 +13,7 @@ from model.backends import base
 from model.backends.codex.backend import CodexBackend
 from tests.live.isolation import isolate_codex, put_on_path
 from tests.live.responses_stub import ResponsesStub
-from tests.model.backends.agents import Conversation, Open, make_launch, only
+from tests.model.backends.agents import Conversation, Open, make_launch
 from tests.patience import PATIENCE
 
 LONG_ENOUGH = "sleep 0.5"
@@ -86,10 +86,6 @@ async def open_codex(
 
     yield open_codex
     await asyncio.gather(*(agent.close() for agent in opened))
-
-
-def token(conversation: Conversation) -> str:
-    return only(conversation.events, base.ConversationIdentified).resume_token
 
 
 def contents(worktree: Path) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from tests.model.backends.agents import Open, only
+from tests.model.backends.agents import Open, asks_permission, only
 
 RULES = {
     "deny": ["Bash(rm *)", "Bash(git push*)", "Read(./*.key)", "Edit(./secret/**)"],
@@ -23,10 +23,6 @@ def own_rules(claude_environment: dict[str, str], folder: Path) -> None:
     settings.write_text(json.dumps({"permissions": RULES}))
     for name in ("a.txt", "a.key", "b.txt"):
         (folder / name).write_text("words of a file")
-
-
-def asks_permission(events: list[base.AgentEvent]) -> bool:
-    return any(isinstance(event, base.PermissionRequested) for event in events)
 
 
 @pytest.mark.usefixtures("own_rules")

@@ -14,16 +14,13 @@ from tests.model.backends.agents import (
     Conversation,
     Open,
     find_processes_in,
+    get_resume_token,
     is_running,
     only,
     text,
     wait_until,
 )
 from tests.patience import PATIENCE
-
-
-def token(conversation: Conversation) -> str:
-    return only(conversation.events, base.ConversationIdentified).resume_token
 
 
 async def stop_turn(conversation: Conversation) -> None:
@@ -132,7 +129,7 @@ async def test_a_program_that_hangs_is_killed_and_its_conversation_resumes(
     _, events = await asyncio.gather(hanging.agent.stop(), hanging.rest())
     assert only(events, base.TurnFinished).stop_reason == "stopped"
     await wait_until(lambda: not find_processes_in(folder))
-    resumed = await open_claude(resume_token=token(hanging))
+    resumed = await open_claude(resume_token=get_resume_token(hanging))
     assert "the colour is blue" in text(await resumed.turn("remember?"))
 
 
@@ -150,9 +147,9 @@ async def test_a_killed_program_fails_the_turn_and_its_conversation_resumes(
     assert failed.error.startswith("Claude Code was killed (SIGKILL). Send a message to start")
     await killed.agent.close()
     await wait_until(lambda: not find_processes_in(folder))
-    resumed = await open_claude(resume_token=token(killed))
+    resumed = await open_claude(resume_token=get_resume_token(killed))
     assert "the colour is blue" in text(await resumed.turn("remember?"))
-    assert token(resumed) == token(killed)
+    assert get_resume_token(resumed) == get_resume_token(killed)
 
 
 async def test_closing_in_mid_command_leaves_nothing(open_claude: Open, folder: Path) -> None:
@@ -170,9 +167,9 @@ async def test_a_new_process_knows_the_earlier_turns(open_claude: Open) -> None:
     before = await open_claude()
     await before.turn("say: the colour is blue")
     await before.agent.close()
-    after = await open_claude(resume_token=token(before))
+    after = await open_claude(resume_token=get_resume_token(before))
     assert "the colour is blue" in text(await after.turn("remember?"))
-    assert token(after) == token(before)
+    assert get_resume_token(after) == get_resume_token(before)
 
 
 async def test_an_unknown_conversation_starts_a_new_one(open_claude: Open) -> None:
@@ -181,15 +178,15 @@ async def test_an_unknown_conversation_starts_a_new_one(open_claude: Open) -> No
     events = await conversation.turn("say: hello")
     assert text(events) == "hello"
     assert "started a new one" in only(events, base.Notice).text
-    assert token(conversation) != unknown
+    assert get_resume_token(conversation) != unknown
 
 
 async def test_two_sessions_in_one_folder_do_not_mix(open_claude: Open) -> None:
     one, other = await asyncio.gather(open_claude(), open_claude())
     await asyncio.gather(one.turn("say: the colour is blue"), other.turn("say: it is red"))
     await asyncio.gather(one.agent.close(), other.agent.close())
-    assert token(one) != token(other)
-    again = await open_claude(resume_token=token(one))
+    assert get_resume_token(one) != get_resume_token(other)
+    again = await open_claude(resume_token=get_resume_token(one))
     remembered = text(await again.turn("remember?"))
     assert "blue" in remembered
     assert "red" not in remembered

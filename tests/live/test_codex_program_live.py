@@ -11,11 +11,12 @@ from model.backends import base
 from model.backends.codex import server
 from model.backends.codex.backend import CodexBackend
 from model.base.errors import SpinneyError
-from tests.live.codex_setup import LONG_ENOUGH, contents, token
+from tests.live.codex_setup import LONG_ENOUGH, contents
 from tests.model.backends.agents import (
     Open,
     children,
     find_processes_in,
+    get_resume_token,
     is_running,
     only,
     text,
@@ -93,10 +94,10 @@ async def test_a_new_process_knows_the_earlier_turns_and_does_not_count_them(
     await before.turn(last)
     await before.agent.close()
     await codex_backend.close()
-    after = await open_codex(resume_token=token(before))
+    after = await open_codex(resume_token=get_resume_token(before))
     events = await after.turn("remember?")
     assert "the colour is blue" in text(events)
-    assert token(after) == token(before)
+    assert get_resume_token(after) == get_resume_token(before)
     assert only(events, base.TurnFinished).usage.input_tokens == 100
 
 
@@ -117,9 +118,9 @@ async def test_a_killed_program_fails_all_turns_and_a_new_one_resumes_them(
         assert "Last output" not in failed.error  # its warnings at start
         await each.end()
         await each.agent.close()
-    again = await open_codex(resume_token=token(conversation))
+    again = await open_codex(resume_token=get_resume_token(conversation))
     assert "the colour is blue" in text(await again.turn("remember?"))
-    assert token(again) == token(conversation)
+    assert get_resume_token(again) == get_resume_token(conversation)
 
 
 async def test_an_unknown_conversation_starts_a_new_one(open_codex: Open) -> None:
@@ -128,7 +129,7 @@ async def test_an_unknown_conversation_starts_a_new_one(open_codex: Open) -> Non
     events = await conversation.turn("say: hello")
     assert text(events) == "hello"
     assert "started a new one" in only(events, base.Notice).text
-    assert token(conversation) != unknown
+    assert get_resume_token(conversation) != unknown
 
 
 async def test_sessions_share_one_program_that_ends_with_the_backend(
@@ -160,7 +161,7 @@ async def test_a_closed_session_is_opened_again_in_the_same_program(open_codex: 
     before = await open_codex()
     await before.turn("say: the colour is blue")
     await before.agent.close()
-    after = await open_codex(resume_token=token(before), system_prompt="Speak of looms.")
+    after = await open_codex(resume_token=get_resume_token(before), system_prompt="Speak of looms.")
     assert "the colour is blue" in text(await after.turn("remember?"))
     assert len(find_programs()) == 1
 
@@ -172,7 +173,7 @@ async def test_an_idle_program_ends(open_codex: Open, monkeypatch: pytest.Monkey
     assert len(find_programs()) == 1
     await conversation.agent.close()
     await wait_until(lambda: not find_programs())
-    again = await open_codex(resume_token=token(conversation))
+    again = await open_codex(resume_token=get_resume_token(conversation))
     assert "say: one" in text(await again.turn("remember?"))
 
 

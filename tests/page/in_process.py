@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import model.api.all  # noqa: F401 - registers the commands
 from model.base.paths import Directories
 from model.runtime.workspace import Workspace
 from tests.contract.conftest import start_server_in_process
-from tests.puppet import PuppetBackend
-from tests.server.conftest import TOKEN
+from tests.puppet import Puppet, PuppetBackend
+from tests.server.conftest import TOKEN, Socket
 
 
 @dataclass
@@ -31,3 +32,10 @@ async def serve_in_process(place: Path) -> AsyncIterator[InProcessServer]:
     backend = PuppetBackend()
     async with start_server_in_process(directories, backend, demo=True) as (workspace, base_url):
         yield InProcessServer(workspace, backend, base_url)
+
+
+async def begin_turn(in_process_server: InProcessServer, client: Socket, session: Any) -> Puppet:
+    await client.call("send_chat_message", sessionId=session["id"], message="go")
+    puppet = await in_process_server.backend.newest()
+    await puppet.wait_for_call("send")
+    return puppet

@@ -10,9 +10,8 @@ from model.backends import base
 from model.domain.resources import Usage
 from tests.page.conftest import OpenPage
 from tests.page.hostile import MARKDOWN
-from tests.page.in_process import InProcessServer
+from tests.page.in_process import InProcessServer, begin_turn
 from tests.page.user_input import Pointer, SessionPage
-from tests.puppet import Puppet
 from tests.server.conftest import Socket
 
 PROSE = """# A plan of sorts
@@ -100,13 +99,6 @@ def split_randomly(text: str, chance: random.Random) -> list[str]:
         pieces.append(text[:size])
         text = text[size:]
     return pieces
-
-
-async def begin_turn(in_process_server: InProcessServer, client: Socket, session: Any) -> Puppet:
-    await client.call("send_chat_message", sessionId=session["id"], message="go")
-    puppet = await in_process_server.backend.newest()
-    await puppet.wait_for_call("send")
-    return puppet
 
 
 async def read_conversation(page: Page) -> str:

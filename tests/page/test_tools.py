@@ -12,21 +12,13 @@ from model.domain.events import MessageQueued, SessionUpdated
 from model.domain.resources import Message, Question, QuestionOption, TextBlock, Usage
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
-from tests.page.in_process import InProcessServer
-from tests.puppet import Puppet
+from tests.page.in_process import InProcessServer, begin_turn
 from tests.server.conftest import Socket
 
 
 @pytest.fixture
 def server(in_process_server: InProcessServer) -> InProcessServer:
     return in_process_server
-
-
-async def begin_turn(in_process_server: InProcessServer, client: Socket, session: Any) -> Puppet:
-    await client.call("send_chat_message", sessionId=session["id"], message="go")
-    puppet = await in_process_server.backend.newest()
-    await puppet.wait_for_call("send")
-    return puppet
 
 
 async def open_session(open_page: OpenPage, session: Any) -> Page:

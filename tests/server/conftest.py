@@ -158,3 +158,11 @@ async def raw_request(server: Server, *lines: bytes, body: bytes = b"") -> tuple
     finally:
         writer.close()
     return int(answer.split(b" ", 2)[1]), answer
+
+
+async def next_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    """Opcode and payload of the next frame from the server."""
+    first, size = await reader.readexactly(2)
+    if size == 126:
+        size = int.from_bytes(await reader.readexactly(2), "big")
+    return first & 0x0F, await reader.readexactly(size)

@@ -14,7 +14,7 @@ from aiohttp import compression_utils, http_parser
 
 from server.app import Server
 from tests.patience import PATIENCE
-from tests.server.conftest import base_url, bearer, raw_request
+from tests.server.conftest import base_url, bearer, next_frame, raw_request
 
 UPGRADE = (
     b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -133,14 +133,6 @@ def frame(payload: bytes, *, masked: bool = True) -> bytes:
         return b"\x81" + length + payload
     mask = os.urandom(4)
     return b"\x81" + length + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(payload))
-
-
-async def next_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    """Opcode and payload of the next frame from the server."""
-    first, size = await reader.readexactly(2)
-    if size == 126:
-        size = int.from_bytes(await reader.readexactly(2), "big")
-    return first & 0x0F, await reader.readexactly(size)
 
 
 @pytest.mark.parametrize("step", [1, 3, 100_000])

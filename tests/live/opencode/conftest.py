@@ -15,7 +15,7 @@ from model.backends import base
 from model.backends.opencode.backend import OpenCodeBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.isolation import isolate_opencode, put_on_path
-from tests.model.backends.agents import Conversation, Open, make_launch, only
+from tests.model.backends.agents import Conversation, Open, make_launch
 
 
 @pytest.fixture(scope="package")
@@ -76,7 +76,3 @@ async def open_opencode(
 def files(worktree: Path) -> list[str]:
     """The names of the files in the worktree."""
     return sorted(entry.name for entry in worktree.iterdir())
-
-
-def token(conversation: Conversation) -> str:
-    return only(conversation.events, base.ConversationIdentified).resume_token

@@ -17,8 +17,14 @@ from model.backends import base
 from model.backends.acp.backend import AcpBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.isolation import isolate_opencode
-from tests.live.opencode.conftest import token
-from tests.model.backends.agents import Conversation, Open, make_launch, only, text
+from tests.model.backends.agents import (
+    Conversation,
+    Open,
+    get_resume_token,
+    make_launch,
+    only,
+    text,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -169,10 +175,10 @@ async def test_a_conversation_is_resumed_without_replaying_its_history(open_acp:
     conversation = await open_acp(system_prompt="Speak of looms.")
     await conversation.turn("say: first")
     await conversation.agent.close()
-    again = await open_acp(resume_token=token(conversation))
+    again = await open_acp(resume_token=get_resume_token(conversation))
     events = await again.turn("remember?")
     assert "say: first" in text(events)
-    assert token(again) == token(conversation)
+    assert get_resume_token(again) == get_resume_token(conversation)
     assert not any(isinstance(event, base.Notice) for event in again.events)
 
 

@@ -9,7 +9,7 @@ import pytest
 from model.backends import base
 from tests.live.completions_stub import CompletionsStub
 from tests.live.opencode.conftest import files
-from tests.model.backends.agents import Open, only
+from tests.model.backends.agents import Open, asks_permission, only
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -40,10 +40,6 @@ def own_rules(worktree: Path) -> None:
     (worktree / "opencode.json").write_text(json.dumps(OWN))
     for name in ("a.txt", "a.key", "b.txt"):
         (worktree / name).write_text("words of a file")
-
-
-def asks_permission(events: list[base.AgentEvent]) -> bool:
-    return any(isinstance(event, base.PermissionRequested) for event in events)
 
 
 @pytest.mark.usefixtures("own_rules")

@@ -13,8 +13,14 @@ from model.backends.opencode.backend import OpenCodeBackend
 from model.base.errors import SpinneyError
 from tests.live.completions_stub import MODEL, PROVIDER
 from tests.live.isolation import isolate_opencode
-from tests.live.opencode.conftest import token
-from tests.model.backends.agents import Conversation, make_launch, only, text, wait_until
+from tests.model.backends.agents import (
+    Conversation,
+    get_resume_token,
+    make_launch,
+    only,
+    text,
+    wait_until,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -35,7 +41,7 @@ async def test_a_killed_server_fails_the_turn_and_a_new_one_resumes_the_conversa
         assert "SIGKILL" in failed.error
         await before.end()
         await before.agent.close()
-        known = token(before)
+        known = get_resume_token(before)
         resumed = make_launch(
             worktree,
             model=f"{PROVIDER}/{MODEL}",
@@ -44,7 +50,7 @@ async def test_a_killed_server_fails_the_turn_and_a_new_one_resumes_the_conversa
         )
         after = Conversation(await backend.open(resumed))
         assert "the colour is blue" in text(await after.turn("remember?"))
-        assert token(after) == known
+        assert get_resume_token(after) == known
         await after.agent.close()
     finally:
         await backend.close()

@@ -9,8 +9,7 @@ import pytest
 from model.backends import base
 from model.backends.opencode.backend import OpenCodeBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
-from tests.live.opencode.conftest import token
-from tests.model.backends.agents import Open, only, text, wait_for_commands
+from tests.model.backends.agents import Open, get_resume_token, only, text, wait_for_commands
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -82,7 +81,7 @@ async def test_text_only_has_no_tools_and_is_not_persisted(
     assert not provider.requests[-1].get("tools")
     assert "Write a name." in json.dumps(provider.requests[-1]["messages"])
     await conversation.agent.close()
-    again = await open_opencode(resume_token=token(conversation))
+    again = await open_opencode(resume_token=get_resume_token(conversation))
     assert "starts a new one" in only(await again.turn("say: hello"), base.Notice).text
 
 

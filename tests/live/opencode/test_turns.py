@@ -10,8 +10,7 @@ import pytest
 from model.backends import base
 from model.domain.resources import Usage
 from tests.live.completions_stub import WINDOW, CompletionsStub
-from tests.live.opencode.conftest import token
-from tests.model.backends.agents import Open, only, text
+from tests.model.backends.agents import Open, get_resume_token, only, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -90,9 +89,9 @@ async def test_a_later_session_knows_the_earlier_turns(open_opencode: Open) -> N
     before = await open_opencode()
     await before.turn("say: the colour is blue")
     await before.agent.close()
-    after = await open_opencode(resume_token=token(before))
+    after = await open_opencode(resume_token=get_resume_token(before))
     assert "the colour is blue" in text(await after.turn("remember?"))
-    assert token(after) == token(before)
+    assert get_resume_token(after) == get_resume_token(before)
 
 
 async def test_an_unknown_conversation_starts_a_new_one(open_opencode: Open) -> None:
@@ -101,7 +100,7 @@ async def test_an_unknown_conversation_starts_a_new_one(open_opencode: Open) -> 
         events = await conversation.turn("say: hello")
         assert text(events) == "hello"
         assert "starts a new one" in only(events, base.Notice).text
-        assert token(conversation) != unknown
+        assert get_resume_token(conversation) != unknown
 
 
 async def test_files_and_pictures_reach_the_provider(

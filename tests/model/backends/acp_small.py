@@ -13,7 +13,7 @@ from model.agents.agents_file import AgentRow
 from model.backends import base
 from model.backends.acp.backend import AcpBackend
 from model.domain.resources import Usage
-from tests.model.backends.agents import Conversation, Open, make_launch, only
+from tests.model.backends.agents import Conversation, Open, make_launch
 
 Json = dict[str, Any]
 
@@ -62,7 +62,3 @@ def read_prompts(file: Path) -> list[list[str]]:
         [block["text"] for block in line["prompt"] if block["type"] == "text"]
         for line in read_requests(file, "session/prompt")
     ]
-
-
-def get_resume_token(conversation: Conversation) -> str:
-    return only(conversation.events, base.ConversationIdentified).resume_token

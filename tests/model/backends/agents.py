@@ -76,6 +76,14 @@ def only(events: list[base.AgentEvent], kind: type[Event]) -> Event:
     return found[0]
 
 
+def get_resume_token(conversation: Conversation) -> str:
+    return only(conversation.events, base.ConversationIdentified).resume_token
+
+
+def asks_permission(events: list[base.AgentEvent]) -> bool:
+    return any(isinstance(event, base.PermissionRequested) for event in events)
+
+
 def by_name(commands: tuple[AgentCommand, ...]) -> dict[str, AgentCommand]:
     return {command.name: command for command in commands}
 

@@ -11,8 +11,16 @@ from model.backends import base
 from model.backends.acp import backend
 from model.backends.acp.backend import AcpBackend
 from model.base.errors import SpinneyError
-from tests.model.backends.acp_small import ROW, Json, get_resume_token, read_prompts, read_requests
-from tests.model.backends.agents import Open, is_running, make_launch, only, text, wait_until
+from tests.model.backends.acp_small import ROW, Json, read_prompts, read_requests
+from tests.model.backends.agents import (
+    Open,
+    get_resume_token,
+    is_running,
+    make_launch,
+    only,
+    text,
+    wait_until,
+)
 
 # Resuming ----------------------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from model.git import run
+from model.runtime.workspace import Workspace
+from tests.model.git.git_project import GitProject, add_git_project
 from tests.model.git.repository import Repository, set_own_home
 from tests.program import until
 
@@ -92,3 +94,8 @@ def delay_timeout(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None
         monkeypatch.setattr(run._Call, "_read_output", read_when_it_exists)
 
     return install
+
+
+@pytest.fixture
+async def git_project(workspace: Workspace, with_remote: Repository) -> GitProject:
+    return await add_git_project(workspace, with_remote)

@@ -19,15 +19,8 @@ from model.commands.changes import (
 from model.commands.git import git_pull
 from model.commands.worktrees import remove_worktree
 from model.domain.resources import Worktree
-from model.runtime.workspace import Workspace
 from tests.fakes import DONE, FakeBackend
-from tests.model.git.git_project import GitProject, add_git_project
-from tests.model.git.repository import Repository
-
-
-@pytest.fixture
-async def git_project(workspace: Workspace, with_remote: Repository) -> GitProject:
-    return await add_git_project(workspace, with_remote)
+from tests.model.git.git_project import GitProject
 
 
 @pytest.fixture

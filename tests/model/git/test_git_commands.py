@@ -19,15 +19,8 @@ from model.domain.events import TaskCompleted
 from model.domain.resources import Worktree
 from model.git import diff as diff_module
 from model.git import run
-from model.runtime.workspace import Workspace
-from tests.model.git.git_project import GitProject, add_git_project
-from tests.model.git.repository import Repository
+from tests.model.git.git_project import GitProject
 from tests.patience import PATIENCE
-
-
-@pytest.fixture
-async def git_project(workspace: Workspace, with_remote: Repository) -> GitProject:
-    return await add_git_project(workspace, with_remote)
 
 
 @pytest.fixture

@@ -9,14 +9,7 @@ from model.commands.git import git_pull
 from model.commands.reviews import get_diff_rows, write_conflict_task, write_review
 from model.domain.resources import Worktree
 from model.preferences.apply import apply_changes
-from model.runtime.workspace import Workspace
-from tests.model.git.git_project import GitProject, add_git_project
-from tests.model.git.repository import Repository
-
-
-@pytest.fixture
-async def git_project(workspace: Workspace, with_remote: Repository) -> GitProject:
-    return await add_git_project(workspace, with_remote)
+from tests.model.git.git_project import GitProject
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A hundred worktrees are created and removed while two agents work; the repository is intact."""
+"""Forty worktrees are created and removed while two agents work; the repository is intact."""
 
 import asyncio
 import hashlib
@@ -21,11 +21,11 @@ from tests.fakes import FakeBackend
 from tests.model.git.repository import Repository
 from tests.model.worktrees.conftest import EventLog, Maker
 
-CYCLES = 100
+CYCLES = 40
 
 
 @pytest.mark.longer
-async def test_the_repository_is_intact_after_a_hundred_cycles(
+async def test_the_repository_is_intact_after_a_forty_cycles(
     make: Maker,
     workspace: Workspace,
     repository: Repository,
