@@ -44,7 +44,8 @@ def _demo(**environ: str) -> Iterator[Terminal]:
         tempfile.TemporaryDirectory() as folder,
         terminal([SPINNEY, "demo"], Path(folder), TMPDIR=folder, **environ) as screen,
     ):
-        screen.wait_for(b"Message Demo agent")
+        # The cursor is on the first letter, which is therefore drawn by itself.
+        screen.wait_for(b"essage Demo agent")
         screen.read_for(2.0)
         yield screen
 
