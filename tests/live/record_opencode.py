@@ -19,6 +19,7 @@ from model.backends.opencode.backend import OpenCodeBackend
 from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.server import CALL_TIMEOUT, OpenCodeServer
 from model.backends.process import InvalidLine
+from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.isolation import isolate_opencode, put_on_path
 from tests.model.backends.agents import Conversation, make_launch
@@ -45,11 +46,12 @@ class RecordingServer(OpenCodeServer):
         directory: Path,
         body: Mapping[str, Any] | None = None,
         timeout: float = CALL_TIMEOUT,
+        record: TrafficRecorder = NULL_RECORDER,
     ) -> Any:
         if method == "POST":
             # Recorded first, since its events arrive before its answer.
             self.lines.append({"call": f"{method} {path}"})
-        return await super().call(method, path, directory, body, timeout)
+        return await super().call(method, path, directory, body, timeout, record)
 
 
 async def record(name: str, folder: Path, stub: CompletionsStub) -> None:

@@ -334,10 +334,11 @@ def test_no_input_raises_or_is_held_back_forever(sent):
 def _as_text(line: TimedParser) -> str:
     """The typed text, in a form that does not depend on how the input was split.
 
-    A return is a key or part of a paste, depending on the size of a read. Bytes that cannot be
-    decoded are kept in a paste only.
+    A return, line feed or tab is a key or part of a paste, depending on the size of a read. Bytes
+    that cannot be decoded are kept in a paste only.
     """
-    return "".join(line.keys).replace("enter", "\r").replace("\ufffd", "")
+    characters = {"enter": "\r", "ctrl+j": "\n", "tab": "\t"}
+    return "".join(characters.get(key, key) for key in line.keys).replace("\ufffd", "")
 
 
 @settings(max_examples=200, deadline=None)
