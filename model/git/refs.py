@@ -37,10 +37,10 @@ def make_branch_name(title: str) -> str:
 
     Empty if the title has neither letters nor digits.
     """
-    characters = (
-        _to_slug_character(character) for character in unicodedata.normalize("NFC", title).lower()
-    )
+    characters = map(_to_slug_character, unicodedata.normalize("NFC", title).lower())
     slug = re.sub(r"-+", "-", "".join(characters)).strip("-")
+    if clean_line(slug) != slug:  # a stack of combining marks
+        slug = "".join(character for character in slug if not _is_mark(character))
     if len(slug) > _SLUG_LENGTH:
         cut = slug[: _SLUG_LENGTH + 1].rpartition("-")[0]
         slug = cut or slug[:_SLUG_LENGTH]
@@ -50,9 +50,14 @@ def make_branch_name(title: str) -> str:
 
 
 def _to_slug_character(character: str) -> str:
-    return (
-        character if character.isalnum() or unicodedata.category(character).startswith("M") else "-"
-    )
+    if not (character.isalnum() or _is_mark(character)):
+        return "-"
+    # Some letters and marks are invisible: fillers, variation selectors.
+    return character if clean_line(character) == character else ""
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")
 
 
 def _check(name: str, kind: str) -> str:

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from model.base.errors import SpinneyError
@@ -67,6 +67,9 @@ def test_a_long_title_is_cut_between_words() -> None:
 
 
 @given(st.text())
+@example("\U000e0100")
+@example("a\u3164b")
+@example("a" + "\u0301" * 50)
 def test_every_title_gives_a_valid_name_or_none(title: str) -> None:
     name = make_branch_name(title)
     assert not name or check_branch_name(name) == name
