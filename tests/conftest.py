@@ -31,7 +31,13 @@ from tests.together import pytest_xdist_make_scheduler  # noqa: F401 - a hook, f
 
 # A busy machine exceeds its default limits of 0.2 s for an example and about a second for
 # generating the first ones.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "patient",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    # A change is judged by the same examples each time; `make stress` looks for new ones.
+    derandomize=os.environ.get("SPINNEY_NEW_EXAMPLES") != "1",
+)
 settings.load_profile("patient")
 
 

@@ -3,13 +3,15 @@
     python -m tests.stress                       ten rounds of every part of the short tier
     python -m tests.stress --rounds 3 tests/tui  one part, three times
 
-Four spinning processes keep the processors busy. Each part runs in its own pytest process, so that
-failures are printed early. The last lines list the failed tests and how often each failed; the exit
-code is 1 if there are any.
+Four spinning processes keep the processors busy. Tests with generated examples try new ones in each
+round (SPINNEY_NEW_EXAMPLES=1), while `make test` always tries the same ones. Each part runs in its
+own pytest process, so that failures are printed early. The last lines list the failed tests and how
+often each failed; the exit code is 1 if there are any.
 """
 
 import argparse
 import multiprocessing
+import os
 import re
 import subprocess
 import sys
@@ -61,6 +63,7 @@ def run_part(part: str, jobs: int, marker: str) -> list[str]:
         done = subprocess.run(
             [*command, "--dist", "loadfile"],
             cwd=TESTS.parent,
+            env={**os.environ, "SPINNEY_NEW_EXAMPLES": "1"},
             stdout=subprocess.PIPE,
             text=True,
             timeout=PART_SECONDS,
