@@ -52,7 +52,9 @@ async def test_thinking_comes_before_the_text(begin: Begin) -> None:
 async def test_two_messages_are_answered_one_after_the_other(begin: Begin) -> None:
     talk = await begin()
     first, second = await talk.send_together("say: one", "say: two")
-    assert (first["status"], second["status"]) == ("processing", "sent")
+    assert first["status"] == "processing"
+    # "processing" if the first turn was over before the second message arrived.
+    assert second["status"] in ("sent", "processing")
     await talk.wait_for_event("message-completed")
     await talk.wait_for_event("message-completed")
     await talk.until("idle")
