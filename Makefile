@@ -5,8 +5,6 @@ BIN := .venv/bin
 TESTS ?= tests
 # Tests wait for programs most of the time: more of them than there are processors.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3)')
-# Half of those drive real agents, which take their time to start.
-LONGER_JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3)')
 NEWEST := .tools/newest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
@@ -29,14 +27,14 @@ test: .venv/developing              ## what to run after a change, or `make test
 	$(PYTEST) $(JOBS) $(TESTS) $(TIER) $(PYTEST_OPTIONS)
 
 test-longer: .venv/developing       ## what `make test` leaves out: real agents, packages, …
-	$(PYTEST) $(LONGER_JOBS) tests -m longer $(PYTEST_OPTIONS)
+	$(PYTEST) $(JOBS) tests -m longer $(PYTEST_OPTIONS)
 
 test-all: test test-longer          ## every test
 
 test-newest: .venv/developing       ## tests/live with the newest version of every agent program
 	.ci/programs $(NEWEST) $$(sed 's/@[^@]*$$/@latest/' .ci/agents)
 	PATH="$(CURDIR)/$(NEWEST)/node_modules/.bin:$$PATH" SPINNEY_TESTS_NEED_PROGRAMS=1 \
-	  $(PYTEST) $(LONGER_JOBS) tests/live $(PYTEST_OPTIONS)
+	  $(PYTEST) $(JOBS) tests/live $(PYTEST_OPTIONS)
 
 stress: .venv/developing            ## the suite ten times beside a busy machine: finds flaky tests
 	$(BIN)/python -m tests.stress

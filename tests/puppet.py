@@ -24,6 +24,8 @@ class Puppet:
     """Whether `send` never returns."""
     final_events: tuple[base.AgentEvent, ...] = ()
     """The events that it emits when it is closed."""
+    receivers: "asyncio.Queue[Puppet]" = field(default_factory=asyncio.Queue)
+    """Where it puts itself when it receives a prompt."""
     _events: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
     _called: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -55,6 +57,7 @@ class Puppet:
 
     async def send(self, prompt: base.Prompt) -> None:
         self._record("send", prompt.text)
+        self.receivers.put_nowait(self)
         if self.blocks_send:
             await asyncio.Event().wait()
 
@@ -95,6 +98,8 @@ class PuppetBackend:
         self.puppets: list[Puppet] = []
         self.missing = False
         self.known_commands: tuple[AgentCommand, ...] = ()
+        self.receivers: asyncio.Queue[Puppet] = asyncio.Queue()
+        """Each agent that has received a prompt, once per prompt."""
         self._opened = asyncio.Event()
 
     async def probe(self) -> base.Probe:
@@ -108,7 +113,7 @@ class PuppetBackend:
     async def open(self, launch: base.Launch) -> base.Agent:
         if self.missing:
             raise SpinneyError("The agent is not installed.", "backend_unavailable")
-        self.puppets.append(Puppet(launch))
+        self.puppets.append(Puppet(launch, receivers=self.receivers))
         self._opened.set()
         return self.puppets[-1]
 

@@ -50,15 +50,16 @@ async def test_thinking_comes_before_the_text(begin: Begin) -> None:
 
 
 async def test_two_messages_are_answered_one_after_the_other(begin: Begin) -> None:
-    talk = await begin()
-    first, second = await talk.send_together("say: one", "say: two")
-    assert first["status"] == "processing"
-    # "processing" if the first turn was over before the second message arrived.
-    assert second["status"] in ("sent", "processing")
+    talk = await begin("yolo")
+    held = "bash: while [ ! -e go ]; do sleep 0.2; done"
+    first, second = await talk.send_together(held, "say: two")
+    assert (first["status"], second["status"]) == ("processing", "sent")
+    (Path(talk.worktree["path"]) / "go").touch()
     await talk.wait_for_event("message-completed")
     await talk.wait_for_event("message-completed")
     await talk.until("idle")
-    assert await talk.stored() == ["user text", "assistant text"] * 2
+    answers = ["assistant tool", "assistant result", "assistant text"]
+    assert await talk.stored() == ["user text", *answers, "user text", "assistant text"]
     assert await talk.last_text() == "two"
 
 

@@ -22,7 +22,7 @@ from model.store.rows import Statement
 from model.store.store import Store
 from model.writing.writer import Writer
 from tests.patience import PATIENCE
-from tests.puppet import PuppetBackend
+from tests.puppet import Puppet, PuppetBackend
 
 DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
 
@@ -95,6 +95,15 @@ class Harness:
                 )
             )
         )
+
+    async def start_turn(self, text: str) -> Puppet:
+        """Send a message in session "s"; return its agent once that has received the message."""
+        receivers = self.backend.receivers
+        while not receivers.empty():
+            receivers.get_nowait()
+        await self.chats.send("s", text)
+        async with asyncio.timeout(PATIENCE):
+            return await receivers.get()
 
     def status(self, key: str) -> str:
         return self.store.state.sessions[key].status

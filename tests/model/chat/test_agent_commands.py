@@ -41,23 +41,21 @@ async def test_reported_commands_apply_to_the_worktree_until_the_next_report(
     harness: Harness,
 ) -> None:
     assert harness.chats.reported_commands("w", "demo") == ()
-    await harness.chats.send("s", "hello")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("hello")
     puppet.say(base.CommandsListed((WEAVE, SPIN)), DONE)
     await harness.wait_for_turn()
     await harness.add_session("another")
     assert harness.chats.reported_commands("w", "demo") == (WEAVE, SPIN)
     assert harness.chats.reported_commands("w", "backend_a") == ()
     assert harness.chats.reported_commands("elsewhere", "demo") == ()
-    await harness.chats.send("s", "again")
+    await harness.start_turn("again")
     puppet.say(base.CommandsListed((SPIN,)), DONE)
     await harness.wait_for_turn()
     assert harness.chats.reported_commands("w", "demo") == (SPIN,)
 
 
 async def test_commands_reported_between_turns_start_no_message(harness: Harness) -> None:
-    await harness.chats.send("s", "hello")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("hello")
     puppet.say(DONE)
     await harness.wait_for_turn()
     puppet.say(base.CommandsListed((SPIN,)), base.Notice("received"))

@@ -18,8 +18,7 @@ async def test_a_message_beyond_the_limit_waits_until_an_agent_is_idle(
 ) -> None:
     await limit_to(harness, 1)
     await harness.add_session("other")
-    await harness.chats.send("s", "first")
-    first = await harness.backend.newest()
+    first = await harness.start_turn("first")
     await first.wait_for_call("send")
     await harness.chats.send("other", "second")
     await harness.wait_for_notice("Waiting for a free agent (1 of 1 running).")
@@ -36,8 +35,7 @@ async def test_waiting_sessions_start_in_order(harness: Harness) -> None:
     await limit_to(harness, 1)
     for key in ("a", "b"):
         await harness.add_session(key)
-    await harness.chats.send("s", "first")
-    await harness.backend.newest()
+    await harness.start_turn("first")
     for key in ("a", "b"):
         await harness.chats.send(key, f"from {key}")
         await harness.wait_for_notice("Waiting for a free agent")
@@ -51,8 +49,7 @@ async def test_a_waiting_session_can_be_stopped_without_delaying_the_next(harnes
     await limit_to(harness, 1)
     for key in ("a", "b"):
         await harness.add_session(key)
-    await harness.chats.send("s", "first")
-    first = await harness.backend.newest()
+    first = await harness.start_turn("first")
     for key in ("a", "b"):
         await harness.chats.send(key, f"from {key}")
         await harness.wait_for_notice("Waiting for a free agent")
@@ -65,8 +62,7 @@ async def test_a_waiting_session_can_be_stopped_without_delaying_the_next(harnes
 async def test_a_raised_limit_starts_a_waiting_session_at_once(harness: Harness) -> None:
     await limit_to(harness, 1)
     await harness.add_session("other")
-    await harness.chats.send("s", "first")
-    await harness.backend.newest()
+    await harness.start_turn("first")
     await harness.chats.send("other", "second")
     await harness.wait_for_notice("Waiting for a free agent")
     await limit_to(harness, 2)
@@ -77,8 +73,7 @@ async def test_a_raised_limit_starts_a_waiting_session_at_once(harness: Harness)
 async def test_an_idle_agent_is_replaced_without_a_notice(harness: Harness) -> None:
     await limit_to(harness, 1)
     await harness.add_session("other")
-    await harness.chats.send("s", "first")
-    (await harness.backend.newest()).say(DONE)
+    (await harness.start_turn("first")).say(DONE)
     await harness.wait_for_turn()
     harness.take_notices()
     await harness.chats.send("other", "second")
@@ -96,8 +91,7 @@ async def test_an_agent_that_fails_to_start_frees_its_slot(harness: Harness) -> 
     await harness.chats.send("s", "first")
     await harness.wait_for_turn()
     harness.backend.missing = False
-    await harness.chats.send("s", "second")
-    assert await (await harness.backend.newest()).wait_for_call("send") == ("send", "second")
+    assert await (await harness.start_turn("second")).wait_for_call("send") == ("send", "second")
 
 
 async def test_the_longest_idle_agent_is_ended_first() -> None:

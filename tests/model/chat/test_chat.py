@@ -59,8 +59,7 @@ async def test_a_message_runs_and_its_answer_streams_into_the_store(harness: Har
 
 
 async def test_blocks_out_of_order_keep_their_places(harness: Harness) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(
         base.TextDelta("a", "one"),
         base.ToolUse("x", "run", {}),
@@ -84,8 +83,7 @@ async def test_blocks_out_of_order_keep_their_places(harness: Harness) -> None:
 async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gone(
     harness: Harness,
 ) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(
         base.TextDelta("a", "provisional"),
         base.BlockDropped("a"),
@@ -98,8 +96,7 @@ async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gon
 
 
 async def test_hostile_text_of_an_agent_is_escaped_in_the_store(harness: Harness) -> None:
-    await harness.chats.send("s", "go \x1b[31m")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go \x1b[31m")
     puppet.say(
         base.TextDelta("a", "\x1b]52;c;aGk=\x07hi \ud800"),
         base.ToolUse("u", "run", {"command": "\x1b[2Jls"}),
@@ -127,8 +124,7 @@ async def test_hostile_text_in_requests_is_escaped_and_answers_reach_the_agent(
         "permission": base.PermissionRequested("r", bad, {bad: bad}, bad),
         "failure": base.TurnFailed(bad, "backend_error"),
     }
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(events[kind])
     await harness.wait_until(lambda: harness.status("s") in ("waiting", "failed"))
     everything = (
@@ -150,8 +146,7 @@ async def test_hostile_text_in_requests_is_escaped_and_answers_reach_the_agent(
 
 
 async def test_a_message_during_a_run_waits_and_then_runs(harness: Harness) -> None:
-    await harness.chats.send("s", "first")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("first")
     await puppet.wait_for_call("send")
     second = await harness.chats.send("s", "second")
     assert second.status == "sent"
@@ -178,8 +173,7 @@ async def test_a_queued_message_can_be_removed(harness: Harness) -> None:
 async def test_a_message_runs_if_the_turn_ends_while_it_is_being_saved(
     harness: Harness,
 ) -> None:
-    await harness.chats.send("s", "first")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("first")
     await puppet.wait_for_call("send")
     async with harness.slow_disk(harness.chats.send("s", "second")) as sending:
         puppet.say(base.TextDelta("a", "one"), DONE)
@@ -192,8 +186,7 @@ async def test_a_message_runs_if_the_turn_ends_while_it_is_being_saved(
 async def test_a_message_that_is_being_removed_is_not_run_when_the_turn_ends(
     harness: Harness,
 ) -> None:
-    await harness.chats.send("s", "first")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("first")
     await puppet.wait_for_call("send")
     removed = await harness.chats.send("s", "second")
     await harness.chats.send("s", "third")
@@ -208,8 +201,7 @@ async def test_stop_keeps_received_text_and_the_next_message_works(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", PATIENCE)
-    await harness.chats.send("s", "first")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("first")
     puppet.say(base.TextDelta("a", "half a"))
     await harness.wait_until(lambda: bool(harness.store.state.streaming))
     await puppet.wait_for_call("send")
@@ -217,8 +209,7 @@ async def test_stop_keeps_received_text_and_the_next_message_works(
     assert session.status == "idle"
     answer = (await harness.messages())[-1]
     assert (answer.text, answer.stop_reason) == ("half a", "stopped")
-    await harness.chats.send("s", "second")
-    await puppet.wait_for_call("send")
+    await harness.start_turn("second")
     puppet.say(base.TextDelta("b", "fine"), DONE)
     assert (await harness.wait_for_turn()).text == "fine"
 
@@ -227,8 +218,7 @@ async def test_an_agent_that_ignores_stop_is_ended(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
-    await harness.chats.send("s", "first")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("first")
     await puppet.wait_for_call("send")
     puppet.ignores_stop = True
     assert (await harness.chats.stop("s")).status == "idle"
@@ -241,8 +231,7 @@ async def test_an_agent_that_accepts_no_message_can_be_stopped(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
-    await harness.chats.send("s", "first")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("first")
     puppet.say(DONE)
     await harness.wait_for_turn()
     puppet.blocks_send = puppet.ignores_stop = True
@@ -253,8 +242,7 @@ async def test_an_agent_that_accepts_no_message_can_be_stopped(
 
 
 async def test_events_after_the_turn_start_no_message(harness: Harness) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(base.TextDelta("a", "Done."), DONE)
     await harness.wait_for_turn()
     before = await harness.messages()
@@ -272,8 +260,7 @@ async def test_stopping_an_idle_session_is_no_error(harness: Harness) -> None:
 async def test_an_agent_that_dies_fails_the_turn_and_the_next_message_resumes(
     harness: Harness,
 ) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(base.ConversationIdentified("token-1"), base.TextDelta("a", "half"))
     await harness.wait_until(lambda: bool(harness.store.state.streaming))
     puppet.die()
@@ -297,13 +284,11 @@ async def test_a_missing_agent_is_reported_in_the_conversation(harness: Harness)
         "backend_unavailable",
     )
     harness.backend.missing = False
-    await harness.chats.send("s", "now")
-    await (await harness.backend.newest()).wait_for_call("send")
+    await (await harness.start_turn("now")).wait_for_call("send")
 
 
 async def test_a_failed_turn_reports_the_kind_of_failure(harness: Harness) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(base.TurnFailed("Too many requests.", "rate_limit_error", retry_after=30))
     answer = await harness.wait_for_turn()
     assert answer.error is not None
@@ -314,8 +299,7 @@ async def test_a_failed_turn_reports_the_kind_of_failure(harness: Harness) -> No
 
 
 async def test_a_turn_started_by_the_agent_is_shown(harness: Harness) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(DONE)
     await harness.wait_for_turn()
     puppet.say(base.TurnStarted(), base.TextDelta("z", "the tests are through"))
@@ -325,9 +309,7 @@ async def test_a_turn_started_by_the_agent_is_shown(harness: Harness) -> None:
 
 
 async def test_a_changed_mode_reaches_the_running_agent(harness: Harness) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
-    await puppet.wait_for_call("send")
+    puppet = await harness.start_turn("go")
     await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
     await harness.chats.configure("s")
     assert await puppet.wait_for_call("configure") == ("configure", "yolo", "m", "ultrathink")
@@ -336,9 +318,7 @@ async def test_a_changed_mode_reaches_the_running_agent(harness: Harness) -> Non
 async def test_the_mode_of_a_turn_is_shown_while_it_differs_from_the_sessions(
     harness: Harness,
 ) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
-    await puppet.wait_for_call("send")
+    puppet = await harness.start_turn("go")
     await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
     puppet.say(base.TurnModeReported("plan"))
     await harness.wait_until(lambda: harness.session.turn_mode == "plan")
@@ -394,8 +374,7 @@ async def test_files_of_proc_and_sys_cannot_be_attached_by_any_path(
 async def test_after_a_kill_no_accepted_message_is_lost_and_the_session_resumes(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
-    await harness.chats.send("s", "first")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("first")
     puppet.say(base.ConversationIdentified("token"), base.TextDelta("a", "half an answer"))
     await harness.wait_until(lambda: bool(harness.store.state.streaming))
     await harness.chats.send("s", "waits")
@@ -409,8 +388,7 @@ async def test_after_a_kill_no_accepted_message_is_lost_and_the_session_resumes(
     assert (first.text, answer.text) == ("first", "half an answer")
     assert answer.error is not None
     assert [m.text for m in reopened.store.state.queued["s"]] == ["waits"]
-    await reopened.chats.send("s", "go on")
-    resumed = await reopened.backend.newest()
+    resumed = await reopened.start_turn("go on")
     assert resumed.launch.resume_token == "token"
     await resumed.wait_for_call("send")
     resumed.say(DONE)
@@ -420,8 +398,7 @@ async def test_after_a_kill_no_accepted_message_is_lost_and_the_session_resumes(
 async def test_a_plan_outlives_the_agent_that_proposed_it(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
-    await harness.chats.send("s", "plan it")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("plan it")
     puppet.say(base.PlanProposed("r", "1. read\n2. write"))
     await harness.wait_until(lambda: harness.session.waiting_for == "plan")
     await harness.store.flush()
@@ -497,8 +474,7 @@ async def test_an_idle_agent_is_ended_and_resumed_by_the_next_message(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("model.chat.agent_process.IDLE_TIMEOUT", 0.01)
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(base.ConversationIdentified("token"), DONE)
     await puppet.wait_for_call("close")
     await harness.chats.send("s", "again")
@@ -506,27 +482,23 @@ async def test_an_idle_agent_is_ended_and_resumed_by_the_next_message(
 
 
 async def test_an_agent_whose_directory_was_recreated_is_restarted(harness: Harness) -> None:
-    await harness.chats.send("s", "one")
-    first = await harness.backend.newest()
+    first = await harness.start_turn("one")
     first.say(base.ConversationIdentified("the conversation"), DONE)
     await harness.wait_for_turn()
-    await harness.chats.send("s", "two")
+    await harness.start_turn("two")
     await first.wait_for_call("configure")
     first.say(DONE)
     await harness.wait_for_turn()
     harness.directory = (1, 2)
-    await harness.chats.send("s", "three")
-    second = await harness.backend.newest(2)
+    second = await harness.start_turn("three")
     assert first.closed
     assert second.launch.resume_token == "the conversation"
-    await second.wait_for_call("send")
     second.say(DONE)
     await harness.wait_for_turn()
 
 
 async def test_a_conversation_note_is_shown_once(harness: Harness) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(
         base.ConversationNote("No hooks\nrun."),
         base.TextDelta("a", "one"),
@@ -539,18 +511,13 @@ async def test_a_conversation_note_is_shown_once(harness: Harness) -> None:
         "one",
     ]
     puppet.say(base.ConversationNote("A server is gone."))  # it waits for the next answer
-    await puppet.wait_for_call("send")
-    await harness.chats.send("s", "on")
-    await puppet.wait_for_call("send")
+    await harness.start_turn("on")
     puppet.say(base.TextDelta("b", "two"), DONE)
     assert "A server is gone" in (await harness.wait_for_turn()).text
 
 
 async def test_a_compaction_note_is_shown_each_time(harness: Harness) -> None:
-    puppet = None
     for _ in range(2):
-        await harness.chats.send("s", "/compact")
-        puppet = puppet or await harness.backend.newest()
+        puppet = await harness.start_turn("/compact")
         puppet.say(base.COMPACTION_NOTE, DONE)
         assert "shortened to a summary" in (await harness.wait_for_turn()).text
-        await puppet.wait_for_call("send")

@@ -16,8 +16,7 @@ from tests.puppet import Puppet
 
 async def run_first_turn(harness: Harness) -> Puppet:
     """Run one turn and return its agent, which is idle afterwards."""
-    await harness.chats.send("s", "one")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("one")
     puppet.say(base.TextDelta("a", "first"), DONE)
     await harness.wait_for_turn()
     return puppet
@@ -105,8 +104,7 @@ Answering = Callable[[Harness], Awaitable[None]]
 
 async def start_request(harness: Harness, kind: str) -> Puppet:
     """Start a turn in which the agent makes this request, and wait for it."""
-    await harness.chats.send("s", "one")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("one")
     puppet.say(make_request(kind))
     await harness.wait_until(lambda: harness.session.waiting_for == kind)
     return puppet

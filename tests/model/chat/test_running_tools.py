@@ -86,8 +86,7 @@ def get_block(harness: Harness) -> ToolUseBlock | None:
 async def test_output_is_visible_while_the_tool_runs_and_never_saved(
     harness: Harness,
 ) -> None:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(TOOL, base.ToolOutput("t", "warp "), base.ToolOutput("t", "weft"))
 
     def has_output(words: str | None) -> Callable[[], bool]:

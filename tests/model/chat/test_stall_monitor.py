@@ -127,8 +127,7 @@ async def test_a_stalled_conversation_shows_a_notice_and_keeps_running(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stall_monitor, "FIRST_NOTICE", 0.05)
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(base.ToolUse("t", "bash", {"command": "sleep 1000"}))
     await harness.wait_for_notice("the command `sleep 1000`")
     assert harness.session.status == "running"

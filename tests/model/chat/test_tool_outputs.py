@@ -33,8 +33,7 @@ async def read_whole(outputs: ToolOutputs, session_id: str, key: str, limit: int
 
 
 async def run_tool(harness: Harness, content: str) -> ToolResultBlock:
-    await harness.chats.send("s", "go")
-    puppet = await harness.backend.newest()
+    puppet = await harness.start_turn("go")
     puppet.say(base.ToolUse("t", "bash", {}), base.ToolResult("t", content), DONE)
     block = (await harness.wait_for_turn()).content[1]
     assert isinstance(block, ToolResultBlock)

@@ -1,5 +1,6 @@
 """Finding files of a worktree by letters of their paths."""
 
+import asyncio
 import os
 
 import pytest
@@ -8,6 +9,7 @@ from model.base.errors import SpinneyError
 from model.worktrees import file_search
 from model.worktrees.file_search import FileSearch
 from tests.model.git.repository import Repository
+from tests.patience import PATIENCE
 
 
 async def find_files(repository: Repository, query: str, limit: int = 50) -> list[str]:
@@ -58,15 +60,15 @@ async def test_a_file_in_conflict_is_listed_once(repository: Repository) -> None
 async def test_an_outdated_list_is_refreshed(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(file_search, "MAX_AGE", PATIENCE)
     search = FileSearch()
     assert await search.find(repository.root, "late", 50) == []
     repository.write("late.txt", "")
     assert await search.find(repository.root, "late", 50) == []
     monkeypatch.setattr(file_search, "MAX_AGE", 0.0)
-    await search.find(repository.root, "late", 50)
-    await search._refreshing[repository.root]
-    assert await search.find(repository.root, "late", 50) == ["late.txt"]
-    await search._refreshing[repository.root]
+    async with asyncio.timeout(PATIENCE):
+        while await search.find(repository.root, "late", 50) != ["late.txt"]:
+            await asyncio.sleep(0.01)
 
 
 async def test_a_missing_folder_raises_an_error_each_time(repository: Repository) -> None:
