@@ -207,13 +207,17 @@ class SpinneyApp(PaintedApp):
         except SpinneyError as error:
             self._show_problem(error.message)
             return
+        try:
+            if self.is_running:  # else closed meanwhile: the screen has no widgets any more
+                await self._follow_client(client, connection)
+        finally:
+            await client.close()
+
+    async def _follow_client(self, client: "Client", connection: "type[Connection]") -> None:
         self.main.connect(client, connection)
         self.main.start(self.main.run_startup_checks())
         self.run_worker(self._settle(self.main.mirror))
-        try:
-            await self.main.mirror.run()
-        finally:
-            await client.close()
+        await self.main.mirror.run()
 
     async def _settle(self, mirror: "Mirror") -> None:
         """Load what the first conversation needs, and exclude it from garbage collection.

@@ -9,7 +9,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
-from model.commands.worktrees import create_worktree, list_worktrees, update_worktree_label
+from model.commands.worktrees import create_worktree, update_worktree_label
 from model.domain.events import ProjectRemoved, WorktreeCreating
 from model.domain.resources import Label, Project, Worktree
 from model.domain.worktrees import IssueContext, PullRequestContext
@@ -79,11 +79,11 @@ async def test_a_conflict_is_refused_immediately_and_leaves_nothing(
         case "link":
             home_of_worktrees.mkdir(parents=True)
             path.symlink_to("nowhere")
-    before = await list_worktrees(workspace, make.project.id)
+    before = set(workspace.store.state.worktrees)
     with pytest.raises(SpinneyError) as refused:
         await create_worktree(workspace, make.project.id, custom_name="one")
     assert refused.value.message == message.format(path=path)
-    assert await list_worktrees(workspace, make.project.id) == before
+    assert set(workspace.store.state.worktrees) == before
 
 
 async def test_a_missing_base_fails_with_the_reason(
