@@ -140,8 +140,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "close_original_on_clear_context": _of(
         "model/chat/chats.py",
-        "model/chat/test_requests.py"
-        "::test_a_plan_is_carried_out_in_a_new_session",
+        "model/chat/test_plans.py::test_a_plan_is_carried_out_in_a_new_session",
     ),
     "confirm_session_close": _of(
         "tui/actions/sessions.py tui/canvas/screen.py server/web/js/actions.js"

@@ -133,6 +133,18 @@ class FakeClient:
         return MessagePage(messages=page, total=len(every))
 
 
+def client_with_two_sessions() -> FakeClient:
+    """A client of one worktree with the sessions "s1" and "s2"."""
+    return FakeClient(
+        a_state(
+            a_project(),
+            a_worktree(cached_uncommitted_added=12, cached_uncommitted_removed=3),
+            a_session(created_at=1.0),
+            a_session(id="s2", name="Rename the store", created_at=2.0),
+        )
+    )
+
+
 def a_client(*more: Project | Worktree | Session, **session: Any) -> FakeClient:
     """A client with a project, a worktree, a session with these fields, and `more`."""
     return FakeClient(a_state(a_project(), a_worktree(), a_session(**session), *more))

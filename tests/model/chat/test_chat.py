@@ -1,6 +1,5 @@
-"""A session's turns, queue, stop and failures, with a puppet as the agent."""
+"""A session's messages, turns and failures, with a puppet as the agent."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from model.backends import base
 from model.base.errors import SpinneyError
 from model.domain.events import SessionUpdated, WorktreeUpdated
 from model.domain.resources import (
-    PlanBlock,
     Question,
     QuestionOption,
     TextBlock,
@@ -145,58 +143,6 @@ async def test_hostile_text_in_requests_is_escaped_and_answers_reach_the_agent(
             assert await puppet.wait_for_call("permit") == ("permit", "r", "allow", "")
 
 
-async def test_a_message_during_a_run_waits_and_then_runs(harness: Harness) -> None:
-    puppet = await harness.start_turn("first")
-    await puppet.wait_for_call("send")
-    second = await harness.chats.send("s", "second")
-    assert second.status == "sent"
-    assert [(m.text, m.status) for m in harness.store.state.queued["s"]] == [("second", "sent")]
-    puppet.say(base.TextDelta("a", "one"), DONE)
-    assert await puppet.wait_for_call("send") == ("send", "second")
-    assert harness.store.state.queued == {}
-    puppet.say(base.TextDelta("b", "two"), DONE)
-    await harness.wait_for_turn()
-    messages = await harness.messages()
-    assert [m.text for m in messages] == ["first", "one", "second", "two"]
-    assert {m.status for m in messages} == {"completed"}
-
-
-async def test_a_queued_message_can_be_removed(harness: Harness) -> None:
-    await harness.chats.send("s", "first")
-    waiting = await harness.chats.send("s", "second")
-    await harness.chats.remove_queued("s", waiting.message_id)
-    assert harness.store.state.queued == {}
-    with pytest.raises(SpinneyError, match="no longer queued"):
-        await harness.chats.remove_queued("s", waiting.message_id)
-
-
-async def test_a_message_runs_if_the_turn_ends_while_it_is_being_saved(
-    harness: Harness,
-) -> None:
-    puppet = await harness.start_turn("first")
-    await puppet.wait_for_call("send")
-    async with harness.slow_disk(harness.chats.send("s", "second")) as sending:
-        puppet.say(base.TextDelta("a", "one"), DONE)
-        await harness.wait_until(lambda: harness.session.status == "idle")
-    assert (await sending).status == "sent"
-    assert await puppet.wait_for_call("send") == ("send", "second")
-    assert harness.store.state.queued == {}
-
-
-async def test_a_message_that_is_being_removed_is_not_run_when_the_turn_ends(
-    harness: Harness,
-) -> None:
-    puppet = await harness.start_turn("first")
-    await puppet.wait_for_call("send")
-    removed = await harness.chats.send("s", "second")
-    await harness.chats.send("s", "third")
-    async with harness.slow_disk(harness.chats.remove_queued("s", removed.message_id)):
-        puppet.say(base.TextDelta("a", "one"), DONE)
-        await harness.wait_until(lambda: harness.session.last_run is not None)
-    assert await puppet.wait_for_call("send") == ("send", "third")
-    assert harness.store.state.queued == {}
-
-
 async def test_stop_keeps_received_text_and_the_next_message_works(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,33 +160,6 @@ async def test_stop_keeps_received_text_and_the_next_message_works(
     assert (await harness.wait_for_turn()).text == "fine"
 
 
-async def test_an_agent_that_ignores_stop_is_ended(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
-    puppet = await harness.start_turn("first")
-    await puppet.wait_for_call("send")
-    puppet.ignores_stop = True
-    assert (await harness.chats.stop("s")).status == "idle"
-    await harness.chats.send("s", "again")
-    assert await (await harness.backend.newest(2)).wait_for_call("send") == ("send", "again")
-    assert puppet.closed, "two programs on one conversation would write over each other"
-
-
-async def test_an_agent_that_accepts_no_message_can_be_stopped(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", 0.05)
-    puppet = await harness.start_turn("first")
-    puppet.say(DONE)
-    await harness.wait_for_turn()
-    puppet.blocks_send = puppet.ignores_stop = True
-    await harness.chats.send("s", "second")
-    await puppet.wait_for_call("send")
-    assert (await harness.chats.stop("s")).status == "idle"
-    assert (await harness.messages())[-1].status == "completed"
-
-
 async def test_events_after_the_turn_start_no_message(harness: Harness) -> None:
     puppet = await harness.start_turn("go")
     puppet.say(base.TextDelta("a", "Done."), DONE)
@@ -255,36 +174,6 @@ async def test_events_after_the_turn_start_no_message(harness: Harness) -> None:
 
 async def test_stopping_an_idle_session_is_no_error(harness: Harness) -> None:
     assert (await harness.chats.stop("s")).status == "idle"
-
-
-async def test_an_agent_that_dies_fails_the_turn_and_the_next_message_resumes(
-    harness: Harness,
-) -> None:
-    puppet = await harness.start_turn("go")
-    puppet.say(base.ConversationIdentified("token-1"), base.TextDelta("a", "half"))
-    await harness.wait_until(lambda: bool(harness.store.state.streaming))
-    puppet.die()
-    answer = await harness.wait_for_turn()
-    assert harness.session.status == "failed"
-    assert answer.text == "half"
-    assert answer.error is not None
-    assert answer.error.error_type == "backend_error"
-    await harness.chats.send("s", "again")
-    second = await harness.backend.newest(2)
-    assert second.launch.resume_token == "token-1"
-
-
-async def test_a_missing_agent_is_reported_in_the_conversation(harness: Harness) -> None:
-    harness.backend.missing = True
-    await harness.chats.send("s", "go")
-    answer = await harness.wait_for_turn()
-    assert answer.error is not None
-    assert (answer.error.error, answer.error.error_type) == (
-        "The agent is not installed.",
-        "backend_unavailable",
-    )
-    harness.backend.missing = False
-    await (await harness.start_turn("now")).wait_for_call("send")
 
 
 async def test_a_failed_turn_reports_the_kind_of_failure(harness: Harness) -> None:
@@ -393,108 +282,6 @@ async def test_after_a_kill_no_accepted_message_is_lost_and_the_session_resumes(
     await resumed.wait_for_call("send")
     resumed.say(DONE)
     assert await resumed.wait_for_call("send") == ("send", "waits")
-
-
-async def test_a_plan_outlives_the_agent_that_proposed_it(
-    harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
-) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
-    await harness.store.flush()
-
-    reopened = await reopen_after_kill()
-    assert reopened.session.waiting_for == "plan"
-    session = await reopened.chats.approve("s", "build", None)
-    assert (session.status, session.execution_mode) == ("running", "build")
-    resumed = await reopened.backend.newest()
-    assert "1. read\n2. write" in str((await resumed.wait_for_call("send"))[1])
-    plans = [b for m in await reopened.messages() for b in m.content if isinstance(b, PlanBlock)]
-    assert [plan.approved for plan in plans] == ["build"]
-
-
-async def test_a_slow_start_is_reported(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.chat.agent_process.START_NOTICE_DELAY", 0.0)
-    started = asyncio.Event()
-    open_now = harness.backend.open
-
-    async def open_late(launch: base.Launch) -> base.Agent:
-        await started.wait()
-        return await open_now(launch)
-
-    monkeypatch.setattr(harness.backend, "open", open_late)
-    await harness.chats.send("s", "hello")
-    await harness.wait_for_notice("still starting")
-    started.set()
-    assert await (await harness.backend.newest()).wait_for_call("send") == ("send", "hello")
-
-
-async def test_stopping_during_the_start_leaves_no_agent_running(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opening, may_open = asyncio.Event(), asyncio.Event()
-    open_at_once = harness.backend.open
-
-    async def open_slowly(launch: base.Launch) -> base.Agent:
-        opening.set()
-        await may_open.wait()
-        return await open_at_once(launch)
-
-    monkeypatch.setattr(harness.backend, "open", open_slowly)
-    await harness.chats.send("s", "go")
-    await opening.wait()
-    assert (await harness.chats.stop("s")).status == "idle"
-    may_open.set()
-    await (await harness.backend.newest()).wait_for_call("close")
-
-
-async def test_an_agent_that_never_starts_blocks_neither_stop_nor_end(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model.chat.agent_process.CLOSE_TIMEOUT", 0.05)
-    opening, cancelled = asyncio.Event(), asyncio.Event()
-
-    async def never(launch: base.Launch) -> base.Agent:
-        opening.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled.set()
-        raise AssertionError
-
-    monkeypatch.setattr(harness.backend, "open", never)
-    await harness.chats.send("s", "go")
-    await opening.wait()
-    assert (await harness.chats.stop("s")).status == "idle"
-    await harness.chats.end_agent("s")
-    await cancelled.wait()
-
-
-async def test_an_idle_agent_is_ended_and_resumed_by_the_next_message(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model.chat.agent_process.IDLE_TIMEOUT", 0.01)
-    puppet = await harness.start_turn("go")
-    puppet.say(base.ConversationIdentified("token"), DONE)
-    await puppet.wait_for_call("close")
-    await harness.chats.send("s", "again")
-    assert (await harness.backend.newest(2)).launch.resume_token == "token"
-
-
-async def test_an_agent_whose_directory_was_recreated_is_restarted(harness: Harness) -> None:
-    first = await harness.start_turn("one")
-    first.say(base.ConversationIdentified("the conversation"), DONE)
-    await harness.wait_for_turn()
-    await harness.start_turn("two")
-    await first.wait_for_call("configure")
-    first.say(DONE)
-    await harness.wait_for_turn()
-    harness.directory = (1, 2)
-    second = await harness.start_turn("three")
-    assert first.closed
-    assert second.launch.resume_token == "the conversation"
-    second.say(DONE)
-    await harness.wait_for_turn()
 
 
 async def test_a_conversation_note_is_shown_once(harness: Harness) -> None:

@@ -1,0 +1,99 @@
+"""The dialog for a new worktree, and its first message."""
+
+from textual import events
+from textual.widgets import Input
+
+from model.domain import events as e
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient
+from tests.tui.reading import notifications
+from tests.tui.waiting import until
+from tui.screens.new_worktree import NewWorktree
+from tui.store.places import Place
+
+
+async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+
+    def create(given: dict[str, str]) -> object:
+        worktree = a_worktree(id="new", name="swift-fox", status="creating")
+        client.feed(e.WorktreeCreating(worktree=worktree))
+        return worktree
+
+    def create_session(given: dict[str, str]) -> object:
+        session = a_session(id="s9", worktree_id=given["worktree_id"])
+        client.feed(e.SessionCreated(session=session))
+        return session
+
+    client.answers |= {"create_worktree": create, "create_session": create_session}
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.press(*"mend", "ctrl+j", *"it", "tab", *"fox", "enter")
+        await until(pilot, lambda: "swift-fox  creating …" in app.main.projects.labels)
+        assert client.called("create_worktree") == [
+            {
+                "project_id": "p1",
+                "base_branch": None,
+                "custom_name": "fox",
+                "issue_context": None,
+                "pr_context": None,
+            }
+        ]
+        assert not client.called("create_session")
+        client.feed(e.WorktreeCreated(worktree=a_worktree(id="new", name="swift-fox")))
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message") == [{"session_id": "s9", "message": "mend\nit"}]
+        assert app.main.place == Place("session", "s9")
+
+
+async def test_keys_that_follow_a_tab_in_one_burst_go_into_the_next_field(
+    start: Start,
+) -> None:
+    async with start(FakeClient(a_state(a_project()))) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.pause()
+        for key, character in (("a", "a"), ("tab", "\t"), ("b", "b")):
+            app.post_message(events.Key(key, character))
+        await until(pilot, lambda: app.screen.query_one("#name", Input).value == "b")
+        assert app.screen.query_one("#message").text == "a"  # type: ignore[attr-defined]
+
+
+async def test_a_refused_worktree_shows_the_reason_and_keeps_the_message(
+    start: Start,
+) -> None:
+    client = FakeClient(a_state(a_project()))
+    client.refuse("create_worktree", "Branch already exists: fox", "conflict")
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        first = app.screen
+        await pilot.press(*"mend", "enter")
+        await until(pilot, lambda: app.screen not in (first, app.main))
+        assert "already exists" in str(app.screen.query(".problem").first().render())
+        assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
+
+
+async def test_a_failed_worktree_keeps_its_message_for_the_next_attempt(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+
+    def create(given: dict[str, str]) -> object:
+        worktree = a_worktree(id="new", status="creating")
+        client.feed(e.WorktreeCreating(worktree=worktree))
+        return worktree
+
+    client.answers["create_worktree"] = create
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.press(*"mend", "enter")
+        await until(pilot, lambda: app.main.place == Place("worktree", "new"))
+        client.feed(e.WorktreeCreateFailed(id="new", project_id="p1", error="disk full"))
+        await until(pilot, lambda: app.main.place == Place("project", "p1"))
+        assert "disk full" in notifications(app)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
+        assert "disk full" in str(app.screen.query_one(".problem").render())

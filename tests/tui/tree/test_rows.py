@@ -1,0 +1,106 @@
+"""The rows of the tree: what they show, and which of them change."""
+
+from model.domain import events as e
+from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, client_with_two_sessions
+from tests.tui.waiting import until
+from tui.store.places import Place
+
+
+async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
+    start: Start,
+) -> None:
+    async with start(client_with_two_sessions()) as (app, _):
+        assert app.main.projects.labels == [
+            "alpha  main",
+            "brave-otter +12 −3",
+            "· Fix the parser",
+            "· Rename the store",
+        ]
+
+
+async def test_a_row_keeps_its_node_when_its_state_changes(start: Start) -> None:
+    client = client_with_two_sessions()
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        before = {key: id(node) for key, node in tree._rows.items()}
+        client.feed(
+            e.SessionUpdated(
+                session_id="s2", updates={"status": "waiting", "waiting_for": "question"}
+            )
+        )
+        await until(pilot, lambda: "? Rename the store question" in tree.labels)
+        assert {key: id(node) for key, node in tree._rows.items()} == before
+
+
+async def test_new_rows_are_inserted_in_order_and_others_keep_their_nodes(start: Start) -> None:
+    client = client_with_two_sessions()
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        node = tree._rows[Place("session", "s2")]
+        client.feed(
+            e.ProjectAdded(project=a_project(id="p2", name="beta", added_at=2.0)),
+            e.WorktreeCreating(
+                worktree=a_worktree(id="w2", name="calm", created_at=0.5, status="creating")
+            ),
+            e.SessionCreated(session=a_session(id="s3", name="First", created_at=0.5)),
+        )
+        await until(pilot, lambda: len(tree.labels) == 7)
+        assert tree.labels == [
+            "alpha  main",
+            "calm  creating …",
+            "brave-otter +12 −3",
+            "· First",
+            "· Fix the parser",
+            "· Rename the store",
+            "beta  main",
+        ]
+        assert tree._rows[Place("session", "s2")] is node
+
+
+async def test_archived_and_deleted_items_leave_the_tree(start: Start) -> None:
+    client = client_with_two_sessions()
+    async with start(client) as (app, pilot):
+        client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
+        await until(pilot, lambda: len(app.main.projects.labels) == 3)
+        client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        await until(pilot, lambda: app.main.projects.labels == ["alpha  main"])
+
+
+async def test_a_folded_row_shows_the_most_urgent_mark_below_it(start: Start) -> None:
+    client = FakeClient(
+        a_state(
+            a_project(),
+            a_worktree(),
+            a_session(status="running"),
+            a_session(id="s2", status="waiting", waiting_for="plan"),
+        )
+    )
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        tree._rows[Place("worktree", "w1")].collapse()
+        await until(pilot, lambda: "brave-otter ?" in tree.labels)
+        tree._rows[Place("project", "p1")].collapse()
+        await until(pilot, lambda: "alpha ?  main" in tree.labels)
+
+
+async def test_hostile_names_are_escaped_and_have_no_effect(start: Start) -> None:
+    name = "[/] [@click=app.exit]x[/] \x1b[31mred"
+    client = FakeClient(
+        a_state(
+            a_project(name=name),
+            a_worktree(name=name),
+            a_session(name=name),
+            a_session(id="s2", name="\n\x1b"),
+        )
+    )
+    async with start(client) as (app, pilot):
+        app.main.open_session("s1")
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.press("escape", "f4")
+        await pilot.pause()
+        assert "[/] [@click=app.exit]x[/] ␛[31mred" in app.main.projects.labels[0]
+        assert "\x1b" not in "".join(app.main.projects.labels)
+        assert app.is_running
