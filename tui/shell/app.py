@@ -5,7 +5,7 @@ import gc
 import inspect
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from math import inf
@@ -13,12 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from weakref import WeakKeyDictionary
 
-from rich.console import COLOR_SYSTEMS
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.filter import LineFilter
-from textual.geometry import Offset
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.theme import Theme
@@ -37,13 +33,8 @@ from tui.terminal import screen_reader
 from tui.terminal.background import TerminalDriver
 from tui.terminal.bursts import split_burst
 from tui.terminal.capabilities import Terminal, exit_on_hangup
-from tui.terminal.clipboard import copy_sequence, format_copied, format_too_long
-from tui.terminal.compositor import RowCompositor
 from tui.terminal.input_parser import BackgroundReported
-from tui.terminal.output import PaintedApp
-from tui.terminal.output_filters import detect_color_system, make_filters
-from tui.terminal.sanitize import ControlCharFilter
-from tui.terminal.textual_internals import use_compositor
+from tui.terminal.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
     from model.client.base import Client
@@ -54,15 +45,12 @@ if TYPE_CHECKING:
     from tui.store.mirror import Mirror
     from tui.terminal.supervisor import ForegroundProcess
 
-_HARMLESS = ControlCharFilter()
 _DIALOGS = Path(__file__).with_name("dialogs.tcss")
 """Styles of the screens that cannot open before the first frame."""
-_MOUSE = "\x1b[?1000{0}\x1b[?1003{0}\x1b[?1015{0}\x1b[?1006{0}"
-"""Switches mouse reporting on (`h`) or off (`l`)."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
 
 
-class SpinneyApp(PaintedApp):
+class SpinneyApp(TerminalApp):
     """Spinney in a terminal.
 
     `connect` returns the client. It is called in a thread once the first frame is painted (or
@@ -96,30 +84,15 @@ class SpinneyApp(PaintedApp):
         elsewhere: str = "",
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(driver_class=TerminalDriver)
+        super().__init__(Terminal.from_environ(os.environ if environ is None else environ))
         self.attached = attached
         self.outlived = outlived
         self.foreground = foreground
         self.ending: Ending = "quit"
         """What the program does after this screen has closed."""
-        self.terminal = Terminal.from_environ(os.environ if environ is None else environ)
-        screen_reader.set_enabled(self.terminal.screen_reader)
-        self.set_class(self.terminal.screen_reader, "-screen-reader")
-        use_compositor(RowCompositor)
-        self._mouse_is_released = False
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._key_warnings: list[str] = []
         self._key_overrides: Mapping[str, str] = {}
-        self._copied = ""
-        term = os.environ.get("TERM", "")
-        self.color_system = detect_color_system(
-            term, COLOR_SYSTEMS.get(self.console.color_system or "")
-        )
-        self._output_filters = make_filters(
-            ascii_signs=self.terminal.ascii_signs,
-            screen_reader=self.terminal.screen_reader,
-            color_system=self.color_system,
-        )
         self.animation_level = "none"
         snapshot = snapshot_path(data, elsewhere) if data is not None else None
         self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo, snapshot=snapshot)
@@ -289,52 +262,6 @@ class SpinneyApp(PaintedApp):
         self.terminal = replace(self.terminal, dark=event.dark)
         self.use_theme(self._wanted_theme)
 
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """The filters applied to every drawn row."""
-        return [_HARMLESS, *super().get_line_filters(), *self._output_filters]
-
-    def on_descendant_focus(self) -> None:
-        """Stop cursor blinking: every blink is sent to the terminal and read by screen readers."""
-        widget = self.focused if self.screen_stack else None  # can arrive after all have closed
-        if widget is not None and hasattr(widget, "cursor_blink"):
-            widget.cursor_blink = False
-
-    @property
-    def cursor_position(self) -> Offset:
-        """The hardware cursor position; in screen-reader mode it always follows the focus."""
-        position = None
-        if screen_reader.is_enabled() and self.is_running and self.screen_stack:
-            position = screen_reader.find_cursor(
-                self.focused or screen_reader.find_dialog(self.screen)
-            )
-        return position or self._cursor_position
-
-    @cursor_position.setter
-    def cursor_position(self, position: Offset) -> None:
-        self._cursor_position = position
-
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """Show a notification; in screen-reader mode as a permanent line at the bottom."""
-        lists = (
-            screen_reader.find_announcements(self.screen_stack)
-            if self.terminal.screen_reader
-            else []
-        )
-        for announcements in lists:
-            announcements.announce(
-                message if severity == "information" else f"{severity}: {message}"
-            )
-        if not lists:
-            super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
-
     @property
     def is_dark(self) -> bool:
         """Whether a dark theme is on."""
@@ -345,31 +272,6 @@ class SpinneyApp(PaintedApp):
         if action == "command_palette" and not hasattr(self.screen, "palette_entries"):
             return False
         return super().check_action(action, parameters)
-
-    def copy(self, text: str) -> None:
-        """Copy to the clipboard through the terminal, and confirm it."""
-        sequence = copy_sequence(text, self.terminal)
-        if sequence is None:
-            self.notify(format_too_long(text), severity="warning", markup=False)
-            return
-        self.write(sequence)
-        self.notify(format_copied(text), markup=False, timeout=2)
-
-    def toggle_mouse(self) -> bool:
-        """Release the mouse to the terminal, or capture it again; return whether it is released."""
-        self._mouse_is_released = not self._mouse_is_released
-        self.write(_MOUSE.format("l" if self._mouse_is_released else "h"))
-        return self._mouse_is_released
-
-    def copy_to_clipboard(self, text: str) -> None:
-        """Copy for Textual's own widgets."""
-        self._copied = text
-        self.copy(text)
-
-    @property
-    def clipboard(self) -> str:
-        """The text copied last, which Textual's own widgets paste."""
-        return self._copied
 
     def leave(self) -> None:
         """Close the screen; ask for confirmation if that would interrupt a run.
