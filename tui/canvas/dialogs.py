@@ -11,8 +11,9 @@ from model.base.text import clean_line
 from tui.composer.draft import Draft
 from tui.composer.widget import Composer, MessageArea
 from tui.screens.dialog import Dialog
+from tui.widgets.chat_texts import HELD_NOTICE
 from tui.widgets.key_line import keys_line
-from tui.widgets.request_panel import HELD_NOTICE, RequestPanel
+from tui.widgets.request_panel import RequestPanel
 
 if TYPE_CHECKING:
     from model.domain.resources import Session

@@ -1,15 +1,20 @@
 """Updates the bars around the main screen: location, counts, connection, key hints."""
 
+from typing import Final
+
 from textual.screen import ModalScreen
 
-from tui.composer.widget import Composer
 from tui.shell.selection import Selection
 from tui.store.places import get_project, get_worktree
-from tui.tree.widget import ProjectTree
 from tui.widgets.key_hints import KeyHints, find_unavailable
-from tui.widgets.queue import Queue
-from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
+
+_PANE_KEYS: Final = {
+    "composer": (("enter", "send"), ("^j", "line")),
+    "request": (("↑ ↓", "move"), ("enter", "choose")),
+    "queue": (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose")),
+}
+"""The keys of the chat's panes, by the pane's id."""
 
 
 def follow(screen: Selection) -> None:
@@ -37,21 +42,17 @@ def is_conversation_visible(screen: Selection) -> bool:
 
 def update_key_hints(screen: Selection) -> None:
     """Show the keys of the focused pane."""
+    focused = screen.focused
     first: tuple[tuple[str, str], ...] = ()
-    match screen.focused:
-        case Composer():
-            first = (("enter", "send"), ("^j", "line"))
-        case ProjectTree():
-            remove = (screen.key_of("remove_here"), "remove")
-            back = (screen.key_of("stop"), "back")
-            stop = ((screen.key_of("stop_here"), "stop"),) if _anything_runs(screen) else ()
-            first = (("enter", "open"), ("letters", "filter"), *stop, remove, back)
-        case RequestPanel():
-            first = (("↑ ↓", "move"), ("enter", "choose"))
-        case Queue():
-            first = (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose"))
+    if focused is screen.projects:
+        remove = (screen.key_of("remove_here"), "remove")
+        back = (screen.key_of("stop"), "back")
+        stop = ((screen.key_of("stop_here"), "stop"),) if _anything_runs(screen) else ()
+        first = (("enter", "open"), ("letters", "filter"), *stop, remove, back)
+    elif focused is not None:
+        first = _PANE_KEYS.get(focused.id or "", ())
     without = find_unavailable(screen.state if screen.is_connected else None, screen.session)
-    if screen.focused is screen.projects:
+    if focused is screen.projects:
         without |= {"stop"}
     elif _is_plan_pending(screen):
         without |= {"stop"}

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Final
 
-from tui.composer.widget import MessageArea
 from tui.shell.selection import Selection
 
 REPEAT_WINDOW: Final = 3.0
@@ -46,6 +45,8 @@ class Interrupt:
 def _clear_input(box: object) -> bool:
     """Clear the text and return whether there was any; undo, or ↑ in the message box, restores."""
     from textual.widgets import Input, TextArea
+
+    from tui.composer.widget import MessageArea
 
     if isinstance(box, MessageArea):
         return box.empty()

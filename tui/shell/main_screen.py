@@ -30,7 +30,6 @@ from tui.terminal.screen_reader import Announcements
 from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
-from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
 from tui.widgets.welcome import Step, Welcome
 
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from tui.store.pending import Pending
     from tui.transcript.targets import Target
     from tui.transcript.widget import Transcript
+    from tui.widgets.request_panel import RequestPanel
 
 R = TypeVar("R")
 
@@ -368,12 +368,12 @@ class MainScreen(Selection):
         """Open a file or a page."""
         self.start(self.open_targets(event.targets))
 
-    @on(RequestPanel.Chosen)
-    def _chosen(self, event: RequestPanel.Chosen) -> None:
+    def on_request_panel_chosen(self, event: "RequestPanel.Chosen") -> None:
+        """Deliver a decision about the current request."""
         self.start(self.outbox.decide(event))
 
-    @on(RequestPanel.Answered)
-    def _answered(self, event: RequestPanel.Answered) -> None:
+    def on_request_panel_answered(self, event: "RequestPanel.Answered") -> None:
+        """Deliver the answers to the current questions."""
         self.start(self.outbox.answer(event))
 
     # Actions ------------------------------------------------------------------------------------

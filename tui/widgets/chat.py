@@ -1,21 +1,18 @@
 """The chat on the right: a conversation with its tabs, request, message box and status.
 
-The transcript is created when the first conversation opens, because importing its code would delay
-the first frame.
+Only the next step is in the first frame: importing what the other panes need would delay it. The
+transcript is created when the first conversation opens.
 """
 
 from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from tui.composer.completion import Completion
 from tui.composer.draft import Draft
-from tui.composer.slash_commands import is_slash_command, resolve_command
-from tui.composer.widget import Composer
 from tui.widgets.chat_drafts import ChatDrafts
 from tui.widgets.chat_texts import (
     WAITING_FOR_SETUP,
@@ -24,24 +21,33 @@ from tui.widgets.chat_texts import (
     placeholder,
     render_note,
 )
-from tui.widgets.queue import Queue
-from tui.widgets.request_panel import RequestPanel
-from tui.widgets.session_tabs import SessionTabs
-from tui.widgets.status_line import StatusLine
 from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
+    from textual.widgets import TextArea
+
     from model.agents.catalog import Catalog
     from model.domain.resources import Request, Session
     from model.state import State
+    from tui.composer.widget import Composer
     from tui.draw.colors import Palette
     from tui.store.history import History
     from tui.store.mirror import Change
     from tui.transcript.widget import Transcript
+    from tui.widgets.queue import Queue
+    from tui.widgets.request_panel import RequestPanel
+    from tui.widgets.session_tabs import SessionTabs
+    from tui.widgets.status_line import StatusLine
 
 
 class Chat(ChatDrafts):
     """A conversation, or the next step towards one."""
+
+    tabs: "SessionTabs"
+    """The worktree's sessions. Like the other panes, it is set when the chat is complete."""
+    recap: Static
+    queue: "Queue"
+    status: "StatusLine"
 
     class Ready(Message):
         """The first frame was drawn, and all panes are mounted."""
@@ -73,37 +79,39 @@ class Chat(ChatDrafts):
 
     async def _complete(self) -> None:
         """Mount everything but the transcript."""
-        request = RequestPanel(id="request")
-        request.add_class("hidden")
-        composer = Composer(id="composer")
-        request.connect(composer)
+        from tui.composer.completion import Completion
+        from tui.composer.slash_commands import is_slash_command
+        from tui.composer.widget import Composer
+        from tui.widgets.queue import Queue
+        from tui.widgets.request_panel import RequestPanel
+        from tui.widgets.session_tabs import SessionTabs
+        from tui.widgets.status_line import StatusLine
+
+        self.tabs = SessionTabs(id="tabs")
+        self.recap = Static(id="recap", classes="hidden", markup=False)
+        self.request = RequestPanel(id="request")
+        self.request.add_class("hidden")
+        self.queue = Queue(id="queue")
+        self.composer = composer = Composer(id="composer")
+        self.completion = Completion(composer, id="completion")
+        self.status = StatusLine(id="status")
+        self.request.connect(composer)
         composer.is_command = is_slash_command
         composer.take_back = self._take_back
         composer.unsent_texts = self._unsent_texts
         composer.scroll_to_end = self._scroll_to_end
-        waiting = Queue(id="queue")
-        await self.mount(SessionTabs(id="tabs"), before=self.welcome)
-        recap = Static(id="recap", classes="hidden", markup=False)
-        completion = Completion(composer, id="completion")
-        composer.completion = completion.press
-        await self.mount(recap, request, waiting, completion, composer, StatusLine(id="status"))
+        composer.completion = self.completion.press
+        await self.mount(self.tabs, before=self.welcome)
+        await self.mount(
+            self.recap, self.request, self.queue, self.completion, composer, self.status
+        )
         self.is_complete = True
         self.post_message(self.Ready())
-
-    @property
-    def queue(self) -> Queue:
-        """The queued messages."""
-        return self.query_one("#queue", Queue)
 
     @property
     def welcome(self) -> Welcome:
         """The placeholder while there is no conversation."""
         return self.query_one("#welcome", Welcome)
-
-    @property
-    def status(self) -> StatusLine:
-        """The status line."""
-        return self.query_one("#status", StatusLine)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the focus in panes without a text cursor."""
@@ -167,7 +175,7 @@ class Chat(ChatDrafts):
         """Update the open session's request, status and tabs."""
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
-        self.query_one("#tabs", SessionTabs).follow(state.sessions_of(worktree_id), self.session_id)
+        self.tabs.follow(state.sessions_of(worktree_id), self.session_id)
         waiting = state.queued.get(session.id, ()) if session is not None else ()
         self._setup_hold = find_setup_hold(state, session)
         offer = "send anyway" if self._setup_hold else "send now"
@@ -183,9 +191,8 @@ class Chat(ChatDrafts):
         self._show_request(session.id, request)
         hold = self._setup_hold if self.queue.messages else None
         note = render_note(session, worktree, hold, scripts_key)
-        recap = self.query_one("#recap", Static)
-        recap.set_class(not note, "hidden")
-        recap.update(note)
+        self.recap.set_class(not note, "hidden")
+        self.recap.update(note)
         self.status.follow(
             session,
             labels=labels,
@@ -235,7 +242,7 @@ class Chat(ChatDrafts):
 
     # Message box --------------------------------------------------------------------------------
 
-    def on_message_area_submitted(self, event: Composer.Submitted) -> None:
+    def on_message_area_submitted(self, event: "Composer.Submitted") -> None:
         """Send the message, or use it as the answer to the current request."""
         event.stop()
         text, images = event.text, event.images
@@ -251,8 +258,7 @@ class Chat(ChatDrafts):
             self.drafts.start_sending(self.key, Draft.from_text(text, images))
             self.post_message(self.MessageSent(self.key, text, images))
 
-    @on(Composer.SubmissionHeld)
-    def _submission_held(self, event: Composer.SubmissionHeld) -> None:
+    def on_composer_submission_held(self, event: "Composer.SubmissionHeld") -> None:
         """Keep the text in the box."""
         event.stop()
         self._explain_hold()
@@ -264,8 +270,7 @@ class Chat(ChatDrafts):
         self.request.rearm()
         self.notify(notice, severity="warning", markup=False)
 
-    @on(Composer.EmptySubmitted)
-    def _send_queued(self, event: Composer.EmptySubmitted) -> None:
+    def on_composer_empty_submitted(self, event: "Composer.EmptySubmitted") -> None:
         """Send queued messages on enter in an empty box, if no agent is running."""
         event.stop()
         if self.queue.is_stopped and self._setup_hold == "running":
@@ -273,19 +278,18 @@ class Chat(ChatDrafts):
         elif self.queue.is_stopped:
             self.call_later(self.screen.run_action, "do('send_queued')")
 
-    @on(RequestPanel.Dropped)
-    def _answers_dropped(self, event: RequestPanel.Dropped) -> None:
+    def on_request_panel_dropped(self, event: "RequestPanel.Dropped") -> None:
         """Return answers to withdrawn questions to the draft."""
         event.stop()
         self.return_message(event.session_id, "\n".join(event.words))
 
-    @on(Queue.Typed)
-    @on(RequestPanel.Typed)
-    def _character_typed(self, event: Queue.Typed | RequestPanel.Typed) -> None:
+    def on_queue_typed(self, event: "Queue.Typed") -> None:
         """Insert letters without a binding into the message box."""
-        event.stop()
-        self.composer.focus()
-        self.composer.write(event.character)
+        self._write(event)
+
+    def on_request_panel_typed(self, event: "RequestPanel.Typed") -> None:
+        """Insert letters without a binding into the message box."""
+        self._write(event)
 
     def _take_back(self) -> bool:
         if not self.queue.messages:
@@ -303,9 +307,10 @@ class Chat(ChatDrafts):
         waiting = [message.text for message in self.queue.messages]
         return [*waiting, *self.drafts.sending_texts(self.key)]
 
-    @on(Composer.CommandEntered)
-    def _run_command(self, event: Composer.CommandEntered) -> None:
+    def on_composer_command_entered(self, event: "Composer.CommandEntered") -> None:
         """Run a command of Spinney; an invalid one is put back into the box."""
+        from tui.composer.slash_commands import resolve_command
+
         event.stop()
         action, problem = resolve_command(event.line)
         if problem:
@@ -314,13 +319,16 @@ class Chat(ChatDrafts):
         else:
             self.call_later(self.screen.run_action, f"do('{action}')")
 
-    @on(Composer.SelectionChanged, "#composer")
-    def _cursor_moved(self) -> None:
+    def on_text_area_selection_changed(self, event: "TextArea.SelectionChanged") -> None:
         """Update the completion list."""
-        self.completion.follow()
+        if event.text_area is self.composer:
+            self.completion.follow()
 
     def on_transcript_typed(self, event: "Transcript.Typed") -> None:
         """Insert typed letters into the message box."""
+        self._write(event)
+
+    def _write(self, event: "Queue.Typed | RequestPanel.Typed | Transcript.Typed") -> None:
         event.stop()
         self.composer.focus()
         self.composer.write(event.character)

@@ -5,18 +5,19 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from textual import on
 from textual.containers import Vertical
 from textual.timer import Timer
 
 from model.base.errors import SpinneyError
-from tui.composer.completion import Completion
 from tui.composer.draft import Draft
-from tui.composer.widget import Composer
-from tui.widgets.request_panel import RequestPanel
 
 if TYPE_CHECKING:
+    from textual.widgets import TextArea
+
+    from tui.composer.completion import Completion
     from tui.composer.draft_store import DraftStore
+    from tui.composer.widget import Composer
+    from tui.widgets.request_panel import RequestPanel
 
 SAVE_DELAY: Final = 0.3
 """Seconds until a changed draft is saved: what a crash can lose."""
@@ -25,33 +26,25 @@ SAVE_DELAY: Final = 0.3
 class ChatDrafts(Vertical):
     """The base of the chat that manages the draft in its message box."""
 
+    composer: "Composer"
+    """The message box. It, the completion list and the request panel are set when the chat is
+    complete.
+    """
+    completion: "Completion"
+    request: "RequestPanel"
+    drafts: "DraftStore"
+    """Set with the client, before the message box is used."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.key = ""
         """The draft in the message box: the id of a session or a worktree, or ''."""
-        self.drafts: DraftStore
-        """Set with the client, before the message box is used."""
         self._project_id = ""
         self._save_timer: Timer | None = None
         self._has_reported = False
         """Whether an error about saving was shown."""
         self._written_for: dict[str, str | None] = {}
         """`Composer.written_for` of drafts that are not shown, by draft key."""
-
-    @property
-    def composer(self) -> Composer:
-        """The message box."""
-        return self.query_one("#composer", Composer)
-
-    @property
-    def request(self) -> RequestPanel:
-        """The request panel."""
-        return self.query_one("#request", RequestPanel)
-
-    @property
-    def completion(self) -> Completion:
-        """The completion list."""
-        return self.query_one("#completion", Completion)
 
     def _switch_draft(self, key: str, project_id: str, subject: str) -> None:
         if key == self.key:
@@ -66,8 +59,7 @@ class ChatDrafts(Vertical):
             written_for = self._written_for.pop(key, subject) if draft else subject
             self.composer.begin(draft, earlier, written_for)
 
-    @on(Composer.Cleared)
-    def _remember_cleared(self, event: Composer.Cleared) -> None:
+    def on_composer_cleared(self, event: "Composer.Cleared") -> None:
         """Add removed text to the earlier messages."""
         event.stop()
         self.remember(event.text)
@@ -108,9 +100,10 @@ class ChatDrafts(Vertical):
             self.drafts.set(key, draft.join(self.drafts.get(key)))
         self.save_draft()
 
-    @on(Composer.Changed, "#composer")
-    def _text_changed(self) -> None:
+    def on_text_area_changed(self, event: "TextArea.Changed") -> None:
         """Save the draft after a short pause."""
+        if event.text_area is not self.composer:
+            return
         self.request.follow_box(bool(self.composer.text.strip()))
         if self._save_timer is None:
             self._save_timer = self.set_timer(SAVE_DELAY, self.save_draft)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from model.base.text import clean_line
-from tui.widgets.request_panel import HELD_NOTICE
 
 if TYPE_CHECKING:
     from model.domain.resources import Request, Session, Worktree
     from model.state import State
 
+HELD_NOTICE: Final = "The agent has a new request. Press enter again to answer it with this text."
 WAITING_FOR_SETUP: Final = (
     "Waiting for the setup script. 'Send the queued messages now' in the palette sends it anyway."
 )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from model.domain.resources import Request
     from tui.composer.widget import Composer
 
-HELD_NOTICE = "The agent has a new request. Press enter again to answer it with this text."
 """Notice about a text that was written before the current request."""
 CURSOR_KEYS = frozenset({"up", "down", "left"})
 
