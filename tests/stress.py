@@ -3,9 +3,10 @@
     python -m tests.stress                       ten rounds of every part of the short tier
     python -m tests.stress --rounds 3 tests/tui  one part, three times
 
-Four spinning processes keep the processors busy. Tests with generated examples try new ones in each
-round (SPINNEY_NEW_EXAMPLES=1), while `make test` always tries the same ones. Each part runs in its
-own pytest process, so that failures are printed early. The last lines list the failed tests and how
+Four spinning processes keep the processors busy, and `tests.delays` delays threads and the event
+loop, differently in each round. Tests with generated examples try new ones in each round
+(SPINNEY_NEW_EXAMPLES=1), while `make test` always tries the same ones. Each part runs in its own
+pytest process, so that failures are printed early. The last lines list the failed tests and how
 often each failed; the exit code is 1 if there are any.
 """
 
@@ -56,14 +57,14 @@ def suite_parts() -> list[str]:
     return [str(path) for path in sorted(tops)] + [str(p) for p in sorted(TESTS.glob("test_*.py"))]
 
 
-def run_part(part: str, jobs: int, marker: str) -> list[str]:
-    """Run one part and return the names of the failed tests."""
+def run_part(part: str, jobs: int, marker: str, number: int) -> list[str]:
+    """Run one part in round `number` and return the names of the failed tests."""
     command = [sys.executable, "-m", "pytest", part, "-q", "-n", str(jobs), "-m", marker]
     try:
         done = subprocess.run(
-            [*command, "--dist", "loadfile"],
+            [*command, "--dist", "loadfile", "-p", "tests.delays"],
             cwd=TESTS.parent,
-            env={**os.environ, "SPINNEY_NEW_EXAMPLES": "1"},
+            env={**os.environ, "SPINNEY_NEW_EXAMPLES": "1", "SPINNEY_DELAYS": str(number)},
             stdout=subprocess.PIPE,
             text=True,
             timeout=PART_SECONDS,
@@ -91,7 +92,7 @@ def main() -> int:
     with busy_machine():
         for number in range(1, asked.rounds + 1):
             for part in asked.parts or suite_parts():
-                failed = run_part(part, asked.jobs, marker)
+                failed = run_part(part, asked.jobs, marker, number)
                 failures.update(failed)
                 print(f"round {number}, {part}: {len(failed)} failed", flush=True)
     for name, times in failures.most_common():
