@@ -26,10 +26,9 @@ SAVE_DELAY: Final = 0.3
 class ChatDrafts(Vertical):
     """The base of the chat that manages the draft in its message box."""
 
+    # Set when the chat is complete, after the first frame.
     composer: "Composer"
-    """The message box. It, the completion list and the request panel are set when the chat is
-    complete.
-    """
+    """The message box."""
     completion: "Completion"
     request: "RequestPanel"
     drafts: "DraftStore"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from model.state import State
 
 HELD_NOTICE: Final = "The agent has a new request. Press enter again to answer it with this text."
+"""Notice about a text that was written before the current request."""
 WAITING_FOR_SETUP: Final = (
     "Waiting for the setup script. 'Send the queued messages now' in the palette sends it anyway."
 )

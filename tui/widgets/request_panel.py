@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from model.domain.resources import Request
     from tui.composer.widget import Composer
 
-"""Notice about a text that was written before the current request."""
 CURSOR_KEYS = frozenset({"up", "down", "left"})
 
 
