@@ -34,8 +34,11 @@ async def serve_in_process(place: Path) -> AsyncIterator[InProcessServer]:
         yield InProcessServer(workspace, backend, base_url)
 
 
-async def begin_turn(in_process_server: InProcessServer, client: Socket, session: Any) -> Puppet:
-    await client.call("send_chat_message", sessionId=session["id"], message="go")
+async def begin_turn(
+    in_process_server: InProcessServer, client: Socket, session: Any, message: str = "go"
+) -> Puppet:
+    """Send a message and return the agent that received it."""
+    await client.call("send_chat_message", sessionId=session["id"], message=message)
     puppet = await in_process_server.backend.newest()
     await puppet.wait_for_call("send")
     return puppet

@@ -13,8 +13,7 @@ from model.backends import base
 from model.domain.resources import Usage
 from tests.page.browser import DESKTOP, PHONE, Screen
 from tests.page.conftest import OpenPage
-from tests.page.in_process import InProcessServer
-from tests.page.test_streaming import begin_turn
+from tests.page.in_process import InProcessServer, begin_turn
 from tests.page.user_input import Pointer
 from tests.patience import PATIENCE
 from tests.puppet import Puppet

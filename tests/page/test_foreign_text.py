@@ -15,8 +15,7 @@ from model.domain.resources import Question, QuestionOption, Usage
 from tests.contract.conftest import make_program
 from tests.page.conftest import OpenPage, create_worktree
 from tests.page.hostile import ALL, HIDING, NAMES
-from tests.page.in_process import InProcessServer
-from tests.puppet import Puppet
+from tests.page.in_process import InProcessServer, begin_turn
 from tests.server.conftest import Socket
 
 DONE = base.TurnFinished("end_turn", Usage())
@@ -70,16 +69,6 @@ async def open_session(open_page: OpenPage, session: Any) -> Page:
     await page.evaluate(DEFINE_RAN)
     await expect(page.get_by_role("log", name="Conversation")).to_be_visible()
     return page
-
-
-async def begin_turn(
-    in_process_server: InProcessServer, client: Socket, session: Any, message: str = "go"
-) -> Puppet:
-    """Send a message and return the agent that received it."""
-    await client.call("send_chat_message", sessionId=session["id"], message=message)
-    puppet = await in_process_server.backend.newest()
-    await puppet.wait_for_call("send")
-    return puppet
 
 
 async def wait_for_answers(page: Page, answers: int = 1) -> None:

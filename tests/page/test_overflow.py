@@ -9,7 +9,7 @@ from model.backends import base
 from model.domain.resources import Usage
 from tests.page.browser import VIEWS, Screen
 from tests.page.conftest import OpenPage
-from tests.page.in_process import InProcessServer
+from tests.page.in_process import InProcessServer, begin_turn
 from tests.page.user_input import Pointer, SessionPage
 from tests.server.conftest import Socket
 
@@ -87,9 +87,7 @@ async def test_no_view_scrolls_sideways(
     width: int,
 ) -> None:
     await client.call("update_session", sessionId=session["id"], name=WORD[:90])
-    await client.call("send_chat_message", sessionId=session["id"], message=WORD)
-    puppet = await in_process_server.backend.newest()
-    await puppet.wait_for_call("send")
+    puppet = await begin_turn(in_process_server, client, session, WORD)
     puppet.say(base.TextDelta("said", PROSE), base.ToolUse("tool", "bash", {"command": WORD}))
     puppet.say(base.ToolResult("tool", WORD), base.TurnFinished("end_turn", Usage()))
     page = await open_page(
@@ -120,9 +118,7 @@ async def test_no_view_scrolls_sideways(
 async def test_words_on_buttons_are_not_broken(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
-    await client.call("send_chat_message", sessionId=session["id"], message="a plan, please")
-    puppet = await in_process_server.backend.newest()
-    await puppet.wait_for_call("send")
+    puppet = await begin_turn(in_process_server, client, session, "a plan, please")
     puppet.say(base.PlanProposed("plan", "1. Look around"))
     page = await open_page("/needs", screen=Screen(390, 844, touch=True))
     await expect(page.get_by_role("button", name="Discuss")).to_be_visible()

@@ -105,6 +105,13 @@ class Harness:
         async with asyncio.timeout(PATIENCE):
             return await receivers.get()
 
+    async def propose_plan(self, plan: str) -> Puppet:
+        """Start a turn whose agent proposes `plan` as request "r"; return the agent."""
+        puppet = await self.start_turn("plan it")
+        puppet.say(base.PlanProposed("r", plan))
+        await self.wait_until(lambda: self.session.waiting_for == "plan")
+        return puppet
+
     def status(self, key: str) -> str:
         return self.store.state.sessions[key].status
 

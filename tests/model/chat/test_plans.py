@@ -18,9 +18,7 @@ from tests.model.chat.harness import DONE, Harness
 
 
 async def test_a_plan_waits_and_is_carried_out_when_approved(harness: Harness) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    puppet = await harness.propose_plan("1. read\n2. write")
     assert harness.session.status == "waiting"
     assert harness.session.request is not None
     assert harness.session.request.plan == "1. read\n2. write"
@@ -48,9 +46,7 @@ async def test_a_plan_between_tags_is_recognized_in_any_language(harness: Harnes
 
 
 async def test_a_message_instead_of_an_approval_continues_planning(harness: Harness) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "old plan"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    puppet = await harness.propose_plan("old plan")
     await harness.chats.send("s", "smaller, please")
     assert await puppet.wait_for_call("discuss") == ("discuss", "r", "smaller, please")
     puppet.say(base.PlanProposed("r2", "new plan"))
@@ -97,9 +93,7 @@ async def test_only_one_of_several_concurrent_approvals_is_accepted(
 async def test_a_plan_that_was_stopped_is_approved_by_its_id_until_a_newer_one_comes(
     harness: Harness,
 ) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. read"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    await harness.propose_plan("1. read")
     await harness.chats.stop("s")
     assert harness.session.status == "idle" and harness.session.request is None
     aside = harness.session.set_aside_plan
@@ -114,9 +108,7 @@ async def test_a_plan_that_was_stopped_is_approved_by_its_id_until_a_newer_one_c
 
 
 async def test_a_newer_plan_replaces_one_that_was_set_aside(harness: Harness) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "old"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    await harness.propose_plan("old")
     await harness.chats.stop("s")
     await harness.chats.send("s", "again")
     with pytest.raises(SpinneyError, match="still running"):
@@ -127,9 +119,7 @@ async def test_a_newer_plan_replaces_one_that_was_set_aside(harness: Harness) ->
 
 
 async def test_a_plan_whose_agent_exited_can_still_be_approved(harness: Harness) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. read"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    puppet = await harness.propose_plan("1. read")
     puppet.say(base.TurnFailed("It broke.", "backend_error", Usage()))
     await harness.wait_until(lambda: harness.session.status == "failed")
     await harness.chats.approve("s", "build", None, "r")
@@ -139,9 +129,7 @@ async def test_a_plan_whose_agent_exited_can_still_be_approved(harness: Harness)
 async def test_an_edited_plan_reaches_its_agent_with_escaped_characters_restored(
     harness: Harness,
 ) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. print \x1b[1m\n2. stop"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    puppet = await harness.propose_plan("1. print \x1b[1m\n2. stop")
     assert harness.session.request is not None
     shown = harness.session.request.plan
     assert shown == "1. print ␛[1m\n2. stop"
@@ -175,9 +163,7 @@ async def test_approving_without_a_plan_is_refused(harness: Harness) -> None:
 async def test_a_plan_is_carried_out_in_a_new_session(harness: Harness, closes: bool) -> None:
     preferences = {"close_original_on_clear_context": closes, "build_thinking_level": "off"}
     harness.store.record(PreferencesUpdated(changes=preferences))
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    puppet = await harness.propose_plan("1. read\n2. write")
     fresh = await harness.chats.approve_in_new_session("s", "build", "1. write", "r")
     builder = await harness.backend.newest(2)
     assert puppet.closed
@@ -198,9 +184,7 @@ async def test_a_plan_is_carried_out_in_a_new_session(harness: Harness, closes: 
 async def test_a_plan_whose_agent_has_exited_is_carried_out_in_a_new_session(
     harness: Harness,
 ) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. read"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    await harness.propose_plan("1. read")
     await harness.chats.stop("s")
     aside = harness.session.set_aside_plan
     assert aside is not None
@@ -212,9 +196,7 @@ async def test_a_plan_whose_agent_has_exited_is_carried_out_in_a_new_session(
 async def test_a_plan_outlives_the_agent_that_proposed_it(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    await harness.propose_plan("1. read\n2. write")
     await harness.store.flush()
 
     reopened = await reopen_after_kill()

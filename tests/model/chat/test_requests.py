@@ -27,9 +27,7 @@ async def test_attachments_of_an_answer_reach_the_agent(
     file.write_text("blue")
     image.write_bytes(b"png")
     attached = {"files": [str(file)], "images": [str(image)]}
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "old plan"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    puppet = await harness.propose_plan("old plan")
     await harness.chats.send("s", words, **attached)
     assert await puppet.wait_for_call("discuss") == ("discuss", "r", words, file, image)
     puppet.say(base.QuestionAsked("q", (Question(question="Which?", options=[]),)))
@@ -44,9 +42,7 @@ async def test_attachments_of_an_answer_reach_the_agent(
 async def test_a_message_that_is_resent_with_its_id_is_delivered_once(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
-    puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("r", "old plan"))
-    await harness.wait_until(lambda: harness.session.waiting_for == "plan")
+    puppet = await harness.propose_plan("old plan")
     first = await harness.chats.send("s", "smaller, please", message_id="mine")
     assert await harness.chats.send("s", "smaller, please", message_id="mine") == first
     assert [call[0] for call in puppet.calls].count("discuss") == 1
