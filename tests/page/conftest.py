@@ -4,7 +4,7 @@ All of these tests share one event loop in a process, because they share its bro
 fixtures must be declared with `@pytest_asyncio.fixture(loop_scope="session")`.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Error as PlaywrightError
 
 from tests.contract.conftest import make_program, receive_payload
 from tests.page.browser import (
@@ -36,6 +37,13 @@ OpenPage = Callable[..., Awaitable[Page]]
 
 HERE = Path(__file__).parent
 
+HAS_FAILED = pytest.StashKey[bool]()
+
+IS_DRAWN = """new Promise((resolve) => {
+  requestAnimationFrame(() => resolve(true));
+  setTimeout(resolve, 1000, false);
+})"""
+
 expect.set_options(timeout=PATIENCE * 1000)
 
 
@@ -45,6 +53,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents and pytest_asyncio.is_async_test(item):
             item.add_marker(in_session_loop, append=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[HAS_FAILED] = item.stash.get(HAS_FAILED, False) or report.failed
+    return report
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -104,9 +121,12 @@ async def in_process_server(
 @pytest_asyncio.fixture(loop_scope="session")
 async def client(server: Serving) -> AsyncIterator[Socket]:
     """A WebSocket client of the server: `await client.call("list_projects")`, `client.event(…)`."""
-    async with aiohttp.ClientSession(server.base_url) as http:
-        upgrade = http.ws_connect("/ws", params={"token": server.token}, max_msg_size=0)
-        yield Socket(await upgrade)
+    params = {"token": server.token}
+    async with (
+        aiohttp.ClientSession(server.base_url) as http,
+        http.ws_connect("/ws", params=params, max_msg_size=0) as socket,
+    ):
+        yield Socket(socket)
 
 
 # Projects, worktrees, sessions --------------------------------------------------------------------
@@ -163,14 +183,15 @@ def page_errors() -> Iterator[PageErrors]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def open_page(
-    browser: Browser, server: Serving, page_errors: PageErrors
+    request: pytest.FixtureRequest, browser: Browser, server: Serving, page_errors: PageErrors
 ) -> AsyncIterator[OpenPage]:
     """A function that opens signed-in pages, each in a browser profile of its own.
 
     `await open_page("/session/ID", screen=PHONE)`; `base_url` if a proxy is between the page and
     Spinney; `has_worker=True` for tests of the service worker, which loads every file of the page.
+    What the pages of a failed test showed is part of its report.
     """
-    contexts = []
+    contexts: list[BrowserContext] = []
 
     async def open_one(
         place: str = "", *, screen: Screen = DESKTOP, base_url: str = "", has_worker: bool = False
@@ -187,7 +208,20 @@ async def open_page(
 
     yield open_one
     for context in contexts:
+        if request.node.stash.get(HAS_FAILED, False):
+            for page in context.pages:
+                print(await describe(page))
         await context.close()
+
+
+async def describe(page: Page) -> str:
+    """What a page shows, and whether its browser still draws it."""
+    try:
+        is_drawn = await page.evaluate(IS_DRAWN)
+        content = await page.locator("body").aria_snapshot(timeout=5000)
+    except PlaywrightError as error:
+        return f"{page.url} does not respond: {error}"
+    return f"{page.url}{'' if is_drawn else ', NOT DRAWN'}\n{content}"
 
 
 @pytest.fixture(
