@@ -1,7 +1,7 @@
 """An agent controlled by the test: the test emits its events and reads the calls it received."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,7 +98,7 @@ class PuppetBackend:
         self.puppets: list[Puppet] = []
         self.missing = False
         self.known_commands: tuple[AgentCommand, ...] = ()
-        self.receivers: asyncio.Queue[Puppet] = asyncio.Queue()
+        self._receivers: asyncio.Queue[Puppet] = asyncio.Queue()
         """Each agent that has received a prompt, once per prompt."""
         self._opened = asyncio.Event()
 
@@ -113,12 +113,20 @@ class PuppetBackend:
     async def open(self, launch: base.Launch) -> base.Agent:
         if self.missing:
             raise SpinneyError("The agent is not installed.", "backend_unavailable")
-        self.puppets.append(Puppet(launch, receivers=self.receivers))
+        self.puppets.append(Puppet(launch, receivers=self._receivers))
         self._opened.set()
         return self.puppets[-1]
 
     async def close(self) -> None:
         """Do nothing: agents share no resources."""
+
+    async def receiver_of(self, sending: Awaitable[object]) -> Puppet:
+        """Send a message; return the agent that receives a prompt from then on."""
+        while not self._receivers.empty():
+            self._receivers.get_nowait()
+        await sending
+        async with asyncio.timeout(PATIENCE):
+            return await self._receivers.get()
 
     async def newest(self, count: int = 1) -> Puppet:
         """Wait until `count` agents were opened; return the newest."""

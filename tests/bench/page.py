@@ -168,9 +168,7 @@ async def _stream(
         _open_session(stage, browser) as (page, client, send),
     ):
         await client.send("Emulation.setCPUThrottlingRate", {"rate": throttle})
-        await send("go")
-        puppet = await stage.backend.newest()
-        await puppet.wait_for_call("send")
+        puppet = await stage.backend.receiver_of(send("go"))
         await client.send("Performance.enable")
         before = await _script_seconds(client)
         await page.evaluate(WATCH_FRAMES)

@@ -38,7 +38,5 @@ async def begin_turn(
     in_process_server: InProcessServer, client: Socket, session: Any, message: str = "go"
 ) -> Puppet:
     """Send a message and return the agent that received it."""
-    await client.call("send_chat_message", sessionId=session["id"], message=message)
-    puppet = await in_process_server.backend.newest()
-    await puppet.wait_for_call("send")
-    return puppet
+    sending = client.call("send_chat_message", sessionId=session["id"], message=message)
+    return await in_process_server.backend.receiver_of(sending)

@@ -98,12 +98,7 @@ class Harness:
 
     async def start_turn(self, text: str) -> Puppet:
         """Send a message in session "s"; return its agent once that has received the message."""
-        receivers = self.backend.receivers
-        while not receivers.empty():
-            receivers.get_nowait()
-        await self.chats.send("s", text)
-        async with asyncio.timeout(PATIENCE):
-            return await receivers.get()
+        return await self.backend.receiver_of(self.chats.send("s", text))
 
     async def propose_plan(self, plan: str) -> Puppet:
         """Start a turn whose agent proposes `plan` as request "r"; return the agent."""
