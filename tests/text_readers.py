@@ -107,6 +107,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/base/masking.py: _SECRETS": findall,
     "model/richtext/markdown.py: _DEFINITION": search,
     "model/richtext/markdown.py: _OPEN_FENCE": match,
+    "model/richtext/markdown.py: _CONTINUES_PARAGRAPH": match,
     "model/richtext/markdown.py: _OpenFence.__init__": lambda fence, text: fence("```", "").is_end(
         text
     ),

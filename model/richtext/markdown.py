@@ -10,7 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from model.richtext.blocks import Block, CodeBlock, CodeLine, Token
+from model.base.text import make_visible
+from model.richtext.blocks import Block, CodeBlock, CodeLine, Paragraph, Span, Token
 from model.richtext.highlight import LineHighlighter, highlight_code
 from model.richtext.markdown_tokens import MAX_NESTING, TopLevelBlock, build_blocks, fence_language
 
@@ -27,6 +28,8 @@ _DEFINITION: Final = re.compile(
     r"^[ \t>*+\-0-9.)]*\[(?:[^\[\]\\]|\\.){1,999}\]:", re.MULTILINE | re.DOTALL
 )
 _OPEN_FENCE: Final = re.compile(r"(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)\n")
+_CONTINUES_PARAGRAPH: Final = re.compile(r"[ \t]*+[^\s\d#>\-+*=_`~|:<\[]")
+"""A line that begins no other block and turns the lines before it into none. Others may do so."""
 
 
 def parse_markdown(text: str) -> tuple[Block, ...]:
@@ -45,6 +48,8 @@ class MarkdownStream:
       last line has no line break, it may still join the previous block, which stays open too.
     - An open top-level code block grows by whole lines and is not reparsed; a last line that
       could become its closing fence is held back.
+    - An open top-level paragraph of more than `MAX_PARAGRAPH` characters is not reparsed for
+      lines that cannot end it.
     - Link definitions may be anywhere, also after their links. Until `finish`, they and the
       links that use them are text; it parses the whole text again if there is one.
     """
@@ -118,9 +123,27 @@ class MarkdownStream:
         text = _normalize(text.removesuffix("\r"))
         if not text:
             return
+        grows = self._grows_paragraph(text)
         self._tail += text
+        if grows:
+            self._open = (Paragraph((Span(make_visible(self._tail.strip())),)),)
+            return
         while self._advance():
             pass
+
+    def _grows_paragraph(self, text: str) -> bool:
+        """Whether the tail is a paragraph that is not parsed for emphasis, and `text` continues it."""
+        is_paragraph = len(self._open) == 1 and isinstance(self._open[0], Paragraph)
+        if not is_paragraph or len(self._tail) <= MAX_PARAGRAPH:
+            return False
+        paragraph = self._tail.strip()
+        last_line = self._tail[self._tail.rfind("\n") + 1 :]
+        return (
+            len(paragraph) > MAX_PARAGRAPH
+            and self._tail.count("\n", len(self._tail.rstrip())) < 2  # no empty line ended it
+            and _continues_paragraph(paragraph.partition("\n")[0])  # not of a quote
+            and _continues_paragraph(last_line + text)
+        )
 
     def _advance(self) -> bool:
         """Move final blocks out of the tail; return whether to continue with its rest."""
@@ -221,6 +244,14 @@ def _normalize(text: str) -> str:
 
 def _has_definition(text: str) -> bool:
     return "]:" in text and _DEFINITION.search(text) is not None
+
+
+def _continues_paragraph(text: str) -> bool:
+    """Whether these lines, the last of which may be incomplete, can only continue a paragraph."""
+    *lines, last = text.split("\n")
+    return all(map(_CONTINUES_PARAGRAPH.match, lines)) and (
+        not last or _CONTINUES_PARAGRAPH.match(last) is not None
+    )
 
 
 def _is_open(block: Block) -> bool:

@@ -37,12 +37,20 @@ def wrap(pieces: Sequence[Piece], width: int) -> list[Line]:
     White space at a line break is dropped. `\\n` ends a line; a tab counts as a space.
     """
     text = "".join(text for text, _ in pieces).replace("\t", " ")
+    return list(_cut(pieces, text, line_spans(text, width)))
+
+
+def line_spans(text: str, width: int) -> list[tuple[int, int]]:
+    """The first and end offset of each line of `wrap`.
+
+    If the text grows at its end, all lines but the last stay the same.
+    """
     spans: list[tuple[int, int]] = []
     start = 0
-    for part in text.split("\n"):
+    for part in text.replace("\t", " ").split("\n"):
         spans += ((start + first, start + end) for first, end in _word_spans(part, width))
         start += len(part) + 1
-    return list(_cut(pieces, text, spans))
+    return spans
 
 
 def wrap_code(pieces: Sequence[Piece], width: int, rest_width: int) -> list[Line]:

@@ -6,12 +6,12 @@ from typing import Final
 from rich.segment import Segment
 from textual.strip import Strip
 
-from model.richtext.blocks import Block, CodeBlock, ListBlock
+from model.richtext.blocks import Block, CodeBlock, ListBlock, Paragraph, Span
 from model.richtext.markdown import MarkdownStream
 from tui.draw.colors import Palette
 from tui.draw.line_parts import to_strip
 from tui.draw.markdown import render_block, render_code_lines
-from tui.draw.wrap import Line
+from tui.draw.wrap import MIN_WIDTH, Line, line_spans
 from tui.transcript.packed_rows import ConcatenatedRows, PackedRows
 
 _CHUNK_SIZE: Final = 1 << 16
@@ -29,7 +29,11 @@ class GrowingText:
     def _reset(self) -> None:
         self._text, self._stream = "", MarkdownStream()
         self._stable, self._stable_blocks = PackedRows(), 0
+        self._reset_open()
+
+    def _reset_open(self) -> None:
         self._code, self._code_lines = PackedRows(), 0
+        self._paragraph, self._paragraph_text, self._last_line = PackedRows(), "", 0
 
     def rows(
         self, text: str, width: int, palette: Palette, *, ended: bool = False
@@ -62,25 +66,51 @@ class GrowingText:
         self._stable += self._render(self._stream.blocks[:count])
         self._stable_blocks += count
         self._stream.discard_stable()
-        self._code, self._code_lines = PackedRows(), 0
+        self._reset_open()
         return True
 
     def _open_rows(self, blocks: Sequence[Block]) -> Iterator[Sequence[Strip]]:
-        last = blocks[0] if len(blocks) == 1 else None
-        if not isinstance(last, CodeBlock) or len(last.lines) < 2:
-            yield self._render(blocks)
-            return
-        # A long open code block grows line by line: all but its last line stay the same until it is
-        # closed. Measured: rendering 500 lines again for each delta takes 20 ms.
+        match blocks:
+            case (CodeBlock() as code,) if len(code.lines) > 1:
+                return self._open_code_rows(code)
+            case (Paragraph((Span(text) as span,)),) if span == Span(text):
+                return self._open_paragraph_rows(text)
+            case _:
+                return iter((self._render(blocks),))
+
+    def _open_code_rows(self, block: CodeBlock) -> Iterator[Sequence[Strip]]:
+        """A long open code block grows line by line: all but its last line stay until it is closed.
+
+        Measured: rendering 500 lines again for each delta takes 20 ms.
+        """
         width, palette = self._current_key()
         if not self._code:
-            self._code += self._render([CodeBlock(last.language, (), closed=False)])
-        complete = last.lines[self._code_lines : -1]
+            self._code += self._render([CodeBlock(block.language, (), closed=False)])
+        complete = block.lines[self._code_lines : -1]
         available = width - self._indent - 1
         self._code += self._strips(render_code_lines(complete, available, palette))
-        self._code_lines = len(last.lines) - 1
+        self._code_lines = len(block.lines) - 1
         yield self._code
-        yield self._strips(render_code_lines(last.lines[-1:], available, palette))
+        yield self._strips(render_code_lines(block.lines[-1:], available, palette))
+
+    def _open_paragraph_rows(self, text: str) -> Iterator[Sequence[Strip]]:
+        """Only the last line of an open paragraph of one style is wrapped again.
+
+        Measured: wrapping and drawing 100 KB again for each delta takes 17 ms.
+        """
+        width, palette = self._current_key()
+        if not text.startswith(self._paragraph_text):
+            self._reset_open()
+        if not self._paragraph_text and self._stable_blocks:
+            self._paragraph += self._strips([[]])
+        start, self._paragraph_text = self._last_line, text
+        spans = line_spans(text[start:], max(width - self._indent - 1, MIN_WIDTH))
+        grown = text[start:].replace("\t", " ")
+        *full, last = ([Segment(grown[first:end], palette.text)] for first, end in spans)
+        self._paragraph += self._strips(full)
+        self._last_line = start + spans[-1][0]
+        yield self._paragraph
+        yield self._strips([last])
 
     def _render(self, blocks: Iterable[Block]) -> list[Strip]:
         """Render blocks that follow the final ones."""

@@ -2,11 +2,13 @@ import json
 import subprocess
 import sys
 import time
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from model.richtext import markdown
 from model.richtext.blocks import (
     MAX_LIST_ITEMS,
     Block,
@@ -251,6 +253,16 @@ class TestStreamedMarkdown:
         assert stream.blocks == parse_markdown(source)
         assert stream.stable == len(stream.blocks)
         assert before[:first_changed] == stream.blocks[:first_changed]
+
+    @THOROUGH
+    @given(TEXTS, st.lists(st.integers(0, 5000), max_size=40))
+    @example("a paragraph that is too long for emphasis\n\nb", [42])
+    def test_a_paragraph_over_the_limit_grows_like_the_whole(self, source, cuts):
+        source = f"a paragraph of more than twenty characters{source}"
+        with mock.patch.object(markdown, "MAX_PARAGRAPH", 20):
+            stream = stream_in_parts(source, cuts, read=True)
+            stream.finish()
+            assert stream.blocks == parse_markdown(source)
 
     @settings(THOROUGH, max_examples=100)
     @given(TEXTS)

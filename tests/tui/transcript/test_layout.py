@@ -366,7 +366,7 @@ def test_only_the_block_that_grew_is_laid_out_again() -> None:
 PIECES = st.lists(
     st.sampled_from(["word ", "\n", "\n\n", "- item\n", "```py\n", "```\n", "x = 1\n", "# T\n",
                      "| a | b |\n|---|---|\n| 1 | 2 |\n", "> q\n", "    code\n", "[a]: http://b\n",
-                     "[a] ", "**b", "1. one\n"]),
+                     "[a] ", "**b", "1. one\n", "日本語の長い文。", "、", "\t", "x" * 70]),
     max_size=30,
 )  # fmt: skip
 
@@ -377,10 +377,23 @@ def test_streamed_text_has_the_rows_of_text_that_arrived_at_once(pieces: list[st
     growing, text = GrowingText(3), ""
     for piece in pieces:
         text += piece
-        growing.rows(text, 60, DARK)
+        grown = growing.rows(text, 60, DARK)
+        at_once = GrowingText(3).rows(text, 60, DARK)
+        assert [strip.text for strip in grown] == [strip.text for strip in at_once]
     whole = GrowingText(3).rows(text, 60, DARK, ended=True)
     grown = growing.rows(text, 60, DARK, ended=True)
     assert [strip.text for strip in grown] == [strip.text for strip in whole]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(["word ", "\n", "  ", "日本語の文。", "、", "\t", "x" * 70, "é, "])))
+def test_an_open_paragraph_has_the_rows_of_a_complete_one(pieces: list[str]) -> None:
+    growing, text = GrowingText(3), "It begins"
+    for piece in pieces:
+        text = f"{text}{piece}".replace("\n\n", "\n")
+        grown = growing.rows(text, 60, DARK)
+        complete = GrowingText(3).rows(text, 60, DARK, ended=True)
+        assert [strip.text for strip in grown] == [strip.text for strip in complete]
 
 
 def test_a_replaced_text_is_drawn_again() -> None:
