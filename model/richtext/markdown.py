@@ -132,7 +132,7 @@ class MarkdownStream:
             pass
 
     def _grows_paragraph(self, text: str) -> bool:
-        """Whether the tail is a paragraph that is not parsed for emphasis, and `text` continues it."""
+        """Whether the tail is a paragraph too long for emphasis, and `text` continues it."""
         is_paragraph = len(self._open) == 1 and isinstance(self._open[0], Paragraph)
         if not is_paragraph or len(self._tail) <= MAX_PARAGRAPH:
             return False

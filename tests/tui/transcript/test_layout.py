@@ -386,7 +386,7 @@ def test_streamed_text_has_the_rows_of_text_that_arrived_at_once(pieces: list[st
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.sampled_from(["word ", "\n", "  ", "日本語の文。", "、", "\t", "x" * 70, "é, "])))
+@given(st.lists(st.sampled_from(["word ", "\n", "  ", "日本語の文。", "、", "\t", "x" * 70])))
 def test_an_open_paragraph_has_the_rows_of_a_complete_one(pieces: list[str]) -> None:
     growing, text = GrowingText(3), "It begins"
     for piece in pieces:
