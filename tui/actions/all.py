@@ -100,6 +100,7 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         compose.edit_queued,
         compose.remove_queued,
         compose.external_editor,
+        compose.search_history,
         editor.open_worktree,
         editor.open_editor,
         editor.open_shell,

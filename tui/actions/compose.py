@@ -12,6 +12,7 @@ from model.base.text import make_visible
 from model.domain.resources import ImageBlock
 from tui.composer.draft import Draft
 from tui.desk import Desk
+from tui.screens.earlier_messages import EarlierMessages
 from tui.terminal.external_programs import run_in_terminal
 from tui.terminal.open_commands import find_text_editor, line_arguments
 
@@ -48,6 +49,22 @@ async def remove_queued(desk: Desk) -> None:
         desk.say("There are no queued messages.")
     else:
         await _dequeue(desk, message)
+
+
+async def search_history(desk: Desk) -> None:
+    """Choose one of the earlier messages of the project, and put it into the message box."""
+    chat = desk.chat
+    if not chat.key:
+        desk.say("Open a session first.")
+        return
+    key, messages = chat.key, chat.composer.earlier_messages
+    if not messages:
+        desk.say("You have written no messages in this project yet.")
+        return
+    chosen = await desk.ask(EarlierMessages(messages))
+    if chosen is not None and chat.key == key:
+        chat.composer.recall(chosen.value)
+    desk.focus_chat()
 
 
 async def _edit(desk: Desk, message: "Message | None") -> None:

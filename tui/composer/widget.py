@@ -15,6 +15,9 @@ from tui.composer.text_area import DiffingTextArea
 from tui.keys.keymap import BY_ID
 from tui.terminal.input_parser import is_burst
 
+HELP_DELAY: Final = 0.3
+"""Seconds without another key after which a lone `?` asks for help instead of beginning a text."""
+
 NEW_LINE_KEYS = frozenset({"ctrl+j", "alt+enter", "shift+enter"})
 
 _EDITING: Final = {
@@ -215,7 +218,13 @@ class Composer(MessageArea):
         # The text area has bindings of its own for these keys.
         *(
             Binding(BY_ID[name].keys, f"screen.do('{name}')", show=False, id=name)
-            for name in ("external_editor", "next_waiting", "open_shell", "search")
+            for name in (
+                "external_editor",
+                "next_waiting",
+                "open_shell",
+                "search",
+                "search_history",
+            )
         ),
     ]
 
@@ -238,6 +247,9 @@ class Composer(MessageArea):
 
     class EmptySubmitted(Message):
         """Enter was pressed on an empty box."""
+
+    class HelpWanted(Message):
+        """`?` was typed into an empty box, and nothing after it."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -270,6 +282,8 @@ class Composer(MessageArea):
     async def on_key(self, event: events.Key) -> None:
         """Offer keys to a request, and recall earlier messages on the first and last line."""
         self._note_request()
+        if event.character == "?" and not self.text:
+            self.set_timer(HELP_DELAY, self._ask_for_help)
         if is_burst(event):
             self.offer(event, False)
         elif (
@@ -297,6 +311,12 @@ class Composer(MessageArea):
             event.prevent_default()
             self.insert_paste("".join(f"{self._chips.add_image(path)} " for path in images))
 
+    def _ask_for_help(self) -> None:
+        """Take a lone `?` out of the box again, unless it was the beginning of a text."""
+        if self.text == "?" and self.has_focus:
+            self.draft = Draft()
+            self.post_message(self.HelpWanted())
+
     @property
     def _at_last_line(self) -> bool:
         return self.cursor_location[0] == self.document.line_count - 1
@@ -321,6 +341,19 @@ class Composer(MessageArea):
         if had_text := super().empty():
             self.post_message(self.Cleared(text))
         return had_text
+
+    @property
+    def earlier_messages(self) -> list[str]:
+        """The messages that can be recalled, newest first, each once."""
+        unsent_texts = self.unsent_texts()
+        texts = dict.fromkeys(reversed(self.sent_messages))
+        return [text for text in texts if text not in unsent_texts]
+
+    def recall(self, text: str) -> None:
+        """Replace the content by an earlier message; what was in the box can be recalled."""
+        self.empty()
+        self._recalled_index = None
+        self.replace_draft(Draft.from_text(text))
 
     def _recall(self, step: int) -> bool:
         if not self.text and step < 0:

@@ -13,8 +13,8 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Scope = Literal["everywhere", "projects", "canvas", "diff"]
-"""Where the keys of an action work: everywhere, in the project tree, the canvas or the diff."""
+Scope = Literal["everywhere", "message box", "projects", "canvas", "diff"]
+"""Where the keys of an action work: everywhere, or in one pane or screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +246,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_back", "escape,q", "Back", scope="diff", hint="back"),
     Action(
         "find",
-        "ctrl+r",
+        "ctrl+r,shift+f3,f15",
         "Find in this session",
-        help="Includes collapsed parts and older messages.",
+        help="Includes collapsed parts and older messages. In the message box, ctrl+r searches "
+        "what you wrote before instead.",
+    ),
+    Action(
+        "search_history",
+        "ctrl+r",
+        "Search what you wrote before",
+        scope="message box",
+        help="The earlier messages of this project, newest first; enter puts one into the box.",
     ),
     Action("find_next", "", "Find next (newer)", in_palette=False),
     Action("find_previous", "", "Find previous (older)", in_palette=False),

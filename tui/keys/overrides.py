@@ -46,8 +46,10 @@ def find_conflicts(overrides: Mapping[str, str]) -> list[str]:
     conflicts = []
     for action in ACTIONS:
         for key in filter(None, get_keys(action.id, overrides).split(",")):
-            # The canvas and the diff are screens of their own.
-            screen = action.scope if action.scope in ("canvas", "diff") else ""
+            # The canvas and the diff are screens of their own, and the message box may use a key
+            # that does something else in the other panes.
+            own = ("canvas", "diff", "message box")
+            screen = action.scope if action.scope in own else ""
             other = owners.setdefault((screen, key), action.id)
             if other != action.id:
                 conflicts.append(

@@ -26,6 +26,7 @@ COMPOSER_KEYS = (
         "@ /",
         "Insert a file of the worktree; run a command of Spinney or the agent (// if both have it)",
     ),
+    ("?", "In an empty box, with nothing after it: this help"),
     ("ctrl+_", "Undo (ctrl+y: redo)"),
     ("ctrl+u", "Clear the box; ↑ or ctrl+_ restores the text"),
     ("ctrl+c", "Copy the selection; otherwise clear the box, stop the run, or, twice, quit"),

@@ -54,7 +54,7 @@ class Area:
 
 AREAS = (
     Area("Everywhere", "everywhere"),
-    Area("Message box", None, COMPOSER_KEYS, ("composer",)),
+    Area("Message box", "message box", COMPOSER_KEYS, ("composer",)),
     Area("Plan, permission or question", None, REQUEST_KEYS, ("request",)),
     Area("Conversation", None, TRANSCRIPT_KEYS, ("transcript",)),
     Area("Projects", "projects", TREE_KEYS, ("tree",)),

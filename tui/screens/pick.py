@@ -90,8 +90,8 @@ class Pick(Dialog[Choice]):
         self._fill()
 
     def _fill(self) -> None:
-        query = self._typed.casefold().split()
-        matching = [entry for entry in self._entries or () if _matches(entry, query)]
+        query = self._typed.strip()
+        matching = self.find(self._entries or (), query)
         self.shown = matching[:MOST]
         typed = self._typed.strip()
         if self._own and typed and all(entry.value != typed for entry in matching):
@@ -104,6 +104,11 @@ class Pick(Dialog[Choice]):
             self._list.highlighted = at
         self._note.update(self._status(len(matching)))
         self._note.display = bool(self._note.content)
+
+    def find(self, entries: Sequence[Choice], query: str) -> list[Choice]:
+        """The entries that match, in the order of the list."""
+        words = query.casefold().split()
+        return [entry for entry in entries if _matches(entry, words)]
 
     def _status(self, count: int) -> str:
         if self._entries is None:

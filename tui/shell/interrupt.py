@@ -5,7 +5,7 @@ from typing import Final
 
 from tui.shell.selection import Selection
 
-REPEAT_WINDOW: Final = 3.0
+REPEAT_WINDOW: Final = 2.0
 """Seconds within which a second press quits."""
 
 

@@ -278,6 +278,11 @@ class Chat(ChatDrafts):
         elif self.queue.is_stopped:
             self.call_later(self.screen.run_action, "do('send_queued')")
 
+    def on_composer_help_wanted(self, event: "Composer.HelpWanted") -> None:
+        """Show the help."""
+        event.stop()
+        self.call_later(self.screen.run_action, "do('help')")
+
     def on_request_panel_dropped(self, event: "RequestPanel.Dropped") -> None:
         """Return answers to withdrawn questions to the draft."""
         event.stop()

@@ -43,7 +43,7 @@ async def open_transcript(app: SpinneyApp, pilot: "Pilot[None]") -> Transcript:
 
 
 async def find(app: SpinneyApp, pilot: "Pilot[None]", text: str) -> None:
-    await pilot.press("ctrl+r")
+    await pilot.press("shift+f3")
     await until(pilot, lambda: isinstance(app.screen, AskText) and app.screen.query(Input))
     app.screen.query_one(Input).value = text
     await pilot.press("enter")
