@@ -1,7 +1,8 @@
 """Agents without a program that emit events at a given rate.
 
 A message is `markdown RATE` (streams Markdown with code in pieces of a few characters, RATE a
-second, until it is stopped), `ask` (asks a question) or `work` (uses a tool without end).
+second, until it is stopped), `paragraph RATE` (the same with one paragraph, which has 100 KB at the
+beginning), `ask` (asks a question) or `work` (uses a tool without end).
 """
 
 import asyncio
@@ -50,13 +51,24 @@ def generate_markdown() -> Iterator[str]:
             yield text[start : start + PIECE]
 
 
+def generate_paragraph() -> Iterator[str]:
+    """Yield a long beginning, then pieces without end."""
+    words = "The loop visits every tree **once**, so `apples` are counted once each. "
+    yield words * (100_000 // len(words))
+    while True:
+        for start in range(0, len(words), PIECE):
+            yield words[start : start + PIECE]
+
+
 class PacedAgent(ScriptedAgent):
     """One session's agent."""
 
     async def _emit_turn(self, text: str) -> None:
         match text.split():
             case ["markdown", rate]:
-                await self._stream(float(rate))
+                await self._stream(generate_markdown(), float(rate))
+            case ["paragraph", rate]:
+                await self._stream(generate_paragraph(), float(rate))
             case ["ask"]:
                 options = [QuestionOption(label=label) for label in ("Tea", "Coffee")]
                 question = Question(question="Tea or coffee?", options=options)
@@ -64,8 +76,8 @@ class PacedAgent(ScriptedAgent):
             case _:
                 await self._channel.emit(base.ToolUse("tool", "bash", {"command": "make all"}))
 
-    async def _stream(self, rate: float) -> None:
-        pieces, sent, began = generate_markdown(), 0, time.monotonic()
+    async def _stream(self, pieces: Iterator[str], rate: float) -> None:
+        sent, began = 0, time.monotonic()
         while True:
             due = int((time.monotonic() - began) * rate)
             for _ in range(sent, due):
