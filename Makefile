@@ -9,7 +9,7 @@ NEWEST := .tools/newest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
 .PHONY: help run test test-longer test-all test-newest stress monkey check lint types imports bench docs pictures \
-	media clean
+	sheets recordings media clean
 
 help:                               ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -63,8 +63,15 @@ docs: .venv/developing              ## the reference pages of docs/, made from t
 	PYTHONPATH=. $(BIN)/python docs/generate.py
 
 pictures: .venv/developing          ## docs/pictures, drawn by the running program
-	PYTHONPATH=. $(BIN)/python docs/pictures/make.py
-	PYTHONPATH=. $(BIN)/python docs/pictures/page.py
+	$(BIN)/python -m docs.pictures.make
+	$(BIN)/python -m docs.pictures.page
+
+sheets: .venv/developing            ## docs/pictures: contact sheets of every screen of the terminal
+	$(BIN)/python -m docs.pictures.sheets
+
+recordings: .venv/developing        ## docs/pictures: twenty seconds of the terminal and of the page
+	$(BIN)/python -m docs.pictures.record
+	$(BIN)/python -m docs.pictures.record_page
 
 media: .venv/bin/python             ## the page's sounds and icons
 	$(BIN)/python docs/media/sounds.py
