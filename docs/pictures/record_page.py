@@ -7,6 +7,7 @@ import asyncio
 import io
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import aiohttp
@@ -43,7 +44,7 @@ class Film:
             if not shown or shown[-1][1] != picture:
                 shown.append((at, picture))
         times = [at for at, _ in shown] + [self._pictures[-1][0] + 2.0]
-        pauses = [int((end - start) * 1000) for start, end in zip(times, times[1:], strict=False)]
+        pauses = [int((end - start) * 1000) for start, end in pairwise(times)]
         first, *others = (Image.open(io.BytesIO(picture)).convert("RGB") for _, picture in shown)
         first.save(
             path, save_all=True, append_images=others, duration=pauses, loop=0, quality=60, method=4
