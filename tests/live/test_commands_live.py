@@ -52,7 +52,7 @@ async def test_claude_codes_commands_in_files_are_found_without_running_it(
 ) -> None:
     seen = by_name(await ClaudeBackend().list_commands(project_with_commands, claude_environment))
     assert seen["weave"].argument_hint == "[yarn] [colour]"
-    assert set(seen) == {"weave", "wind", "area:mine"}
+    assert set(seen) == {"weave", "wind", "area:mine", "compact"}
     assert set(seen) <= set(await wait_for_commands(await open_claude()))
 
 

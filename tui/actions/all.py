@@ -21,6 +21,7 @@ from tui.actions import (
     search,
     server,
     sessions,
+    slash,
     view,
     worktrees,
 )
@@ -88,6 +89,9 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         sessions.review_plan,
         sessions.rename_session,
         sessions.begin_afresh,
+        slash.resume_session,
+        slash.compact,
+        slash.show_usage,
         sessions.previous_session,
         sessions.next_session,
         sessions.archive_session,

@@ -11,6 +11,7 @@ from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from model.domain.resources import ImageBlock
 from tui.composer.draft import Draft
+from tui.composer.slash_commands import escape_text
 from tui.desk import Desk
 from tui.screens.earlier_messages import EarlierMessages
 from tui.terminal.external_programs import run_in_terminal
@@ -73,13 +74,13 @@ async def _edit(desk: Desk, message: "Message | None") -> None:
         return
     await _dequeue(desk, message)
     images = [block.path for block in message.content if isinstance(block, ImageBlock)]
-    desk.chat.return_message(message.session_id, message.text, images)
+    desk.chat.return_message(message.session_id, escape_text(message.text), images)
     desk.focus_chat()
 
 
 async def _dequeue(desk: Desk, message: "Message") -> None:
     # A message written on another client is not in this message box's history yet.
-    desk.chat.remember(message.text)
+    desk.chat.remember(escape_text(message.text))
     await desk.client.call(
         commands.remove_queued_message, session_id=message.session_id, message_id=message.id
     )

@@ -12,6 +12,11 @@ from tui.store.places import Place, is_shown
 
 async def search(desk: Desk) -> None:
     """Search all messages, and open the chosen one."""
+    await search_for(desk, "")
+
+
+async def search_for(desk: Desk, text: str) -> None:
+    """Search all messages for a text, which can be changed, and open the chosen one."""
 
     async def find(query: str, project_id: str | None, limit: int) -> Sequence[SearchHit]:
         return await desk.client.call(
@@ -20,7 +25,7 @@ async def search(desk: Desk) -> None:
 
     project = desk.project
     project_id = project.id if project is not None and not project.is_folder else None
-    hit = await desk.ask(Search(find, lambda: desk.state, project_id))
+    hit = await desk.ask(Search(find, lambda: desk.state, project_id, text))
     if hit is None:
         return
     place = Place("session", hit.session.id)

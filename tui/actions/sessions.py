@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from model.api import sessions as commands
+from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.resources import ExecutionMode, ThinkingLevel
 from tui.actions.scripts import stop_scripts
@@ -21,7 +22,7 @@ NOTICE_AFTER = 0.5
 """Seconds of waiting after which a notification explains the delay."""
 _OTHER_MODEL = "…"
 _ARCHIVE = "Archive the session"
-_THINKING = {
+THINKING = {
     "off": "no extended thinking",
     "think": "short",
     "megathink": "longer",
@@ -64,7 +65,18 @@ async def cycle_mode(desk: Desk) -> None:
         return
     # Keys can be pressed faster than events arrive.
     present = desk.pending.modes.get(session.id, session.execution_mode)
-    mode = MODES[(MODES.index(present) + 1) % len(MODES)]
+    await _set_mode(desk, session, MODES[(MODES.index(present) + 1) % len(MODES)])
+
+
+async def set_mode(desk: Desk, name: str) -> None:
+    """Switch to the mode with this name."""
+    session = _open_session(desk)
+    if session is not None:
+        mode = find_named(name, {mode: mode for mode in MODES}, "mode")
+        await _set_mode(desk, session, cast(ExecutionMode, mode))
+
+
+async def _set_mode(desk: Desk, session: "Session", mode: ExecutionMode) -> None:
     desk.pending.modes[session.id] = mode
     try:
         await desk.client.call(commands.update_session, session_id=session.id, execution_mode=mode)
@@ -145,6 +157,13 @@ async def rename_session(desk: Desk) -> None:
         return
     name = await desk.ask(AskText("Rename the session", session.name))
     if name:
+        await set_name(desk, name)
+
+
+async def set_name(desk: Desk, name: str) -> None:
+    """Give the session this name."""
+    session = _open_session(desk)
+    if session is not None:
         await desk.client.call(commands.update_session, session_id=session.id, name=name)
 
 
@@ -215,6 +234,18 @@ async def choose_model(desk: Desk) -> None:
         await desk.client.call(commands.update_session, session_id=session.id, model=model)
 
 
+async def set_model(desk: Desk, name: str) -> None:
+    """Switch to the model with this name, or the only one that contains it."""
+    session = _open_session(desk)
+    if session is None:
+        return
+    catalog = await _with_models(desk, session)
+    models = {model.name: model.label for model in catalog.models(session.backend)}
+    model = find_named(name, models, "model")
+    await desk.client.call(commands.update_session, session_id=session.id, model=model)
+    desk.say(f"{models[model]} answers from the next message on.")
+
+
 async def _with_models(desk: Desk, session: "Session") -> "Catalog":
     """Return the catalog with the models of the session's agent, starting its program if needed."""
     backend, project_id = session.backend, desk.state.worktrees[session.worktree_id].project_id
@@ -241,7 +272,22 @@ async def choose_agent(desk: Desk) -> None:
     rows = _catalog(desk).backends
     choices = [Choice(row.name, row.label, row.program) for row in rows]
     backend = await desk.ask(Choose("Agent", choices, session.backend))
-    if not backend or backend == session.backend:
+    if backend:
+        await _change_agent(desk, session, backend)
+
+
+async def set_agent(desk: Desk, name: str) -> None:
+    """Switch to the agent with this name, or the only one that contains it."""
+    session = _open_session(desk)
+    if session is not None:
+        agents = {row.name: row.label for row in _catalog(desk).backends}
+        await _change_agent(desk, session, find_named(name, agents, "agent"))
+
+
+async def _change_agent(desk: Desk, session: "Session", backend: str) -> None:
+    """Change the agent, after confirmation if the conversation has begun."""
+    rows = _catalog(desk).backends
+    if backend == session.backend:
         return
     if session.message_count:
         sentence = _agent_change_notice(session, backend, {row.name: row.label for row in rows})
@@ -272,18 +318,44 @@ async def choose_thinking(desk: Desk) -> None:
     session = _open_session(desk)
     if session is None:
         return
-    levels: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
-    choices = [Choice(level, level, _THINKING[level]) for level in levels]
+    choices = [Choice(level, level, about) for level, about in THINKING.items()]
     chosen = await desk.ask(Choose("Thinking", choices, session.thinking_level))
-    level = next((level for level in levels if level == chosen), None)
-    if level is not None:
-        await desk.client.call(commands.update_session, session_id=session.id, thinking_level=level)
+    if chosen:
+        await set_thinking(desk, chosen)
+
+
+async def set_thinking(desk: Desk, name: str) -> None:
+    """Switch to the thinking level with this name."""
+    session = _open_session(desk)
+    if session is not None:
+        level = find_named(name, {level: level for level in THINKING}, "thinking level")
+        await desk.client.call(
+            commands.update_session,
+            session_id=session.id,
+            thinking_level=cast(ThinkingLevel, level),
+        )
 
 
 def _open_session(desk: Desk) -> "Session | None":
     if desk.session is None:
         desk.say("Open a session first.")
     return desk.session
+
+
+def find_named(name: str, labels: Mapping[str, str], kind: str) -> str:
+    """The key that a typed name means: equal to it or its label, or the only one containing it.
+
+    Raises `SpinneyError` if there is none, or more than one.
+    """
+    typed = name.casefold()
+    texts = {key: (key.casefold(), label.casefold()) for key, label in labels.items()}
+    found = [key for key, text in texts.items() if typed in text]
+    found = found or [key for key, (one, two) in texts.items() if typed in one or typed in two]
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(clean_line(labels[key]) for key in (found or labels))
+    problem = "is more than one" if found else "is no"
+    raise SpinneyError(f"'{clean_line(name)}' {problem} {kind}: {shown}.")
 
 
 def _catalog(desk: Desk) -> "Catalog":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from textual import events
@@ -11,7 +12,15 @@ from textual.widget import Widget
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from tui.composer.completion_rows import Row, agent_rows, filter_rows, render_rows, spinney_rows
+from tui.composer.completion_rows import (
+    Row,
+    agent_rows,
+    argument_rows,
+    filter_rows,
+    render_rows,
+    spinney_rows,
+)
+from tui.composer.slash_commands import SLASH_COMMANDS, Values
 
 if TYPE_CHECKING:
     from model.domain.resources import AgentCommand
@@ -28,6 +37,7 @@ _WRITTEN_COMMAND: Final = re.compile(r"^(/\S+) $")
 
 Search = Callable[[str], Awaitable[list[str]]]
 LoadCommands = Callable[[], Awaitable[tuple[str, "list[AgentCommand]"]]]
+LoadValues = Callable[[Values], Awaitable[list[tuple[str, str]]]]
 
 
 class Completion(Widget, can_focus=False):
@@ -49,6 +59,10 @@ class Completion(Widget, can_focus=False):
         """Searches the files of the worktree, best matches first."""
         self.load_commands: LoadCommands | None = None
         """Returns the name of the session's agent, and its commands."""
+        self.load_values: LoadValues | None = None
+        """Returns the values of an argument, each with its description."""
+        self._values: dict[str, list[Row] | None] = {}
+        """The completed lines with an argument, by command; `None` while they are loaded."""
         self._rows: list[Row] = []
         self._agent_rows: list[Row] = []
         self._has_requested = False
@@ -87,8 +101,34 @@ class Completion(Widget, can_focus=False):
         if word.startswith("@"):
             self._request_files()
             return
+        if " " in word:
+            self._show_values(word)
+            return
         self._request_commands()
         self._show(filter_rows([*spinney_rows(), *self._agent_rows], word))
+
+    def _show_values(self, word: str) -> None:
+        """Show the values of a command's argument, which are loaded once."""
+        name = word[1:].partition(" ")[0]
+        if name not in self._values and self.load_values is not None:
+            self._values[name] = None
+            work = self._load_values(name, self.load_values)
+            self.run_worker(work, group="values", exit_on_error=False)
+        if (rows := self._values.get(name)) is None:
+            self._show([], f"/{name} …")
+            return
+        # Without a letter none is selected: enter asks, as the command does without an argument.
+        selected = -1 if word.endswith(" ") else 0
+        self._show(argument_rows(rows, word), selected=selected)
+
+    async def _load_values(self, name: str, load: LoadValues) -> None:
+        found: list[tuple[str, str]] = []
+        with suppress(SpinneyError, TimeoutError):  # the command itself reports it
+            found = await load(SLASH_COMMANDS[name].values)
+        self._values[name] = [Row(f"/{name} {value}", about=about) for value, about in found]
+        _, word = self._at_cursor()
+        if word.startswith(f"/{name} ") and word == self._word:
+            self._show_values(word)
 
     def _track_typing(self, start: tuple[int, int], word: str) -> None:
         box = self._composer
@@ -104,7 +144,9 @@ class Completion(Widget, can_focus=False):
     def reset_commands(self) -> None:
         """Drop the agent's commands, because the session changed."""
         self.workers.cancel_group(self, "commands")
+        self.workers.cancel_group(self, "values")
         self._agent_rows = []
+        self._values = {}
         self._has_requested = False
 
     def _at_cursor(self) -> tuple[tuple[int, int], str]:
@@ -113,8 +155,12 @@ class Completion(Widget, can_focus=False):
         line = box.document.get_line(row)
         before = line[:column]
         is_command = row == 0 and not line[column : column + 1].strip()
+        if not box.selection.is_empty or not box.has_focus:
+            return (0, 0), ""
+        if is_command and _has_values(before):
+            return (0, 0), before
         found = _FILE.search(before) or (_COMMAND.search(before) if is_command else None)
-        if found is None or not box.selection.is_empty or not box.has_focus:
+        if found is None:
             return (0, 0), ""
         word = before[found.start() :]
         return (row, column - len(word)), word
@@ -125,7 +171,8 @@ class Completion(Widget, can_focus=False):
         written = _WRITTEN_COMMAND.search(self._composer.document.get_line(row)[:column])
         if written is None or row or not self._composer.has_focus:
             return
-        command = next((row for row in self._agent_rows if row.text == written[1]), None)
+        rows = (*self._agent_rows, *spinney_rows())
+        command = next((row for row in rows if row.text == written[1]), None)
         if command is not None and command.hint:
             self._show([], f"{command.text} {command.hint}")
 
@@ -177,8 +224,13 @@ class Completion(Widget, can_focus=False):
 
     # Rendering ----------------------------------------------------------------------------------
 
-    def _show(self, rows: list[Row], note: str = "") -> None:
-        self._rows, self._note, self._selected, self._first_row = rows, note, 0, 0
+    @property
+    def agent_commands(self) -> frozenset[str]:
+        """The commands of the agent that are known, as they are written."""
+        return frozenset(row.text for row in self._agent_rows)
+
+    def _show(self, rows: list[Row], note: str = "", *, selected: int = 0) -> None:
+        self._rows, self._note, self._selected, self._first_row = rows, note, selected, 0
         if not rows and not note:
             self._hide()
             return
@@ -241,13 +293,17 @@ class Completion(Widget, can_focus=False):
                 self._dismissed = (self._word_start, self._word)
                 self._hide()
             case "up" | "down" if self._rows:
-                self._select((self._selected + (1 if key == "down" else -1)) % len(self._rows))
+                index = self._selected + 1 if key == "down" else max(self._selected, 0) - 1
+                self._select(index % len(self._rows))
+            case "enter" if self._rows and self._selected < 0:
+                self._hide()
+                return False
             case "tab" | "enter" if self._rows:
-                row, word = self._rows[self._selected], self._word
+                row, word = self._rows[max(self._selected, 0)], self._word
                 if key == "enter" and row.text == word and word.startswith("/"):
                     self._hide()
                     return False  # already complete, so enter sends it
-                self._accept(self._selected)
+                self._accept(max(self._selected, 0), completes=key == "tab")
                 # A command of Spinney is executed by the same key press.
                 return key == "tab" or row.text.startswith("@") or bool(row.agent)
             case _:
@@ -279,13 +335,21 @@ class Completion(Widget, can_focus=False):
             self._accept(self._first_row + event.y)
         self._composer.focus()
 
-    def _accept(self, index: int) -> None:
+    def _accept(self, index: int, *, completes: bool = True) -> None:
         row = self._rows[index]
-        text = f"{row.text} " if row.agent or row.text.startswith("@") else row.text
+        has_more = row.agent or row.text.startswith("@") or (completes and row.hint)
+        text = f"{row.text} " if has_more else row.text
         box, start = self._composer, self._word_start
         self._hide()
         box.history.checkpoint()
         box.insert_over(text, start, box.cursor_location)
+
+
+def _has_values(line: str) -> bool:
+    """Whether the line is a command of Spinney, and the beginning of an argument it completes."""
+    name, space, _ = line[1:].partition(" ")
+    command = SLASH_COMMANDS.get(name) if line.startswith("/") and space else None
+    return command is not None and bool(command.values)
 
 
 def _mention(name: str) -> str:

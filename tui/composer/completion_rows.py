@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from model.base.text import clean_line
-from tui.composer.slash_commands import SLASH_COMMANDS, list_commands
+from tui.composer.slash_commands import SLASH_COMMANDS
 
 if TYPE_CHECKING:
     from model.domain.resources import AgentCommand
@@ -34,7 +34,9 @@ class Row:
 
 def spinney_rows() -> list[Row]:
     """The commands of Spinney."""
-    return [Row(text, about=about) for text, about in list_commands()]
+    return [
+        Row(f"/{name}", command.argument, command.title) for name, command in SLASH_COMMANDS.items()
+    ]
 
 
 def agent_rows(agent: str, commands: Iterable["AgentCommand"]) -> list[Row]:
@@ -54,6 +56,17 @@ def filter_rows(rows: Iterable[Row], word: str) -> list[Row]:
     """The rows that match `word`, an exact match first; a prefix of a part of a name matches."""
     found = [row for row in rows if row.text.startswith(word) or _has_part(row, word[1:])]
     return sorted(found, key=lambda row: row.text != word)
+
+
+def argument_rows(rows: Iterable[Row], word: str) -> list[Row]:
+    """The rows whose argument or description contains the argument in `word`.
+
+    Those that begin with it are first.
+    """
+    line = word.casefold()
+    typed = line.partition(" ")[2].strip()
+    found = [row for row in rows if typed in f"{row.text.partition(' ')[2]} {row.about}".casefold()]
+    return sorted(found, key=lambda row: not row.text.casefold().startswith(line))
 
 
 def _has_part(row: Row, letters: str) -> bool:

@@ -1,51 +1,118 @@
-"""The `/commands` of Spinney in the message box; all others are the agent's."""
+"""The `/commands` of Spinney in the message box; all others are the agent's.
 
-from collections.abc import Mapping
-from typing import Final
+A message that would be a command, or run in a shell, is sent as it is if it begins with the
+command's own escape: `//name` and `\\!`.
+"""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from tui.keys.keymap import BY_ID
 
-SLASH_COMMANDS: Final[Mapping[str, str]] = {
-    "agent": "choose_agent",
-    "approve": "review_plan",
-    "archive": "archive_worktree",
-    "clear": "begin_afresh",
-    "editor": "open_worktree",
-    "help": "help",
-    "mode": "cycle_mode",
-    "model": "choose_model",
-    "new": "new_session",
-    "quit": "quit",
-    "recreate": "recreate_worktree",
-    "rename": "rename_session",
-    "shell": "open_shell",
-    "thinking": "choose_thinking",
+Values = Literal["", "agents", "models", "modes", "thinking"]
+"""What completes the argument of a command; '' for a free text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    """A command; without an argument it performs the action of the key map."""
+
+    action: str
+    argument: str = ""
+    """Its argument as shown in the list; empty if it takes none."""
+    values: Values = ""
+
+    @property
+    def title(self) -> str:
+        """What it does."""
+        return BY_ID[self.action].title
+
+
+SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
+    "agent": SlashCommand("choose_agent", "[name]", "agents"),
+    "approve": SlashCommand("review_plan"),
+    "archive": SlashCommand("archive_worktree"),
+    "clear": SlashCommand("begin_afresh"),
+    "commit": SlashCommand("commit"),
+    "compact": SlashCommand("compact", "[what to keep]"),
+    "cost": SlashCommand("show_usage"),
+    "diff": SlashCommand("open_diff"),
+    "editor": SlashCommand("open_worktree"),
+    "help": SlashCommand("help"),
+    "mode": SlashCommand("cycle_mode", "[plan|build|yolo]", "modes"),
+    "model": SlashCommand("choose_model", "[name]", "models"),
+    "new": SlashCommand("new_session"),
+    "pr": SlashCommand("pull_request"),
+    "push": SlashCommand("push"),
+    "quit": SlashCommand("quit"),
+    "recreate": SlashCommand("recreate_worktree"),
+    "rename": SlashCommand("rename_session", "[name]"),
+    "resume": SlashCommand("resume_session"),
+    "review": SlashCommand("open_diff"),
+    "search": SlashCommand("search", "[text]"),
+    "shell": SlashCommand("open_shell"),
+    "thinking": SlashCommand("choose_thinking", "[level]", "thinking"),
 }
-"""Actions by command name."""
+
+_SHORTEST_TYPO: Final = 3
+"""Letters of a name that may be taken for a mistyped command."""
+_LIKENESS: Final = 0.75
+
+
+def split_command(text: str) -> tuple[str, str] | None:
+    """The name and the argument of a command of Spinney; `None` if the text is none."""
+    line = text.strip()
+    if not line.startswith("/") or "\n" in line:
+        return None
+    name, _, argument = line[1:].partition(" ")
+    return (name, argument.strip()) if name in SLASH_COMMANDS else None
 
 
 def is_slash_command(text: str) -> bool:
     """Whether a message is a command of Spinney: a single line that starts with one."""
+    return split_command(text) is not None
+
+
+def find_problem(name: str, argument: str) -> str:
+    """Why a command cannot be run, or ''."""
+    if not argument or SLASH_COMMANDS[name].argument:
+        return ""
+    return (
+        f"/{name} is a command of Spinney and takes no arguments. "
+        f"Start with //{name} to send it to the agent."
+    )
+
+
+def suggest_command(text: str, known: Container[str]) -> str:
+    """The command of Spinney that a message was probably meant to be, or ''.
+
+    `known` contains the commands of the agent, with their slashes.
+    """
     line = text.strip()
-    return line.startswith("/") and "\n" not in line and line[1:].split(" ")[0] in SLASH_COMMANDS
+    word = line.partition(" ")[0]
+    name = word[1:]
+    is_name = name.isalpha() and len(name) >= _SHORTEST_TYPO
+    if not line.startswith("/") or "\n" in line or not is_name or word in known:
+        return ""
+    import difflib  # only for an unknown command
+
+    found = difflib.get_close_matches(name.lower(), SLASH_COMMANDS, 1, _LIKENESS)
+    return f"/{found[0]}" if found else ""
 
 
-def resolve_command(line: str) -> tuple[str, str]:
-    """Return the action of a command and '', or '' and a message why it cannot be run."""
-    name, _, more = line[1:].partition(" ")
-    if more.strip():
-        return "", (
-            f"/{name} is a command of Spinney and takes no arguments. "
-            f"Start with //{name} to send it to the agent."
-        )
-    return SLASH_COMMANDS[name], ""
+def unescape_text(text: str) -> str:
+    """Remove the escape of a message that is no command of Spinney and runs in no shell."""
+    is_escaped = text.startswith("//") and is_slash_command(text[1:])
+    return text[1:] if is_escaped or _is_shell_escape(text) else text
 
 
-def unescape_command(text: str) -> str:
-    """Remove the escape from `//name`, an agent command with the name of one of Spinney's."""
-    return text[1:] if text.startswith("//") and is_slash_command(text[1:]) else text
+def escape_text(text: str) -> str:
+    """Escape a message that is put back into the box, so that sending it sends the same."""
+    if is_slash_command(text):
+        return f"/{text.lstrip()}"
+    return f"\\{text}" if text.startswith("!") or _is_shell_escape(text) else text
 
 
-def list_commands() -> list[tuple[str, str]]:
-    """All commands with their titles."""
-    return [(f"/{name}", BY_ID[action].title) for name, action in SLASH_COMMANDS.items()]
+def _is_shell_escape(text: str) -> bool:
+    return text.startswith("\\") and text.lstrip("\\").startswith("!")

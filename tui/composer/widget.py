@@ -242,6 +242,13 @@ class Composer(MessageArea):
             super().__init__()
             self.line = line
 
+    class CommandMistyped(Message):
+        """Enter was pressed on what is probably a mistyped command of Spinney; it stays."""
+
+        def __init__(self, meant: str) -> None:
+            super().__init__()
+            self.meant = meant
+
     class SubmissionHeld(Message):
         """Enter was pressed on a text written before the current request; it stays in the box."""
 
@@ -272,6 +279,10 @@ class Composer(MessageArea):
         """Returns messages that are queued or being sent: recalled, they would be sent twice."""
         self.is_command: Callable[[str], bool] = lambda text: False
         """Whether a text is a command of Spinney."""
+        self.suggest_command: Callable[[str], str] = lambda text: ""
+        """Returns the command of Spinney that a text was probably meant to be, or ''."""
+        self._doubted = ""
+        """The text that was taken for a mistyped command; enter sends it now."""
         self.takes_images = True
         """Whether the agent can read files of this machine."""
         self.sent_messages: list[str] = []
@@ -393,6 +404,10 @@ class Composer(MessageArea):
             self.post_message(self.EmptySubmitted())
             return
         is_command = self.is_command(text)
+        if not is_command and text != self._doubted and (meant := self.suggest_command(text)):
+            self._doubted = text
+            self.post_message(self.CommandMistyped(meant))
+            return
         request_id = self.current_request_id()
         if not is_command and (request_id is None or request_id != self.written_for):
             self.post_message(self.SubmissionHeld())

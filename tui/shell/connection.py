@@ -11,6 +11,8 @@ from model.client.base import Client
 from tui.actions.about import welcome
 from tui.actions.all import FUNCTIONS
 from tui.actions.editor import open_one
+from tui.actions.slash import list_values, perform_command
+from tui.composer.slash_commands import Values
 from tui.desk import ActionFunction, Desk
 from tui.draw.colors import Palette
 from tui.shell.action_runner import ActionRunner
@@ -52,6 +54,7 @@ class Connection:
         screen.mirror.followers.append(self.notifier.follow)
         screen.chat.completion.search = self.outbox.find_files
         screen.chat.completion.load_commands = self.outbox.agent_commands
+        screen.chat.completion.load_values = self._list_values
         screen.chat.composer.takes_images = not screen.host.remote_address
 
     @staticmethod
@@ -63,6 +66,15 @@ class Connection:
     def palette(self) -> Palette:
         """The colors of conversations and diffs."""
         return palette_of(self._screen)
+
+    async def _list_values(self, values: Values) -> list[tuple[str, str]]:
+        screen = self._screen
+        return await list_values(values, self.agents, screen.session, screen.project)
+
+    def perform_command(self, desk: Desk, key: str, name: str, argument: str) -> None:
+        """Perform a command of the message box that has an argument."""
+        work = perform_command(desk, key, name, argument)
+        self.runner.run_once(name, (key, argument), work)
 
     async def open_targets(self, desk: Desk, targets: Sequence[Target]) -> None:
         """Open a file or page named in a message; ask which if there are several."""

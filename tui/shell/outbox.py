@@ -10,7 +10,7 @@ from model.api.files import list_worktree_files
 from model.api.worktrees import mark_worktree_opened
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
-from tui.composer.slash_commands import unescape_command
+from tui.composer.slash_commands import unescape_text
 from tui.screens.edit_plan import EditPlan
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
@@ -71,7 +71,7 @@ class Outbox:
         await self._client.call(
             commands.send_chat_message,
             session_id=session_id,
-            message=unescape_command(text),
+            message=unescape_text(text),
             **arguments,
         )
 

@@ -26,7 +26,8 @@ _OF_WORKTREES = frozenset(
 
 
 _OF_SESSIONS = (
-    "choose_", "begin_afresh", "rename_session", "archive_session", "delete_session",
+    "choose_", "begin_afresh", "compact", "show_usage", "rename_session", "archive_session",
+    "delete_session",
 )  # fmt: skip
 
 _AFTER_ACTIONS = 0.5

@@ -61,6 +61,15 @@ class Chat(ChatDrafts):
             self.text = text
             self.images = images
 
+    class CommandGiven(Message):
+        """A command of Spinney was entered with an argument, in the draft `key`."""
+
+        def __init__(self, key: str, name: str, argument: str) -> None:
+            super().__init__()
+            self.key = key
+            self.name = name
+            self.argument = argument
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session_id: str | None = None
@@ -80,7 +89,7 @@ class Chat(ChatDrafts):
     async def _complete(self) -> None:
         """Mount everything but the transcript."""
         from tui.composer.completion import Completion
-        from tui.composer.slash_commands import is_slash_command
+        from tui.composer.slash_commands import is_slash_command, suggest_command
         from tui.composer.widget import Composer
         from tui.widgets.queue import Queue
         from tui.widgets.request_panel import RequestPanel
@@ -97,6 +106,9 @@ class Chat(ChatDrafts):
         self.status = StatusLine(id="status")
         self.request.connect(composer)
         composer.is_command = is_slash_command
+        composer.suggest_command = lambda text: suggest_command(
+            text, self.completion.agent_commands
+        )
         composer.take_back = self._take_back
         composer.unsent_texts = self._unsent_texts
         composer.scroll_to_end = self._scroll_to_end
@@ -309,20 +321,35 @@ class Chat(ChatDrafts):
         return True
 
     def _unsent_texts(self) -> list[str]:
-        waiting = [message.text for message in self.queue.messages]
+        from tui.composer.slash_commands import escape_text
+
+        waiting = [escape_text(message.text) for message in self.queue.messages]
         return [*waiting, *self.drafts.sending_texts(self.key)]
 
     def on_composer_command_entered(self, event: "Composer.CommandEntered") -> None:
         """Run a command of Spinney; an invalid one is put back into the box."""
-        from tui.composer.slash_commands import resolve_command
+        from tui.composer.slash_commands import SLASH_COMMANDS, find_problem, split_command
 
         event.stop()
-        action, problem = resolve_command(event.line)
-        if problem:
+        name, argument = split_command(event.line) or ("", "")
+        if problem := find_problem(name, argument):
             self.composer.draft = Draft(event.line)
             self.notify(problem, severity="warning", markup=False)
+        elif argument:
+            self.drafts.add_sent(self._project_id, event.line)
+            self.post_message(self.CommandGiven(self.key, name, argument))
         else:
-            self.call_later(self.screen.run_action, f"do('{action}')")
+            self.call_later(self.screen.run_action, f"do('{SLASH_COMMANDS[name].action}')")
+
+    def on_composer_command_mistyped(self, event: "Composer.CommandMistyped") -> None:
+        """Ask whether one of Spinney's commands was meant; the text stays in the box."""
+        event.stop()
+        self.notify(
+            f"There is no such command. Did you mean {event.meant}? "
+            "Press enter again to send it to the agent as it is.",
+            severity="warning",
+            markup=False,
+        )
 
     def on_text_area_selection_changed(self, event: "TextArea.SelectionChanged") -> None:
         """Update the completion list."""

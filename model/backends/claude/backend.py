@@ -36,9 +36,13 @@ class ClaudeBackend:
     async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
-        """The project's and the user's commands; the program reports its built-in ones itself."""
+        """The project's and the user's commands, and the built-in one that is always there.
+
+        The program reports all others itself once it runs.
+        """
         variables = build_agent_environment(environment)
-        return await asyncio.to_thread(claude_commands.find_commands, worktree, variables)
+        found = await asyncio.to_thread(claude_commands.find_commands, worktree, variables)
+        return (*found, claude_commands.COMPACT)
 
     def list_model_sources(self, environment: Mapping[str, str]) -> list[Path]:
         """The program, the user's settings and their sign-in."""

@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from model.backends.command_files import read_commands, read_skills
 from model.backends.json_values import Json, as_objects
 from model.domain.resources import AgentCommand
+
+COMPACT: Final = AgentCommand(
+    name="compact",
+    description="Shorten the conversation to a summary",
+    argument_hint="[what to keep]",
+)
 
 
 def parse_commands(response: Json) -> tuple[AgentCommand, ...]:

@@ -102,7 +102,7 @@ async def test_keys_pressed_before_the_list_updates_apply_to_the_current_text(st
         composer.clear()
         composer.insert("/mod")
         assert app.main.chat.completion.press("tab")
-        assert composer.text == "/mode"
+        assert composer.text == "/mode "
 
 
 async def test_an_unknown_command_is_sent_unchanged(start: Start) -> None:
@@ -177,7 +177,7 @@ async def test_spinneys_commands_are_listed_immediately_and_the_selection_stays(
         response.set_result([AgentCommand(name="mow")])
         await wait_for_row(pilot, app, "/mow")
         await pilot.press("tab")
-        assert app.main.chat.composer.text == "/model"
+        assert app.main.chat.composer.text == "/model "
 
 
 async def test_a_closed_list_stays_closed_when_the_response_arrives(start: Start) -> None:

@@ -197,12 +197,12 @@ async def test_a_command_of_spinney_is_listed_and_executed(start: Start) -> None
 async def test_commands_of_the_agent_are_sent_to_it(start: Start) -> None:
     client = a_client()
     async with start(client) as (_, pilot):
-        await pilot.press(*"/compact now", "enter")
+        await pilot.press(*"/context now", "enter")
         await until(pilot, lambda: sent_arguments(client))
         await pilot.press(*"//model x", "enter")
         await until(pilot, lambda: len(sent_arguments(client)) == 2)
         assert [given["message"] for given in sent_arguments(client)] == [
-            "/compact now",
+            "/context now",
             "/model x",
         ]
 
@@ -228,10 +228,10 @@ async def test_clear_starts_a_new_session_like_the_open_one(start: Start) -> Non
 async def test_unexpected_arguments_of_a_command_are_kept(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        await pilot.press(*"/rename it", "enter")
+        await pilot.press(*"/new it", "enter")
         await until(pilot, lambda: notifications(app))
         assert "takes no arguments" in notifications(app)[0]
-        assert app.main.chat.composer.text == "/rename it"
+        assert app.main.chat.composer.text == "/new it"
         assert not isinstance(app.screen, AskText)
 
 

@@ -1,0 +1,157 @@
+"""What the commands of the message box do that have no key of their own, or take an argument."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.content import Content
+
+from model.api.agent_commands import list_agent_commands
+from model.base.errors import SpinneyError
+from model.base.plural import count
+from model.base.text import clean_line
+from tui.actions import search, sessions
+from tui.actions.archive import restore
+from tui.composer.slash_commands import Values
+from tui.desk import Desk
+from tui.screens.choose import Choice
+from tui.screens.dialog import Report
+from tui.screens.pick import Pick
+from tui.store.places import Place, is_shown
+from tui.widgets.status_line import format_number
+
+if TYPE_CHECKING:
+    from model.domain.resources import Project, Session
+    from tui.store.agent_catalog import AgentCatalog
+
+
+async def compact(desk: Desk) -> None:
+    """Let the agent shorten its memory of the conversation."""
+    await compact_to(desk, "")
+
+
+async def compact_to(desk: Desk, wanted: str) -> None:
+    """Send the agent's own `/compact`, with what the summary should keep."""
+    session, worktree = desk.session, desk.worktree
+    if session is None or worktree is None or not session.message_count:
+        desk.say("There is no conversation to compact yet.")
+        return
+    if session.status == "waiting":
+        desk.say("Answer the agent's request first, then compact the conversation.")
+        return
+    known = await desk.client.call(
+        list_agent_commands, worktree_id=worktree.id, backend=session.backend
+    )
+    if not any(command.name == "compact" for command in known):
+        agent = desk.agents.catalog.label(session.backend)
+        desk.say(f"{agent} has no command for it. /clear starts over in a new session.")
+        return
+    await desk.outbox.send(session.id, f"//compact {wanted}".rstrip())
+
+
+async def show_usage(desk: Desk) -> None:
+    """Show the tokens of the open session and of its worktree, and how full its context is."""
+    session, worktree = desk.session, desk.worktree
+    if session is None or worktree is None:
+        desk.say("Open a session first.")
+        return
+    rows = [*_usage_rows(session)]
+    others = desk.state.sessions_of(worktree.id, archived=True)
+    if len(others) > 1:
+        total = sum(other.usage.total for other in others)
+        where = f"{count(len(others), 'session')} of {clean_line(worktree.name)}"
+        rows.append(("Worktree", f"{format_number(total)} tokens in {where}"))
+    parts: list[str | tuple[str, str]] = []
+    for name, value in rows:
+        parts += [(f"{name:<10}", "$text-muted"), f"{value}\n"]
+    parts.append(("\nAgents report tokens, not what they cost.", "$text-muted"))
+    await desk.ask(Report("Usage", Content.assemble(*parts)))
+
+
+def _usage_rows(session: "Session") -> list[tuple[str, str]]:
+    usage = session.usage
+    cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens
+    rows = [
+        ("Session", f"{format_number(usage.total)} tokens"),
+        ("Read", f"{format_number(usage.input_tokens)}, and {format_number(cached)} cached"),
+        ("Written", format_number(usage.output_tokens)),
+    ]
+    if session.context_tokens and session.context_window:
+        share = 100 * session.context_tokens // session.context_window
+        window = format_number(session.context_window)
+        rows.append(
+            ("Context", f"{share} %: {format_number(session.context_tokens)} of {window} tokens")
+        )
+    return [*rows, ("Messages", str(session.message_count))]
+
+
+async def resume_session(desk: Desk) -> None:
+    """Open another session of the worktree or project; an archived one is restored."""
+    project = desk.project
+    if project is None:
+        desk.say("Open a project first.")
+        return
+    here = desk.worktree.id if desk.worktree is not None else ""
+    found = [
+        session
+        for session in desk.state.sessions.values()
+        if (worktree := desk.state.worktrees.get(session.worktree_id)) is not None
+        and worktree.project_id == project.id
+    ]
+    found.sort(key=lambda session: (session.worktree_id != here, -session.updated_at))
+    present = desk.session.id if desk.session is not None else ""
+    choices = [_resume_choice(desk, session) for session in found]
+    chosen = await desk.ask(Pick("Resume a session", choices, present))
+    if chosen is None or chosen.value not in desk.state.sessions:
+        return
+    place = Place("session", chosen.value)
+    worktree_place = Place("worktree", desk.state.sessions[chosen.value].worktree_id)
+    if not is_shown(place, desk.state) or not is_shown(worktree_place, desk.state):
+        await restore(desk, place)
+    desk.open_session(chosen.value)
+
+
+def _resume_choice(desk: Desk, session: "Session") -> Choice:
+    worktree = desk.state.worktrees[session.worktree_id]
+    is_archived = session.archived_at is not None or worktree.archived_at is not None
+    about = [worktree.name, count(session.message_count, "message")]
+    return Choice(session.id, session.name, " · ".join([*about, *["archived"] * is_archived]))
+
+
+WITH_ARGUMENT: Final[Mapping[str, Callable[[Desk, str], Coroutine[Any, Any, None]]]] = {
+    "agent": sessions.set_agent,
+    "compact": compact_to,
+    "mode": sessions.set_mode,
+    "model": sessions.set_model,
+    "rename": sessions.set_name,
+    "search": search.search_for,
+    "thinking": sessions.set_thinking,
+}
+"""Functions of the commands that take an argument."""
+
+
+async def perform_command(desk: Desk, key: str, name: str, argument: str) -> None:
+    """Perform a command entered in the draft `key`, which gets it back if that fails."""
+    try:
+        await WITH_ARGUMENT[name](desk, argument)
+    except (SpinneyError, TimeoutError):
+        desk.chat.return_message(key, f"/{name} {argument}")
+        raise
+
+
+async def list_values(
+    values: Values, agents: "AgentCatalog", session: "Session | None", project: "Project | None"
+) -> list[tuple[str, str]]:
+    """What an argument may be, each with its description."""
+    match values:
+        case "modes":
+            return [(mode, "") for mode in sessions.MODES]
+        case "thinking":
+            return list(sessions.THINKING.items())
+        case "agents":
+            return [(row.label, row.program) for row in agents.catalog.backends]
+        case "models" if session is not None and project is not None:
+            backend = session.backend
+            catalog = await agents.with_models(backend, project.id)
+            return [(model.label, model.name) for model in catalog.models(backend)]
+        case _:
+            return []
