@@ -1,7 +1,6 @@
 """Rows of a tool use: a summary line, and below it the input and the result."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from rich.segment import Segment
 
 from model.base.plural import count
 from model.domain.resources import ToolResultBlock, ToolUseBlock
+from model.domain.tool_uses import VERBS
 from model.richtext.diff_rows import count_changed_lines
 from tui.draw.diff import render_diff
 from tui.draw.line_parts import (
@@ -23,14 +23,6 @@ from tui.draw.line_parts import (
 )
 from tui.draw.wrap import Line
 from tui.transcript.parts import ALL, CLOSED, OPEN, PREVIEW_ROWS, RenderContext
-
-# Tool names of the agents, in lower case, and the verb shown for each.
-_VERBS: Final[Mapping[str, str]] = {
-    "agent": "agent", "bash": "run", "command": "run", "edit": "edit", "exec_command": "run",
-    "glob": "find", "grep": "search", "list": "list", "ls": "list", "read": "read",
-    "shell": "run", "task": "agent", "todowrite": "todo", "update_plan": "todo",
-    "webfetch": "fetch", "websearch": "search web", "write": "write",
-}  # fmt: skip
 
 _FILES: Final = ("file_path", "filePath", "notebook_path")
 # Input fields for the summary line; the first one that is present is shown.
@@ -154,7 +146,7 @@ def _denial_rows(use: ToolUseState, context: RenderContext, width: int) -> list[
 def _verb(name: str) -> str:
     # MCP tools are named `mcp__server__tool`.
     plain = " ".join(name.removeprefix("mcp__").split("__"))
-    return _VERBS.get(name.lower()) or one_line(plain, 40) or "tool"
+    return VERBS.get(name.lower()) or one_line(plain, 40) or "tool"
 
 
 def _subject(block: ToolUseBlock, context: RenderContext, width: int) -> str:
