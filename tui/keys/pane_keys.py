@@ -39,13 +39,18 @@ REQUEST_KEYS = (
     ("esc", "Plan: keep it waiting; twice: set it aside. Otherwise: stop the run"),
 )
 TRANSCRIPT_KEYS = (
-    ("letters", "Go to the message box"),
-    ("pgup pgdn", "Scroll; older messages load automatically"),
+    ("j k", "Scroll by a line; with the cursor, move it"),
+    ("ctrl+d ctrl+u", "Scroll by half a page"),
+    ("space b", "Scroll by a page (also pgdn pgup); older messages load automatically"),
+    ("{ }", "Previous and next message"),
+    ("g G", "Oldest and newest message (also home end)"),
+    ("/", "Find in this session"),
+    ("letters", "All others are written in the message box, and so is what arrives at once"),
     ("end", "Go to the newest message and follow it; also from the empty message box"),
     (
         "ctrl+↑ ctrl+↓",
-        "Move a cursor over the parts of messages: enter opens, c copies, o opens the "
-        "file, v shows a tool's full output, g and G go to the oldest and newest message",
+        "Move a cursor over the parts of messages (enter shows it): enter opens, y or c copies, "
+        "o opens the file, v shows a tool's full output",
     ),
     ("n N", "After a search: next (newer) and previous (older) match"),
 )

@@ -9,11 +9,15 @@ from tui.store.places import get_project, get_worktree
 from tui.widgets.key_hints import KeyHints, find_unavailable
 from tui.widgets.top_bar import TopBar
 
-_PANE_KEYS: Final = {
+_PANE_KEYS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "composer": (("enter", "send"), ("^j", "line")),
+    "transcript": (
+        ("j k", "scroll"), ("space b", "page"), ("{ }", "message"), ("/", "find"),
+        ("enter", "select"), ("letters", "write"),
+    ),
     "request": (("↑ ↓", "move"), ("enter", "choose")),
     "queue": (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose")),
-}
+}  # fmt: skip
 """The keys of the chat's panes, by the pane's id."""
 
 

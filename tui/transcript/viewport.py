@@ -95,3 +95,19 @@ class Viewport:
             if anchor.index < 0:
                 self.anchor = None
         return self.anchor
+
+
+def find_message_start(viewport: Viewport, by: int) -> int | None:
+    """The first row of the previous or next message; `None` if the end is the next one.
+
+    The previous one is the message at the top, unless it begins there.
+    """
+    viewport.settle()
+    rows = viewport.rows
+    index = rows.find(min(viewport.top, rows.total - 1))[0]
+    if by < 0:
+        is_at_start = rows.top(index) >= viewport.top
+        return rows.top(max(0, index - is_at_start))
+    if index + 1 >= len(rows.history) or viewport.top + viewport.height >= rows.total:
+        return None
+    return rows.top(index + 1)

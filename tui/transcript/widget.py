@@ -9,11 +9,13 @@ from textual.message import Message as TextualMessage
 
 from tui.draw.line_parts import SHOW_ALL_HINT
 from tui.transcript.layout import raw_text
+from tui.transcript.letters import MATCHES, MOVES, PARTS, Letters, is_held
 from tui.transcript.parts import ALL, CLOSED, OPEN
 from tui.transcript.rows import HistoryRows
 from tui.transcript.selection import select_row, select_word, stable_row
 from tui.transcript.targets import Target, find_target_at, find_targets
 from tui.transcript.view import TranscriptView
+from tui.transcript.viewport import find_message_start
 
 _WHEEL_ROWS: Final = 3
 """Rows per step of the mouse wheel."""
@@ -21,22 +23,41 @@ _WHEEL_ROWS: Final = 3
 _JUMP_LABEL_WIDTH: Final = 8
 """Cells at the end of the last row that jump to the end when clicked."""
 
-_CURSOR_KEYS: Final = frozenset({"j", "k", "c", "o", "v", "g", "G"})
-_SEARCH_KEYS: Final = frozenset({"n", "N"})
+
+_ACTIONS: Final = {
+    "j": "line(1)",
+    "k": "line(-1)",
+    "b": "page_up",
+    " ": "page_down",
+    "{": "message(-1)",
+    "}": "message(1)",
+    "n": "screen.do('find_next')",
+    "N": "screen.do('find_previous')",
+}
+"""Actions of the keys that may be held down."""
 
 
 class Transcript(TranscriptView, can_focus=True):
     """A session's messages; follows the newest one unless scrolled up.
 
-    Printable keys are posted as `Typed`, so that they reach the message box. `ctrl+up` shows a
-    cursor that moves over the parts of messages; while it is visible, some letters are commands.
+    Some letters are commands; all others are posted as `Typed`, so that they reach the message
+    box. Enter and `ctrl+up` show a cursor that moves over the parts of messages.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+up,k", "step(-1)", "Previous part", show=False, id="part_previous"),
-        Binding("ctrl+down,j", "step(1)", "Next part", show=False, id="part_next"),
+        Binding("ctrl+up", "step(-1)", "Previous part", show=False, id="part_previous"),
+        Binding("ctrl+down", "step(1)", "Next part", show=False, id="part_next"),
+        Binding("k", "line(-1)", "Up", show=False),
+        Binding("j", "line(1)", "Down", show=False),
+        Binding("ctrl+u", "half_page(-1)", "Half a page up", show=False),
+        Binding("ctrl+d", "half_page(1)", "Half a page down", show=False),
+        Binding("b", "page_up", "Page up", show=False),
+        Binding("space", "page_down", "Page down", show=False),
+        Binding("left_curly_bracket", "message(-1)", "Previous message", show=False),
+        Binding("right_curly_bracket", "message(1)", "Next message", show=False),
+        Binding("slash", "screen.do('find')", "Find", show=False),
         Binding("enter", "open_part", "Expand or collapse", show=False, id="part_open"),
-        Binding("c", "copy_part", "Copy", show=False, id="part_copy"),
+        Binding("c,y", "copy_part", "Copy", show=False, id="part_copy"),
         Binding("o", "go_to_file", "Go to the file", show=False, id="part_file"),
         Binding("g", "scroll_home", "Oldest", show=False, id="transcript_oldest"),
         Binding("G", "scroll_end", "Newest", show=False, id="transcript_newest"),
@@ -45,6 +66,10 @@ class Transcript(TranscriptView, can_focus=True):
         Binding("N", "screen.do('find_previous')", "Older match", show=False, id="find_older"),
         Binding("escape", "hide_cursor", "Hide the cursor", show=False, id="part_hide_cursor"),
     ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._letters = Letters()
 
     @dataclass
     class Typed(TextualMessage):
@@ -66,25 +91,36 @@ class Transcript(TranscriptView, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Enable the cursor's commands while it is visible."""
-        if action in ("open_part", "copy_part", "go_to_file"):
+        if action in ("copy_part", "go_to_file"):
             return self.cursor.is_visible
         if action == "hide_cursor":
             return self.cursor.is_visible or bool(self.finder.query)
         return super().check_action(action, parameters)
 
-    @property
-    def takes_bursts(self) -> bool:
-        """Whether a burst of letters is text, because none of them is a command."""
-        return not self.cursor.is_visible and not self.finder.query
+    takes_bursts = True
+    """A burst of letters is text: commands arrive alone."""
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Post letters as `Typed`, unless they are commands."""
-        is_command = self.cursor.is_visible and event.character in _CURSOR_KEYS
-        is_command |= bool(self.finder.query) and event.character in _SEARCH_KEYS
-        if event.is_printable and event.character and not is_command:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Typed(event.character))
+        text = event.character
+        if not event.is_printable or not text:
+            return
+        if len(text) == 1 and text in self._commands:
+            self._letters.press(text, event.time)
+            return
+        event.stop()
+        event.prevent_default()
+        if len(text) > 1 and text[0] in self._commands and is_held(text):
+            for _ in text:
+                await self.run_action(_ACTIONS[text[0]])
+        else:
+            self.post_message(self.Typed(self._letters.take_word(event.time) + text))
+
+    @property
+    def _commands(self) -> frozenset[str]:
+        """The letters that are commands now."""
+        matches = MATCHES if self.finder.query else frozenset[str]()
+        return MOVES | matches | (PARTS if self.cursor.is_visible else frozenset())
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Scroll immediately, without animation."""
@@ -104,6 +140,7 @@ class Transcript(TranscriptView, can_focus=True):
 
     def on_blur(self) -> None:
         """Hide the cursor."""
+        self._letters.forget()
         self.refresh_changed()
 
     def on_click(self, event: events.Click) -> None:
@@ -149,6 +186,28 @@ class Transcript(TranscriptView, can_focus=True):
         if found is not None:
             self.screen.selections = {self: found}
 
+    def action_line(self, by: int) -> None:
+        """Scroll by a row, or move the cursor if it is visible."""
+        if self.cursor.is_visible:
+            self.action_step(by)
+        else:
+            self._scroll_by(by)
+
+    def action_half_page(self, by: int) -> None:
+        """Scroll by half a screen."""
+        self._scroll_by(by * max(1, self.size.height // 2))
+
+    def action_message(self, by: int) -> None:
+        """Scroll to the beginning of the previous or next message."""
+        viewport = self.viewport
+        if viewport is None or not self.is_ready or not len(viewport.rows.history):
+            return
+        row = find_message_start(viewport, by)
+        if row is None:
+            self.action_scroll_end()
+        else:
+            self.go_to(row)
+
     def action_step(self, by: int) -> None:
         """Show the cursor, or move it to the previous or next part."""
         if self.viewport is None or not self.is_ready or not len(self.viewport.rows.history):
@@ -190,7 +249,10 @@ class Transcript(TranscriptView, can_focus=True):
         self.refresh_changed()
 
     def action_open_part(self) -> None:
-        """Toggle the expansion of the part under the cursor."""
+        """Toggle the expansion of the part under the cursor; show the cursor if it is hidden."""
+        if not self.cursor.is_visible:
+            self.action_step(-1)
+            return
         found = self.cursor.find_part(self.viewport)
         if found is not None:
             index, part = found

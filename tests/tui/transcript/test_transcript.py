@@ -22,6 +22,7 @@ from tests.tui.builders import content_delta, message_started
 from tests.tui.transcript_app import LIGHT, TranscriptApp, agent, history_of, running, user
 from tests.tui.waiting import until
 from tui.store.history import History
+from tui.terminal.input_parser import key_name
 from tui.transcript.targets import Target
 from tui.transcript.widget import Transcript
 
@@ -329,14 +330,84 @@ async def test_streamed_text_is_on_the_screen_once() -> None:
         assert len(re.findall(r"painted7\b", picture)) == 1
 
 
-async def test_letters_are_posted_as_typed() -> None:
+def typed_texts(app: TranscriptApp) -> list[str]:
+    return [m.character for m in app.posted if isinstance(m, Transcript.Typed)]
+
+
+async def test_other_letters_and_bursts_are_posted_as_typed() -> None:
     app = long_transcript(4)
     async with app.run_test(size=SMALL) as pilot:
-        await pilot.press("j", "G", "ä", "space")
-        await until(pilot, lambda: len(app.posted) == 4)
-        assert [m.character for m in app.posted if isinstance(m, Transcript.Typed)] == [
-            *("j", "G", "ä", " "),
-        ]
+        await pilot.press("ä", "n", "y", "c")
+        for text in ("keep going", "go on", "by"):
+            app.transcript.post_message(events.Key("typed", text))
+        await until(pilot, lambda: len(app.posted) == 7)
+        assert typed_texts(app) == ["ä", "n", "y", "c", "keep going", "go on", "by"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "pause", "typed"),
+    [
+        ("ke", 0.2, "ke"),
+        ("by t", 0.2, "by t"),  # without a cursor y is no command
+        ("jjke", 0.2, "ke"),  # no word begins with the same letter twice
+        ("ke", 1.5, "e"),
+    ],
+)
+async def test_a_message_that_begins_with_a_command_is_typed_whole(
+    keys: str, pause: float, typed: str
+) -> None:
+    app = long_transcript(4)
+    async with app.run_test(size=SMALL) as pilot:
+        for number, letter in enumerate(keys):
+            event = events.Key(key_name(letter), letter)
+            event.time += number * pause
+            app.transcript.post_message(event)
+        await until(pilot, lambda: "".join(typed_texts(app)) == typed)
+
+
+async def test_keys_of_pagers_scroll_and_move_between_messages() -> None:
+    app = long_transcript(30)
+    async with app.run_test(size=SMALL) as pilot:
+        transcript, half = app.transcript, app.transcript.size.height // 2
+
+        def top() -> int:
+            assert transcript.viewport is not None
+            return transcript.viewport.top
+
+        end = app.rows
+        for up, down, by in (
+            ("k", "j", 1),
+            ("ctrl+u", "ctrl+d", half),
+            ("b", "space", 2 * half - 2),
+        ):
+            await pilot.press(up)
+            assert app.rows[by:-1] == end[: -by - 1]  # the last row has the label that jumps back
+            await pilot.press(down)
+            assert app.rows == end
+        await pilot.press("g")
+        assert top() == 0
+        await pilot.press("}", "}")
+        assert transcript.viewport is not None
+        assert transcript.viewport.position_at(0) == (2, 0)
+        await pilot.press("j", "{")
+        assert transcript.viewport.position_at(0) == (2, 0)
+        await pilot.press("{")
+        assert transcript.viewport.position_at(0) == (1, 0)
+        before = top()
+        transcript.post_message(events.Key("typed", "jjj"))  # held down on a slow line
+        await until(pilot, lambda: top() == before + 3)
+        await pilot.press("G")
+        assert app.rows == end and transcript.is_following
+        assert not typed_texts(app)
+
+
+async def test_enter_shows_the_cursor_and_y_copies_the_part_under_it() -> None:
+    app = TranscriptApp(history_of(user("1", "first"), user("2", "second")))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("enter", "y")
+        await until(pilot, lambda: app.posted)
+        (copied,) = app.posted
+        assert isinstance(copied, Transcript.CopyWanted) and copied.text == "second"
 
 
 async def test_a_clicked_link_is_opened_and_folds_nothing() -> None:
