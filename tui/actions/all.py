@@ -105,6 +105,7 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         compose.remove_queued,
         compose.external_editor,
         compose.search_history,
+        compose.paste_image,
         editor.open_worktree,
         editor.open_editor,
         editor.open_shell,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from tui.composer.draft import Draft
 from tui.composer.slash_commands import escape_text
 from tui.desk import Desk
 from tui.screens.earlier_messages import EarlierMessages
+from tui.terminal.clipboard_image import read_clipboard_image
 from tui.terminal.external_programs import run_in_terminal
 from tui.terminal.open_commands import find_text_editor, line_arguments
 
@@ -66,6 +68,29 @@ async def search_history(desk: Desk) -> None:
     if chosen is not None and chat.key == key:
         chat.composer.recall(chosen.value)
     desk.focus_chat()
+
+
+async def paste_image(desk: Desk) -> None:
+    """Attach the image in the clipboard; without one, paste the text that was copied here."""
+    chat, session = desk.chat, desk.session
+    if not chat.key:
+        desk.say("Open a session first.")
+        return
+    key, image = chat.key, await read_clipboard_image(os.environ)
+    if image is None:
+        if desk.app.clipboard:
+            chat.composer.insert_paste(desk.app.clipboard)
+        else:
+            desk.say("The clipboard has no image. Paste text with your terminal's own key.")
+        return
+    if session is None:
+        desk.say("Send a first message without it: images are kept with a session.")
+        return
+    added = await desk.client.call(
+        commands.add_image, session_id=session.id, data=b64encode(image).decode()
+    )
+    if chat.key == key:
+        chat.composer.attach_image(added.path)
 
 
 async def _edit(desk: Desk, message: "Message | None") -> None:

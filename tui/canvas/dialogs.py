@@ -9,7 +9,8 @@ from textual.widgets import Static
 
 from model.base.text import clean_line
 from tui.composer.draft import Draft
-from tui.composer.widget import Composer, MessageArea
+from tui.composer.message_area import MessageArea
+from tui.composer.widget import Composer
 from tui.screens.dialog import Dialog
 from tui.widgets.chat_texts import HELD_NOTICE
 from tui.widgets.key_line import keys_line

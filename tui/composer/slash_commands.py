@@ -43,6 +43,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "mode": SlashCommand("cycle_mode", "[plan|build|yolo]", "modes"),
     "model": SlashCommand("choose_model", "[name]", "models"),
     "new": SlashCommand("new_session"),
+    "paste": SlashCommand("paste_image"),
     "pr": SlashCommand("pull_request"),
     "push": SlashCommand("push"),
     "quit": SlashCommand("quit"),

@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from model.richtext.diff_comments import Comment
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.draw.line_parts import one_line
 from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line

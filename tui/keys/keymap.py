@@ -258,6 +258,14 @@ ACTIONS: tuple[Action, ...] = (
         scope="message box",
         help="The earlier messages of this project, newest first; enter puts one into the box.",
     ),
+    Action(
+        "paste_image",
+        "ctrl+v",
+        "Paste an image from the clipboard",
+        scope="message box",
+        help="Where the terminal passes the key on; /paste does the same. "
+        "The path of a file is attached, too, when it is pasted or dropped.",
+    ),
     Action("find_next", "", "Find next (newer)", in_palette=False),
     Action("find_previous", "", "Find previous (older)", in_palette=False),
     Action("whole_output", "", "Show the full output of the selected tool"),

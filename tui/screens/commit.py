@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Label, Static
 
 from model.base.plural import count
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.screens.working import Cancel, Working
 from tui.widgets.key_line import keys_line
 

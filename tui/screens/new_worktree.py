@@ -11,7 +11,7 @@ from textual.widgets import Input, Label, Static
 
 from model.domain.resources import ExecutionMode
 from model.domain.worktrees import IssueContext, PullRequestContext
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog
 from tui.screens.pick import Load, Pick

@@ -17,7 +17,7 @@ from model.preferences.choices import accepts_null, choice_label
 from model.preferences.fields import PreferenceField, entry_label
 from model.richtext.highlight import highlight_code
 from tui.composer.draft import Draft
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.desk import Desk
 from tui.draw.colors import get_palette
 from tui.screens import preferences_rows as rows

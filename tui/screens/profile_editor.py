@@ -15,7 +15,7 @@ from model.base.text import clean_line
 from model.preferences.fields import label_of
 from model.preferences.schema import CliProfile
 from tui.composer.draft import Draft
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Dialog

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.screens.working import Working
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField

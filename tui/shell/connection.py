@@ -56,6 +56,7 @@ class Connection:
         screen.chat.completion.load_commands = self.outbox.agent_commands
         screen.chat.completion.load_values = self._list_values
         screen.chat.composer.takes_images = not screen.host.remote_address
+        screen.chat.composer.worktree_root = lambda: screen.worktree.path if screen.worktree else ""
 
     @staticmethod
     def mirror_of(client: Client, terminal: Terminal, follow: Callable[[Change], None]) -> Mirror:

@@ -46,7 +46,7 @@ def _clear_input(box: object) -> bool:
     """Clear the text and return whether there was any; undo, or ↑ in the message box, restores."""
     from textual.widgets import Input, TextArea
 
-    from tui.composer.widget import MessageArea
+    from tui.composer.message_area import MessageArea
 
     if isinstance(box, MessageArea):
         return box.empty()

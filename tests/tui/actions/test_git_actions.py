@@ -16,7 +16,7 @@ from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import notifications, screen_lines
 from tests.tui.waiting import until
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.screens.commit import Commit
 from tui.screens.dialog import Confirm, Report
 from tui.screens.pull_request import PullRequest

@@ -1,6 +1,7 @@
 """The message box: chips, mentions, commands, earlier messages, drafts, the editor."""
 
 import asyncio
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ from textual import events
 from textual.widgets import Input, OptionList
 
 from model.api.files import WorktreeFileList
+from model.api.sessions import AddedImage
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from tests.tui.builders import a_message, a_session
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import notifications
@@ -22,6 +24,7 @@ from tui.composer.widget import Composer
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText
 from tui.shell.app import SpinneyApp
+from tui.terminal.clipboard_image import read_clipboard_image
 from tui.terminal.input_parser import InputParser
 
 
@@ -105,7 +108,62 @@ async def test_a_local_image_is_not_attached_on_a_remote_server(tmp_path: Path) 
         assert "cannot be attached" in notifications(app)[0]
 
 
-async def test_a_path_that_is_not_an_image_stays_text(start: Start, tmp_path: Path) -> None:
+async def test_other_files_are_mentioned_and_undo_restores_the_path(
+    start: Start, tmp_path: Path
+) -> None:
+    inside, outside = tmp_path / "tree" / "my notes.md", tmp_path / "log.txt"
+    inside.parent.mkdir()
+    inside.touch()
+    outside.touch()
+    client = FakeClient(a_state(a_project(), a_worktree(path=str(inside.parent)), a_session()))
+    async with start(client) as (app, pilot):
+        composer = app.main.chat.composer
+        await until(pilot, lambda: app.main.chat.key == "s1")
+        await pilot.press(*"see ")
+        await paste(composer, pilot, f"'{inside}' {outside}\n")
+        assert composer.text == f'see @"my notes.md" @{outside} '
+        await pilot.press("ctrl+underscore")
+        assert composer.text == f"see '{inside}' {outside}"
+
+
+@pytest.mark.parametrize("has_image", [True, False])
+async def test_the_image_in_the_clipboard_is_attached(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_image: bool
+) -> None:
+    types = "text/plain\nimage/png" if has_image else "text/plain"
+    program = tmp_path / "wl-paste"
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = --list-types ] && printf "{types}" && exit\nprintf "%s" "$*"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    client = a_client()
+    client.answers["add_image"] = lambda given: AddedImage(path="/data/images/1.png")
+    async with start(client) as (app, pilot):
+        await pilot.press(*"see ", "ctrl+v")
+        if not has_image:
+            await until(pilot, lambda: "no image" in "".join(notifications(app)))
+            return
+        await until(pilot, lambda: app.main.chat.composer.text == "see [image 1.png] ")
+        (given,) = client.called("add_image")
+        assert b64decode(given["data"]) == b"--no-newline --type image/png"
+        await pilot.press("enter")
+        await until(pilot, lambda: sent_arguments(client))
+        assert sent_arguments(client)[0]["images"] == ["/data/images/1.png"]
+
+
+async def test_where_no_clipboard_can_be_read_another_way_is_named() -> None:
+    for environ, way in (
+        ({}, "no clipboard"),
+        ({"DISPLAY": ":0", "PATH": ""}, "Install xclip"),
+        ({"WAYLAND_DISPLAY": "wayland-0", "PATH": ""}, "Install wl-clipboard"),
+    ):
+        with pytest.raises(SpinneyError, match=way):
+            await read_clipboard_image(environ, "linux")
+
+
+async def test_a_path_of_no_file_stays_text(start: Start, tmp_path: Path) -> None:
     async with start(a_client()) as (app, pilot):
         for text in (f"{tmp_path}/none.png", "about map.png"):
             await paste(app.main.chat.composer, pilot, text)

@@ -17,7 +17,7 @@ from model.preferences.schema import Preferences
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.waiting import until
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.keys.keymap import ACTIONS
 from tui.screens.choose import Choose
 from tui.screens.dialog import Confirm

@@ -13,7 +13,7 @@ from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import notifications
 from tests.tui.waiting import until
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.diff.screen import Diff
 from tui.screens.commit import Commit
 from tui.screens.dialog import Report

@@ -12,7 +12,7 @@ from tests.tui.every_screen import a_busy_state, action, focused, in_diff, sessi
 from tests.tui.shell.test_repeated_keys import drain_events, post_keys
 from tests.tui.waiting import until
 from tui.canvas.screen import Canvas
-from tui.composer.widget import MessageArea
+from tui.composer.message_area import MessageArea
 from tui.diff.screen import Diff
 from tui.screens.add_project import AddProject
 from tui.screens.commit import Commit
