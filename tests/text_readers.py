@@ -105,6 +105,8 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/hosting/gh.py: _to_error": lambda to_error, text: to_error(text, 1),
     "model/hosting/pull_requests.py: _LINK": findall,
     "model/base/masking.py: _SECRETS": findall,
+    "model/git/log.py: _COMMIT_ID": fullmatch,
+    "model/git/stashes.py: _SUBJECT": match,
     "model/richtext/markdown.py: _DEFINITION": search,
     "model/richtext/markdown.py: _OPEN_FENCE": match,
     "model/richtext/markdown.py: _CONTINUES_PARAGRAPH": match,

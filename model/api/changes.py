@@ -1,7 +1,8 @@
 """Changes in a worktree: list, compare, stage, discard."""
 
 from model.api.command import command
-from model.domain.changes import FileStatus, Operation, Side
+from model.api.git import CommitResult
+from model.domain.changes import ConflictChoice, FileStatus, Operation, Side
 from model.domain.resources import Resource
 
 
@@ -102,6 +103,20 @@ async def abort_merge(worktree_id: str) -> Operation:
     """Abort the merge, rebase, cherry-pick or revert that stopped half-way; returns which one it
     was.
     """
+
+
+@command
+async def resolve_conflict(worktree_id: str, path: str, choice: ConflictChoice) -> DiscardedFile:
+    """Resolve the conflict of a file and stage it: by `ours`, `theirs` or the lines of `both`.
+
+    In a rebase, `ours` is the branch that it goes onto. `markers` brings the conflict back;
+    `undo_discard` restores the file as it was.
+    """
+
+
+@command
+async def continue_operation(worktree_id: str) -> CommitResult:
+    """Complete the merge, rebase, cherry-pick or revert once no file has a conflict."""
 
 
 @command

@@ -1,10 +1,10 @@
-"""Scripts of a project."""
+"""Scripts of a project, and shell commands of the user."""
 
 from typing import Annotated
 
 from model.api.command import VERBATIM, command
 from model.domain.resources import Resource
-from model.domain.scripts import Script, ScriptName, ScriptRun
+from model.domain.scripts import CommandRun, Script, ScriptName, ScriptRun
 
 
 class ScriptTexts(Resource):
@@ -58,3 +58,21 @@ async def get_script_output(worktree_id: str, script: ScriptName) -> ScriptRun:
     """Get the state of a script's current or latest run in a worktree, and the last 64 KiB that it
     printed.
     """
+
+
+@command
+async def run_command(worktree_id: str, command: Annotated[str, VERBATIM]) -> CommandRun:
+    """Run a shell command in a worktree and return its end: status, exit code, last 64 KiB.
+
+    One runs at a time in each worktree. It goes on if the client disconnects.
+    """
+
+
+@command
+async def get_command_output(worktree_id: str) -> CommandRun:
+    """Get the state of the current or latest command in a worktree, and what it printed so far."""
+
+
+@command
+async def stop_command(worktree_id: str) -> None:
+    """Stop the command in a worktree with all that it started; does nothing if none is running."""

@@ -53,8 +53,12 @@ async def create_worktree(
     custom_name: str | None = None,
     issue_context: IssueContext | None = None,
     pr_context: PullRequestContext | None = None,
+    branch: str | None = None,
 ) -> Worktree:
     """Create a worktree on a new branch, or (`prContext`) on the head of a pull request.
+
+    With `branch` it is created on that existing branch, a local one or one of a remote, which must
+    not be checked out anywhere; it stays when the worktree is deleted.
 
     Returns immediately with the worktree as it will be; `worktree:created` or
     `worktree:create_error` follows, then the repository's `setup` runs. The text of the issue or

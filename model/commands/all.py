@@ -10,6 +10,7 @@ from model.commands import (
     files,
     folders,
     git,
+    history,
     hosting,
     preferences,
     projects,
@@ -20,6 +21,7 @@ from model.commands import (
     search,
     server,
     sessions,
+    stashes,
     worktrees,
 )
 
@@ -33,6 +35,7 @@ __all__ = [
     "files",
     "folders",
     "git",
+    "history",
     "hosting",
     "preferences",
     "projects",
@@ -43,5 +46,6 @@ __all__ = [
     "search",
     "server",
     "sessions",
+    "stashes",
     "worktrees",
 ]

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.api import changes as api
+from model.api.git import CommitResult
 from model.base.text import make_visible
 from model.commands.registry import implements
-from model.domain.changes import Operation, Side
+from model.domain.changes import ConflictChoice, Operation, Side
 from model.domain.resources import Worktree
-from model.git import changes, discarding, merging, staging
+from model.git import changes, conflicts, discarding, merging, staging
 from model.worktrees import require_project, require_worktree
 from model.writing.commit_message import generate_commit_message
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 async def list_changed_files(
     workspace: "Workspace", worktree_id: str, side: Side = "unstaged"
 ) -> api.Changes:
-    path, base, _ = _locate(workspace, worktree_id)
+    path, base, _ = locate(workspace, worktree_id)
     files = await changes.list_changed_files(path, side, base)
     operation = await merging.find_operation(path)
     return api.Changes(
-        files=[_changed_file(file) for file in files],
+        files=[as_resource(file) for file in files],
         base=base,
         operation=operation,
         message=make_visible(await merging.read_prepared_message(path)) if operation else "",
@@ -36,7 +37,7 @@ async def list_changed_files(
 async def get_file_diff(
     workspace: "Workspace", worktree_id: str, path: str, side: Side = "unstaged"
 ) -> api.FileDiff:
-    root, base, _ = _locate(workspace, worktree_id)
+    root, base, _ = locate(workspace, worktree_id)
     file = await changes.find_changed_file(root, side, path, base)
     patch, cut = await changes.read_patch(root, side, file, base)
     text = await asyncio.to_thread(patch.to_text)
@@ -51,7 +52,7 @@ async def stage_changes(
     hunk: str | None = None,
     seen: str | None = None,
 ) -> None:
-    root, _, _ = _locate(workspace, worktree_id)
+    root, _, _ = locate(workspace, worktree_id)
     await staging.stage(root, path, hunk, seen)
     workspace.poller.refresh(worktree_id)
 
@@ -64,7 +65,7 @@ async def unstage_changes(
     hunk: str | None = None,
     seen: str | None = None,
 ) -> None:
-    root, _, _ = _locate(workspace, worktree_id)
+    root, _, _ = locate(workspace, worktree_id)
     await staging.unstage(root, path, hunk, seen)
     workspace.poller.refresh(worktree_id)
 
@@ -77,7 +78,7 @@ async def discard_changes(
     hunk: str | None = None,
     seen: str | None = None,
 ) -> api.DiscardedFile:
-    root, _, _ = _locate(workspace, worktree_id)
+    root, _, _ = locate(workspace, worktree_id)
     discarded = await discarding.discard(root, _discards(workspace, worktree_id), path, hunk, seen)
     workspace.poller.refresh(worktree_id)
     return api.DiscardedFile(id=discarded.id, path=path)
@@ -87,7 +88,7 @@ async def discard_changes(
 async def undo_discard(
     workspace: "Workspace", worktree_id: str, discard_id: str | None = None
 ) -> api.DiscardedFile:
-    root, _, _ = _locate(workspace, worktree_id)
+    root, _, _ = locate(workspace, worktree_id)
     restored = await discarding.undo(root, _discards(workspace, worktree_id), discard_id)
     workspace.poller.refresh(worktree_id)
     return api.DiscardedFile(id=restored.id, path=changes.to_display_name(restored.name))
@@ -95,25 +96,45 @@ async def undo_discard(
 
 @implements(api.abort_merge)
 async def abort_merge(workspace: "Workspace", worktree_id: str) -> Operation:
-    root, _, _ = _locate(workspace, worktree_id)
+    root, _, _ = locate(workspace, worktree_id)
     operation = await merging.abort(root)
     workspace.poller.refresh(worktree_id)
     return operation
+
+
+@implements(api.resolve_conflict)
+async def resolve_conflict(
+    workspace: "Workspace", worktree_id: str, path: str, choice: ConflictChoice
+) -> api.DiscardedFile:
+    root, _, _ = locate(workspace, worktree_id)
+    discards = _discards(workspace, worktree_id)
+    replaced = await conflicts.resolve(root, discards, path, choice)
+    workspace.poller.refresh(worktree_id)
+    return api.DiscardedFile(id=replaced.id, path=path)
+
+
+@implements(api.continue_operation)
+async def continue_operation(workspace: "Workspace", worktree_id: str) -> CommitResult:
+    root, _, _ = locate(workspace, worktree_id)
+    continuing = conflicts.continue_operation(root)
+    sha = await workspace.cancellable_tasks.run(worktree_id, "commit", continuing)
+    workspace.poller.refresh(worktree_id)
+    return CommitResult(success=True, commit_sha=sha)
 
 
 @implements(api.write_commit_message)
 async def write_commit_message(
     workspace: "Workspace", worktree_id: str, stage_all: bool = False
 ) -> api.CommitMessage:
-    _, _, worktree = _locate(workspace, worktree_id)
+    _, _, worktree = locate(workspace, worktree_id)
     writing = generate_commit_message(workspace.writer, worktree, stage_all)
     return api.CommitMessage(
         message=await workspace.cancellable_tasks.run(worktree_id, "message", writing)
     )
 
 
-def _locate(workspace: "Workspace", worktree_id: str) -> tuple[Path, str, Worktree]:
-    """The worktree's path, the branch that it is compared with, and the worktree."""
+def locate(workspace: "Workspace", worktree_id: str) -> tuple[Path, str, Worktree]:
+    """Return the worktree's path, the branch that it is compared with, and the worktree."""
     worktree = require_worktree(workspace.store.state, worktree_id)
     project = require_project(workspace.store.state, worktree.project_id)
     return Path(worktree.path), worktree.base_branch or project.default_branch, worktree
@@ -123,7 +144,8 @@ def _discards(workspace: "Workspace", worktree_id: str) -> Path:
     return workspace.directories.discarded / worktree_id
 
 
-def _changed_file(file: changes.ChangedFile) -> api.ChangedFile:
+def as_resource(file: changes.ChangedFile) -> api.ChangedFile:
+    """Return a changed file as clients get it."""
     return api.ChangedFile(
         path=changes.to_display_name(file.name),
         old_path=changes.to_display_name(file.old_name) if file.old_name else None,

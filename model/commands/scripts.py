@@ -10,7 +10,7 @@ from model.base.git_layout import is_bare_repository
 from model.commands.registry import implements
 from model.domain.events import Event, ProjectUpdated, TaskCompleted
 from model.domain.resources import Project
-from model.domain.scripts import Script, ScriptName, ScriptRun
+from model.domain.scripts import CommandRun, Script, ScriptName, ScriptRun
 from model.scripts.config import (
     FILES,
     hash_script,
@@ -102,6 +102,23 @@ async def get_script_output(
 ) -> ScriptRun:
     require_worktree(workspace.store.state, worktree_id)
     return await workspace.scripts.outcome(worktree_id, script)
+
+
+@implements(api.run_command)
+async def run_command(workspace: "Workspace", worktree_id: str, command: str) -> CommandRun:
+    return await workspace.shell_commands.run(worktree_id, command)
+
+
+@implements(api.get_command_output)
+async def get_command_output(workspace: "Workspace", worktree_id: str) -> CommandRun:
+    require_worktree(workspace.store.state, worktree_id)
+    return await workspace.shell_commands.read(worktree_id)
+
+
+@implements(api.stop_command)
+async def stop_command(workspace: "Workspace", worktree_id: str) -> None:
+    require_worktree(workspace.store.state, worktree_id)
+    await workspace.shell_commands.stop(worktree_id)
 
 
 async def _known_scripts(state: State, project: Project, *, skip_invalid: bool) -> list[Script]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.api import worktrees as api
+from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.domain.events import Event, WorktreeUpdated
 from model.domain.resources import Label, Worktree
@@ -44,13 +45,17 @@ async def create_worktree(
     custom_name: str | None = None,
     issue_context: IssueContext | None = None,
     pr_context: PullRequestContext | None = None,
+    branch: str | None = None,
 ) -> Worktree:
+    if branch is not None and (base_branch or pr_context):
+        raise SpinneyError("Give either 'branch', or what a new branch starts from.")
     worktree = await creation.announce(
         workspace.store,
         workspace.directories,
         project_id,
         base_branch,
         custom_name,
+        branch=branch,
         issue=issue_context,
         pull_request=pr_context,
     )

@@ -97,6 +97,8 @@ class Worktree(Resource):
     """The repository's own scripts that are running in it."""
     adopted: bool = False
     """Created outside Spinney: its folder and its branch are never moved, renamed or deleted."""
+    keeps_branch: bool = False
+    """Its branch existed before it: it is never renamed or deleted."""
     named_by_user: bool = False
     """The user chose its name: no agent renames it."""
     setup_hold: Literal["running", "failed"] | None = None

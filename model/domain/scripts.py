@@ -26,6 +26,21 @@ class Script(Resource):
     """
 
 
+class CommandRun(Resource):
+    """The current or latest shell command of a user in a worktree, with its output."""
+
+    worktree_id: str
+    command: str
+    status: Literal["running", "completed", "failed", "stopped"]
+    started_at: float
+    ended_at: float | None = None
+    exit_code: int | None = None
+    error: str | None = None
+    """Why it could not run, or was ended."""
+    output: str = ""
+    """The newest part of it."""
+
+
 class ScriptRun(Resource):
     """The current or latest run of a script in a worktree, with its output."""
 

@@ -15,9 +15,10 @@ from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from model.domain.changes import FileStatus, Side
 from model.git.diff import DIFF_ARGUMENTS, MAX_BYTES, TIMEOUT, find_branch_range, resolve_head
+from model.git.log import resolve_commit
 from model.git.patches import FilePatch, split_patch
 from model.git.run import git
-from model.git.status import list_untracked_files
+from model.git.status import get_empty_tree, list_untracked_files
 from model.git.untracked import count_lines_per_file, render_new_files
 
 _STATUS: Final[dict[str, FileStatus]] = {
@@ -66,10 +67,7 @@ async def list_changed_files(path: Path, side: Side, base: str | None = None) ->
         side: What is compared.
         base: For `branch`: the base.
     """
-    commits = await _commits_to_compare(path, side, base)
-    command = _diff_arguments(side, commits, "--raw", "--numstat", "-z")
-    result = await git(path, *command, "--", timeout=TIMEOUT)
-    found = await asyncio.to_thread(_parse_raw_numstat, result.fields)
+    found = await _list_between(path, side, await _commits_to_compare(path, side, base))
     if side == "unstaged":
         untracked = await list_untracked_files(path)
         counts = await asyncio.to_thread(count_lines_per_file, path, untracked)
@@ -82,15 +80,27 @@ async def list_changed_files(path: Path, side: Side, base: str | None = None) ->
     return sorted(found, key=lambda file: file.name)
 
 
+async def list_commit_files(path: Path, commit: str) -> list[ChangedFile]:
+    """Return the files that a commit changed, compared with its first parent, sorted by name."""
+    found = await _list_between(path, "branch", await _find_commit_range(path, commit))
+    return sorted(found, key=lambda file: file.name)
+
+
+async def read_commit_patch(path: Path, commit: str, display_name: str) -> tuple[FilePatch, bool]:
+    """Return the patch of one file of a commit, and whether it was truncated."""
+    file = _find_by_display_name(await list_commit_files(path, commit), display_name)
+    return await _read_between(path, "branch", file, await _find_commit_range(path, commit))
+
+
 async def find_changed_file(
     path: Path, side: Side, display_name: str, base: str | None = None
 ) -> ChangedFile:
     """Return the file with this displayed name. Raises `SpinneyError` if it has no changes."""
-    files = [
-        file
-        for file in await list_changed_files(path, side, base)
-        if to_display_name(file.name) == display_name
-    ]
+    return _find_by_display_name(await list_changed_files(path, side, base), display_name)
+
+
+def _find_by_display_name(found: Iterable[ChangedFile], display_name: str) -> ChangedFile:
+    files = [file for file in found if to_display_name(file.name) == display_name]
     if len(files) == 1:
         return files[0]
     if files:
@@ -114,6 +124,18 @@ async def read_patch(
     commits = await _commits_to_compare(path, side, base)
     if file.status == "conflicted":  # against ours: a combined diff is hard to read
         commits = (await resolve_head(path),)
+    return await _read_between(path, side, file, commits)
+
+
+async def _list_between(path: Path, side: Side, commits: tuple[str, ...]) -> list[ChangedFile]:
+    command = _diff_arguments(side, commits, "--raw", "--numstat", "-z")
+    result = await git(path, *command, "--", timeout=TIMEOUT)
+    return await asyncio.to_thread(_parse_raw_numstat, result.fields)
+
+
+async def _read_between(
+    path: Path, side: Side, file: ChangedFile, commits: tuple[str, ...]
+) -> tuple[FilePatch, bool]:
     command = _diff_arguments(side, commits)
     pathspecs = to_pathspecs(file.names)
     result = await git(path, *command, "--", *pathspecs, timeout=TIMEOUT, max_bytes=MAX_BYTES)
@@ -146,6 +168,15 @@ async def _commits_to_compare(path: Path, side: Side, base: str | None) -> tuple
             return (await resolve_head(path),)
         case "branch":
             return await find_branch_range(path, base or "HEAD")
+
+
+async def _find_commit_range(path: Path, commit: str) -> tuple[str, str]:
+    """The first parent of a commit, or the empty tree, and the commit."""
+    tip = await resolve_commit(path, commit)
+    parent = await git(
+        path, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{tip}^", check=False
+    )
+    return parent.stdout or await get_empty_tree(path), tip
 
 
 def _parse_raw_numstat(fields: list[str]) -> list[ChangedFile]:

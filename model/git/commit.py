@@ -9,7 +9,7 @@ from model.git.merging import read_prepared_message
 from model.git.run import git
 from model.git.status import has_uncommitted_changes
 
-_HOOKS_TIMEOUT: Final = 300
+HOOKS_TIMEOUT: Final = 300
 """Seconds; commit hooks run linters and tests."""
 
 
@@ -28,14 +28,15 @@ async def commit(path: Path, message: str, stage_all: bool = False) -> str:
     if not await has_uncommitted_changes(path) and not await _is_merging(path):
         raise SpinneyError("No uncommitted changes to commit", "conflict")
     if stage_all:
-        await git(path, "add", "--all", write=True, timeout=_HOOKS_TIMEOUT)
-    elif not await _has_staged_changes(path) and not await _is_merging(path):
+        await git(path, "add", "--all", write=True, timeout=HOOKS_TIMEOUT)
+    elif not await has_staged_changes(path) and not await _is_merging(path):
         raise SpinneyError("Nothing is staged. Stage changes first, or commit all.", "conflict")
-    await git(path, "commit", f"--message={text}", write=True, timeout=_HOOKS_TIMEOUT)
+    await git(path, "commit", f"--message={text}", write=True, timeout=HOOKS_TIMEOUT)
     return (await git(path, "rev-parse", "HEAD")).stdout
 
 
-async def _has_staged_changes(path: Path) -> bool:
+async def has_staged_changes(path: Path) -> bool:
+    """Whether the index differs from the last commit."""
     compared = await git(
         path, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", check=False
     )

@@ -12,6 +12,7 @@ import shutil
 import stat
 import time
 import uuid
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -67,16 +68,30 @@ async def discard(
     """
     file, patch = await find_selection(path, "unstaged", display_name, hunk_name, expected_digest)
     _check_discardable(file)
-    target = path / file.name
-    folder = discards / f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}"
-    record = await asyncio.to_thread(_back_up, folder, file.name, target)
-    try:
+
+    async def discard_file() -> None:
         if patch is not None:
             await apply_patch(path, patch, "--reverse")
         elif file.status == "untracked":
-            await asyncio.to_thread(target.unlink)
+            await asyncio.to_thread((path / file.name).unlink)
         else:
             await git(path, "checkout-index", "--force", "-u", "--", file.name, write=True)
+
+    return await replace_file(path, discards, file.name, discard_file)
+
+
+async def replace_file(
+    path: Path, discards: Path, name: str, operation: Callable[[], Awaitable[None]]
+) -> DiscardRecord:
+    """Run an operation that overwrites or deletes the file `name`, after a backup.
+
+    If it fails, the backup is deleted. Raises `SpinneyError` if there can be none.
+    """
+    target = path / name
+    folder = discards / f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}"
+    record = await asyncio.to_thread(_back_up, folder, name, target)
+    try:
+        await operation()
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise

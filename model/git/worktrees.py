@@ -79,6 +79,32 @@ async def add_worktree(
         raise
 
 
+async def check_out_existing(root: Path, path: Path, branch: str) -> None:
+    """Create a worktree at `path` on an existing branch, a local one or one of a remote.
+
+    One that only a remote has becomes a local branch that tracks it. Raises as `check_out`.
+    """
+    check_branch_name(branch)
+    if await branch_exists(root, branch):
+        await check_out(root, path, branch)
+        return
+    listed = await git(
+        root, "for-each-ref", "--count=1", "--format=%(refname)", f"refs/remotes/*/{branch}"
+    )
+    tracked = await git(
+        root, "branch", "--track", "--end-of-options", branch, listed.stdout, write=True,
+        check=False,
+    )  # fmt: skip
+    if tracked.returncode != 0:
+        raise errors.worktree_creation_failed(tracked.message)
+    try:
+        await check_out(root, path, branch, hooks=False)
+    except BaseException:
+        with contextlib.suppress(SpinneyError):
+            await git(root, "branch", "-D", "--end-of-options", branch, write=True)
+        raise
+
+
 def no_commits_error() -> SpinneyError:
     """Return the error for a repository without commits."""
     return errors.worktree_creation_failed(

@@ -35,6 +35,7 @@ from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
 from model.runtime.launch import LayeredLaunchResolver
 from model.scripts.runner import ScriptRunner
+from model.scripts.shell_commands import ShellCommands
 from model.state import State
 from model.store.backups import DailyBackups
 from model.store.bus import EventBus
@@ -110,6 +111,7 @@ class Workspace:
         self.branch_naming: BranchNamer
         self.recaps: RecapWriter
         self.scripts: ScriptRunner
+        self.shell_commands: ShellCommands
         self.removals: WorktreeRemover
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
@@ -209,6 +211,8 @@ class Workspace:
         interrupted_runs.recover(self.store)
         self.scripts = ScriptRunner(self.store, self.directories, self.chats.send_held_messages)
         self._exit_stack.push_async_callback(self.scripts.close)
+        self.shell_commands = ShellCommands(self.store, self.directories)
+        self._exit_stack.push_async_callback(self.shell_commands.close)
         self.scripts.recover()
         self.removals = WorktreeRemover(
             self.store, self.directories, self.scripts, self.chats.end_agent

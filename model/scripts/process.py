@@ -10,16 +10,47 @@ from pathlib import Path
 from typing import IO, Final
 
 from model.backends import process_table
+from model.backends.orphans import build_owner_mark
 from model.backends.process import AGENT_VARIABLE, build_agent_environment
 from model.base.errors import SpinneyError
+from model.base.text import make_output_visible
+from model.domain.resources import Project, Worktree
 
 OUTPUT_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of output after which a script is assumed to run endlessly."""
+
+OUTPUT_SHOWN: Final = 64 * 1024
+"""Bytes at the end of an output that are shown."""
 
 _GRACE_SECONDS: Final = 3.0
 """Seconds between SIGTERM and SIGKILL."""
 
 _CHECK_INTERVAL: Final = 1.0
+
+
+def build_environment(worktree: Worktree, project: Project, data: Path) -> dict[str, str]:
+    """Return the variables that scripts and commands get besides those of the user."""
+    values = {
+        "WORKSPACE_PATH": worktree.path,
+        "ROOT_PATH": project.path,
+        "BRANCH": worktree.branch,
+    }
+    variables = {
+        f"{prefix}_{name}": value
+        for prefix in ("SPINNEY", "JEAN")
+        for name, value in values.items()
+    }
+    return {**variables, "SPINNEY_OWNER": build_owner_mark(data)}
+
+
+def read_end(output: Path) -> str:
+    """Return the end of an output file as visible text; empty if there is none."""
+    try:
+        with output.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - OUTPUT_SHOWN))
+            return make_output_visible(file.read().decode(errors="replace"))
+    except OSError:
+        return ""
 
 
 async def run_script(

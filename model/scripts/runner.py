@@ -5,26 +5,21 @@ import json
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from model.backends.orphans import build_owner_mark
 from model.base.errors import SpinneyError, worktree_not_found
 from model.base.paths import Directories, write_atomically
-from model.base.text import make_output_visible
 from model.domain.events import TaskCompleted, WorktreeUpdated
 from model.domain.resources import Project, Worktree
 from model.domain.scripts import Script, ScriptName, ScriptRun
 from model.scripts.config import read_scripts, refuse_hidden
-from model.scripts.process import run_script
+from model.scripts.process import build_environment, read_end, run_script
 from model.store.store import Store
 
 TIME_LIMIT: Final = 900.0
 """Seconds for a setup or a teardown; `run` has no limit."""
-
-OUTPUT_SHOWN: Final = 64 * 1024
-"""Bytes at the end of a script's output that are returned."""
 
 _DETAIL_LIMIT: Final = 2000
 """Characters at the end of the output that are part of `task:completed`."""
@@ -180,7 +175,7 @@ class ScriptRunner:
         run = ScriptRun(
             worktree_id=worktree.id, script=script.name, status="running", started_at=time.time()
         )
-        environment = self._build_environment(worktree, project)
+        environment = build_environment(worktree, project, self._directories.data)
         output = self._folder(worktree.id) / f"{script.name}.log"
         limit = None if script.name == "run" else TIME_LIMIT
         outcome: dict[str, Any]
@@ -234,19 +229,6 @@ class ScriptRunner:
             raise worktree_not_found(worktree_id)
         return worktree, self._store.state.projects[worktree.project_id]
 
-    def _build_environment(self, worktree: Worktree, project: Project) -> dict[str, str]:
-        values = {
-            "WORKSPACE_PATH": worktree.path,
-            "ROOT_PATH": project.path,
-            "BRANCH": worktree.branch,
-        }
-        variables = {
-            f"{prefix}_{name}": value
-            for prefix in ("SPINNEY", "JEAN")
-            for name, value in values.items()
-        }
-        return {**variables, "SPINNEY_OWNER": build_owner_mark(self._directories.data)}
-
     def _folder(self, worktree_id: str) -> Path:
         return self._directories.scripts / worktree_id
 
@@ -265,11 +247,7 @@ class ScriptRunner:
             run = ScriptRun.model_validate({**saved, "output": ""})
         except (OSError, ValueError, TypeError):
             raise SpinneyError(f"The script '{name}' has not run here.", "not_found") from None
-        output = ""
-        with suppress(OSError), (folder / f"{name}.log").open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - OUTPUT_SHOWN))
-            output = make_output_visible(file.read().decode(errors="replace"))
-        run = run.model_copy(update={"output": output})
+        run = run.model_copy(update={"output": read_end(folder / f"{name}.log")})
         if run.status == "running" and (worktree_id, name) not in self._running:
             # Spinney was killed during the run; remaining processes are stopped at the next start.
             return run.model_copy(update={"status": "stopped"})

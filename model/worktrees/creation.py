@@ -38,8 +38,10 @@ from model.worktrees.lookup import (
     worktrees_directory,
 )
 from model.worktrees.naming import (
+    NAME_LIMIT,
     check_name,
     make_random_name,
+    make_unique_name,
     name_for_issue,
     name_for_pull_request,
 )
@@ -52,12 +54,14 @@ async def announce(
     base_branch: str | None = None,
     name: str | None = None,
     *,
+    branch: str | None = None,
     issue: IssueContext | None = None,
     pull_request: PullRequestContext | None = None,
 ) -> Worktree:
     """Check everything that can be checked quickly, and record the worktree as `creating`.
 
-    Raises the errors of the interface for a name, path or branch that already exists.
+    With `branch` it checks out that existing one. Raises the errors of the interface for a name,
+    path or branch that already exists.
     """
     project = require_project(store.state, project_id)
     branches = {branch.name for branch in await repositories.list_branches(Path(project.path))}
@@ -65,7 +69,10 @@ async def announce(
         raise git_worktrees.no_commits_error()  # Immediately: scripts may miss an event.
     directory = worktrees_directory(project, directories)
     taken = branches | {worktree.name for worktree in _worktrees_of(store.state, project_id)}
-    is_chosen = name is not None
+    is_chosen = name is not None or branch is not None
+    if branch is not None:
+        branch = await _find_existing_branch(project, branch, branches)
+        name = name or _name_for_branch(branch, store.state, project_id)
     if name is None:
         name = await asyncio.to_thread(_generate_name, directory, taken, issue, pull_request)
     check_name(name)
@@ -78,13 +85,14 @@ async def announce(
         project_id=project_id,
         name=name,
         path=str(directory / to_folder_name(name)),
-        branch=name,
+        branch=branch or name,
         created_at=time.time(),
         base_branch=base_branch,
         issue_number=issue.number if issue else None,
         pr_number=pull_request.number if pull_request else None,
         status="creating",
         named_by_user=is_chosen,
+        keeps_branch=branch is not None,
     )
     is_occupied = await asyncio.to_thread(os.path.lexists, worktree.path)
     await store.accept(
@@ -112,6 +120,31 @@ async def _check_base(store: Store, project: Project, base: str) -> None:
         raise
 
 
+async def _find_existing_branch(project: Project, branch: str, branches: set[str]) -> str:
+    """The local name of an existing branch that is not checked out anywhere."""
+    refs.check_ref(branch)
+    root = Path(project.path)
+    remotes = [f"{remote.name}/" for remote in await repositories.list_remotes(root)]
+    remote = next((prefix for prefix in remotes if branch.startswith(prefix)), "")
+    if branch not in branches:
+        raise SpinneyError(f"Invalid field 'branch': there is no branch '{branch}'")
+    local = branch.removeprefix(remote)
+    for listed in await git_worktrees.list_worktrees(root):
+        if listed.branch == local:
+            raise SpinneyError(
+                f"The branch '{local}' is checked out in {listed.path}. Work there, or start a new "
+                "branch from it.",
+                "conflict",
+            )
+    return local
+
+
+def _name_for_branch(branch: str, state: State, project_id: str) -> str:
+    """The branch's own name, or with a number if another worktree has it or it is too long."""
+    taken = {worktree.name for worktree in _worktrees_of(state, project_id)}
+    return make_unique_name(branch[:NAME_LIMIT].rstrip("./-"), taken)
+
+
 def _generate_name(
     directory: Path,
     taken: set[str],
@@ -132,7 +165,7 @@ def _make_announcement_events(
     others = _worktrees_of(state, require_project(state, worktree.project_id).id)
     if any(other.name == worktree.name for other in others):
         raise worktree_name_exists(worktree.name)
-    if worktree.branch in branches:
+    if worktree.branch in branches and not worktree.keeps_branch:
         raise branch_exists(worktree.branch)
     if is_occupied or any(other.path == worktree.path for other in state.worktrees.values()):
         raise worktree_path_exists(worktree.path)
@@ -183,7 +216,8 @@ async def recover(store: Store) -> list[Worktree]:
         if project is not None:
             with contextlib.suppress(SpinneyError):
                 await git_worktrees.remove_incomplete(Path(project.path), Path(worktree.path))
-                await removal.delete_branch(Path(project.path), worktree.branch)
+                if not worktree.keeps_branch:
+                    await removal.delete_branch(Path(project.path), worktree.branch)
         await _report_failure(
             store, worktree, worktree_creation_failed("Spinney was stopped during its creation")
         )
@@ -197,6 +231,9 @@ async def _create_in_git(
     root = Path(project.path)
     base = worktree.base_branch or project.default_branch
     warning = None
+    if worktree.keeps_branch:
+        await git_worktrees.check_out_existing(root, Path(worktree.path), worktree.branch)
+        return None
     if pull_request is not None:
         base, warning = await fetching.fetch_pull_request_head(
             root, pull_request.number, pull_request.head_ref_name
@@ -212,7 +249,8 @@ async def _create_in_git(
 async def _remove_from_git(root: Path, worktree: Worktree) -> None:
     path = Path(worktree.path)
     await removal.remove_worktree(root, path, path.parent)
-    await removal.delete_branch(root, worktree.branch)
+    if not worktree.keeps_branch:
+        await removal.delete_branch(root, worktree.branch)
 
 
 async def _is_complete(root: Path, worktree: Worktree) -> bool:

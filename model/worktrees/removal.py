@@ -133,9 +133,9 @@ class WorktreeRemover:
     def _owns_branch(self, project: Project, worktree: Worktree) -> bool:
         """Whether the branch is deleted with the worktree.
 
-        Not if others start from it, nor if the user switched to it.
+        Not if it existed before, if others start from it, nor if the user switched to it.
         """
-        if worktree.branch != worktree.name:
+        if worktree.keeps_branch or worktree.branch != worktree.name:
             return False
         others = self._store.state.worktrees_of(project.id, archived=True)
         bases = {other.base_branch for other in others if other.id != worktree.id}

@@ -50,8 +50,8 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
 
     The folder is not moved while a session works in it (`in_use`), nor if an agent has a
     conversation there: programs such as Claude Code store conversations by directory and would lose
-    them. A branch that the user switched to is not renamed, since others may use it. Neither are
-    branch and folder of an adopted worktree.
+    them. A branch that the user switched to is not renamed, since others may use it; neither is one
+    that existed before, nor are branch and folder of an adopted worktree.
     """
     worktree = require_worktree(store.state, worktree_id)
     refuse_while_archived(worktree)
@@ -59,7 +59,7 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     if new_name == worktree.name:
         return worktree
     check_name(new_name, "newName")
-    is_external = worktree.adopted or worktree.branch != worktree.name
+    is_external = worktree.adopted or worktree.keeps_branch or worktree.branch != worktree.name
     if worktree.session_type == "base" or is_external:
         await store.accept(lambda state: _make_rename_events(state, worktree_id, new_name, {}))
         return store.state.worktrees[worktree_id]

@@ -1,0 +1,96 @@
+"""The commits of a worktree, stashes, conflicts and existing branches, as a client uses them."""
+
+from typing import Any
+
+from tests.contract.conftest import expect_error
+from tests.contract.project_client import ProjectClient
+
+
+async def test_the_log_of_a_worktree_and_a_commit_of_it(client: ProjectClient) -> None:
+    made = await client.create()
+    client.write(made, "new.txt", "one\n")
+    done = await client.call(
+        "commit_changes", worktreeId=made["id"], message="Add it", stageAll=True
+    )
+    newest, oldest = await client.call("list_commits", worktreeId=made["id"])
+    assert (newest["sha"], newest["subject"]) == (done["commit_sha"], "Add it")
+    assert (newest["is_in_base"], oldest["is_in_base"]) == (False, True)
+    of_it: dict[str, Any] = {"worktreeId": made["id"], "sha": newest["sha"]}
+    [file] = await client.call("list_commit_files", **of_it)
+    assert (file["path"], file["status"], file["added"]) == ("new.txt", "added", 1)
+    diff = await client.call("get_commit_file_diff", path="new.txt", **of_it)
+    assert "\n+one\n" in diff["text"]
+
+
+async def test_amend_and_fixup_change_commits_that_were_not_pushed(client: ProjectClient) -> None:
+    made = await client.create()
+    for name in ("a", "b"):
+        client.write(made, name, "one\n")
+        await client.call("commit_changes", worktreeId=made["id"], message=name, stageAll=True)
+    first = client.git(made, "rev-parse", "HEAD~1")
+    client.write(made, "a", "two\n")
+    await client.call("fixup_commit", worktreeId=made["id"], sha=first, stageAll=True)
+    assert client.git(made, "show", "HEAD~1:a") == "two"
+    done = await client.call("amend_commit", worktreeId=made["id"], message="Better")
+    assert done == {"success": True, "commit_sha": client.git(made, "rev-parse", "HEAD")}
+    await client.call("git_push", worktreePath=made["path"])
+    error = await expect_error(client.call, "amend_commit", worktreeId=made["id"], message="No")
+    assert "was pushed" in error
+
+
+async def test_a_stash_is_made_applied_dropped_and_restored(client: ProjectClient) -> None:
+    made = await client.create()
+    client.write(made, "read.me", "stashed\n")
+    of_it = {"worktreeId": made["id"]}
+    stash = await client.call("stash_changes", message="For later", **of_it)
+    assert await client.call("list_stashes", **of_it) == [stash]
+    assert (stash["message"], stash["branch"], stash["files"]) == ("For later", made["branch"], 1)
+    await client.call("drop_stash", stashId=stash["id"], **of_it)
+    assert await client.call("list_stashes", **of_it) == []
+    await client.call("restore_stash", stashId=stash["id"], **of_it)
+    applied = await client.call("apply_stash", stashId=stash["id"], **of_it)
+    assert applied["success"] is True
+    assert await client.call("list_stashes", **of_it) == []
+    assert await client.call("has_uncommitted_changes", **of_it) is True
+
+
+async def test_a_conflict_is_resolved_by_a_side_and_the_merge_continued(
+    client: ProjectClient,
+) -> None:
+    made = await client.create()
+    client.repository.commit("read.me", "theirs\n")
+    client.write(made, "read.me", "ours\n")
+    client.git(made, "commit", "--quiet", "-am", "Ours")
+    client.repository.git("push", "--quiet", "origin", "main")
+    pulled = await client.call("git_pull", worktreePath=made["path"], baseBranch="main")
+    assert pulled["success"] is False
+    of_it = {"worktreeId": made["id"]}
+    await client.call("resolve_conflict", path="read.me", choice="theirs", **of_it)
+    done = await client.call("continue_operation", **of_it)
+    assert done["commit_sha"] == client.git(made, "rev-parse", "HEAD")
+    assert client.git(made, "show", "HEAD:read.me") == "theirs"
+
+
+async def test_a_worktree_on_an_existing_branch_leaves_it_when_it_is_deleted(
+    client: ProjectClient,
+) -> None:
+    client.repository.git("branch", "topic")
+    made = await client.create(branch="topic")
+    assert (made["branch"], made["name"], made["keeps_branch"]) == ("topic", "topic", True)
+    again = {"projectId": client.project_id, "branch": "topic"}
+    assert "is checked out in" in await expect_error(client.call, "create_worktree", **again)
+    await client.call("remove_worktree", worktreeId=made["id"], forGood=True)
+    assert client.repository.git("branch", "--list", "topic") == "topic"
+
+
+async def test_a_branch_of_a_remote_becomes_a_local_one_that_tracks_it(
+    client: ProjectClient,
+) -> None:
+    client.repository.git("push", "--quiet", "origin", "main:refs/heads/theirs")
+    client.repository.git("fetch", "--quiet")
+    made = await client.create(branch="origin/theirs")
+    assert made["branch"] == "theirs"
+    assert client.git(made, "rev-parse", "--abbrev-ref", "@{upstream}") == "origin/theirs"
+    missing = {"projectId": client.project_id, "branch": "nowhere"}
+    error = await expect_error(client.call, "create_worktree", **missing)
+    assert error == "Invalid field 'branch': there is no branch 'nowhere'"

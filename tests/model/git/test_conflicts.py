@@ -1,0 +1,114 @@
+"""Resolving conflicts by one side, and continuing what they stopped."""
+
+from pathlib import Path
+
+import pytest
+
+from model.base.errors import SpinneyError
+from model.domain.changes import ConflictChoice
+from model.git.conflicts import continue_operation, resolve
+from model.git.discarding import undo
+from model.git.merging import find_operation
+from tests.model.git.repository import Repository
+
+LINES = "one\ntwo\nthree\n"
+
+
+@pytest.fixture
+def discards(tmp_path: Path) -> Path:
+    return tmp_path / "discarded"
+
+
+def start_merge(repository: Repository, ours: str | None, theirs: str | None) -> None:
+    """Merge a branch on which `file` became `theirs` into one on which it became `ours`."""
+    repository.commit("file", LINES)
+    for branch, text in (("other", theirs), ("mine", ours)):
+        repository.git("checkout", "--quiet", "-b", branch, "main")
+        if text is None:
+            repository.git("rm", "--quiet", "file")
+            repository.git("commit", "--quiet", "-m", "Delete file")
+        else:
+            repository.commit("file", text)
+    with pytest.raises(AssertionError):
+        repository.git("merge", "--quiet", "other")
+
+
+@pytest.mark.parametrize(
+    ("choice", "text"),
+    [
+        ("ours", "one\nmine\nthree\n"),
+        ("theirs", "one\nother\nthree\n"),
+        ("both", "one\nmine\nother\nthree\n"),
+    ],
+)
+async def test_a_conflict_is_resolved_by_a_side_and_the_merge_completed(
+    repository: Repository, discards: Path, choice: ConflictChoice, text: str
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    await resolve(repository.root, discards, "file", choice)
+    assert (repository.root / "file").read_text() == text
+    sha = await continue_operation(repository.root)
+    assert sha == repository.git("rev-parse", "HEAD")
+    assert await find_operation(repository.root) is None
+    assert len(repository.git("log", "-1", "--format=%P").split()) == 2
+
+
+async def test_a_side_that_deleted_the_file_deletes_it(
+    repository: Repository, discards: Path
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", None)
+    with pytest.raises(SpinneyError, match="deleted on one side"):
+        await resolve(repository.root, discards, "file", "both")
+    await resolve(repository.root, discards, "file", "theirs")
+    assert not (repository.root / "file").exists()
+    await continue_operation(repository.root)
+
+
+async def test_what_a_person_had_edited_comes_back(repository: Repository, discards: Path) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    repository.write("file", "half resolved by hand\n")
+    made = await resolve(repository.root, discards, "file", "theirs")
+    await undo(repository.root, discards, made.id)
+    assert (repository.root / "file").read_text() == "half resolved by hand\n"
+
+
+async def test_a_resolved_conflict_is_brought_back_with_its_markers(
+    repository: Repository, discards: Path
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    await resolve(repository.root, discards, "file", "ours")
+    await resolve(repository.root, discards, "file", "markers")
+    assert "<<<<<<< " in (repository.root / "file").read_text()
+    with pytest.raises(SpinneyError, match=r"1 file still has conflicts: file\."):
+        await continue_operation(repository.root)
+
+
+async def test_a_file_without_conflict_is_left_alone(
+    repository: Repository, discards: Path
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    repository.write("read.me", "changed\n")
+    with pytest.raises(SpinneyError, match="has no conflict any more"):
+        await resolve(repository.root, discards, "read.me", "ours")
+    assert (repository.root / "read.me").read_text() == "changed\n"
+
+
+async def test_a_rebase_is_continued_and_says_when_it_stops_again(
+    repository: Repository, discards: Path
+) -> None:
+    repository.commit("file", LINES)
+    repository.git("checkout", "--quiet", "-b", "mine")
+    repository.commit("file", "one\nmine\nthree\n")
+    repository.commit("file", "one\nmine again\nthree\n")
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("file", "one\nmain\nthree\n")
+    repository.git("checkout", "--quiet", "mine")
+    with pytest.raises(AssertionError):
+        repository.git("rebase", "--quiet", "main")
+    await resolve(repository.root, discards, "file", "ours")
+    with pytest.raises(SpinneyError):
+        await continue_operation(repository.root)
+    await resolve(repository.root, discards, "file", "theirs")
+    await continue_operation(repository.root)
+    assert await find_operation(repository.root) is None
+    assert (repository.root / "file").read_text() == "one\nmine again\nthree\n"
