@@ -10,6 +10,7 @@ from tests.tui.fake_client import FakeClient
 from tests.tui.waiting import until
 from tui.diff.screen import Diff
 from tui.shell.app import SpinneyApp
+from tui.widgets.line import Line
 
 PARSER = """\
 diff --git a/parser.py b/parser.py
@@ -105,4 +106,11 @@ def lines(screen: Diff) -> list[str]:
 
 
 def top_text(screen: Diff) -> str:
-    return screen.query_one("#top").text  # type: ignore[no-any-return, attr-defined]
+    """The title and the tabs."""
+    return " ".join(line.text for line in screen.query("#top, #sides").results(Line))
+
+
+async def go_to_files(pilot: "Pilot[None]", screen: Diff) -> None:
+    """Focus the list of files."""
+    await pilot.press("tab")
+    await until(pilot, lambda: screen.is_in_files)

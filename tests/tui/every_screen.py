@@ -238,7 +238,7 @@ def in_diff(*keys: str) -> Reach:
 
 
 async def _comment(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    await in_diff("tab", "down", "down", "shift+down", "c")(app, pilot)
+    await in_diff("down", "down", "shift+down", "c")(app, pilot)
     await until(pilot, lambda: app.screen.is_modal)
 
 
@@ -276,7 +276,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("keys", action("edit_keys")),
     ScreenCase("canvas", action("canvas")),
     ScreenCase("diff", in_diff()),
-    ScreenCase("diff-marked", in_diff("tab", "down", "shift+down", "shift+down")),
+    ScreenCase("diff-marked", in_diff("down", "shift+down", "shift+down")),
     ScreenCase("comment", _comment),
     ScreenCase("search", action("search")),
     ScreenCase("archive", action("show_archive")),

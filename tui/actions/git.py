@@ -14,7 +14,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.links import open_link
-from tui.desk import ActionFunction, Desk
+from tui.desk import Desk
 from tui.draw.status_icons import pull_request_status
 from tui.screens.choose_session import session_for
 from tui.screens.dialog import Confirm, Report
@@ -22,7 +22,6 @@ from tui.screens.dialog import Confirm, Report
 if TYPE_CHECKING:
     from model.api.git import ExchangeResult
     from model.domain.resources import Worktree
-    from tui.diff.screen import Diff, DiffActionFunction
     from tui.screens.pull_request import PullRequestDraft
     from tui.screens.working import Cancel
 
@@ -32,24 +31,11 @@ async def open_diff(desk: Desk, path: str | None = None) -> None:
     worktree = _selected_worktree(desk)
     if worktree is None:
         return
+    from tui.actions.changes import ON_DIFF_SCREEN
     from tui.diff.actions import DIFF
     from tui.diff.screen import Diff
 
-    of_git = {f"diff_{act.__name__}": _and_reload(act) for act in ON_DIFF_SCREEN}
-    desk.show(Diff(desk, worktree, {**DIFF, **of_git}, path))
-
-
-def _and_reload(action: ActionFunction) -> "DiffActionFunction":
-    """Wrap an action for the diff screen, which reloads afterwards."""
-
-    async def act(screen: "Diff") -> None:
-        try:
-            await action(screen.desk)
-        finally:
-            if screen.is_attached:
-                screen.load()
-
-    return act
+    desk.show(Diff(desk, worktree, {**DIFF, **ON_DIFF_SCREEN}, path))
 
 
 async def commit(desk: Desk) -> None:
@@ -267,7 +253,3 @@ def _selected_worktree(desk: Desk) -> "Worktree | None":
     if desk.worktree is None:
         desk.say("Select a worktree first.")
     return desk.worktree
-
-
-ON_DIFF_SCREEN = (commit, push, pull_base, pull_request, resolve_conflicts, abort_merge)
-"""Actions that the diff screen offers for its worktree, as `diff_commit` and so on."""

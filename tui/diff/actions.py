@@ -5,7 +5,7 @@ from typing import Any
 
 from model.api.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from model.base.errors import SpinneyError
-from tui.diff.comments import comment, comments, mark
+from tui.diff.comments import comment, comments, mark, send
 from tui.diff.screen import Diff, DiffActionFunction
 from tui.diff.state import SIDES
 
@@ -47,13 +47,17 @@ async def discard(screen: Diff) -> None:
     elif screen.path:
         path, is_hunk = screen.path, screen.hunk is not None
         if await _change(screen, discard_changes):
+            screen.pending.removed = None  # `undo` restores what was removed last
             what = "a hunk of" if is_hunk else "the changes to"
             key = screen.desk.key_of("diff_undo")
             screen.desk.say(f"Discarded {what} '{path}'. {key} restores them.")
 
 
 async def undo(screen: Diff) -> None:
-    """Restore what was discarded last."""
+    """Restore what was removed last: a comment, else discarded changes."""
+    if screen.pending.restore() is not None:
+        screen.desk.say("Restored the comment.")
+        return
     try:
         restored = await screen.desk.client.call(undo_discard, worktree_id=screen.worktree.id)
     finally:
@@ -97,25 +101,23 @@ async def layout(screen: Diff) -> None:
 
 async def next_hunk(screen: Diff) -> None:
     """Go to the next hunk; after the last one, to the next file."""
-    if not screen.view.next_hunk(+1):
-        screen.files.action_move(+1)
+    screen.next_hunk(+1)
 
 
 async def previous_hunk(screen: Diff) -> None:
     """Go to the previous hunk; before the first one, to the previous file."""
-    if not screen.view.next_hunk(-1):
-        screen.files.action_move(-1)
+    screen.next_hunk(-1)
 
 
 async def refresh(screen: Diff) -> None:
-    """Reload the changes."""
-    await screen.read()
+    """Reload the changes of all sides."""
+    screen.load()
 
 
 DIFF: Mapping[str, DiffActionFunction] = {
     f"diff_{function.__name__}": function
     for function in (
         stage, unstage, stage_all, discard, undo, next_side, layout, next_hunk, previous_hunk,
-        refresh, mark, comment, comments,
+        refresh, mark, comment, comments, send,
     )
 }  # fmt: skip

@@ -1,38 +1,64 @@
 """The bars of the diff screen: worktree, sides, counts and keys."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from textual.content import Content
 
 from model.base.plural import count
-from tui.diff.state import DiffState
+from model.base.text import clean_line
+from tui.diff.state import SIDES, DiffState
 from tui.terminal import screen_reader
 from tui.widgets.line import clickable
 
 FOOTER: Final = (
-    "diff_resolve_conflicts", "diff_abort_merge", "diff_comments", "diff_comment", "diff_mark",
-    "diff_stage", "diff_unstage", "diff_discard", "diff_next_side", "diff_commit", "diff_next_hunk",
-    "diff_stage_all", "diff_undo", "diff_push", "diff_pull_request", "diff_layout",
+    "diff_resolve_conflicts", "diff_abort_merge", "diff_send", "diff_comment", "diff_stage",
+    "diff_unstage", "diff_discard", "diff_commit", "diff_edit", "diff_next_side", "diff_next_hunk",
+    "diff_comments", "diff_stage_all", "diff_mark", "diff_push", "diff_pull_request",
+    "diff_layout", "diff_undo",
 )  # fmt: skip
 """The actions in the footer, the most useful first."""
 
 
-def title(screen: DiffState, sides: Sequence[str], path: str) -> Content:
-    """Return worktree, sides (clickable), file, and a merge or rebase in progress."""
-    base = screen.changes.base if screen.changes is not None else "base"
-    names = {"unstaged": "unstaged", "staged": "staged", "branch": f"vs {base}"}
-    parts = [Content.styled(screen.worktree.name, "bold $accent"), Content("  ")]
-    for side in sides:
-        selected = names[side] if screen_reader.is_enabled() else f"[{names[side]}]"
-        label = selected if side == screen.side else f" {names[side]} "
-        tone = "bold $foreground" if side == screen.side else "$text-muted"
-        parts.append(clickable(Content.styled(label, tone), f"screen.show_side('{side}')"))
-    if path:
-        parts.append(Content.styled(f" {path}", "bold $foreground"))
+def title(screen: DiffState) -> Content:
+    """Return the worktree, and a merge or rebase in progress."""
+    parts = [
+        Content.styled("▲ ", "bold $accent"),
+        Content.styled(clean_line(screen.worktree.name), "bold $foreground"),
+        Content.styled("  changes", "$text-muted"),
+    ]
     if state := _operation_state(screen):
         parts.append(Content.styled(f"  {state}", "bold $warning"))
     return Content.assemble(*parts)
+
+
+def tabs(screen: DiffState) -> tuple[Content, Content]:
+    """Return the sides (clickable) with the files of each, and the changed lines of this one."""
+    base = next((clean_line(changes.base) for changes in screen.sides.values()), "base")
+    names = {"unstaged": "unstaged", "staged": "staged", "branch": f"vs {base}"}
+    parts: list[Content] = []
+    for side in SIDES:
+        known = screen.sides.get(side)
+        number = f" {len(known.files)}" if known is not None else ""
+        is_here = side == screen.side
+        label = f"{names[side]}{number}"
+        label = f"[{label}]" if is_here else f" {label} "
+        tone = "bold $accent" if is_here else "$text-muted"
+        parts.append(clickable(Content.styled(label, tone), f"screen.show_side('{side}')"))
+    return Content.assemble(*parts), _changed_lines(screen)
+
+
+def _changed_lines(screen: DiffState) -> Content:
+    """Return how many lines of this side's files were added and removed."""
+    files = screen.files.files
+    added = sum(file.added or 0 for file in files)
+    removed = sum(file.removed or 0 for file in files)
+    if not files:
+        return Content("")
+    return Content.assemble(
+        count(len(files), "file"),
+        (f"  {screen_reader.format_count(added, '+', 'added')}", "$success"),
+        (f" {screen_reader.format_count(removed, '−', 'removed')}", "$error"),
+    )
 
 
 def _operation_state(screen: DiffState) -> str:
@@ -46,36 +72,32 @@ def _operation_state(screen: DiffState) -> str:
 
 def _conflicts(screen: DiffState) -> int:
     """Return the number of files with conflicts; only the unstaged side lists them."""
-    if screen.side != "unstaged":
+    unstaged = screen.sides.get("unstaged")
+    if unstaged is None:
         return screen.worktree.cached_conflict_count or 0
-    return sum(file.status == "conflicted" for file in screen.files.files)
+    return sum(file.status == "conflicted" for file in unstaged.files)
 
 
 def counts(screen: DiffState) -> Content:
-    """Return marked lines, pending comments, files and their changed lines."""
-    files, prefix = screen.files.files, ""
+    """Return marked lines and pending comments."""
+    parts = []
     if marked := len(screen.view.marked):
-        prefix = f"{count(marked, 'line')} marked · "
+        parts.append(f"{count(marked, 'line')} marked")
     if comments := len(screen.comments):
-        lost = len(screen.lost.intersection(screen.comments))
-        outdated = f", {lost} outdated" if lost else ""
-        prefix += f"{count(comments, 'comment')}{outdated} · "
-    added = sum(file.added or 0 for file in files)
-    removed = sum(file.removed or 0 for file in files)
-    lines = (
-        (f"  {screen_reader.format_count(added, '+', 'added')}", "$success"),
-        (f" {screen_reader.format_count(removed, '−', 'removed')}", "$error"),
-    )
-    return Content.assemble((prefix, "$warning"), count(len(files), "file"), *lines)
+        lost = sum(comment in screen.lost for comment in screen.comments)
+        parts.append(f"{count(comments, 'comment')}{f', {lost} outdated' if lost else ''}")
+    return Content.styled(" · ".join(parts), "$accent")
 
 
 def own_keys(screen: DiffState) -> tuple[tuple[str, str], ...]:
     """Return the keys of the focused pane with their labels."""
     if not screen.files.files:
         return ()
-    if not screen.is_in_files:
-        return (("tab", "files"),)
-    return (("enter", "open"),)
+    if screen.is_in_files:
+        return (("enter", "diff"),)
+    if screen.view.note_here is not None:
+        return (("enter", "edit"), ("del", "remove"))
+    return (("tab", "files"),)
 
 
 def useless(screen: DiffState) -> frozenset[str]:
@@ -92,12 +114,14 @@ def _is_applicable(action_id: str, screen: DiffState) -> bool:
             return screen.side != "branch" and has_files
         case "diff_unstage":
             return screen.side == "staged" and has_files
-        case "diff_comment" | "diff_mark" | "diff_next_hunk":
+        case "diff_comment" | "diff_edit":
+            return has_files
+        case "diff_mark" | "diff_next_hunk":
             return not screen.is_in_files and bool(screen.view.text.rows)
         case "diff_resolve_conflicts":
             return _conflicts(screen) > 0
         case "diff_abort_merge":
             return screen.changes is not None and screen.changes.operation is not None
-        case "diff_comments":
+        case "diff_comments" | "diff_send":
             return bool(screen.comments)
     return True

@@ -1,48 +1,52 @@
 """Actions on diff comments: mark lines, write, edit, remove, send."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from model.richtext.diff_comments import Comment, create_comment, format_message, trim_context
+from model.richtext.diff_comments import Comment, create_comment, format_message
 from tui.composer.draft import Draft
 from tui.diff.comment_dialog import Comments, EditComment
 from tui.diff.screen import Diff
 from tui.screens.choose_session import session_for
-
-if TYPE_CHECKING:
-    from model.richtext.diff_rows import DiffRow
 
 
 async def mark(screen: Diff) -> None:
     """Start marking lines at the cursor, or clear the marks."""
     if screen.view.marked:
         screen.view.clear_marks()
-    elif screen.is_in_files or not screen.view.start_marking():
-        screen.desk.say("Move to a line of the diff first (tab).")
+        return
+    screen.view.focus()
+    if not screen.view.start_marking():
+        screen.desk.say("This file has no lines to select.")
 
 
 async def comment(screen: Diff) -> None:
-    """Comment on the selected lines, or edit their comment."""
-    if (existing := screen.comment_here) is not None and not screen.is_in_files:
+    """Comment on what is under the cursor, or edit the comment there.
+
+    That is the marked lines, the line, the changed lines of the hunk at its heading, or in the list
+    of files those of the first hunk.
+    """
+    await screen.wait_until_read()  # the key may come before the diff
+    if (existing := screen.comment_here) is not None:
         await _change(screen, existing)
         return
-    rows = _first_hunk(screen) if screen.is_in_files else screen.rows_here()
+    rows = screen.rows_here()
     if not rows:
-        screen.desk.say("There are no lines to comment on here.")
+        screen.desk.say("This file has no lines to comment on.")
         return
     blank = create_comment(screen.path, screen.side, rows, "")
     if text := await _edit_text(screen, blank):
         screen.comments.append(replace(blank, text=text))
         screen.view.clear_marks()
-        screen.keep_comments()
+        screen.pending.save()
 
 
-def _first_hunk(screen: Diff) -> "Sequence[DiffRow]":
-    """Return the changed lines of the selected file's first hunk."""
-    diff, text = screen.file_diff, screen.view.text
-    is_shown = diff is not None and diff.path == screen.path and text.heading_indices
-    return trim_context(text.hunk_rows(0)) if is_shown else []
+async def send(screen: Diff) -> None:
+    """Send all comments to a session, which is asked for if there are several."""
+    if screen.comments:
+        await _send(screen)
+    else:
+        key = screen.desk.key_of("diff_comment")
+        screen.desk.say(f"There are no comments to send. {key} on a line writes one.")
 
 
 async def comments(screen: Diff) -> None:
@@ -59,9 +63,9 @@ async def comments(screen: Diff) -> None:
         if what == "edit":
             await _change(screen, pending[at])
         else:
-            del pending[at]
-            screen.keep_comments()
-    screen.desk.say("There are no comments to send. Press c on a line to write one.")
+            screen.pending.remove(pending[at])
+    key = screen.desk.key_of("diff_comment")
+    screen.desk.say(f"There are no comments. {key} on a line writes one.")
 
 
 async def _change(screen: Diff, existing: Comment) -> None:
@@ -73,7 +77,7 @@ async def _change(screen: Diff, existing: Comment) -> None:
     at = next(pending, len(screen.comments))
     now = screen.comments[at] if at < len(screen.comments) else existing
     screen.comments[at : at + 1] = [replace(now, text=text)] if text else []
-    screen.keep_comments()
+    screen.pending.save()
 
 
 async def _edit_text(screen: Diff, comment: Comment) -> str | None:
@@ -97,5 +101,5 @@ async def _send(screen: Diff) -> None:
     screen.comments[:] = [
         comment for comment in screen.comments if not any(map(comment.is_same, pending))
     ]
-    screen.keep_comments()
+    screen.pending.save()
     screen.desk.say(f"Sent to '{session.name}'.")

@@ -3,7 +3,7 @@
 A single widget that draws lines, because there can be ten thousand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.cells import cell_len
@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from themes.loader import load_chrome
 from tui.draw.colors import Palette
+from tui.draw.diff import change_bar
 from tui.draw.line_parts import to_strip, truncate_start
 from tui.terminal import screen_reader
 from tui.terminal.sanitize import escape_control_chars
@@ -30,6 +31,9 @@ _SIGNS: Final = {
     "renamed": "R", "copied": "C", "conflicted": "!",
 }  # fmt: skip
 
+_WITH_BARS: Final = 34
+"""Columns from which the counts are drawn as bars as well."""
+
 
 def _sign(status: str) -> str:
     return status if screen_reader.is_enabled() else _SIGNS[status]
@@ -40,12 +44,13 @@ class FileList(ScrollView, can_focus=True):
 
     DEFAULT_CSS = "FileList { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("home", "move(-1000000)", show=False),
-        Binding("end", "move(1000000)", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup,ctrl+u", "page(-1)", show=False),
+        Binding("pagedown,ctrl+d", "page(1)", show=False),
+        Binding("home,g", "move(-1000000)", show=False),
+        Binding("end,G", "move(1000000)", show=False),
+        Binding("space", "toggle_viewed", show=False),
         Binding("enter,right", "choose", show=False),
     ]
 
@@ -55,11 +60,16 @@ class FileList(ScrollView, can_focus=True):
     class Chosen(Message):
         """Posted to focus the file's diff."""
 
+    class ViewedToggled(Message):
+        """Posted to mark the file as viewed, or no longer."""
+
     def __init__(self, palette: Palette) -> None:
         super().__init__(id="files")
         self.files: Sequence[ChangedFile] = ()
         self.here = 0
         """The index of the cursor."""
+        self.viewed: Collection[str] = ()
+        """The paths of files that are marked as viewed."""
         self._palette = palette
 
     @property
@@ -77,11 +87,22 @@ class FileList(ScrollView, can_focus=True):
         if list(files) == list(self.files):
             return
         path = self.file.path if self.file is not None else None
+        is_resized = len(files) != len(self.files)
         self.files = files
         self.virtual_size = Size(self.size.width, len(files))
         at = next((n for n, file in enumerate(files) if file.path == path), self.here)
         self._move_to(at)
-        self.refresh()
+        self.refresh(layout=is_resized)
+
+    def mark_viewed(self, paths: Collection[str]) -> None:
+        """Mark these files as viewed, and no others."""
+        if paths != self.viewed:
+            self.viewed = paths
+            self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return a row for each file."""
+        return max(1, len(self.files))
 
     def set_palette(self, palette: Palette) -> None:
         """Redraw in other colors."""
@@ -113,6 +134,10 @@ class FileList(ScrollView, can_focus=True):
         """Move the cursor by a screen."""
         self._move_to(self.here + by * max(1, self.size.height - 1))
 
+    def action_toggle_viewed(self) -> None:
+        """Mark the file as viewed and go on, or unmark it."""
+        self.post_message(self.ViewedToggled())
+
     def action_choose(self) -> None:
         """Focus the diff."""
         self.post_message(self.Chosen())
@@ -124,7 +149,7 @@ class FileList(ScrollView, can_focus=True):
             self._move_to(event.y + round(self.scroll_y))
 
     def on_resize(self) -> None:
-        """Fit the names to the new width."""
+        """Fit the names to the new width, and keep the cursor visible."""
         self.virtual_size = Size(self.size.width, len(self.files))
         self._move_to(self.here)
 
@@ -147,17 +172,24 @@ class FileList(ScrollView, can_focus=True):
         return Strip(Segment.apply_style(strip, post_style=ground), strip.cell_length)
 
     def _row(self, file: "ChangedFile", width: int) -> list[Segment]:
-        tail = self._counts(file)
+        is_viewed = file.path in self.viewed
+        tail = self._counts(file, width)
+        if is_viewed:
+            word = "viewed" if screen_reader.is_enabled() else "✓"
+            tail = [Segment(f"{word} ", self._palette.success), *tail]
         used = sum(cell_len(part.text) for part in tail) + len(_sign(file.status)) - 1
         name = truncate_start(escape_control_chars(file.path), max(4, width - used - 5))
         gap = max(1, width - 4 - cell_len(name) - used)
         sign = Segment(f" {_sign(file.status)} ", self._tone(file.status))
-        return [sign, Segment(name, self._palette.text), Segment(" " * gap), *tail]
+        tone = self._palette.muted if is_viewed else self._palette.text
+        return [sign, Segment(name, tone), Segment(" " * gap), *tail]
 
-    def _counts(self, file: "ChangedFile") -> list[Segment]:
+    def _counts(self, file: "ChangedFile", width: int) -> list[Segment]:
         kind = "submodule" if file.submodule else "binary" if file.added is None else ""
         if not kind and not file.added and not file.removed and file.mode != file.old_mode:
             kind = "mode"
+        if file.status == "conflicted":
+            return [Segment("conflict", self._palette.warning)]
         if kind:
             return [Segment(kind, self._palette.muted)]
         added, removed = file.added or 0, file.removed or 0
@@ -165,7 +197,10 @@ class FileList(ScrollView, can_focus=True):
         minus = Segment(
             f" {screen_reader.format_count(removed, '−', 'removed')}", self._palette.error
         )
-        return [*([plus] if added else []), *([minus] if removed else [])]
+        parts = [*([plus] if added else []), *([minus] if removed else [])]
+        if width >= _WITH_BARS and not screen_reader.is_enabled():
+            parts += [Segment(" "), *change_bar(added, removed, self._palette)]
+        return parts
 
     def _tone(self, status: str) -> Style:
         match status:

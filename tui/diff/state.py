@@ -1,6 +1,6 @@
 """The sides of a worktree's changes, and what the bars of the diff screen show."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
@@ -19,9 +19,18 @@ class DiffState(Protocol):
 
     worktree: "Worktree"
     side: Side
-    changes: "Changes | None"
-    lost: "frozenset[Comment]"
-    """Comments whose lines no longer exist."""
+
+    @property
+    def sides(self) -> "Mapping[Side, Changes]":
+        """The changes of each side, as far as they have been read."""
+
+    @property
+    def changes(self) -> "Changes | None":
+        """The changes of the shown side."""
+
+    @property
+    def lost(self) -> "Collection[Comment]":
+        """Comments whose lines no longer exist."""
 
     @property
     def files(self) -> "FileList":

@@ -18,6 +18,8 @@ from model.richtext.diff_rows import (
 from tui.draw.colors import DiffStyles, Palette
 from tui.draw.wrap import MIN_WIDTH, Line, Piece, pad_line, wrap_code
 
+_SQUARES = 5
+
 
 def render_diff(
     old: str,
@@ -36,6 +38,20 @@ def render_diff(
     """
     rows = diff_rows(old, new, context)
     return render_diff_rows(rows, path, width, palette, max_lines=max_lines)
+
+
+def change_bar(added: int, removed: int, palette: Palette) -> Line:
+    """Draw added and removed lines as five squares: how large a change is, and of what kind."""
+    total = added + removed
+    filled = min(_SQUARES, total)
+    green = round(filled * added / total) if total else 0
+    if total and filled >= 2:  # a few lines of one kind are visible beside many of the other
+        green = min(max(green, min(added, 1)), filled - min(removed, 1))
+    parts = (
+        (green, palette.success), (filled - green, palette.error),
+        (_SQUARES - filled, palette.border),
+    )  # fmt: skip
+    return [Segment("▪" * squares, tone) for squares, tone in parts if squares]
 
 
 def render_diff_rows(

@@ -218,16 +218,18 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "diff_discard", "x", "Discard the file's or hunk's changes", scope="diff", hint="discard"
     ),
-    Action("diff_undo", "z", "Undo the last discard", scope="diff", hint="undo"),
+    Action("diff_undo", "z", "Restore what was discarded last", scope="diff", hint="undo"),
     Action(
         "diff_comment",
         "c",
-        "Comment on the selected lines or the hunk",
+        "Comment on the line, the selected lines or the hunk",
         scope="diff",
         hint="comment",
     ),
-    Action("diff_mark", "k", "Select lines to comment on", scope="diff", hint="lines"),
-    Action("diff_comments", "e", "Edit and send comments", scope="diff", hint="send comments"),
+    Action("diff_mark", "V", "Select lines to comment on", scope="diff", hint="lines"),
+    Action("diff_send", "S", "Send all comments to a session", scope="diff", hint="send comments"),
+    Action("diff_comments", "E", "List the comments", scope="diff", hint="comments"),
+    Action("diff_edit", "e", "Open the editor at the line", scope="diff", hint="editor"),
     Action(
         "diff_next_side",
         "v",

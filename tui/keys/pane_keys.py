@@ -7,9 +7,11 @@ TREE_KEYS = (
     ("esc", "Back to the conversation"),
 )
 DIFF_KEYS = (
-    ("tab", "Switch between files and diff; letters act on the selected file or hunk"),
-    ("↑ ↓ pgup pgdn", "Move the cursor; ← → scroll long lines"),
+    ("tab", "Switch between diff and files; letters act on the hunk, or on the selected file"),
+    ("↑ ↓ pgup pgdn", "Move the cursor (also j k g G); ← → scroll long lines"),
+    ("space", "Files: mark as viewed. Diff: read on, at the end with the next file"),
     ("shift+↑ shift+↓", "Select lines to comment on (also by dragging with the mouse)"),
+    ("enter del", "On a comment: edit or remove it"),
 )
 CANVAS_KEYS = (
     ("letters", "Filter; backspace deletes a letter"),

@@ -33,7 +33,8 @@ OPENING: Final = frozenset(
         "choose_model", "choose_agent", "choose_thinking", "commit", "push", "pull_base",
         "pull_request", "abort_merge", "rename_worktree", "label_worktree", "project_settings",
         "new_folder", "rename_folder", "move_project", "link_pull_request", "remove_project",
-        "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "delete_session",
+        "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "diff_send", "diff_push",
+        "diff_pull_base", "diff_commit", "diff_pull_request", "diff_abort_merge", "delete_session",
         "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
         "show_raw_log",
     }

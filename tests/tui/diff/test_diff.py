@@ -3,18 +3,30 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from model.api.changes import Changes, DiscardedFile, FileDiff
+from model.api.git import ExchangeResult
 from model.api.reviews import ConflictTask
 from model.domain import events as e
-from tests.tui.builders import a_changed_file
+from tests.tui.builders import a_changed_file, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
-from tests.tui.diff_tree import CONFLICT, PARSER, FakeWorktree, lines, open_diff, top_text
+from tests.tui.diff_tree import (
+    CONFLICT,
+    PARSER,
+    FakeWorktree,
+    go_to_files,
+    lines,
+    open_diff,
+    top_text,
+)  # fmt: skip
 from tests.tui.every_screen import a_busy_state, in_diff
 from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.diff.comment_dialog import EditComment
 from tui.diff.screen import Diff
 from tui.screens.dialog import Confirm
+from tui.screens.go_ahead import GoAhead
 from tui.transcript.targets import Target
 from tui.widgets.key_hints import KeyHints
 
@@ -24,7 +36,7 @@ async def test_files_and_their_counts_are_listed_beside_the_diff(start: Start) -
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
         labels = [screen.files.render_line(n).text for n in range(2)]
-        assert labels[0].split() == ["M", "parser.py", "+2", "−1"]
+        assert labels[0].split() == ["M", "parser.py", "+2", "−1", "▪▪▪▪▪"]
         assert labels[1].split() == ["?", "picture", "binary"]
         assert lines(screen)[0].startswith("▌── line 1  import sys ──")
         assert lines(screen)[1:5] == [
@@ -33,8 +45,8 @@ async def test_files_and_their_counts_are_listed_beside_the_diff(start: Start) -
             "       2 + print(2)",
             "   3   3   # end",
         ]
-        assert "[unstaged]" in top_text(screen)
-        assert "vs main" in top_text(screen)
+        await until(pilot, lambda: "[unstaged 2] staged 1  vs main 0 " in top_text(screen))
+        assert top_text(screen).startswith("▲ brave-otter  changes")
         assert top_text(screen).endswith("2 files  +2 −1")
 
 
@@ -42,13 +54,14 @@ async def test_changes_without_lines_are_described(start: Start) -> None:
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
+        await go_to_files(pilot, screen)
         await pilot.press("down")
         await until(pilot, lambda: "A binary file" in lines(screen)[0])
         await pilot.press("v")
         await until(pilot, lambda: "rename from old" in "\n".join(lines(screen)))
         assert "The file is now executable." in "\n".join(lines(screen))
         await pilot.press("v")
-        await until(pilot, lambda: "no commits beyond its base" in screen.view.placeholder)
+        await until(pilot, lambda: "No commits beyond main yet" in screen.view.placeholder)
 
 
 async def test_two_columns_are_shown_on_wide_screens_and_toggled_by_a_key(start: Start) -> None:
@@ -69,10 +82,15 @@ async def test_a_file_or_a_hunk_is_staged_with_the_digest_of_the_shown_text(star
         seen = str(hash(PARSER))
         await pilot.press("s")
         await until(pilot, lambda: tree.client.called("stage_changes"))
-        await pilot.press("tab", "n", "s")
+        await pilot.press("n", "s")
         await until(pilot, lambda: len(tree.client.called("stage_changes")) == 2)
         of_file = {"worktree_id": "w1", "path": "parser.py", "hunk": None, "seen": seen}
-        assert tree.client.called("stage_changes") == [of_file, {**of_file, "hunk": "h1"}]
+        hunks = [{**of_file, "hunk": name} for name in ("h0", "h1")]
+        assert tree.client.called("stage_changes") == hunks
+        await go_to_files(pilot, screen)
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("stage_changes") == [*hunks, of_file])
+        await pilot.press("tab")
         await pilot.press("x")
         await until(pilot, lambda: tree.client.called("discard_changes"))
         assert tree.client.called("discard_changes") == [{**of_file, "hunk": "h1"}]
@@ -121,7 +139,7 @@ async def test_it_follows_the_worktree_and_the_cursor_keeps_its_line(start: Star
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await pilot.press("tab", "n", "down", "down")
+        await pilot.press("n", "down", "down")
         assert screen.view.line is not None
         assert screen.view.line.text == "    return 1"
         tree.texts["parser.py"] = PARSER.replace("+print(2)\n", "+print(2)\n+print(3)\n").replace(
@@ -147,7 +165,7 @@ async def test_of_a_hundred_thousand_lines_only_visible_ones_are_drawn(start: St
     )
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await pilot.press("tab", "end")
+        await pilot.press("end")
         await until(pilot, lambda: lines(screen)[-1].endswith("100000 + line = 99999"))
         painter = screen.view._painter
         assert painter._block.cache_info().currsize <= 4
@@ -204,7 +222,7 @@ async def test_a_stopped_merge_is_shown_with_its_conflicts_until_it_ends(
         screen = await open_diff(app, pilot)
         foot = screen.query_one(KeyHints)
         assert "merge stopped: 1 conflict" in top_text(screen)
-        assert foot.text.startswith("enter open  o resolve  b abort")
+        assert foot.text.startswith("tab files  o resolve  b abort")
         await pilot.press("o")
         await until(pilot, lambda: tree.client.called("send_chat_message"))
         assert "- parser.py" in tree.client.called("send_chat_message")[0]["message"]
@@ -226,16 +244,18 @@ async def test_a_stopped_merge_is_shown_with_its_conflicts_until_it_ends(
         await until(pilot, lambda: sentence in notifications(app))
 
 
-async def test_on_a_narrow_screen_one_pane_is_shown_at_a_time(start: Start) -> None:
+async def test_on_a_narrow_screen_the_files_are_above_the_diff(start: Start) -> None:
     tree = FakeWorktree()
     async with start(tree.client, size=(80, 24)) as (app, pilot):
         screen = await open_diff(app, pilot)
-        assert (screen.files.display, screen.view.display) == (True, False)
+        assert screen.view.has_focus
+        assert screen.files.region.bottom == screen.view.region.y
+        assert screen.files.size.height == 2
+        await go_to_files(pilot, screen)
+        await pilot.press("down")
+        await until(pilot, lambda: "A binary file" in lines(screen)[0])
         await pilot.press("enter")
         await until(pilot, lambda: screen.view.has_focus)
-        assert (screen.files.display, screen.view.display) == (False, True)
-        await pilot.press("escape")
-        await until(pilot, lambda: screen.files.has_focus)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 
@@ -276,7 +296,7 @@ async def test_a_slow_answer_for_another_file_is_not_shown(start: Start) -> None
         app.main.open_session("s1")
         await pilot.press("ctrl+g")
         await until(pilot, lambda: bool(tree.client.called("get_file_diff")))
-        await pilot.press("down")
+        await pilot.press("tab", "down")
         gate.set()
         assert isinstance(app.screen, Diff)
         screen = app.screen
@@ -301,7 +321,14 @@ async def test_events_that_arrive_faster_than_git_answers_do_not_pile_up(start: 
     gate = asyncio.Event()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        before = len(tree.client.called("list_changed_files"))
+        await until(pilot, lambda: "vs main 0" in top_text(screen))
+
+        def times() -> int:
+            return sum(
+                given["side"] == "unstaged" for given in tree.client.called("list_changed_files")
+            )
+
+        before = times()
 
         async def slow(given: dict[str, Any]) -> Changes:
             await gate.wait()
@@ -313,9 +340,9 @@ async def test_events_that_arrive_faster_than_git_answers_do_not_pile_up(start: 
             tree.client.feed(done)
             await until(pilot, lambda: screen._is_stale or screen._reading.locked())
             await until(pilot, lambda: screen._reading.locked())
-        assert len(tree.client.called("list_changed_files")) == before + 1
+        assert times() == before + 1
         gate.set()
-        await until(pilot, lambda: len(tree.client.called("list_changed_files")) == before + 2)
+        await until(pilot, lambda: times() == before + 2)
 
 
 async def test_the_diff_opens_on_the_first_side_with_changes(start: Start) -> None:
@@ -341,7 +368,8 @@ async def test_the_diff_opens_on_the_first_side_with_changes(start: Start) -> No
         assert isinstance(again, Diff)
         await until(pilot, lambda: again.changes is not None and not again._seeks)
         await until(
-            pilot, lambda: again.side == "unstaged" and "No unstaged" in again.view.placeholder
+            pilot,
+            lambda: again.side == "unstaged" and "Nothing has changed." in again.view.placeholder,
         )
 
 
@@ -355,3 +383,69 @@ async def test_a_comment_from_the_list_of_files_is_on_the_first_hunk(start: Star
         assert isinstance(diff, Diff)
         [comment] = diff.comments
         assert (comment.path, comment.text) == ("parser.py", "why?")
+
+
+async def test_an_empty_side_says_what_to_do(start: Start) -> None:
+    tree = FakeWorktree()
+    tree.files["branch"] = [a_changed_file("parser.py")]
+    async with start(tree.client) as (app, pilot):
+        screen = await open_diff(app, pilot)
+        tree.files["unstaged"] = []
+        screen.load()
+        sentence = "All changes are staged: 1 file. v shows them, m commits."
+        await until(pilot, lambda: screen.view.placeholder == sentence)
+        tree.files["staged"] = []
+        screen.load()
+        await until(pilot, lambda: "what the branch changed since main: 1 file" in screen.nothing())
+
+
+async def test_a_file_is_marked_as_viewed_until_it_changes(start: Start) -> None:
+    tree = FakeWorktree()
+    async with start(tree.client) as (app, pilot):
+        screen = await open_diff(app, pilot)
+        await pilot.press("space")  # the end is visible: the file is read
+        await until(pilot, lambda: screen.path == "picture")
+        assert "✓" in screen.files.render_line(0).text
+        await go_to_files(pilot, screen)
+        await pilot.press("up", "space")
+        await until(pilot, lambda: "✓" not in screen.files.render_line(0).text)
+        await pilot.press("space", "up")
+        await until(pilot, lambda: screen.path == "parser.py" and bool(screen.files.viewed))
+        tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
+        screen.load()
+        await until(pilot, lambda: not screen.files.viewed)
+
+
+async def test_network_commands_say_what_they_do_and_start_on_enter_alone(start: Start) -> None:
+    tree = FakeWorktree()
+    tree.client.answers["git_push"] = lambda given: ExchangeResult(success=True, output="")
+    resources = [a_project(), a_worktree(cached_unpushed_count=2), a_session()]
+    tree.client.reload(a_state(*resources))
+    async with start(tree.client) as (app, pilot):
+        screen = await open_diff(app, pilot)
+        await pilot.press(*"wyw")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        assert isinstance(app.screen, GoAhead)
+        assert app.screen.sentence == "Push 2 commits of 'brave-otter' to origin?"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+        await pilot.press("w")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        await pilot.press("enter")
+        await until(pilot, lambda: len(tree.client.called("git_push")) == 1)
+
+
+async def test_the_editor_opens_at_the_line_under_the_cursor(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    async def open_file(desk: object, name: str, line: int = 0) -> None:
+        opened.append((name, line))
+
+    monkeypatch.setattr("tui.actions.changes.open_file", open_file)
+    tree = FakeWorktree()
+    async with start(tree.client) as (app, pilot):
+        await open_diff(app, pilot)
+        await pilot.press("n", "down", "down", "e")
+        await until(pilot, lambda: opened == [("parser.py", 21)])

@@ -17,6 +17,7 @@ from tests.tui.builders import a_session
 from tests.tui.conftest import Start
 from tests.tui.diff_tree import PARSER, FakeWorktree, lines, open_diff, top_text
 from tests.tui.reading import notifications
+from tests.tui.shell.test_repeated_keys import post_keys
 from tests.tui.waiting import until
 from tui.diff.comment_dialog import Comments, EditComment
 from tui.diff.screen import Diff
@@ -31,16 +32,16 @@ async def begin_comment(app: SpinneyApp, pilot: "Pilot[None]", *keys: str) -> No
 
 async def list_comments(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     """Open the list of comments from the diff."""
-    await pilot.press("e")
+    await pilot.press("E")
     await until(pilot, lambda: isinstance(app.screen, Comments))
 
 
 async def mark_by_arrows(pilot: "Pilot[None]", screen: Diff) -> None:
-    await pilot.press("tab", "down", "down", "shift+down", "shift+down")
+    await pilot.press("down", "down", "shift+down", "shift+down")
 
 
 async def mark_by_the_mark_key(pilot: "Pilot[None]", screen: Diff) -> None:
-    await pilot.press("tab", "down", "down", "k", "down", "down")
+    await pilot.press("down", "down", "V", "down", "down")
 
 
 async def mark_by_the_mouse(pilot: "Pilot[None]", screen: Diff) -> None:
@@ -84,7 +85,7 @@ async def test_marks_end_with_the_hunk_and_escape_clears_them_before_it_closes_t
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await pilot.press("tab", "shift+pagedown")  # from the heading: all lines of the hunk
+        await pilot.press("shift+pagedown")  # from the heading: all lines of the hunk
         await until(pilot, lambda: "4 lines marked" in top_text(screen))
         await pilot.press("escape")
         await until(pilot, lambda: "marked" not in top_text(screen))
@@ -97,7 +98,7 @@ async def test_in_two_columns_both_versions_are_marked(start: Start) -> None:
     tree = FakeWorktree()
     async with start(tree.client, size=(200, 50)) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await pilot.press("tab", "down", "down", "k")
+        await pilot.press("down", "down", "V")
 
         def marked() -> list[str]:
             return [row.text for row in screen.view.marked_rows]
@@ -111,7 +112,7 @@ async def test_a_comment_is_edited_and_removed_at_its_line(start: Start) -> None
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab", "down")
+        await begin_comment(app, pilot, "down")
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: "1 comment " in top_text(screen))
         await begin_comment(app, pilot)
@@ -128,14 +129,14 @@ async def test_an_unfinished_comment_is_kept(start: Start) -> None:
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab", "down")
+        await begin_comment(app, pilot, "down")
         await pilot.press(*"Hal", "escape")
         await until(pilot, lambda: app.screen is screen)
         assert not screen.comments
         await begin_comment(app, pilot)
         await pilot.press("f", "enter")
         await until(pilot, lambda: [each.text for each in screen.comments] == ["Half"])
-        await begin_comment(app, pilot, "down", "up", "down")
+        await begin_comment(app, pilot, "down", "down")
         assert app.screen.text == ""  # type: ignore[attr-defined]
 
 
@@ -143,7 +144,7 @@ async def test_a_comment_moves_with_its_lines(start: Start) -> None:
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab", "n", "down", "down")
+        await begin_comment(app, pilot, "n", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: [each.location for each in screen.comments] == ["parser.py:21"])
         tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
@@ -169,7 +170,7 @@ async def test_a_comment_that_moves_while_it_is_edited_or_sent_is_neither_lost_n
     tree.client.answers["send_chat_message"] = slow
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab", "n", "down", "down")
+        await begin_comment(app, pilot, "n", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: bool(screen.comments))
         await begin_comment(app, pilot)
@@ -199,14 +200,14 @@ async def test_a_comment_whose_lines_are_gone_is_reported_as_outdated(start: Sta
     tree.client.answers["get_file_diff"] = diff_like_git
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab", "down", "down", "down")
+        await begin_comment(app, pilot, "down", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: "1 comment " in top_text(screen))
         tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
         screen.load()
         await until(pilot, lambda: "1 comment, 1 outdated" in top_text(screen))
         notices = notifications(app)
-        assert notices == ["Outdated comments, whose lines are gone: parser.py:2. e shows them."]
+        assert notices == ["Outdated comments, whose lines are gone: parser.py:2. E shows them."]
         await list_comments(app, pilot)
         option = app.screen.query_one(OptionList).get_option_at_index(0)
         assert str(option.prompt) == "parser.py:2  outdated\n  No"
@@ -220,7 +221,7 @@ async def test_an_error_while_loading_does_not_make_a_comment_outdated(start: St
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab", "down", "down", "down")
+        await begin_comment(app, pilot, "down", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: "1 comment " in top_text(screen))
         tree.client.refuse("get_file_diff", "The connection is gone.", "backend_unavailable")
@@ -233,7 +234,7 @@ async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) ->
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab", "down", "down", "down")
+        await begin_comment(app, pilot, "down", "down", "down")
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: app.screen is screen)
         assert lines(screen)[3].startswith("◆")
@@ -269,10 +270,9 @@ async def test_a_comment_can_be_deleted_and_is_kept_if_sending_fails(start: Star
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
         for _ in range(2):
-            await begin_comment(app, pilot, "tab")
+            await begin_comment(app, pilot)
             await pilot.press(*"No", "enter")
             await until(pilot, lambda: app.screen is screen)
-            await pilot.press("tab")
         await list_comments(app, pilot)
         await pilot.press("delete")
         await until(pilot, lambda: "1 comment " in top_text(screen))
@@ -287,7 +287,7 @@ async def test_one_of_several_sessions_is_chosen_from_a_list(start: Start) -> No
     tree = FakeWorktree(sessions=[a_session(), a_session(id="s2", name="Rename the store")])
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab")
+        await begin_comment(app, pilot)
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: app.screen is screen)
         await list_comments(app, pilot)
@@ -305,7 +305,7 @@ async def test_comments_survive_a_restart_until_they_are_sent(tmp_path: Path) ->
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.main.is_connected and bool(app.main.state.sessions))
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "tab")
+        await begin_comment(app, pilot)
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: "1 comment " in top_text(screen))
         await until(pilot, lambda: bool(list(tmp_path.glob("terminal/drafts/comments-w1.json"))))
@@ -319,3 +319,64 @@ async def test_comments_survive_a_restart_until_they_are_sent(tmp_path: Path) ->
         await pilot.press("s")
         await until(pilot, lambda: bool(tree.client.called("send_chat_message")))
         await until(pilot, lambda: not list(tmp_path.glob("terminal/drafts/comments-*")))
+
+
+async def test_a_comment_stands_under_its_line_and_can_be_removed_there(start: Start) -> None:
+    tree = FakeWorktree()
+    async with start(tree.client) as (app, pilot):
+        screen = await open_diff(app, pilot)
+        await begin_comment(app, pilot, "down", "down", "down")
+        post_keys(app, *"Why two?", "enter")
+        await until(pilot, lambda: "1 comment " in top_text(screen))
+        assert [line.strip() for line in lines(screen)[3:6]] == [
+            "◆      2 + print(2)",
+            "▌ you  Why two?",
+            "3   3   # end",
+        ]
+        await pilot.press("down", "down", "down")
+        assert screen.view.hunk == 1  # the note is one stop of the cursor
+        await pilot.press("up", "up", "enter")
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await pilot.press("!", "enter")
+        await until(pilot, lambda: "▌ you  Why two?!" in "\n".join(lines(screen)))
+        await pilot.press("delete")
+        await until(pilot, lambda: not screen.comments and screen.view.note_here is None)
+        await pilot.press("z")
+        await until(pilot, lambda: [each.text for each in screen.comments] == ["Why two?!"])
+        assert not tree.client.called("undo_discard")
+
+
+async def test_a_comment_is_written_and_sent_from_the_conversation_in_five_keys(
+    start: Start,
+) -> None:
+    tree = FakeWorktree()
+    async with start(tree.client) as (app, pilot):
+        app.main.open_session("s1")
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, Diff) and app.screen.is_painted)
+        post_keys(app, "c", *"Why?", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Diff) and bool(app.screen.comments))
+        await pilot.press("S")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        message = tree.client.called("send_chat_message")[0]["message"]
+        assert message.endswith("-print(1)\n+print(2)\n```\nWhy?")
+
+
+async def test_notes_keep_the_cursor_on_its_line_while_the_file_changes(start: Start) -> None:
+    tree = FakeWorktree()
+    async with start(tree.client) as (app, pilot):
+        screen = await open_diff(app, pilot)
+        await begin_comment(app, pilot, "down", "down", "down")
+        await pilot.press(*"One", "enter")
+        await until(pilot, lambda: "1 comment " in top_text(screen))
+        await begin_comment(app, pilot, "n", "down", "down")
+        before = screen.view.cursor_row
+        tree.texts["parser.py"] = PARSER.replace("+print(2)\n", "+print(2)\n+print(3)\n").replace(
+            "+20,3", "+21,3"
+        )
+        await screen.read()
+        await pilot.press(*"Two", "enter")
+        await until(pilot, lambda: "2 comments " in top_text(screen))
+        assert [each.location for each in screen.comments] == ["parser.py:2", "parser.py:22"]
+        assert screen.view.line is not None and screen.view.line.text == "    return 1"
+        assert screen.view.cursor_row == before + 1

@@ -16,6 +16,7 @@ from tests.tui.waiting import until
 from tui.diff.screen import Diff
 from tui.keys.keymap import BY_ID
 from tui.screens.dialog import Confirm, Dialog, Report
+from tui.screens.go_ahead import GoAhead
 from tui.screens.working import Progress
 from tui.shell.action_runner import REPEATABLE
 from tui.shell.app import SpinneyApp
@@ -44,6 +45,10 @@ async def test_a_held_key_pulls_once(start: Start) -> None:
     async with start(client) as (app, pilot):
         await in_diff()(app, pilot)
         post_keys(app, *"llllll")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        await drain_events(pilot)
+        assert not client.called("git_pull")
+        await pilot.press("enter")
         await until(pilot, lambda: client.called("git_pull"))
         post_keys(app, *"ll")
         await drain_events(pilot)
@@ -52,6 +57,8 @@ async def test_a_held_key_pulls_once(start: Start) -> None:
         await drain_events(pilot)
         assert len(client.called("git_pull")) == 1
         await pilot.press("l")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        await pilot.press("enter")
         await until(pilot, lambda: len(client.called("git_pull")) == 2)
 
 
@@ -81,7 +88,7 @@ async def test_a_key_of_a_dialog_does_nothing_in_the_screen_below_it(
         files=changes(given).files, base="main", operation="merge"
     )
     async with start(client) as (app, pilot):
-        await in_diff("l")(app, pilot)
+        await in_diff("l", "enter")(app, pilot)
         await until(pilot, lambda: isinstance(app.screen, Report))
         client.refuse("write_conflict_task", "no task here")
         await pilot.press(key)

@@ -18,7 +18,7 @@ from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.actions.all import FUNCTIONS
-from tui.actions.git import ON_DIFF_SCREEN
+from tui.actions.changes import ON_DIFF_SCREEN
 from tui.canvas.screen import CANVAS
 from tui.diff.actions import DIFF
 from tui.keys import keymap, overrides
@@ -47,7 +47,7 @@ def test_importing_the_program_loads_only_what_the_first_frame_needs() -> None:
 
 def test_every_action_has_a_function() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
-    of_diff = {"diff_back", *DIFF, *(f"diff_{act.__name__}" for act in ON_DIFF_SCREEN)}
+    of_diff = {"diff_back", *DIFF, *ON_DIFF_SCREEN}
     known = FUNCTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
     assert {action.id for action in keymap.ACTIONS} <= known
 

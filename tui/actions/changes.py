@@ -1,0 +1,78 @@
+"""Actions of the diff screen that are made of others: git over the network, the editor."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from model.base.plural import count
+from model.base.text import clean_line
+from tui.actions import git
+from tui.actions.editor import open_file
+from tui.desk import ActionFunction
+from tui.screens.go_ahead import GoAhead
+
+if TYPE_CHECKING:
+    from tui.diff.screen import Diff, DiffActionFunction
+
+
+async def push(screen: "Diff") -> None:
+    """Say what would be pushed; push on enter."""
+    worktree = screen.worktree
+    number = worktree.cached_unpushed_count
+    what = "the commits" if number is None else count(number, "commit") if number else "nothing new"
+    sentence = f"Push {what} of '{clean_line(worktree.branch)}' to origin?"
+    if await screen.desk.ask(GoAhead("Push", sentence, "push")):
+        await git.push(screen.desk)
+
+
+async def pull_base(screen: "Diff") -> None:
+    """Say what would be pulled; pull on enter."""
+    desk, worktree = screen.desk, screen.worktree
+    base = worktree.base_branch or desk.state.projects[worktree.project_id].default_branch
+    base = clean_line(base.removeprefix("origin/"))
+    branch, behind = clean_line(worktree.branch), worktree.cached_behind_count
+    what = f"{count(behind, 'commit')} of '{base}'" if behind else f"'{base}'"
+    sentence = f"Pull {what} from origin into '{branch}'?"
+    if await desk.ask(GoAhead("Pull the base branch", sentence, "pull")):
+        await git.pull_base(desk)
+
+
+async def edit(screen: "Diff") -> None:
+    """Open the editor at the line under the cursor."""
+    await screen.wait_until_read()
+    if not screen.path:
+        screen.desk.say("There is no file here to open.")
+        return
+    line = 1 if screen.is_in_files and not screen.view.text.rows else screen.view.file_line
+    await open_file(screen.desk, screen.path, line)
+
+
+def _on_desk(action: ActionFunction) -> "DiffActionFunction":
+    async def act(screen: "Diff") -> None:
+        await action(screen.desk)
+
+    return act
+
+
+def _and_reload(action: "DiffActionFunction") -> "DiffActionFunction":
+    """Wrap an action that changes the worktree: the screen reloads afterwards."""
+
+    async def act(screen: "Diff") -> None:
+        try:
+            await action(screen)
+        finally:
+            if screen.is_attached:
+                screen.load()
+
+    return act
+
+
+ON_DIFF_SCREEN: "Mapping[str, DiffActionFunction]" = {
+    "diff_push": _and_reload(push),
+    "diff_pull_base": _and_reload(pull_base),
+    "diff_edit": _and_reload(edit),
+    **{
+        f"diff_{action.__name__}": _and_reload(_on_desk(action))
+        for action in (git.commit, git.pull_request, git.resolve_conflicts, git.abort_merge)
+    },
+}
+"""Actions that the diff screen offers for its worktree, by their ids."""
