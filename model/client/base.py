@@ -39,7 +39,7 @@ Update = Loaded | EventBatch | Disconnected
 class Client(Protocol):
     """A connection to the model, in this process or on another machine."""
 
-    async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(self, command: Command[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a command and return its result. Raises `SpinneyError`."""
         ...
 

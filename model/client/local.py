@@ -29,7 +29,7 @@ class LocalClient:
         self._core = core
         self._workspace = workspace
 
-    async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(self, command: Command[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a command on the core's loop. Raises `SpinneyError`, as every other client does."""
         assert not args, "commands take keyword arguments"
         try:

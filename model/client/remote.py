@@ -77,7 +77,7 @@ class RemoteClient:
         self._seq = 0
         self._run = ""
 
-    async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(self, command: Command[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a command there and return its result. Raises `SpinneyError`."""
         assert not args, "commands take keyword arguments"
         wire = {camel_case(name): _wire(value) for name, value in kwargs.items()}

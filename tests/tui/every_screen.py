@@ -30,7 +30,7 @@ from model.domain.resources import (
     ToolUseBlock,
     Usage,
 )
-from model.domain.scripts import Script, ScriptRun
+from model.domain.scripts import CommandRun, Script, ScriptRun
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import is_conversation_shown, rows_in_front
@@ -165,6 +165,15 @@ def a_busy_state() -> FakeClient:
             path="/data/raw-logs/s1/raw-0.log",
             recording=False,
         ),
+        "run_command": lambda given: CommandRun(
+            worktree_id="w1",
+            command="make test",
+            status="failed",
+            exit_code=2,
+            output="..F\n1 failed, 2 passed",
+            started_at=NOW - 70,
+            ended_at=NOW - 60,
+        ),
         "get_project_scripts": lambda given: [script],
         "get_script_output": lambda given: ran,
         "list_changed_files": lambda given: make_changes("parser.py"),
@@ -172,6 +181,7 @@ def a_busy_state() -> FakeClient:
             path="parser.py", text=DIFF, digest="d", hunks=["h0"]
         ),
     }
+    client.answers["get_command_output"] = client.answers["run_command"]
     return client
 
 
@@ -252,6 +262,18 @@ def focused(selector: str) -> Reach:
     return reach
 
 
+async def _earlier_messages(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await session("s1")(app, pilot)
+    app.main.chat.composer.sent_messages += ["Fix the parser.", "!make test", "Test the\ntail."]
+    await pilot.press("ctrl+r")
+    await until(pilot, lambda: app.screen is not app.main)
+
+
+async def _command_output(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await session("s1", *"!make test", "enter")(app, pilot)
+    await until(pilot, lambda: getattr(app.screen, "result", None) is not None)
+
+
 async def _stay(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     """Keep the screen that is shown at the start."""
 
@@ -284,6 +306,9 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("raw-log", action("show_raw_log")),
     ScreenCase("server", action("server"), varies=True),
     ScreenCase("about", action("about"), varies=True),
+    ScreenCase("shell-command", session("s1", *"!make test")),
+    ScreenCase("command-output", _command_output),
+    ScreenCase("earlier-messages", _earlier_messages),
     ScreenCase("rename-worktree", action("rename_worktree")),
 )
 

@@ -80,7 +80,7 @@ class FakeClient:
         self._updates: asyncio.Queue[Update] = asyncio.Queue()
         self._updates.put_nowait(Loaded(self.state))
 
-    async def call(self, command: Command[..., Any], *args: Any, **given: Any) -> Any:
+    async def call(self, command: Command[..., Any], /, *args: Any, **given: Any) -> Any:
         """Check the arguments, record the call and return its answer."""
         command.parse(given)
         self.calls.append((command.name, given))

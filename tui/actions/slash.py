@@ -11,6 +11,7 @@ from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions import search, sessions
 from tui.actions.archive import restore
+from tui.actions.shell_command import run_in_worktree
 from tui.composer.slash_commands import Values
 from tui.desk import Desk
 from tui.screens.choose import Choice
@@ -22,6 +23,7 @@ from tui.widgets.status_line import format_number
 if TYPE_CHECKING:
     from model.domain.resources import Project, Session
     from tui.store.agent_catalog import AgentCatalog
+    from tui.widgets.chat import Chat
 
 
 async def compact(desk: Desk) -> None:
@@ -129,12 +131,15 @@ WITH_ARGUMENT: Final[Mapping[str, Callable[[Desk, str], Coroutine[Any, Any, None
 """Functions of the commands that take an argument."""
 
 
-async def perform_command(desk: Desk, key: str, name: str, argument: str) -> None:
-    """Perform a command entered in the draft `key`, which gets it back if that fails."""
+async def perform_command(desk: Desk, given: "Chat.CommandGiven") -> None:
+    """Perform a command of the message box; its draft gets it back if that fails."""
     try:
-        await WITH_ARGUMENT[name](desk, argument)
+        if given.name == "!":
+            await run_in_worktree(desk, given.key, given.argument)
+        else:
+            await WITH_ARGUMENT[given.name](desk, given.argument)
     except (SpinneyError, TimeoutError):
-        desk.chat.return_message(key, f"/{name} {argument}")
+        desk.chat.return_message(given.key, given.line)
         raise
 
 

@@ -56,6 +56,14 @@ class Composer(MessageArea):
             super().__init__()
             self.line = line
 
+    class ShellEntered(Message):
+        """Enter was pressed on `!command`; the box is empty."""
+
+        def __init__(self, line: str) -> None:
+            super().__init__()
+            self.line = line
+            self.command = line[1:].strip()
+
     class CommandMistyped(Message):
         """Enter was pressed on what is probably a mistyped command of Spinney; it stays."""
 
@@ -127,7 +135,7 @@ class Composer(MessageArea):
         """Attach images whose paths were pasted or dropped, and mention other files."""
         self._note_request()
         paths = await asyncio.to_thread(find_dropped_files, event.text)
-        if not paths or self.text.startswith("!"):
+        if not paths or self.is_shell:
             return
         if not self.takes_images:
             self.notify(
@@ -184,6 +192,17 @@ class Composer(MessageArea):
         return had_text
 
     @property
+    def is_shell(self) -> bool:
+        """Whether enter runs the text as a command in the worktree."""
+        return self.text.startswith("!")
+
+    def _submit_shell(self, text: str) -> None:
+        if text[1:].strip():
+            self._recalled_index = None
+            self.draft = Draft()
+        self.post_message(self.ShellEntered(text.rstrip()))
+
+    @property
     def earlier_messages(self) -> list[str]:
         """The messages that can be recalled, newest first, each once."""
         unsent_texts = self.unsent_texts()
@@ -232,6 +251,9 @@ class Composer(MessageArea):
         text, images = draft.text_to_send(), draft.image_paths()
         if not text.strip() and not images:
             self.post_message(self.EmptySubmitted())
+            return
+        if self.is_shell:
+            self._submit_shell(text)
             return
         is_command = self.is_command(text)
         if not is_command and text != self._doubted and (meant := self.suggest_command(text)):

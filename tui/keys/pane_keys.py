@@ -28,6 +28,7 @@ COMPOSER_KEYS = (
         "@ /",
         "Insert a file of the worktree; run a command of Spinney or the agent (// if both have it)",
     ),
+    ("!", "At the beginning: run the text as a command in the worktree (\\! sends it)"),
     ("?", "In an empty box, with nothing after it: this help"),
     ("ctrl+_", "Undo (ctrl+y: redo)"),
     ("ctrl+u", "Clear the box; ↑ or ctrl+_ restores the text"),

@@ -60,6 +60,11 @@ class OutputView(ScrollView, can_focus=True):
         self._text += text
         self._wrap(text)
 
+    def replace(self, text: str) -> None:
+        """Show another text."""
+        self._text = text
+        self._rewrap()
+
     def set_palette(self, palette: Palette) -> None:
         """Redraw in other colors."""
         self._palette = palette

@@ -10,6 +10,7 @@ from tui.widgets.key_hints import KeyHints, find_unavailable
 from tui.widgets.top_bar import TopBar
 
 _PANE_KEYS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "shell": (("enter", "run"), ("^j", "line")),
     "composer": (("enter", "send"), ("^j", "line")),
     "transcript": (
         ("j k", "scroll"), ("space b", "page"), ("{ }", "message"), ("/", "find"),
@@ -54,7 +55,7 @@ def update_key_hints(screen: Selection) -> None:
         stop = ((screen.key_of("stop_here"), "stop"),) if _anything_runs(screen) else ()
         first = (("enter", "open"), ("letters", "filter"), *stop, remove, back)
     elif focused is not None:
-        first = _PANE_KEYS.get(focused.id or "", ())
+        first = _PANE_KEYS.get("shell" if focused.has_class("shell") else focused.id or "", ())
     without = find_unavailable(screen.state if screen.is_connected else None, screen.session)
     if focused is screen.projects:
         without |= {"stop"}

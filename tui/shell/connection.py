@@ -27,6 +27,7 @@ from tui.store.mirror import Change, Mirror
 from tui.store.pending import Pending
 from tui.terminal.capabilities import Terminal
 from tui.transcript.targets import Target
+from tui.widgets.chat import Chat
 
 
 class Connection:
@@ -72,10 +73,10 @@ class Connection:
         screen = self._screen
         return await list_values(values, self.agents, screen.session, screen.project)
 
-    def perform_command(self, desk: Desk, key: str, name: str, argument: str) -> None:
+    def perform_command(self, desk: Desk, given: Chat.CommandGiven) -> None:
         """Perform a command of the message box that has an argument."""
-        work = perform_command(desk, key, name, argument)
-        self.runner.run_once(name, (key, argument), work)
+        subject = given.key, given.argument
+        self.runner.run_once(given.name, subject, perform_command(desk, given))
 
     async def open_targets(self, desk: Desk, targets: Sequence[Target]) -> None:
         """Open a file or page named in a message; ask which if there are several."""

@@ -360,9 +360,13 @@ class MainScreen(Selection):
     def _message_sent(self, event: Chat.MessageSent) -> None:
         self.start(self.outbox.send_draft(event.key, event.text, event.images))
 
+    @on(Chat.ShellChanged)
+    def _shell_changed(self) -> None:
+        bars.update_key_hints(self)
+
     @on(Chat.CommandGiven)
     def _command_given(self, event: Chat.CommandGiven) -> None:
-        self._connected.perform_command(self, event.key, event.name, event.argument)
+        self._connected.perform_command(self, event)
 
     def on_transcript_older_wanted(self) -> None:
         """Read the page of older messages."""

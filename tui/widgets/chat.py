@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from tui.widgets.queue import Queue
     from tui.widgets.request_panel import RequestPanel
     from tui.widgets.session_tabs import SessionTabs
-    from tui.widgets.status_line import StatusLine
 
 
 class Chat(ChatDrafts):
@@ -47,7 +46,6 @@ class Chat(ChatDrafts):
     """The worktree's sessions. Like the other panes, it is set when the chat is complete."""
     recap: Static
     queue: "Queue"
-    status: "StatusLine"
 
     class Ready(Message):
         """The first frame was drawn, and all panes are mounted."""
@@ -62,11 +60,15 @@ class Chat(ChatDrafts):
             self.images = images
 
     class CommandGiven(Message):
-        """A command of Spinney was entered with an argument, in the draft `key`."""
+        """A command of Spinney with an argument, or `!` with a command of the shell, was entered.
 
-        def __init__(self, key: str, name: str, argument: str) -> None:
+        `line` is what was written in the draft `key`.
+        """
+
+        def __init__(self, key: str, line: str, name: str, argument: str) -> None:
             super().__init__()
             self.key = key
+            self.line = line
             self.name = name
             self.argument = argument
 
@@ -337,9 +339,24 @@ class Chat(ChatDrafts):
             self.notify(problem, severity="warning", markup=False)
         elif argument:
             self.drafts.add_sent(self._project_id, event.line)
-            self.post_message(self.CommandGiven(self.key, name, argument))
+            self.post_message(self.CommandGiven(self.key, event.line, name, argument))
         else:
             self.call_later(self.screen.run_action, f"do('{SLASH_COMMANDS[name].action}')")
+
+    def on_composer_shell_entered(self, event: "Composer.ShellEntered") -> None:
+        """Run a command in the worktree."""
+        event.stop()
+        if not event.command:
+            self.notify("Write a command after the '!'.", markup=False)
+            return
+        self.drafts.add_sent(self._project_id, event.line)
+        self.save_draft()
+        self.post_message(self.CommandGiven(self.key, event.line, "!", event.command))
+
+    def send_text(self, key: str, text: str) -> None:
+        """Send a text that was not written in the message box to the draft's session."""
+        self.start_sending(key, text)
+        self.post_message(self.MessageSent(key, text))
 
     def on_composer_command_mistyped(self, event: "Composer.CommandMistyped") -> None:
         """Ask whether one of Spinney's commands was meant; the text stays in the box."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from textual.containers import Vertical
+from textual.message import Message
 from textual.timer import Timer
 
 from model.base.errors import SpinneyError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tui.composer.draft_store import DraftStore
     from tui.composer.widget import Composer
     from tui.widgets.request_panel import RequestPanel
+    from tui.widgets.status_line import StatusLine
 
 SAVE_DELAY: Final = 0.3
 """Seconds until a changed draft is saved: what a crash can lose."""
@@ -26,11 +28,15 @@ SAVE_DELAY: Final = 0.3
 class ChatDrafts(Vertical):
     """The base of the chat that manages the draft in its message box."""
 
+    class ShellChanged(Message):
+        """The message box contains a command for the shell now, or no longer."""
+
     # Set when the chat is complete, after the first frame.
     composer: "Composer"
     """The message box."""
     completion: "Completion"
     request: "RequestPanel"
+    status: "StatusLine"
     drafts: "DraftStore"
     """Set with the client, before the message box is used."""
 
@@ -103,7 +109,12 @@ class ChatDrafts(Vertical):
         """Save the draft after a short pause."""
         if event.text_area is not self.composer:
             return
-        self.request.follow_box(bool(self.composer.text.strip()))
+        is_shell = self.composer.is_shell
+        if is_shell != self.composer.has_class("shell"):
+            self.composer.set_class(is_shell, "shell")
+            self.status.follow_box(is_shell)
+            self.post_message(self.ShellChanged())
+        self.request.follow_box(bool(self.composer.text.strip()) and not is_shell)
         if self._save_timer is None:
             self._save_timer = self.set_timer(SAVE_DELAY, self.save_draft)
 

@@ -1,7 +1,7 @@
 """The line below the composer: the session's settings, usage and current activity."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 from textual.timer import Timer
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 SILENT_AFTER = 30
 """Seconds without output of the agent before that is shown."""
+_SHELL_NOTE: Final = Content.assemble(
+    ("! runs in the worktree", "bold $secondary"), ("  \\! sends it to the agent", "$text-muted")
+)
 _MODE_COLORS = {"plan": "$info", "build": "$success", "yolo": "$warning"}
 
 
@@ -36,6 +39,8 @@ class StatusLine(Line):
         self._notice = ""
         self._stopping = ""
         """The id of the session that is being stopped."""
+        self._is_shell = False
+        """Whether the message box contains a command for the shell."""
         self._clock: Timer | None = None
 
     def on_mount(self) -> None:
@@ -79,6 +84,11 @@ class StatusLine(Line):
             self._clock.resume() if runs else self._clock.pause()
         self._draw()
 
+    def follow_box(self, is_shell: bool) -> None:
+        """Show that enter runs what is in the message box in the worktree."""
+        self._is_shell = is_shell
+        self._draw()
+
     def show_stopping(self, session_id: str) -> None:
         """Show that this session is being stopped; '' ends that."""
         self._stopping = session_id
@@ -93,7 +103,10 @@ class StatusLine(Line):
     def _draw(self) -> None:
         session = self._session
         if session is None:
-            self.show(Content(""))
+            self.show(_SHELL_NOTE if self._is_shell else Content(""))
+            return
+        if self._is_shell:
+            self.show(_SHELL_NOTE, self._state(session))
             return
         mode = session.execution_mode
         parts: list[str | tuple[str, str] | Content] = [(mode, f"bold {_MODE_COLORS[mode]}")]

@@ -7,7 +7,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.domain.resources import AgentCommand
-from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import notifications
@@ -71,6 +71,7 @@ async def test_a_part_of_the_name_chooses_a_model_and_an_unknown_one_returns_to_
 
 async def test_search_rename_and_review_take_what_follows_them(start: Start) -> None:
     client = a_client()
+    client.answers["list_changed_files"] = lambda given: make_changes()
     async with start(client) as (app, pilot):
         await pilot.press(*"/rename A better name", "enter")
         await until(pilot, lambda: updates(client))
