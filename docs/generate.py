@@ -13,6 +13,7 @@ from docs.effects import EFFECTS
 from model.base.errors import HTTP_STATUS
 from model.cli.arguments import TABLE
 from model.cli.reference import command_table, schema
+from model.domain.tool_uses import VERBS
 from model.preferences.fields import (
     PreferenceField,
     entry_label,
@@ -74,6 +75,9 @@ def page_module() -> str:
             "",
             "/** Fields of `git:status-update` that have another name in worktrees. */",
             f"export const GIT_STATUS_FIELDS = {_object(GIT_STATUS_FIELDS)};",
+            "",
+            "/** The verbs for tools, by the agents' names for them in lower case. */",
+            f"export const VERBS = {_object(VERBS)};",
             "",
         ]
     )

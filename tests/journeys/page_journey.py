@@ -76,7 +76,7 @@ class PageJourney(WorkSteps):
         menu = self.harness.page.locator("#menu")
         if menu.is_visible() and menu.get_attribute("aria-expanded") != "true":
             self._press(menu)
-        row = self.harness.page.locator(f'#tree .row[data-key="{conversation.id}"] a')
+        row = self.harness.page.locator(f'#tree .row[data-session="{conversation.id}"] a')
         self._press(row)
         self.harness.wait_for_session(conversation.id, before)
         self.harness.wait_for(lambda view: not view.is_drawer_open, "the drawer to close")

@@ -17,9 +17,9 @@ READ_PAGE: Final = """() => {
     address: location.hash,
     link: document.getElementById("link")?.dataset.state ?? "",
     needs: all("#needs").filter(isShown).map((link) => parseInt(link.textContent, 10))[0] ?? 0,
-    tree: Object.fromEntries(all('#tree .row[data-kind="session"]').map((row) => [
-      row.dataset.key,
-      [row.querySelector(".name").textContent, row.querySelector(".mark").dataset.mark],
+    tree: Object.fromEntries(all("#tree .row[data-session]").map((row) => [
+      row.dataset.session,
+      [row.querySelector("a").title.split("\\n").at(-1), row.querySelector(".mark").dataset.mark],
     ])),
     needed: all(".waiting-item").map((card) => card.dataset.key),
     messages: all(".messages .message").map((one) => [one.id.slice(2), one.textContent]),

@@ -65,7 +65,7 @@ async def test_removing_follows_the_preference_and_stops_running_sessions(
     await dialog.get_by_role("button", name="Archive").click()
     toast = page.get_by_role("status").filter(has_text="Its files are kept.")
     await toast.get_by_role("button", name="Undo").click()
-    await expect(page.locator(f'#tree a[href$="{worktree["id"]}"]')).to_be_visible()
+    await expect(page.locator(f'#tree a[href$="{session["id"]}"]')).to_be_visible()
     assert Path(worktree["path"]).exists()
     await client.call("update_preferences", changes={"removal_behavior": "delete"})
 

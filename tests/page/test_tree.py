@@ -68,7 +68,9 @@ async def test_only_visible_rows_are_drawn(large_tree: Page) -> None:
     assert await rows.count() < 100
     total = PROJECTS * (1 + WORKTREES * (1 + SESSIONS))
     assert int(await rows.first.get_attribute("aria-setsize") or "") >= total
-    await large_tree.locator("#tree").evaluate("(nav) => nav.scrollTo(0, nav.scrollHeight)")
+    await large_tree.locator("#tree .scroller").evaluate(
+        "(nav) => nav.scrollTo(0, nav.scrollHeight)"
+    )
     last = large_tree.get_by_role(
         "link", name=f"talk {PROJECTS - 1}.{WORKTREES - 1}.{SESSIONS - 1}"
     )

@@ -244,8 +244,8 @@ export class App {
     this.state.apply(name, body, this.#change);
     this.view?.handleEvent?.(name, body);
     for (const listener of this.#eventListeners) listener(name, body);
-    const { ids, tree, preferences, queues } = this.#change;
-    if (ids.size || tree || preferences || queues.size) {
+    const { ids, tree, activity, preferences, queues } = this.#change;
+    if (ids.size || tree || activity || preferences || queues.size) {
       this.#frame ||= requestAnimationFrame(() => this.#draw());
     }
   }

@@ -1,8 +1,18 @@
 // @ts-check
-// Small dialogs, based on the browser's dialog element; Escape closes them without any change.
+// Small dialogs, based on the browser's dialog element; Escape closes them without any change. On a phone they are
+// sheets from below; on a desk, menus are beside the button that opened them.
 
 import { button, make } from "./dom.js";
+import { icon } from "./icons.js";
 import { closeOnBack } from "./overlays.js";
+
+const EDGE = 8; // px between a menu and the edges of the screen, or its button
+
+/**
+ * @template Choice
+ * @typedef {[label: string, value: Choice, options?: { icon?: string, danger?: boolean, isApart?: boolean }]} MenuEntry
+ *   a danger and what `isApart` begin a group of their own
+ */
 
 /**
  * Ask for confirmation.
@@ -64,24 +74,42 @@ export function ask(question, { value = "", label, rows = 1, hint = "", more = [
 }
 
 /**
- * Let the user choose one of several items.
+ * Let the user choose one of several items of a menu.
  * @template Choice
  * @param {string} title
- * @param {[string, Choice][]} choices labels and values
+ * @param {MenuEntry<Choice>[]} choices
  * @param {() => unknown} [reopen] for Forward, after Back has closed it
  * @returns {Promise<Choice | null>} `null` if it was canceled
  */
 export function choose(title, choices, reopen) {
-  return open(title, (close) => [
-    make("div.list", choices.map(([label, choice]) => button(label, () => close(choice), ".quiet"))),
-    make("div.choices", button("Cancel", () => close(null))),
-  ], /** @type {Choice | null} */ (null), reopen);
+  const opener = document.activeElement;
+  return open(title, (close, dialog) => {
+    dialog.classList.add("menu");
+    dialog.onclick = (event) => event.target === dialog && dialog.close();
+    if (opener instanceof HTMLButtonElement) requestAnimationFrame(() => placeBeside(dialog, opener));
+    return [
+      make("div.list", choices.map(([label, choice, { icon: name, danger, isApart } = {}]) =>
+        button([name && icon(name), label], () => close(choice), `.quiet${danger ? ".danger" : ""}${isApart ? ".apart" : ""}`))),
+      make("div.choices", button("Cancel", () => close(null), ".quiet")),
+    ];
+  }, /** @type {Choice | null} */ (null), reopen);
+}
+
+/** Place a menu below its button, or above it if there is no room. @param {HTMLDialogElement} dialog @param {HTMLElement} opener */
+function placeBeside(dialog, opener) {
+  const anchor = opener.getBoundingClientRect();
+  dialog.classList.add("anchored");
+  const { width, height } = dialog.getBoundingClientRect();
+  const left = anchor.left + width + EDGE > innerWidth ? anchor.right - width : anchor.left;
+  const top = anchor.bottom + EDGE / 2 + height + EDGE > innerHeight ? anchor.top - EDGE / 2 - height : anchor.bottom + EDGE / 2;
+  dialog.style.setProperty("--left", `${Math.max(EDGE, left)}px`);
+  dialog.style.setProperty("--top", `${Math.max(EDGE, Math.min(top, innerHeight - height - EDGE))}px`);
 }
 
 /**
  * @template Answer
  * @param {string} title
- * @param {(close: (answer: Answer) => void) => HTMLElement[]} build
+ * @param {(close: (answer: Answer) => void, dialog: HTMLDialogElement) => HTMLElement[]} build
  * @param {Answer} canceled the result if it is canceled
  * @param {() => unknown} [reopen]
  * @returns {Promise<Answer>}
@@ -93,7 +121,7 @@ function open(title, build, canceled, reopen) {
     dialog.append(...build((text) => {
       result = text;
       dialog.close();
-    }));
+    }, dialog));
     showDialog(dialog, () => resolve(result), reopen);
   });
 }

@@ -11,3 +11,27 @@ export function formatTime(timestamp) {
   const day = isToday ? /** @type {const} */ ({}) : /** @type {const} */ ({ month: "short", day: "numeric" });
   return time.toLocaleString([], { ...day, hour: "2-digit", minute: "2-digit" });
 }
+
+const STEPS = /** @type {const} */ ([["s", 60], ["m", 60], ["h", 24], ["d", 7], ["w", 52]]);
+
+/** How long ago, as short as it can be: `now`, `40s`, `5m`, `3h`, `2d`, `4w`; from a year on the date. @param {number} timestamp in seconds, as in the API */
+export function formatAge(timestamp) {
+  let amount = Date.now() / 1000 - timestamp;
+  if (amount < 10) return "now";
+  for (const [unit, size] of STEPS) {
+    if (amount < size) return `${Math.floor(amount)}${unit}`;
+    amount /= size;
+  }
+  return new Date(timestamp * 1000).toLocaleDateString();
+}
+
+/** A duration: `41s`, `3m 20s`, `1h 5m`. @param {number} seconds */
+export function formatDuration(seconds) {
+  const whole = Math.max(0, Math.floor(seconds));
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
+  return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m`;
+}
+
+/** Date and time in full. @param {number} timestamp in seconds */
+export const formatFull = (timestamp) => new Date(timestamp * 1000).toLocaleString([], { dateStyle: "full", timeStyle: "short" });

@@ -139,3 +139,24 @@ export const GIT_STATUS_FIELDS = {
   conflicts: "cached_conflict_count",
   checked_at: "cached_status_at",
 };
+
+/** The verbs for tools, by the agents' names for them in lower case. */
+export const VERBS = {
+  agent: "agent",
+  bash: "run",
+  command: "run",
+  edit: "edit",
+  exec_command: "run",
+  glob: "find",
+  grep: "search",
+  list: "list",
+  ls: "list",
+  read: "read",
+  shell: "run",
+  task: "agent",
+  todowrite: "todo",
+  update_plan: "todo",
+  webfetch: "fetch",
+  websearch: "search web",
+  write: "write",
+};

@@ -260,7 +260,7 @@ export class Connection {
 class Unauthorized extends Error {}
 
 /** @returns {Record<string, string>} */
-function authorization() {
+export function authorization() {
   const token = getToken();
   return token ? { Authorization: `Bearer ${token}` } : {};
 }

@@ -2,6 +2,7 @@
 // The state of the page, and how events change it, in the same way as in Spinney itself.
 // The open conversation is not part of it; see session/conversation.js.
 
+import { activityAfter } from "./activity.js";
 import { GIT_STATUS_FIELDS } from "./generated.js";
 
 /**
@@ -10,12 +11,13 @@ import { GIT_STATUS_FIELDS } from "./generated.js";
  * @typedef {object} Change what an event changed; views update what is affected
  * @property {Set<string>} ids of projects, worktrees and sessions
  * @property {boolean} tree whether rows of the tree were added, removed or changed
+ * @property {boolean} activity whether a running session does something else
  * @property {boolean} preferences
  * @property {Set<string>} queues ids of sessions whose queued messages changed
  */
 
 /** @returns {Change} */
-export const noChange = () => ({ ids: new Set(), tree: false, preferences: false, queues: new Set() });
+export const noChange = () => ({ ids: new Set(), tree: false, activity: false, preferences: false, queues: new Set() });
 
 /**
  * @param {Resource[]} items
@@ -33,6 +35,7 @@ export class State {
   /** @type {Map<string, Resource>} */ worktrees = new Map();
   /** @type {Map<string, Resource>} */ sessions = new Map();
   /** @type {Map<string, Resource[]>} by session id */ queued = new Map();
+  /** @type {Map<string, import("./activity.js").Activity>} by session id */ activities = new Map();
   /** @type {Record<string, any>} */ preferences = {};
   isLoaded = false;
   /** Ordered children by parent id, cached until the next event. @type {Map<string | null, Resource[]> | null} */ #children = null;
@@ -94,8 +97,17 @@ export class State {
     return all.sort((a, b) => (a.updated_at ?? 0) - (b.updated_at ?? 0));
   }
 
+  /** The sessions at work, the latest first. */
   running() {
-    return [...this.sessions.values()].filter((s) => s.status === "running" && !this.#isArchived(s));
+    const all = [...this.sessions.values()].filter((s) => s.status === "running" && !this.#isArchived(s));
+    return all.sort((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0));
+  }
+
+  /** Sessions that have ended their turn, unread ones first, then the latest. @param {number} limit */
+  recent(limit) {
+    const isOver = (/** @type {Resource} */ s) => s.message_count > 0 && (s.status === "idle" || s.status === "failed") && !this.#isArchived(s);
+    const all = [...this.sessions.values()].filter(isOver);
+    return all.sort((a, b) => Number(b.unread) - Number(a.unread) || (b.updated_at ?? 0) - (a.updated_at ?? 0)).slice(0, limit);
   }
 
   /** @param {Resource} session */
@@ -119,6 +131,7 @@ export class State {
    */
   apply(name, body, change) {
     const [topic] = name.split(/[:-]/);
+    this.#applyToActivity(name, body, change);
     if (topic !== "content" && topic !== "message") this.#children = null;
     if (name === "message-queued" || name === "message-removed") this.#applyToQueue(name, body, change);
     else if (topic === "session") this.#applyToSessions(name, body, change);
@@ -131,11 +144,24 @@ export class State {
   }
 
   /** @param {string} name @param {any} body @param {Change} change */
+  #applyToActivity(name, body, change) {
+    const id = body.session_id;
+    const activity = activityAfter(name, body, this.activities.get(id));
+    if (activity === undefined) return;
+    if (activity) this.activities.set(id, activity);
+    else this.activities.delete(id);
+    change.activity = true;
+  }
+
+  /** @param {string} name @param {any} body @param {Change} change */
   #applyToSessions(name, body, change) {
     const id = body.session?.id ?? body.session_id;
     const known = this.sessions.get(id);
     if (name === "session-created") this.sessions.set(id, body.session);
-    else if (name === "session-deleted") this.sessions.delete(id);
+    else if (name === "session-deleted") {
+      this.sessions.delete(id);
+      this.activities.delete(id);
+    }
     else if (known && (name === "session-updated" || name === "session-archived")) {
       this.sessions.set(id, { ...known, ...(body.updates ?? { archived_at: body.archived_at }) });
     } else return;

@@ -2,6 +2,7 @@
 // Short messages that disappear by themselves, and immediately when they no longer apply.
 
 import { button, make } from "./dom.js";
+import { icon } from "./icons.js";
 
 const DURATION = 6000; // ms
 const ERROR_DURATION = 12000; // ms
@@ -29,11 +30,11 @@ export class Toasts {
     for (const [toast, other] of this.#shown) {
       if (other.text === text || (options.about && options.about === other.options.about)) this.#remove(toast);
     }
-    const toast = make("p.toast", make("span", text), { role: options.bad ? "alert" : "status" });
+    const toast = make("p.toast", icon(options.bad ? "warning" : "info"), make("span", text), { role: options.bad ? "alert" : "status" });
     const { action } = options;
     if (options.bad) toast.classList.add("bad");
-    if (action) toast.append(button(action[0], () => (this.#remove(toast), action[1]())));
-    toast.append(button("✕", () => this.#remove(toast), ".quiet", { "aria-label": "Close" }));
+    if (action) toast.append(button(action[0], () => (this.#remove(toast), action[1]()), ".quiet"));
+    toast.append(button(icon("close"), () => this.#remove(toast), ".quiet.icon-only", { "aria-label": "Close" }));
     this.#shown.set(toast, { text, address: location.hash, options });
     this.container.prepend(toast);
     for (const [oldest] of this.#shown) if (this.#shown.size > MAX_TOASTS) this.#remove(oldest);

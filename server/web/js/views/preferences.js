@@ -8,6 +8,9 @@ import { saveToken } from "../net.js";
 import { promptInstall, canInstall } from "../pwa.js";
 import { hashFor } from "../router.js";
 import { describeValue, makeField, readableName } from "./preference-fields.js";
+import { loadStylesheet } from "./stylesheet.js";
+
+await loadStylesheet("preferences");
 
 /**
  * @typedef {import("../app.js").App} App

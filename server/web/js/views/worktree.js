@@ -35,6 +35,7 @@ export function worktreeView(app, route) {
   );
   const sessions = make("ul");
   const newSessionItem = make("li", button("New session", () => newSession(app, route.id), ".primary"));
+  /** @type {GitPanel} */
   const git = new GitPanel(app, route.id, () => git.checkOperation());
   const scripts = make("section");
   const element = make("div.page", header, make("h2", "Sessions"), sessions, make("h2", "Git"), make("p", make("a.button", "Changes", { href: hashFor("diff", route.id) })), git.element, scripts);
