@@ -94,6 +94,8 @@ class Desk(Protocol):
     """The repository that Spinney was started in."""
     demo: bool
     key_overrides: Mapping[str, str]
+    recent_sessions: list[str]
+    """The ids of sessions, the one opened last first; they may not exist any more."""
 
     @property
     def app(self) -> "App[Any]":
@@ -198,6 +200,9 @@ class Desk(Protocol):
 
     def follow_session(self) -> None:
         """Draw the open session again."""
+
+    def set_tree_width(self, width: int) -> None:
+        """Give the tree this width in cells, as far as both panes stay usable, and keep it."""
 
     async def open_targets(self, targets: "Sequence[Target]") -> None:
         """Open a file or page named in a message; ask which if there are several."""

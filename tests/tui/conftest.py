@@ -98,9 +98,13 @@ def start() -> Start:
 
     @asynccontextmanager
     async def started(
-        client: FakeClient, *, size: tuple[int, int] = (120, 30), offer_path: Path | None = None
+        client: FakeClient,
+        *,
+        size: tuple[int, int] = (120, 30),
+        offer_path: Path | None = None,
+        data: Path | None = None,
     ) -> AsyncIterator[Started]:
-        app = SpinneyApp(lambda: client, offer_path=offer_path, environ={})
+        app = SpinneyApp(lambda: client, offer_path=offer_path, data=data, environ={})
         async with app.run_test(size=size, notifications=True) as pilot:
             await until(pilot, lambda: app.main.is_connected and settled(client))
             yield app, pilot

@@ -25,6 +25,7 @@ class FakeDesk:
         self.sent: list[tuple[str, str]] = []
         self.copied: list[str] = []
         self.opened: list[str] = []
+        self.recent_sessions: list[str] = []
         self.drafts = DialogDrafts()
         self.pending = Pending()
         self.offered: Path | None = None

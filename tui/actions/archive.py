@@ -12,6 +12,7 @@ from tui.desk import Desk
 from tui.screens.archive import Archive, FromArchive
 from tui.screens.dialog import Confirm
 from tui.store.places import Place, is_shown
+from tui.tree.rows import list_session_ids
 
 if TYPE_CHECKING:
     from model.api.worktrees import RemovalLosses
@@ -32,6 +33,27 @@ async def archive_worktree(desk: Desk) -> None:
         return
     await desk.client.call(commands.archive_worktree, worktree_id=worktree.id)
     desk.say(f"'{worktree.name}' was archived. Its files are kept.")
+
+
+async def archive_here(desk: Desk) -> None:
+    """Archive the worktree, and open the next session that needs attention or is below it."""
+    worktree = pointed_worktree(desk)
+    if worktree is None:
+        return
+    ids = list_session_ids(desk.state)
+    own = {session.id for session in desk.state.sessions_of(worktree.id)}
+    position = next((number for number, key in enumerate(ids) if key in own), 0)
+    rest = [*ids[position:], *reversed(ids[:position])]
+    following = next((key for key in rest if key not in own), None)
+    if not await _stop_after_confirmation(desk, worktree, "Archive the worktree"):
+        return
+    await desk.client.call(commands.archive_worktree, worktree_id=worktree.id)
+    desk.say(
+        f"'{clean_line(worktree.name)}' was archived. Its files are kept; "
+        f"{desk.key_of('show_archive')} brings it back."
+    )
+    if following is not None:
+        desk.open_session(following)
 
 
 async def remove_worktree(desk: Desk) -> None:

@@ -12,6 +12,7 @@ from tui.actions.scripts import stop_scripts
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
+from tui.tree.rows import list_session_ids
 
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog, ModelRow
@@ -140,6 +141,11 @@ async def stop_here(desk: Desk) -> None:
             return
     elif place is not None and place.kind == "worktree" and place.id in state.worktrees:
         worktree = state.worktrees[place.id]
+        active = [s for s in state.sessions_of(worktree.id) if s.is_active]
+        if len(active) == 1:
+            await desk.client.call(commands.stop_generation, session_id=active[0].id)
+            desk.say("Stopped.")
+            return
         if worktree.running_scripts:
             await stop_scripts(desk, worktree)
             return
@@ -168,22 +174,39 @@ async def set_name(desk: Desk, name: str) -> None:
 
 
 async def previous_session(desk: Desk) -> None:
-    """Open the previous session of the worktree."""
+    """Open the session above in the tree, in whatever worktree."""
     _step(desk, -1)
 
 
 async def next_session(desk: Desk) -> None:
-    """Open the next session of the worktree."""
+    """Open the session below in the tree, in whatever worktree."""
     _step(desk, +1)
 
 
-def _step(desk: Desk, step: int) -> None:
-    if desk.session is None:
+async def last_session(desk: Desk) -> None:
+    """Open the session that was open before this one."""
+    here = desk.session.id if desk.session is not None else ""
+    shown = set(list_session_ids(desk.state))
+    others = (key for key in desk.recent_sessions if key != here and key in shown)
+    before = next(others, None)
+    if before is None:
+        desk.say("No other session was open before.")
         return
-    ids = [session.id for session in desk.state.sessions_of(desk.session.worktree_id)]
-    if desk.session.id in ids:
-        position = ids.index(desk.session.id) + step
-        desk.open_session(ids[position % len(ids)])
+    desk.open_session(before)
+
+
+def _step(desk: Desk, step: int) -> None:
+    ids = list_session_ids(desk.state)
+    if not ids:
+        desk.say("There is no session yet. ctrl+n creates a worktree with one.")
+        return
+    here = desk.session.id if desk.session is not None else ""
+    if here not in ids:
+        desk.open_session(ids[0 if step > 0 else -1])
+    elif len(ids) == 1:
+        desk.say("There is no other session.")
+    else:
+        desk.open_session(ids[(ids.index(here) + step) % len(ids)])
 
 
 async def archive_session(desk: Desk) -> None:

@@ -14,11 +14,11 @@ from tui.actions.archive import restore
 from tui.actions.shell_command import run_in_worktree
 from tui.composer.slash_commands import Values
 from tui.desk import Desk
+from tui.draw.numbers import format_number
 from tui.screens.choose import Choice
 from tui.screens.dialog import Report
 from tui.screens.pick import Pick
 from tui.store.places import Place, is_shown
-from tui.widgets.status_line import format_number
 
 if TYPE_CHECKING:
     from model.domain.resources import Project, Session

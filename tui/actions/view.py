@@ -19,6 +19,16 @@ async def next_waiting(desk: Desk) -> None:
     desk.open_session(waiting[position % len(waiting)])
 
 
+async def widen_tree(desk: Desk) -> None:
+    """Make the tree four cells wider."""
+    desk.set_tree_width(desk.projects.outer_size.width + 4)
+
+
+async def narrow_tree(desk: Desk) -> None:
+    """Make the tree four cells narrower."""
+    desk.set_tree_width(desk.projects.outer_size.width - 4)
+
+
 async def theme_dark(desk: Desk) -> None:
     """Use the dark theme."""
     await desk.client.call(update_preferences, changes={"theme": "dark"})

@@ -8,7 +8,8 @@ from tui.shell.selection import Selection
 
 REPEATABLE: Final = frozenset(
     {
-        "cycle_mode", "next_waiting", "previous_session", "next_session", "move_up", "move_down",
+        "cycle_mode", "next_waiting", "previous_session", "next_session", "last_session",
+        "widen_tree", "narrow_tree", "move_up", "move_down",
         "find_next", "find_previous", "remove_queued", "canvas_layout",
         "diff_mark", "diff_next_side", "diff_layout", "diff_next_hunk", "diff_previous_hunk",
     }

@@ -1,11 +1,13 @@
 """Updates the bars around the main screen: location, counts, connection, key hints."""
 
+from pathlib import Path
 from typing import Final
 
 from textual.screen import ModalScreen
 
 from tui.shell.selection import Selection
 from tui.store.places import get_project, get_worktree
+from tui.tree.detail import PlaceDetail, describe_place
 from tui.widgets.key_hints import KeyHints, find_unavailable
 from tui.widgets.top_bar import TopBar
 
@@ -22,10 +24,18 @@ _PANE_KEYS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 """The keys of the chat's panes, by the pane's id."""
 
 
+def show_detail(screen: Selection) -> None:
+    """Show the details of the row under the tree's cursor."""
+    tree = screen.projects
+    lines = describe_place(tree.place, screen.state, str(Path.home()))
+    screen.query_one("#detail", PlaceDetail).show(lines, tree.filter_lines)
+
+
 def follow(screen: Selection) -> None:
     """Update location, counts, connection and server in the top bar, and the key hints."""
     if not screen.is_connected:
         return
+    show_detail(screen)
     place, state = screen.place or screen.projects.place, screen.state
     items = (get_project(place, state), get_worktree(place, state), screen.session)
     path = [item.name for item in items if item is not None]

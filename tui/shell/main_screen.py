@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.style import Style
 from textual.widgets import Static
@@ -27,6 +27,7 @@ from tui.shell.startup import SAVE_INTERVAL, Startup
 from tui.store.places import Place, find_nearest_shown, find_project_id, get_project, is_shown
 from tui.terminal.capabilities import WIDE, Terminal, size_problem
 from tui.terminal.screen_reader import Announcements
+from tui.tree.detail import PlaceDetail
 from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -53,6 +54,15 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+AGES_INTERVAL = 60.0
+"""Seconds between updates of the ages in the tree; rows whose text is the same are not drawn."""
+MIN_TREE, MIN_CHAT = 24, 50
+"""Cells that the tree and the conversation keep when the edge between them is moved."""
+MAX_RECENT = 50
+"""Sessions whose order of use is kept."""
+LOW = 30
+"""Rows below which the tree has one line of details."""
+
 
 class MainScreen(Selection):
     """Projects, a conversation, and the bars around them."""
@@ -78,7 +88,9 @@ class MainScreen(Selection):
         """The top bar, the tree, the conversation pane and the key hints."""
         yield TopBar(id="top")
         with Horizontal(id="body"):
-            yield self.startup.tree()
+            with Vertical(id="projects"):
+                yield self.startup.tree()
+                yield PlaceDetail(id="detail")
             yield Chat(id="chat")
         if self.terminal.screen_reader:
             yield Announcements(id="announcements")
@@ -94,8 +106,8 @@ class MainScreen(Selection):
     def on_mount(self) -> None:
         """Lay out the first frame, which waits for the client."""
         self._fit(*self.app.size)  # so that the first layout is the first frame's
-        self.projects.border_title = "Projects"
         self.set_interval(SAVE_INTERVAL, self.startup.save_if_changed)
+        self.set_interval(AGES_INTERVAL, self.projects.redraw_ages)
         self.chat.welcome.focus()
         bars.update_key_hints(self)
 
@@ -198,7 +210,7 @@ class MainScreen(Selection):
             parent = find_nearest_shown(place, change.state, change.before)
             if parent is not None and self.focused is self.projects:
                 self.projects.move_cursor_to(parent)
-                self.point_to(self._newest_session(parent))  # focus stays in the tree
+                self.point_to(parent)  # focus stays in the tree
             elif parent is not None:
                 self.open_place(parent)
         elif self.session is not None:
@@ -258,7 +270,7 @@ class MainScreen(Selection):
 
     def point_to(self, place: Place) -> None:
         """Make this the place that actions apply to, without moving the focus."""
-        self.place = place
+        self.place = self._newest_session(place)
         if (session := self.session) is not None:
             self._show_session(session)
         else:
@@ -270,6 +282,8 @@ class MainScreen(Selection):
         if not self.is_connected or (session := self.state.sessions.get(session_id)) is None:
             return
         self.place = Place("session", session_id)
+        self.recent_sessions = [session_id, *(s for s in self.recent_sessions if s != session_id)]
+        del self.recent_sessions[MAX_RECENT:]
         self.startup.save_soon()
         self.remove_class("tree-open")
         self._show_session(session)
@@ -339,10 +353,33 @@ class MainScreen(Selection):
 
     @on(ProjectTree.NodeHighlighted)
     def _row_pointed(self) -> None:
-        """Update top bar and pane for the row under the cursor while nothing is open."""
-        if self.is_connected and self.place is None and self.mirror.is_loaded:
-            self._show_step()
-            bars.follow(self)
+        """Update the details, and top bar and pane for the row while nothing is open."""
+        if self.is_connected and self.mirror.is_loaded:
+            bars.show_detail(self)
+            if self.place is None:
+                self._show_step()
+                bars.follow(self)
+
+    @on(ProjectTree.Filtered)
+    def _rows_filtered(self) -> None:
+        bars.show_detail(self)
+
+    @on(ProjectTree.Resized)
+    def _tree_dragged(self, event: ProjectTree.Resized) -> None:
+        self.set_tree_width(event.width)
+
+    def set_tree_width(self, width: int) -> None:
+        """Give the tree this width, as far as both panes stay usable, and keep it."""
+        if not self.has_class("narrow"):
+            self.tree_width = max(MIN_TREE, min(width, self.size.width - MIN_CHAT))
+            self._apply_tree_width()
+            self.startup.save_soon()
+
+    def _apply_tree_width(self) -> None:
+        pane = self.query_one("#projects")
+        wanted = None if self.has_class("narrow") else self.tree_width
+        for name in ("width", "min_width", "max_width"):
+            pane.styles.__setattr__(name, wanted)
 
     def on_key(self, event: events.Key) -> None:
         """Hold keys that are typed before the message box exists."""
@@ -451,4 +488,5 @@ class MainScreen(Selection):
         self.query_one("#too-small", Static).update(problem or "")
         # Screen-reader mode shows one pane at a time, too.
         self.set_class(width < WIDE or self.terminal.screen_reader, "narrow")
-        self.set_class(width >= 180, "roomy")
+        self.set_class(height < LOW, "low")
+        self._apply_tree_width()

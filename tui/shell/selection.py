@@ -76,6 +76,10 @@ class Selection(Screen[None]):
         """The HTTP server's address while it runs."""
         self.place: Place | None = None
         """The open place, or the one selected last."""
+        self.recent_sessions: list[str] = []
+        """The ids of sessions, the one opened last first."""
+        self.tree_width: int | None = None
+        """The width in cells that the user gave the tree."""
         self._mirror: Mirror | None = None
 
     # Implemented by the main screen ---------------------------------------------------------------

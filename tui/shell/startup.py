@@ -53,6 +53,8 @@ class Startup:
         """Return the tree with the rows of the last run."""
         tree = ProjectTree(id="tree")
         tree.restore(self.last.rows, self.last.folds)
+        self._screen.recent_sessions = list(self.last.recent_sessions)
+        self._screen.tree_width = self.last.tree_width
         return tree
 
     def hold_key(self, event: events.Key) -> None:
@@ -185,6 +187,8 @@ class Startup:
             folds,
             tree.place,
             screen.session.id if screen.session is not None else "",
+            tuple(screen.recent_sessions),
+            screen.tree_width,
         )
         return self.last
 

@@ -44,6 +44,10 @@ class Snapshot:
     """The row that the tree's cursor was on."""
     session_id: str = ""
     """The session that was open."""
+    recent_sessions: tuple[str, ...] = ()
+    """The sessions that were open, the last one first."""
+    tree_width: int | None = None
+    """The width in cells that the user gave the tree."""
 
 
 def snapshot_path(data: Path, server: str) -> Path:
@@ -71,6 +75,8 @@ def read(path: Path) -> Snapshot:
             {_place(*place): bool(is_open) for is_open, *place in stored["folds"][-MAX_FOLDS:]},
             _place(*stored["pointed"]) if stored["pointed"] is not None else None,
             str(stored["session_id"]),
+            tuple(map(str, stored.get("recent_sessions", ()))),
+            _width(stored.get("tree_width")),
         )
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return Snapshot()
@@ -91,6 +97,8 @@ def write(path: Path, snapshot: Snapshot) -> None:
         ],
         "pointed": snapshot.pointed and [snapshot.pointed.kind, snapshot.pointed.id],
         "session_id": snapshot.session_id,
+        "recent_sessions": snapshot.recent_sessions,
+        "tree_width": snapshot.tree_width,
     }
     data = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     if len(data) <= MAX_BYTES:
@@ -130,6 +138,10 @@ def _depth(depth: Any) -> int:
     if not isinstance(depth, int):
         raise TypeError("not a depth")
     return depth
+
+
+def _width(cells: Any) -> int | None:
+    return cells if isinstance(cells, int) and 0 < cells < 1000 else None
 
 
 def _place(kind: Any, key: Any) -> Place:

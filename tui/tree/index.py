@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui.draw.status_icons import StatusIcon, session_icon, worktree_icon
 from tui.store.places import Place
 from tui.tree.filter import FilterResult, Outline
-from tui.tree.rows import Children, get_name, group_children
+from tui.tree.rows import get_name, group_children
 
 if TYPE_CHECKING:
     from model.state import State
@@ -26,7 +26,10 @@ class TreeIndex:
     def __init__(self, state: "State") -> None:
         self.state = state
         """The newest state; the structure is that of when the index was built."""
-        self.children: Children = group_children(state)
+        self.children, self.single = group_children(state)
+        """The children of each place, and the session of each worktree that has only one: both
+        are one row.
+        """
         self.is_small = sum(map(len, self.children.values())) <= MAX_EXPANDED_ROWS
         """Whether the tree is small enough to be expanded; cached for each expanded row."""
         self._outline: Outline | None = None
@@ -34,6 +37,13 @@ class TreeIndex:
     def children_of(self, place: Place) -> list[Place]:
         """The places directly below a place."""
         return self.children.get(place, [])
+
+    def row_of(self, place: Place) -> Place:
+        """The place whose row shows this one: the worktree of its only session, or itself."""
+        session = self.state.sessions.get(place.id) if place.kind == "session" else None
+        if session is not None and self.single.get(session.worktree_id) == session.id:
+            return Place("worktree", session.worktree_id)
+        return place
 
     def ancestors_of(self, place: Place) -> list[Place]:
         """The ancestors of a place, outermost first, without the root."""
@@ -59,7 +69,9 @@ class TreeIndex:
         if place.kind == "worktree":
             worktree = self.state.worktrees.get(place.id)
             known = self.state.sessions
-            sessions = (known[p.id] for p in self.children_of(place) if p.id in known)
+            ids = [self.single[place.id]] if place.id in self.single else []
+            ids += [child.id for child in self.children_of(place)]
+            sessions = (known[session_id] for session_id in ids if session_id in known)
             return worktree_icon(worktree, sessions) if worktree is not None else StatusIcon.IDLE
         return max(map(self.icon_of, self.children_of(place)), default=StatusIcon.IDLE)
 
@@ -70,5 +82,7 @@ class TreeIndex:
     def outline(self) -> Outline:
         """The outline for filtering, cached; best built before the first letter is typed."""
         if self._outline is None:
-            self._outline = Outline.of(self.children, lambda place: get_name(place, self.state))
+            self._outline = Outline.of(
+                self.children, lambda place: get_name(place, self.state, self.single)
+            )
         return self._outline

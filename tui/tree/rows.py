@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
+from model.base.durations import format_age, format_duration
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.draw.status_icons import StatusIcon, git_summary, waiting_reason
@@ -28,7 +29,7 @@ Children = Mapping[Place, list[Place]]
 NAME_ROLES = frozenset({"text", "strong"})
 """Parts that are names, which a filter searches."""
 
-TAIL_ROLES = frozenset({"added", "removed", "count", "reason"})
+TAIL_ROLES = frozenset({"added", "removed", "count", "reason", "activity", "age"})
 """Parts at the right edge; a long name is truncated before them."""
 
 MIN_NAME_WIDTH = 12
@@ -76,8 +77,14 @@ def depth_of(node: "TreeNode[Row]") -> int:
     return depth
 
 
-def get_name(place: Place, state: "State") -> str:
-    """The name of a place; empty if it does not exist."""
+def get_name(place: Place, state: "State", single: Mapping[str, str]) -> str:
+    """The name of a place, for a worktree shown as one row with that of its session.
+
+    `single`: the only session of such worktrees, by their ids. Empty if the place does not exist.
+    """
+    if place.id in single and (session := state.sessions.get(single[place.id])) is not None:
+        worktree = state.worktrees.get(place.id)
+        return clean_line(f"{worktree.name} {session.name}") if worktree is not None else ""
     resources: Mapping[str, Project | Worktree | Session]
     match place.kind:
         case "session":
@@ -89,25 +96,62 @@ def get_name(place: Place, state: "State") -> str:
     return clean_line(resources[place.id].name) if place.id in resources else ""
 
 
-def row_parts(row: Row, state: "State", *, folded: bool) -> Iterator[Part]:
+def row_parts(
+    row: Row, state: "State", single: Mapping[str, str], now: float, *, folded: bool
+) -> Iterator[Part]:
     """The parts of a row; none if its place does not exist any more."""
     place_id = row.place.id
     match row.place.kind:
         case "session" if place_id in state.sessions:
-            return session_parts(state.sessions[place_id], row.icon)
+            return session_parts(state.sessions[place_id], row.icon, state, now)
         case "worktree" if place_id in state.worktrees:
-            return worktree_parts(state.worktrees[place_id], row.icon, folded=folded)
+            worktree = state.worktrees[place_id]
+            session = state.sessions.get(single.get(place_id, ""))
+            if session is not None and worktree.status == "ready":
+                return single_parts(worktree, session, row.icon, state, now)
+            return worktree_parts(worktree, row.icon, folded=folded)
         case "project" if place_id in state.projects:
             return project_parts(state.projects[place_id], row.icon, folded=folded)
     return iter(())
 
 
-def session_parts(session: "Session", icon: StatusIcon) -> Iterator[Part]:
+def session_parts(
+    session: "Session", icon: StatusIcon, state: "State", now: float
+) -> Iterator[Part]:
     """The parts of a session's row."""
     yield f"{icon.symbol} ", icon.role
     yield clean_line(session.name) or "(no name)", "strong" if icon >= StatusIcon.UNREAD else "text"
+    yield from _activity_parts(session, state, now)
+
+
+def single_parts(
+    worktree: "Worktree", session: "Session", icon: StatusIcon, state: "State", now: float
+) -> Iterator[Part]:
+    """The parts of the row of a worktree with a single session: both are in it."""
+    name = clean_line(worktree.name) or "(no name)"
+    yield f"{icon.symbol} ", icon.role
+    name = f"(base) {name}" if worktree.session_type == "base" else name
+    yield name, "strong" if icon >= StatusIcon.UNREAD else "text"
+    yield from _worktree_notes(worktree)
+    yield f"  {clean_line(session.name)}", "muted"
+    yield from _activity_parts(session, state, now)
+    yield from _worktree_counts(worktree)
+
+
+def _activity_parts(session: "Session", state: "State", now: float) -> Iterator[Part]:
+    """What a session waits for or runs, or since when it does neither."""
     if label := waiting_reason(session):
         yield f" {label}", "reason"
+    elif session.status == "running":
+        from model.domain.tool_uses import find_activity  # needs pydantic, unlike the first frame
+
+        message = state.streaming_in(session.id)
+        activity = find_activity(message) if message is not None else None
+        if activity is not None:
+            elapsed = f" {format_duration(activity.seconds)}" if activity.seconds else ""
+            yield f" {activity.verb}{elapsed}", "activity"
+    elif session.message_count:
+        yield f" {format_age(session.updated_at, now)}", "age"
 
 
 def worktree_parts(worktree: "Worktree", icon: StatusIcon, *, folded: bool) -> Iterator[Part]:
@@ -123,6 +167,14 @@ def worktree_parts(worktree: "Worktree", icon: StatusIcon, *, folded: bool) -> I
     if worktree.status == "removing":
         yield "  removing …", "muted"
         return
+    yield from _worktree_notes(worktree)
+    if folded and icon is not StatusIcon.IDLE:
+        yield f" {icon.symbol}", icon.role
+    yield from _worktree_counts(worktree)
+
+
+def _worktree_notes(worktree: "Worktree") -> Iterator[Part]:
+    """What is unusual about a worktree."""
     if worktree.renaming_to:
         yield f" → {clean_line(worktree.renaming_to)} …", "muted"
     if worktree.detached_at:
@@ -133,8 +185,10 @@ def worktree_parts(worktree: "Worktree", icon: StatusIcon, *, folded: bool) -> I
         yield f" {StatusIcon.FAILED.symbol} setup failed", StatusIcon.FAILED.role
     if worktree.cached_conflict_count:
         yield f" {count(worktree.cached_conflict_count, 'conflict')}", "reason"
-    if folded and icon is not StatusIcon.IDLE:
-        yield f" {icon.symbol}", icon.role
+
+
+def _worktree_counts(worktree: "Worktree") -> Iterator[Part]:
+    """The label of a worktree, its changed lines, its commits and its pull request."""
     if worktree.label is not None and (label := clean_line(worktree.label.name)):
         label = label if len(label) <= MAX_LABEL_LENGTH else f"{label[: MAX_LABEL_LENGTH - 1]}…"
         is_color = _COLOR.fullmatch(worktree.label.color)
@@ -154,22 +208,26 @@ def project_parts(project: "Project", icon: StatusIcon, *, folded: bool) -> Iter
 
 
 def fit_parts(parts: tuple[Part, ...], available: int) -> tuple[Part, ...]:
-    """Drop leading git counts if the name would get too little of the `available` cells."""
+    """Drop age and leading git counts if the name would get too little of the `available` cells."""
     tail = [part for part in parts if part[1] in TAIL_ROLES or part[1].startswith("#")]
-    name_width = sum(cell_len(text) for text, role in parts if (text, role) not in tail)
+    name_width = sum(cell_len(text) for text, role in parts if role in NAME_ROLES)
     needed = min(name_width, MIN_NAME_WIDTH) + sum(cell_len(text) for text, _ in tail)
     dropped = set()
     for text, role in tail:
         if needed <= available:
             break
-        if role in ("added", "removed", "count"):
+        if role in ("age", "added", "removed", "count"):
             dropped.add((text, role))
             needed -= cell_len(text)
     return tuple(part for part in parts if part not in dropped) if dropped else parts
 
 
-def group_children(state: "State") -> Children:
-    """Group all places by parent, in one pass over the state."""
+def group_children(state: "State") -> tuple[Children, dict[str, str]]:
+    """Group all places by parent, in one pass over the state.
+
+    A worktree with a single session has no children: both are one row. The second result has the
+    session of each such worktree, by its id.
+    """
     children: dict[Place, list[Place]] = {}
     projects = sorted(state.projects.values(), key=lambda p: (p.order, p.added_at))
     for project in projects:
@@ -184,7 +242,31 @@ def group_children(state: "State") -> Children:
     for session in sorted(sessions, key=lambda s: (s.order, s.created_at)):
         parent = Place("worktree", session.worktree_id)
         children.setdefault(parent, []).append(Place("session", session.id))
-    return children
+    single = {
+        parent.id: places[0].id
+        for parent, places in children.items()
+        if parent.kind == "worktree" and len(places) == 1
+    }
+    for worktree_id in single:
+        del children[Place("worktree", worktree_id)]
+    return children, single
+
+
+def list_session_ids(state: "State") -> list[str]:
+    """The ids of all shown sessions in the order of the tree, collapsed rows included."""
+    children, single = group_children(state)
+    found: list[str] = []
+
+    def visit(place: Place) -> None:
+        if place.kind == "session":
+            found.append(place.id)
+        elif place.id in single:
+            found.append(single[place.id])
+        for child in children.get(place, ()):
+            visit(child)
+
+    visit(ROOT)
+    return found
 
 
 def has_session_moved(before: "Session | None", new: "Session | None") -> bool:

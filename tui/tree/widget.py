@@ -4,6 +4,7 @@ Rows are looked up by place and updated in place; the tree is never cleared. Lab
 from plain text and roles, so names are never parsed as markup. Typed letters filter the rows.
 """
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -61,6 +62,16 @@ class ProjectTree(Tree[Row]):
             super().__init__()
             self.place = place
 
+    class Filtered(Message):
+        """The filter changed."""
+
+    class Resized(Message):
+        """The edge of the tree was dragged to this width in cells."""
+
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.width = width
+
     takes_bursts = True
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -80,6 +91,7 @@ class ProjectTree(Tree[Row]):
         """The cursor's place before filtering."""
         self._pending_place: Place | None = None
         """The cursor's place after the next refresh."""
+        self._is_dragging = False
 
     # Startup ------------------------------------------------------------------------------------
 
@@ -103,6 +115,7 @@ class ProjectTree(Tree[Row]):
         before, state = change.before, change.state
         if change.is_only_text and self._index is not None:
             self._index.state = state
+            self._redraw_activities(change)
             return
         moved = parents_of_moved(change)
         if self._index is None or change.loaded or change.projects or moved:
@@ -114,6 +127,7 @@ class ProjectTree(Tree[Row]):
             return
         for parent in moved:
             self._sync_children(parent)
+        self._keep_cursor()
         sessions = (state.sessions.get(key) or before.sessions.get(key) for key in change.sessions)
         worktrees = {session.worktree_id for session in sessions if session is not None}
         self._redraw(
@@ -121,10 +135,35 @@ class ProjectTree(Tree[Row]):
             *(Place("worktree", key) for key in change.worktrees | worktrees),
         )
 
+    def _redraw_activities(self, change: "Change") -> None:
+        """Redraw the rows of sessions in which a tool began, ended or goes on."""
+        sessions = {
+            event.related_session_id
+            for event in change.events
+            if event.name in ("tool-use", "tool-running", "message-block", "message-started")
+        }
+        self._redraw(*(Place("session", key) for key in sessions if key))
+
+    def redraw_ages(self) -> None:
+        """Update the ages of the rows that exist."""
+        if self._index is not None:
+            for node in list(self._rows.values()):
+                if node is not self.root:
+                    self._draw(node)
+
+    def _keep_cursor(self) -> None:
+        """Move the cursor to the row of what it was on, if that is another one now."""
+        place, index = self.place, self._index
+        if place is None or index is None:
+            return
+        if (row := index.row_of(place)) != place:
+            self.call_after_refresh(self._move_to, row)
+
     def _redraw(self, *places: Place) -> None:
         """Redraw these rows and their ancestors, whose icons may have changed."""
         assert self._index is not None
         ancestors = {holder for place in places for holder in self._index.ancestors_of(place)}
+        # A session that shares the row of its worktree is drawn as one of its ancestors.
         for place in ancestors.union(places):
             if (node := self._rows.get(place)) is not None:
                 self._draw(node)
@@ -213,7 +252,9 @@ class ProjectTree(Tree[Row]):
         assert row is not None and index is not None
         row.icon = index.icon_of(row.place)
         holds = bool(index.children_of(row.place))
-        parts = tuple(row_parts(row, index.state, folded=not node.is_expanded))
+        parts = tuple(
+            row_parts(row, index.state, index.single, time.time(), folded=not node.is_expanded)
+        )
         if (parts, holds) != (row.parts, row.has_children):
             self._set_row(node, parts, holds)
 
@@ -326,6 +367,34 @@ class ProjectTree(Tree[Row]):
         self.border_title = Content(f"Filter: {self.filter}" if self.filter else "Projects")
         summary = f"{count} found" if count else "nothing found"
         self.border_subtitle = Content(f"{summary} · esc: all" if self.filter else "")
+        self.post_message(self.Filtered())
+
+    @property
+    def filter_lines(self) -> tuple[str, ...]:
+        """The filter, and what it found; empty while nothing is filtered."""
+        return (str(self.border_title), str(self.border_subtitle)) if self.filter else ()
+
+    # The edge -----------------------------------------------------------------------------------
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the rule at the right."""
+        if event.x == self.outer_size.width - 1:
+            self._is_dragging = True
+            self.capture_mouse()
+            event.stop()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the rule."""
+        if self._is_dragging:
+            self.post_message(self.Resized(int(event.screen_x) + 1))
+            event.stop()
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let go of the rule."""
+        if self._is_dragging:
+            self._is_dragging = False
+            self.release_mouse()
+            event.stop()
 
     # Navigation ---------------------------------------------------------------------------------
 
@@ -337,6 +406,7 @@ class ProjectTree(Tree[Row]):
         """
         if self._index is None:
             return
+        place = self._index.row_of(place)
         for holder in self._index.ancestors_of(place):
             node = self._rows.get(holder)
             if node is not None and not node.is_expanded:

@@ -189,7 +189,9 @@ class Chat(ChatDrafts):
         """Update the open session's request, status and tabs."""
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
-        self.tabs.follow(state.sessions_of(worktree_id), self.session_id)
+        sessions = state.sessions_of(worktree_id)
+        self.set_class(len(sessions) == 1, "one-session")  # its name is in the top bar
+        self.tabs.follow(sessions, self.session_id)
         waiting = state.queued.get(session.id, ()) if session is not None else ()
         self._setup_hold = find_setup_hold(state, session)
         offer = "send anyway" if self._setup_hold else "send now"

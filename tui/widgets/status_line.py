@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.timer import Timer
 
 from model.base.text import clean_line
+from tui.draw.numbers import format_number
 from tui.draw.status_icons import waiting_reason
 from tui.terminal import screen_reader
 from tui.widgets.line import Line
@@ -189,12 +190,3 @@ def format_duration(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def format_number(number: int) -> str:
-    """`950`, `12.4k`, `1.2M`."""
-    if number < 1000:
-        return str(number)
-    if number < 999_950:
-        return f"{number / 1000:.1f}k"
-    return f"{number / 1_000_000:.1f}M"

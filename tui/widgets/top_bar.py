@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from model.state import State
 
 
+MARK = "▲"
+"""Spinney's mark, a fir."""
+
+
 class TopBar(Line):
     """The path on the left, counts on the right."""
 
@@ -26,9 +30,10 @@ class TopBar(Line):
         scripts: str = "",
     ) -> None:
         """Show `path` (names of project, worktree and session) and its running scripts."""
-        left: list[Content | str | tuple[str, str]] = [("Spinney", "bold $accent")]
+        start = MARK if path else f"{MARK} Spinney"
+        left: list[Content | str | tuple[str, str]] = [(start, "bold $accent")]
         for number, name in enumerate(path):
-            left.append(("   " if number == 0 else " ▸ ", "$text-muted"))
+            left.append((" " if number == 0 else " ▸ ", "$text-muted"))
             left.append((clean_line(name), "bold" if number == len(path) - 1 else ""))
         if scripts:
             scripts_link = Content.styled(f"  {scripts}", "$accent")

@@ -43,7 +43,8 @@ async def test_focus_stays_in_the_tree_when_the_open_session_is_archived(
         client.feed(e.SessionArchived(session_id="s2", archived_at=1.0))
         await until(pilot, lambda: app.main.chat.session_id == "s1")
         assert app.main.focused is app.main.projects
-        assert app.main.projects.place == Place("session", "s1")
+        # The worktree and its only session are one row.
+        await until(pilot, lambda: app.main.projects.place == Place("worktree", "w1"))
         client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
         await until(pilot, lambda: app.main.place == Place("worktree", "w1"))
         assert app.main.focused is app.main.projects

@@ -31,12 +31,16 @@ def two_projects(**preferences: Any) -> FakeClient:
         a_worktree(),
         a_worktree(id="w2", name="calm-heron", project_id="p2"),
         a_session(),
+        a_session(id="s3", name="Read it"),
         a_session(id="s2", worktree_id="w2", name="Other work"),
+        a_session(id="s4", worktree_id="w2", name="Test it"),
     )
     return FakeClient(replace(state, preferences=Preferences(**preferences)))
 
 
-ALL = ["alpha", "brave-otter", "Fix the parser", "beta", "calm-heron", "Other work"]
+FIRST = ["alpha", "brave-otter", "Fix the parser", "Read it"]
+SECOND = ["beta", "calm-heron", "Other work", "Test it"]
+ALL = [*FIRST, *SECOND]
 HERE, ELSEWHERE, OTHER = "", "http://box:3456/", "http://crate:3456/"
 
 
@@ -76,17 +80,17 @@ async def test_folds_and_cursor_are_restored(server: str, restores: bool, tmp_pa
     )
     assert rows == ALL
     rows, place = await restart_and_read_tree(client(), file, "right", elsewhere=server)
-    assert rows == ["alpha", *ALL[3:]]
+    assert rows == ["alpha", *SECOND]
     assert place == Place("project", "p1")
     rows, _ = await restart_and_read_tree(client(), file, elsewhere=server)
-    assert rows == [*ALL[:2], *ALL[3:]]
+    assert rows == [*FIRST[:2], *SECOND]
 
 
 async def test_each_server_has_its_own_tree(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     options = {"has_seen_feature_tour": True}
     await restart_and_read_tree(two_projects(**options), file, "home", "left", elsewhere=ELSEWHERE)
-    for server, seen in ((HERE, ALL), (OTHER, ALL), (ELSEWHERE, ["alpha", *ALL[3:]])):
+    for server, seen in ((HERE, ALL), (OTHER, ALL), (ELSEWHERE, ["alpha", *SECOND])):
         assert (await restart_and_read_tree(two_projects(**options), file, elsewhere=server))[
             0
         ] == seen
@@ -139,7 +143,7 @@ async def test_the_pane_and_the_top_bar_show_the_same_project(tmp_path: Path) ->
     await restart_and_read_tree(two_projects(**options), file, "end")
     async with start_app(two_projects(**options), file) as (app, pilot, may_connect):
         await finish_connecting(app, pilot, may_connect)
-        await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
+        await until(pilot, lambda: app.main.projects.place == Place("session", "s4"))
         await until(pilot, lambda: "beta ▸ calm-heron" in app.main.query_one(TopBar).text)
         await until(pilot, lambda: app.main.chat.welcome.step.title == "beta")
 
@@ -160,7 +164,7 @@ async def test_a_filtered_tree_is_not_saved(tmp_path: Path) -> None:
     await restart_and_read_tree(two_projects(**options), file, "home", "left")
     await restart_and_read_tree(two_projects(**options), file, *"other")
     rows, _ = await restart_and_read_tree(two_projects(**options), file)
-    assert rows == ["alpha", *ALL[3:]]
+    assert rows == ["alpha", *SECOND]
 
 
 def test_a_limited_number_of_servers_is_kept(tmp_path: Path) -> None:

@@ -174,12 +174,13 @@ async def test_a_too_small_terminal_shows_the_size_that_is_needed(
 
 async def test_at_80_columns_the_projects_open_over_the_chat_on_demand(start: Start) -> None:
     async with start(a_client(), size=(80, 24)) as (app, pilot):
-        assert not app.main.projects.display
+        pane = app.main.query_one("#projects")
+        assert not pane.display
         await pilot.press("f2")
-        await until(pilot, lambda: app.main.projects.display and app.main.projects.has_focus)
+        await until(pilot, lambda: pane.display and app.main.projects.has_focus)
         assert app.main.chat.size.width == 80
         await pilot.press("escape")
-        await until(pilot, lambda: not app.main.projects.display)
+        await until(pilot, lambda: not pane.display)
         assert app.main.chat.composer.has_focus
 
 

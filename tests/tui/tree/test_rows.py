@@ -1,11 +1,17 @@
 """The rows of the tree: what they show, and which of them change."""
 
+from pathlib import Path
+from typing import Any
+
+from textual import events
+
 from model.domain import events as e
-from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, client_with_two_sessions
 from tests.tui.waiting import until
 from tui.store.places import Place
+from tui.tree.detail import PlaceDetail
 
 
 async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
@@ -63,7 +69,8 @@ async def test_archived_and_deleted_items_leave_the_tree(start: Start) -> None:
     client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
-        await until(pilot, lambda: len(app.main.projects.labels) == 3)
+        labels = ["alpha  main", "· brave-otter  Rename the store +12 −3"]
+        await until(pilot, lambda: app.main.projects.labels == labels)
         client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
         await until(pilot, lambda: app.main.projects.labels == ["alpha  main"])
 
@@ -104,3 +111,69 @@ async def test_hostile_names_are_escaped_and_have_no_effect(start: Start) -> Non
         assert "[/] [@click=app.exit]x[/] ␛[31mred" in app.main.projects.labels[0]
         assert "\x1b" not in "".join(app.main.projects.labels)
         assert app.is_running
+
+
+def client_with_one_session(**session: Any) -> FakeClient:
+    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
+
+
+async def test_a_worktree_with_one_session_is_one_row_with_what_it_runs(start: Start) -> None:
+    client = client_with_one_session(status="running")
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        assert tree.labels == ["alpha  main", "◐ brave-otter  Fix the parser"]
+        started = a_message("", id="m1", role="assistant", status="processing", session_id="s1")
+        use = {"tool_name": "bash", "tool_input": {"command": "make test"}, "tool_use_id": "t"}
+        client.feed(
+            e.MessageStarted(message_id="m1", session_id="s1", message=started),
+            e.ToolUsed(message_id="m1", session_id="s1", content_index=0, **use),
+            e.ToolRunning(
+                session_id="s1", message_id="m1", content_index=0, output=None, seconds=61
+            ),
+        )
+        await until(pilot, lambda: tree.labels[1] == "◐ brave-otter  Fix the parser run 1m")
+        waiting = {"status": "waiting", "waiting_for": "permission"}
+        client.feed(e.SessionUpdated(session_id="s1", updates=waiting))
+        await until(pilot, lambda: tree.labels[1] == "? brave-otter  Fix the parser permission")
+
+
+async def test_a_second_session_divides_the_row_and_the_cursor_stays(start: Start) -> None:
+    client = client_with_one_session()
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        app.main.open_session("s1")
+        await until(pilot, lambda: tree.place == Place("worktree", "w1"))
+        client.feed(e.SessionCreated(session=a_session(id="s2", name="Second", created_at=2.0)))
+        await until(pilot, lambda: len(tree.labels) == 4)
+        assert tree.labels[1:] == ["brave-otter", "· Fix the parser", "· Second"]
+        app.main.open_session("s2")
+        await until(pilot, lambda: tree.place == Place("session", "s2"))
+        client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
+        await until(pilot, lambda: tree.labels[1:] == ["· brave-otter  Second"])
+        await until(pilot, lambda: tree.place == Place("worktree", "w1"))
+
+
+async def test_the_details_of_the_row_are_below_the_tree(start: Start) -> None:
+    async with start(client_with_one_session()) as (app, pilot):
+        app.main.open_session("s1")
+        detail = app.main.query_one(PlaceDetail)
+        shown = "brave-otter ← main\n/trees/brave-otter\n1 session"
+        await until(pilot, lambda: detail.text == shown)
+
+
+async def test_the_edge_of_the_tree_moves_by_mouse_and_keys_and_comes_back(
+    start: Start, tmp_path: Path
+) -> None:
+    async with start(client_with_one_session(), data=tmp_path) as (app, pilot):
+        app.main.open_session("s1")
+        tree = app.main.projects
+        assert tree.outer_size.width == 34
+        await pilot.mouse_down(offset=(33, 10))
+        await pilot._post_mouse_events([events.MouseMove], offset=(43, 10))
+        await pilot.mouse_up(offset=(43, 10))
+        await until(pilot, lambda: tree.outer_size.width == 44)
+        await pilot.press("alt+shift+left")
+        await until(pilot, lambda: tree.outer_size.width == 40)
+        app.main.startup.save_now()
+    async with start(client_with_one_session(), data=tmp_path) as (app, pilot):
+        await until(pilot, lambda: app.main.projects.outer_size.width == 40)

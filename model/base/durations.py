@@ -1,0 +1,18 @@
+"""Ages and durations in as few characters as possible."""
+
+from typing import Final
+
+_UNITS: Final = ((7 * 86_400, "w"), (86_400, "d"), (3_600, "h"), (60, "m"))
+
+
+def format_duration(seconds: float) -> str:
+    """Return the largest whole unit: `40s`, `5m`, `3h`, `2d`, `4w`."""
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{max(0, int(seconds))}s"
+
+
+def format_age(then: float, now: float) -> str:
+    """Return how long ago that was: `now` for less than a minute, then as durations."""
+    return format_duration(now - then) if now - then >= 60 else "now"

@@ -1,0 +1,89 @@
+"""The lines below the tree: the filter, or details of the row under the cursor."""
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widget import Widget
+
+from model.base.plural import count
+from model.base.text import clean_line
+from tui.draw.line_parts import truncate_start
+from tui.draw.numbers import format_number
+from tui.store.places import Place, get_worktree
+
+if TYPE_CHECKING:
+    from model.domain.resources import Session, Worktree
+    from model.state import State
+
+HEIGHT = 3
+"""Lines; in a low terminal only the first one is shown."""
+
+
+class PlaceDetail(Widget, can_focus=False):
+    """Branch and base, directory, and usage of a worktree; of a project its directory."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: tuple[str, ...] = ()
+        self._filter: tuple[str, ...] = ()
+
+    def show(self, lines: tuple[str, ...], filter_lines: tuple[str, ...]) -> None:
+        """Show these lines; `filter_lines` replace them while the tree is filtered."""
+        if (lines, filter_lines) != (self._lines, self._filter):
+            self._lines, self._filter = lines, filter_lines
+            self.refresh()
+
+    @property
+    def text(self) -> str:
+        """What is shown."""
+        return "\n".join(self._filter or self._lines)
+
+    def render(self) -> Content:
+        """Render the lines, cut at the width; of a directory the end is kept."""
+        width = self.content_size.width
+        if self._filter and self.content_size.height < len(self._filter):
+            return Content.styled(self._filter[-1], "$accent").truncate(width, ellipsis=True)
+        if self._filter:
+            return Content.styled("\n".join(self._filter), "$accent")
+        lines = [truncate_start(line, width) for line in self._lines]
+        return Content.styled("\n".join(lines), "$text-muted")
+
+
+def describe_place(place: Place | None, state: "State", home: str) -> tuple[str, ...]:
+    """The details of a place; `home` is written as `~`. Empty if it does not exist."""
+    if place is None:
+        return ()
+    worktree = get_worktree(place, state)
+    if worktree is None:
+        project = state.projects.get(place.id)
+        if project is None:
+            return ()
+        number = len(state.worktrees_of(project.id))
+        return (count(number, "worktree"), _shorten(project.path, home))
+    project = state.projects.get(worktree.project_id)
+    base = worktree.base_branch or (project.default_branch if project is not None else "")
+    return (
+        _branch_line(worktree, base),
+        _shorten(worktree.path, home),
+        _usage_line(state.sessions_of(worktree.id)),
+    )
+
+
+def _branch_line(worktree: "Worktree", base: str) -> str:
+    branch = clean_line(worktree.branch)
+    if worktree.session_type == "base" or not base or base == worktree.branch:
+        return branch
+    return f"{branch} ← {clean_line(base)}"
+
+
+def _usage_line(sessions: "list[Session]") -> str:
+    tokens = sum(session.usage.total for session in sessions)
+    parts = [count(len(sessions), "session")]
+    if tokens:
+        parts.append(f"{format_number(tokens)} tokens")
+    return " · ".join(parts)
+
+
+def _shorten(path: str, home: str) -> str:
+    shown = clean_line(path)
+    return f"~{shown.removeprefix(home)}" if home and shown.startswith(f"{home}/") else shown
