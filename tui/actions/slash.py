@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.content import Content
 
 from model.api.agent_commands import list_agent_commands
+from model.base.amounts import format_number
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
@@ -14,7 +15,6 @@ from tui.actions.archive import restore
 from tui.actions.shell_command import run_in_worktree
 from tui.composer.slash_commands import Values
 from tui.desk import Desk
-from tui.draw.numbers import format_number
 from tui.screens.choose import Choice
 from tui.screens.dialog import Report
 from tui.screens.pick import Pick

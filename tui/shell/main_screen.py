@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-AGES_INTERVAL = 60.0
-"""Seconds between updates of the ages in the tree; rows whose text is the same are not drawn."""
 MIN_TREE, MIN_CHAT = 24, 50
 """Cells that the tree and the conversation keep when the edge between them is moved."""
 MAX_RECENT = 50
@@ -106,10 +104,14 @@ class MainScreen(Selection):
     def on_mount(self) -> None:
         """Lay out the first frame, which waits for the client."""
         self._fit(*self.app.size)  # so that the first layout is the first frame's
-        self.set_interval(SAVE_INTERVAL, self.startup.save_if_changed)
-        self.set_interval(AGES_INTERVAL, self.projects.redraw_ages)
+        self.set_interval(SAVE_INTERVAL, self._each_minute)
         self.chat.welcome.focus()
         bars.update_key_hints(self)
+
+    async def _each_minute(self) -> None:
+        """Save what changed, and show new ages; rows whose text is the same are not drawn."""
+        self.projects.redraw_ages()
+        await self.startup.save_if_changed()
 
     # The client ---------------------------------------------------------------------------------
 

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widget import Widget
 
+from model.base.amounts import format_number
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.draw.line_parts import truncate_start
-from tui.draw.numbers import format_number
 from tui.store.places import Place, get_worktree
 
 if TYPE_CHECKING:
@@ -45,6 +44,10 @@ class PlaceDetail(Widget, can_focus=False):
             return Content.styled(self._filter[-1], "$accent").truncate(width, ellipsis=True)
         if self._filter:
             return Content.styled("\n".join(self._filter), "$accent")
+        if not self._lines:
+            return Content()
+        from tui.draw.line_parts import truncate_start  # the first frame has no lines
+
         lines = [truncate_start(line, width) for line in self._lines]
         return Content.styled("\n".join(lines), "$text-muted")
 

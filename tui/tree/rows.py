@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from model.base.durations import format_age, format_duration
+from model.base.amounts import format_age, format_duration
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.draw.status_icons import StatusIcon, git_summary, waiting_reason

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 from textual.timer import Timer
 
+from model.base.amounts import format_number
 from model.base.text import clean_line
-from tui.draw.numbers import format_number
 from tui.draw.status_icons import waiting_reason
 from tui.terminal import screen_reader
 from tui.widgets.line import Line

@@ -80,9 +80,9 @@ class EmulatedTerminal:
 @pytest.mark.parametrize(
     ("seed", "options"),
     [
-        # Not 1: there a dialog cuts a row beside an emoji with a variation selector, which Textual
-        # 8.2.8 leaves one cell short.
-        (4, WriteOptions()),
+        # Not 1 and 8: there a dialog cuts a row beside an emoji with a variation selector, and
+        # Textual 8.2.8 leaves the row one cell short.
+        (7, WriteOptions()),
         pytest.param(2, WriteOptions(erases=False), marks=pytest.mark.longer),
         pytest.param(3, WriteOptions(whole_words=True), marks=pytest.mark.longer),
     ],

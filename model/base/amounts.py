@@ -1,4 +1,4 @@
-"""Ages and durations in as few characters as possible."""
+"""Numbers, ages and durations in as few characters as possible."""
 
 from typing import Final
 
@@ -16,3 +16,12 @@ def format_duration(seconds: float) -> str:
 def format_age(then: float, now: float) -> str:
     """Return how long ago that was: `now` for less than a minute, then as durations."""
     return format_duration(now - then) if now - then >= 60 else "now"
+
+
+def format_number(number: int) -> str:
+    """Return `950`, `12.4k` or `1.2M`."""
+    if number < 1000:
+        return str(number)
+    if number < 999_950:
+        return f"{number / 1000:.1f}k"
+    return f"{number / 1_000_000:.1f}M"
