@@ -24,7 +24,7 @@ from tests.journeys.terminal_input import (
     TAB,
     UP,
 )
-from tests.journeys.terminal_work import WorkSteps
+from tests.journeys.terminal_reflexes import ReflexSteps
 from tests.patience import PATIENCE
 
 NEXT_WAITING, NEXT_TAB, PREVIOUS_TAB = "\x00", "\x1b[1;3C", "\x1b[1;3D"
@@ -50,7 +50,7 @@ def _first_missing(marks: list[str], pages: list[str]) -> str:
     return ""
 
 
-class TerminalJourney(WorkSteps):
+class TerminalJourney(ReflexSteps):
     """Performs steps and checks the invariants after each."""
 
     def __init__(self, patience: float = PATIENCE) -> None:

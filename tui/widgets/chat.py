@@ -341,6 +341,7 @@ class Chat(ChatDrafts):
             self.notify(problem, severity="warning", markup=False)
         elif argument:
             self.drafts.add_sent(self._project_id, event.line)
+            self.save_draft()
             self.post_message(self.CommandGiven(self.key, event.line, name, argument))
         else:
             self.call_later(self.screen.run_action, f"do('{SLASH_COMMANDS[name].action}')")
