@@ -127,7 +127,7 @@ class StaticFiles:
             preloads = "".join(
                 f'<link rel="modulepreload" href="/v/{self.version}{known}">\n  '
                 for known in all_names
-                if re.fullmatch(r"/js/(\w+|views/needs)\.js", known)
+                if re.fullmatch(r"/js/(\w+|views/home)\.js", known)
             )
             content = content.replace(b"{preload}", preloads.encode())
         if name == "/sw.js":

@@ -19,6 +19,7 @@ from model.store.bus import Missed
 from server.block_feed import BlockFeed
 from server.fanout import Connection, EventFormat, Fanout, missed_frame, text_frame
 from server.limits import Limits
+from server.live_lines import LiveLines
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 ID_LIMIT = 1000
 """Maximum characters of a request's id."""
 
+MAX_WATCHED = 100
+"""Sessions whose last lines one page can watch."""
 _PING = b"\x89\x00"
 _WATCH_INTERVAL = 1.0
 """Seconds between two checks for dead clients."""
@@ -47,6 +50,9 @@ class WebSockets:
         self._limits = limits
         self._fanout = Fanout(workspace.bus, limits)
         self._blocks = BlockFeed(
+            workspace.bus, lambda: workspace.store.state, self._fanout.send_frame
+        )
+        self._live_lines = LiveLines(
             workspace.bus, lambda: workspace.store.state, self._fanout.send_frame
         )
         self._open: dict[Connection, web.WebSocketResponse] = {}
@@ -85,6 +91,7 @@ class WebSockets:
         finally:
             del self._open[connection]
             self._blocks.forget(connection)
+            self._live_lines.forget(connection)
             self._fanout.remove(connection)
         return socket
 
@@ -99,6 +106,7 @@ class WebSockets:
         self._watchdog.cancel()
         await self.close(WSCloseCode.GOING_AWAY, "The server stops.")
         self._blocks.close()
+        self._live_lines.close()
         self._fanout.close()
 
     def _connect(
@@ -184,6 +192,7 @@ class _Client:
         self._workspace = sockets._workspace
         self._fanout = sockets._fanout
         self._blocks = sockets._blocks
+        self._live_lines = sockets._live_lines
         self._tasks = sockets._tasks
         self._connection = connection
         self._command_done = asyncio.Event()
@@ -222,6 +231,9 @@ class _Client:
             return
         if "command" not in frame and kind == "show" and self._connection.event_format == "blocks":
             self._show_session(frame.get("session_id"))
+            return
+        if "command" not in frame and kind == "watch" and self._connection.event_format == "blocks":
+            self._watch_sessions(frame.get("session_ids"))
             return
         if "id" not in frame:
             raise SpinneyError("Missing field: id")
@@ -272,6 +284,16 @@ class _Client:
         if session_id is not None and session_id not in self._workspace.store.state.sessions:
             raise session_not_found(session_id)
         self._blocks.show(self._connection, session_id)
+
+    def _watch_sessions(self, session_ids: object) -> None:
+        """Send the page the last lines that these sessions write."""
+        if not isinstance(session_ids, list) or len(session_ids) > MAX_WATCHED:
+            raise SpinneyError(f"Invalid field 'session_ids': must be a list of {MAX_WATCHED} ids")
+        known = self._workspace.store.state.sessions
+        self._live_lines.watch(
+            self._connection,
+            [each for each in session_ids if isinstance(each, str) and each in known],
+        )
 
     def _start_command(
         self,

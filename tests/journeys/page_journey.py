@@ -21,7 +21,7 @@ DECISIONS: Final = {
         "approved yolo": ["Yolo", "Confirm: it will not ask again"],
     },
     "permission": {"allowed": ["Allow"], "denied": ["Deny"]},
-    "question": {"answered red": ["red", "Answer"], "answered blue": ["blue", "Answer"]},
+    "question": {"answered red": ["red"], "answered blue": ["blue"]},
 }
 """For each kind of request: the outcomes and the buttons that lead to them."""
 DOUBLE_PRESS: Final = 600

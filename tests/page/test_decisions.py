@@ -197,7 +197,7 @@ async def test_a_plan_can_be_discussed_in_the_needs_you_view(
     await run_until_waiting(client, session, "/demo plan write discussed.txt: x")
     page = await open_page()
     card = page.locator(".waiting-item").filter(has_text=session["name"])
-    await expect(card.locator("details .verbatim")).to_be_visible()
+    await expect(card.locator(".plan-text")).to_be_visible()
     await expect(card).not_to_contain_text("in the message box")
     feedback = card.get_by_role("textbox", name="Changes you want")
     await feedback.fill("in fewer words")

@@ -68,7 +68,6 @@ async def test_a_question_is_answered(session_page: SessionPage, session: Any) -
     await session_page.send("/demo ask Tea or coffee? | Tea | Coffee")
     await expect(session_page.button("Answer")).to_be_disabled()
     await session_page.press("Coffee")
-    await session_page.press("Answer")
     await expect(session_page.answers.last).to_contain_text("You answered: Coffee")
     await session_page.wait_until_idle()
 
@@ -93,7 +92,7 @@ async def test_a_permission_is_given_and_another_one_denied_with_a_reason(
         session_page.page.get_by_role("combobox", name="Mode", exact=True), "build"
     )
     await session_page.send("/demo permission touch allowed.txt")
-    await expect(session_page.page.get_by_role("heading", name="Allow bash?")).to_be_visible()
+    await expect(session_page.page.get_by_role("heading", name="Run this command?")).to_be_visible()
     assert not file.exists()
     await session_page.press("Allow")
     await session_page.wait_until_idle()

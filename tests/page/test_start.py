@@ -105,7 +105,7 @@ async def test_an_unknown_address_shows_an_error_and_a_link_to_the_start_page(pa
         await page.goto(address)
         await expect(page.get_by_text("There is nothing at")).to_contain_text("/nonsense")
         await home.click()
-        await expect(page.locator("#title")).to_have_text("Needs you")
+        await expect(page.locator("#title")).to_have_text("Home")
 
 
 async def test_a_path_without_a_hash_opens_the_same_view(page: Page, session: Any) -> None:

@@ -72,7 +72,7 @@ async def test_the_second_answer_to_a_question_is_rejected(
     await client.call(
         "send_chat_message", sessionId=session["id"], message="/demo ask Tea or coffee? | Tea"
     )
-    await desk.press("Tea")
+    await expect(desk.button("Tea")).to_be_visible()
     request_id = (await client.call("get_session", sessionId=session["id"]))["request"]["id"]
     arguments = {"sessionId": session["id"], "requestId": request_id, "answer": "Neither"}
     await client.call("answer_question", **arguments)

@@ -54,7 +54,7 @@ async def test_a_worktree_lives_from_its_first_message_to_its_removal(
 async def _create(session_page: SessionPage) -> None:
     """Create a worktree with a first message."""
     page, user = session_page.page, session_page.user
-    await open_view(user, "New worktree")
+    await open_view(user, "New task")
     message = "/demo plan write apples.txt: many; say carried out"
     await user.write(page.get_by_role("textbox", name="First message"), message)
     await user.write(page.get_by_role("textbox", name="Name", exact=True), NAME)
@@ -70,7 +70,6 @@ async def _chat(session_page: SessionPage, root: Path) -> None:
     assert (root / "apples.txt").exists()
     await session_page.send("/demo ask Tea or coffee? | Tea | Coffee")
     await session_page.press("Tea")
-    await session_page.press("Answer")
     await expect(session_page.answers.last).to_contain_text("You answered: Tea")
     await session_page.wait_until_idle()
 
@@ -113,9 +112,11 @@ async def _remove(session_page: SessionPage) -> None:
     page, user = session_page.page, session_page.user
     await open_tree(user)
     await user.press(page.locator("#tree").get_by_role("link", name=NAME))
+    await user.press(page.get_by_role("navigation").get_by_role("link", name="Changes"))
+    await user.press(page.get_by_role("link", name="← Worktree"))
     await user.press(button(page, "Remove"))
     await user.press(page.get_by_role("dialog").get_by_role("button", name="Delete permanently"))
-    await expect(page.locator("#title")).to_have_text("Needs you")
+    await expect(page.locator("#title")).to_have_text("Home")
     await open_tree(user)
     await expect(page.locator("#tree").get_by_role("link", name=NAME)).to_have_count(0)
 

@@ -225,6 +225,7 @@ export class App {
   /** Update everything affected by this change, or everything, at the next frame. @param {Partial<import("./state.js").Change>} [change] */
   invalidate(change = { tree: true, preferences: true }) {
     this.#change.tree ||= change.tree ?? false;
+    this.#change.activity ||= change.activity ?? false;
     this.#change.preferences ||= change.preferences ?? false;
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }

@@ -110,7 +110,7 @@ function planCard(pending, request, { hasBox }) {
   return make(
     "section.request",
     make("h3", pending.isAside ? "This plan was set aside. Approve it now?" : "Approve this plan?"),
-    request.plan && make("details", make("summary", "Plan"), make("p.verbatim", request.plan), { open: !hasBox }),
+    request.plan && (hasBox ? make("details", make("summary", "Plan"), make("p.verbatim", request.plan)) : make("p.verbatim.plan-text", request.plan)),
     editor,
     make("label.check", fresh, "In a new session that only knows the plan"),
     make("div.choices", button("Build", () => approve("build"), ".primary"), yolo(() => approve("yolo")), edit),
@@ -158,7 +158,9 @@ function questionCard(pending, request) {
     const args = Object.fromEntries(request.questions.map((/** @type {any} */ question) => [question.question, answerFor(question)]));
     return pending.send("answer_question", { answer: args }, names);
   };
-  const send = button("Answer", answer, ".primary", { disabled: true });
+  // A single choice is an answer by itself.
+  const isOneTap = request.questions.length === 1 && !request.questions[0].multi_select && request.questions[0].options.length > 0;
+  const send = button("Answer", answer, isOneTap ? "" : ".primary", { disabled: true });
   const freeTexts = new Map();
   /** Free text is added to multiple choices, but replaces a single choice. @param {any} question */
   const answerFor = (question) => {
@@ -169,6 +171,12 @@ function questionCard(pending, request) {
   const updateButton = () => {
     send.disabled = !request.questions.every(answerFor);
   };
+  /** @param {any} question @param {string[]} labels */
+  const choose = (question, labels) => {
+    chosen.set(question.question, labels);
+    updateButton();
+    if (isOneTap) pending.send("answer_question", { answer: { [question.question]: labels[0] } });
+  };
   const card = make(
     "section.request",
     request.questions.map((/** @type {any} */ question) => {
@@ -176,32 +184,32 @@ function questionCard(pending, request) {
       freeText.addEventListener("input", updateButton);
       pending.submitOnEnter(freeText, () => send.disabled || answer());
       freeTexts.set(question.question, freeText);
-      return make("fieldset", make("legend", question.question), optionButtons(question, chosen, updateButton), freeText);
+      const field = isOneTap ? make("div.answer-line", freeText, send) : freeText;
+      return make("fieldset", make("legend", question.question), optionButtons(question, isOneTap, chosen, choose), field);
     }),
-    make("div.choices", send),
+    !isOneTap && make("div.choices", send),
   );
   updateButton();
   return card;
 }
 
-/** @param {any} question @param {Map<string, string[]>} chosen @param {() => void} updateButton */
-function optionButtons(question, chosen, updateButton) {
+/** @param {any} question @param {boolean} isOneTap @param {Map<string, string[]>} chosen @param {(question: any, labels: string[]) => void} choose */
+function optionButtons(question, isOneTap, chosen, choose) {
   return make(
-    "div.choices",
+    "div.choices.options",
     question.options.map((/** @type {any} */ option) => {
-      const control = make("button", make("b", option.label), option.description && make("small", option.description), option.preview && make("span.preview", option.preview), {
-        type: "button",
-        "aria-pressed": "false",
-      });
+      const control = make("button", make("b", option.label), option.description && make("small", option.description), option.preview && make("span.preview", option.preview), { type: "button" });
+      if (!isOneTap) control.ariaPressed = "false";
       control.onclick = () => {
         const current = chosen.get(question.question) ?? [];
+        if (isOneTap) return choose(question, [option.label]);
         const wasChosen = current.includes(option.label);
         const others = question.multi_select ? current.filter((label) => label !== option.label) : [];
-        chosen.set(question.question, wasChosen ? others : [...others, option.label]);
+        choose(question, wasChosen ? others : [...others, option.label]);
         for (const other of control.parentElement?.children ?? []) {
           other.ariaPressed = String(chosen.get(question.question)?.includes(other.querySelector("b")?.textContent ?? ""));
         }
-        updateButton();
+        return undefined;
       };
       return control;
     }),
@@ -210,7 +218,7 @@ function optionButtons(question, chosen, updateButton) {
 
 /** @param {PendingAnswer} pending @param {any} request */
 function permissionCard(pending, request) {
-  const reason = pending.field("reason", make("input", { placeholder: "Reason, or what to do instead", "aria-label": "Reason for denial" }));
+  const reason = pending.field("reason", make("input", { placeholder: "Reason, or what to do instead (optional)", "aria-label": "Reason for denial" }));
   /** @param {string} decision */
   const decide = (decision) => {
     const denial = decision === "deny" && reason.value.trim();
@@ -218,20 +226,21 @@ function permissionCard(pending, request) {
   };
   pending.submitOnEnter(reason, () => decide("deny"));
   const { command } = request.tool_input ?? {};
+  const isCommand = typeof command === "string";
+  const { worktree } = pending.app.state.parentsOf(pending.app.state.sessions.get(pending.sessionId));
   return make(
     "section.request",
-    make("h3", `Allow ${request.tool_name || "a tool"}?`),
+    make("h3", isCommand ? "Run this command?" : `Allow ${request.tool_name || "a tool"}?`),
     request.description && make("p", renderCode(request.description)),
-    request.directory && make("p.hint", `In ${request.directory}, in ${request.execution_mode} mode`),
-    make("pre", typeof command === "string" ? command : JSON.stringify(request.tool_input, null, 2), { tabIndex: 0 }),
+    make("pre", isCommand ? command : JSON.stringify(request.tool_input, null, 2), { tabIndex: 0 }),
+    request.directory && request.directory !== worktree?.path && make("p.path", `In ${request.directory}`),
     make(
       "div.choices",
       button("Allow", () => decide("allow"), ".primary"),
       button("Allow for this session", () => decide("allow_session")),
-      button("Deny", () => decide("deny")),
+      request.session_scope && make("small", `For this session: ${request.session_scope}.`),
     ),
-    request.session_scope && make("p.hint", `For this session: ${request.session_scope}.`),
-    reason,
+    make("div.answer-line", reason, button("Deny", () => decide("deny"))),
   );
 }
 

@@ -11,7 +11,7 @@ import { saveToken } from "./net.js";
 import { initPwa } from "./pwa.js";
 import { initShell } from "./shell.js";
 import { initTree } from "./tree.js";
-import { needsView } from "./views/needs.js";
+import { homeView } from "./views/home.js";
 
 /** Save the token in the address (`#token=…&go=/session/…`), and remove it from there. */
 function takeToken() {
@@ -32,7 +32,7 @@ registerActions();
 takeToken();
 if (location.hash.startsWith("#/session/")) preloadSession();
 const app = new App();
-app.addView("needs", needsView);
+app.addView("needs", homeView);
 app.addView("session", lazyView(openSession, "sessionView"));
 app.addView("worktree", lazyView(() => import("./views/worktree.js"), "worktreeView"));
 app.addView("diff", lazyView(() => import("./views/diff.js"), "diffView"));

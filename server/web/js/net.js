@@ -56,6 +56,7 @@ export class Connection {
   #lastReceived = 0;
   /** @type {number | undefined} */ #probeTimer;
   /** @type {string | null} */ #shownSession = null;
+  /** @type {string[]} */ #watchedSessions = [];
 
   /** @param {ConnectionHandlers} handlers */
   constructor(handlers) {
@@ -142,6 +143,15 @@ export class Connection {
   showSession(sessionId) {
     this.#shownSession = sessionId;
     if (this.isOpen) this.#socket?.send(JSON.stringify({ type: "show", session_id: sessionId }));
+  }
+
+  /**
+   * Subscribe to the last lines that these sessions write (`live-line`), instead of those before.
+   * @param {string[]} sessionIds
+   */
+  watchSessions(sessionIds) {
+    this.#watchedSessions = sessionIds;
+    if (this.isOpen) this.#socket?.send(JSON.stringify({ type: "watch", session_ids: sessionIds }));
   }
 
   /**
@@ -234,6 +244,7 @@ export class Connection {
     this.#failures = 0;
     this.#runWaiting();
     if (this.#shownSession) this.showSession(this.#shownSession);
+    if (this.#watchedSessions.length) this.watchSessions(this.#watchedSessions);
     this.#handlers.onStatus({ state: "open" });
   }
 

@@ -32,7 +32,8 @@ export function guardPresses(card) {
     top = card.getBoundingClientRect().top;
     if (Number.isNaN(before)) {
       const scroller = card.closest(".transcript") ?? document.getElementById("content");
-      for (const part of [scroller, ...(scroller?.children ?? [])]) if (part) observer.observe(part);
+      for (const part of scroller?.children ?? []) observer.observe(part);
+      for (let part = card.parentElement; part && part !== scroller?.parentElement; part = part.parentElement) observer.observe(part);
     }
     if (!(Math.abs(top - before) < 2)) disableButtons();
   });

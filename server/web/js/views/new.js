@@ -105,7 +105,7 @@ export function newView(app, route) {
       ...(pullItem ? { prContext: { number: pullItem.number, title: pullItem.title, headRefName: pullItem.head_ref_name, baseRefName: pullItem.base_ref_name } } : {}),
     };
   }
-  return { title: "New worktree", element: form, update: (change) => change.tree && updateProjects(), focus: () => matchMedia("(pointer: fine)").matches && message.focus() };
+  return { title: "New task", element: form, update: (change) => change.tree && updateProjects(), focus: () => matchMedia("(pointer: fine)").matches && message.focus() };
 }
 
 /**

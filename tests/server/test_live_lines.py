@@ -1,0 +1,58 @@
+"""The last line of what a session writes, for the pages that watch it."""
+
+import asyncio
+
+import aiohttp
+import pytest
+
+from model.domain import events as e
+from model.domain.resources import Message, Session, TextBlock
+from model.runtime.workspace import Workspace
+from server.app import Server
+from tests.patience import PATIENCE
+from tests.server.conftest import Socket, connect
+
+
+@pytest.fixture
+async def session(workspace: Workspace) -> Session:
+    made = Session(id="s", worktree_id="w", name="s", created_at=1)
+    workspace.store.record(e.SessionCreated(session=made))
+    started = Message(id="m", session_id="s", role="assistant", timestamp=1, status="processing")
+    workspace.store.record(e.MessageStarted(message_id="m", session_id="s", message=started))
+    return made
+
+
+def write(workspace: Workspace, index: int, text: str) -> None:
+    workspace.store.record(
+        e.ContentDelta(message_id="m", content=text, content_index=index, session_id="s")
+    )
+
+
+async def read_line(socket: Socket) -> str:
+    async with asyncio.timeout(PATIENCE):
+        while (frame := await socket.receive()).get("event") != "live-line":
+            pass
+    assert frame["payload"]["session_id"] == "s"
+    return str(frame["payload"]["text"])
+
+
+async def test_a_watching_page_gets_the_last_line_and_then_each_change(
+    server: Server, workspace: Workspace, http: aiohttp.ClientSession, session: Session
+) -> None:
+    write(workspace, 0, "One line.\nAnother\x1b line.\n\n")
+    socket = await connect(server, http, 0, blocks=True)
+    await socket.send({"type": "watch", "session_ids": ["s", "unknown"]})
+    assert await read_line(socket) == "Another␛ line."
+    write(workspace, 0, "x" * 1000 + "end")
+    assert await read_line(socket) == "x" * 197 + "end"
+    write(workspace, 2, "A new block")
+    assert await read_line(socket) == "A new block"
+    replaced = TextBlock(text="Replaced")
+    workspace.store.record(
+        e.BlockChanged(session_id="s", message_id="m", content_index=2, block=replaced)
+    )
+    assert await read_line(socket) == "Replaced"
+    await socket.send({"type": "watch", "session_ids": []})
+    await socket.send({"type": "watch", "session_ids": "s"})
+    while (frame := await socket.receive()).get("type") != "error":
+        assert frame.get("event") != "live-line"
