@@ -14,9 +14,7 @@ EXPECTED_BOXES = frozenset({"Projects", "Plan", "Permission", "Question"})
 """Titles of boxes on the main screen; a box with another title is an overlay."""
 TREE_MIN_COLUMNS = 100
 """Width of the screen from which on the project tree is shown beside the conversation."""
-TREE_COLUMNS = 34
-"""Width of the tree."""
-TREE_FIRST_ROW = 3
+TREE_FIRST_ROW = 2
 """First row of the tree on the screen, counted from 1."""
 
 
@@ -38,7 +36,7 @@ class View:
 
     @property
     def _path(self) -> list[str]:
-        path = re.split(r"\s{2,}", self.rows[0].strip().removeprefix("Spinney").strip())[0]
+        path = re.split(r"\s{2,}", self.rows[0].strip().removeprefix("▲").strip())[0]
         return [name.strip() for name in path.split(" ▸ ")]
 
     @property
@@ -59,8 +57,13 @@ class View:
     @property
     def conversation(self) -> str:
         """The text right of the tree and below the tabs, without the quoted names in toasts."""
-        left = TREE_COLUMNS if len(self.rows[0]) >= TREE_MIN_COLUMNS else 0
-        return _TOAST.sub("", "\n".join(row[left:] for row in self.rows[3:-1]))
+        return _TOAST.sub("", "\n".join(row[self._left :] for row in self.rows[2:-1]))
+
+    @property
+    def _left(self) -> int:
+        """The first column, from 0, right of the rule behind the tree."""
+        is_wide = len(self.rows[0]) >= TREE_MIN_COLUMNS
+        return self.rows[-2].find("│") + 1 if is_wide else 0
 
     @property
     def marks(self) -> set[str]:
@@ -76,11 +79,11 @@ class View:
     @property
     def box_position(self) -> tuple[int, int] | None:
         """Column and row, from 1, of the first character in the message box."""
-        left = TREE_COLUMNS if len(self.rows[0]) >= TREE_MIN_COLUMNS else 0
+        left = self._left
         rules = [
             index for index, row in enumerate(self.rows) if _RULE.fullmatch(row[left:].strip(" │"))
         ]
-        return (left + 4, rules[-1] + 2) if rules else None
+        return (left + 2, rules[-1] + 2) if rules else None
 
     @property
     def box_marks(self) -> set[str]:
@@ -107,16 +110,16 @@ class View:
 
     @property
     def broken_rows(self) -> list[str]:
-        """Rows in which the frame is overdrawn."""
+        """Rows in which the rule between the panes is overdrawn."""
         if len(self.rows[0]) < TREE_MIN_COLUMNS or self.overlays:
             return []
-        return [row for row in self.rows[1:-1] if row[0] not in "╭│╰" or row[-1] not in "╮│╯"]
+        return [row for row in self.rows[1:-1] if row[self._left - 1] != "│"]
 
     def find_tree_row(self, name: str) -> int | None:
         """The row, from 1, in which the tree shows a session; `None` if it does not."""
         if len(self.rows[0]) < TREE_MIN_COLUMNS:
             return None
         for number, row in list(enumerate(self.rows, 1))[1:]:
-            if name in row[:TREE_COLUMNS].split():
+            if name in row[: self._left].split():
                 return number
         return None
