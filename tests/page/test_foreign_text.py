@@ -274,5 +274,6 @@ async def test_names_of_projects_branches_and_files_are_inert(
     await expect(page.locator("#content")).to_contain_text(NAMES[0])
     await assert_inert(page)
     await page.goto(f"/#/new?project={project['id']}")
+    await page.locator("summary").filter(has_text="On a new branch").click()
     await expect(page.locator("#content")).to_contain_text(f"of-{NAMES[0]}")
     await assert_inert(page)

@@ -209,6 +209,7 @@ async def test_back_closes_a_dialog_or_drawer_before_it_leaves_the_view(
     # A dialog that was closed otherwise adds no step to the history.
     await session_page.press("Session actions")
     await session_page.press("Cancel")
+    await expect(dialog).to_have_count(0)
     await page.keyboard.press("Control+k")
     await expect(dialog).to_be_visible()
     await page.evaluate("() => { location.hash = '#/search'; }")
@@ -265,7 +266,7 @@ async def test_toasts_cover_no_control_and_close_when_they_are_outdated(
 
     await page.goto(f"/#/new?project={project['id']}")
     await page.get_by_role("textbox", name="First message").fill("/demo say made")
-    await page.get_by_role("button", name="Create").click()
+    await page.get_by_role("button", name="Start", exact=True).click()
     await expect(SessionPage(Pointer(page)).answers.last).to_contain_text("made")
     await expect(toast.filter(has_text="Creating ")).to_have_count(0)
 

@@ -57,8 +57,9 @@ async def _create(session_page: SessionPage) -> None:
     await open_view(user, "New task")
     message = "/demo plan write apples.txt: many; say carried out"
     await user.write(page.get_by_role("textbox", name="First message"), message)
+    await user.press(page.locator("summary").filter(has_text="On a new branch"))
     await user.write(page.get_by_role("textbox", name="Name", exact=True), NAME)
-    await user.press(button(page, "Create"))
+    await user.press(button(page, "Start"))
     await expect(page.get_by_role("heading", name="Approve this plan?")).to_be_visible()
 
 

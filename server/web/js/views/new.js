@@ -1,128 +1,186 @@
 // @ts-check
-// The form for a new worktree: first message, name, base branch, agent and mode.
+// The form for a new task: what the agent should do, and where. What was chosen last is chosen again.
 
 import { button, make } from "../dom.js";
+import { icon } from "../icons.js";
 import { performAction } from "../perform.js";
+import { loadAgents } from "../session/models.js";
+import { labeled, optionsOf, segmented, select } from "./form_fields.js";
+import { taskOrigin } from "./new_origin.js";
+import { loadStylesheet } from "./stylesheet.js";
 
-/** @typedef {import("../app.js").App} App */
+await loadStylesheet("forms");
 
-const MODE_DESCRIPTIONS = { plan: "proposes, and changes nothing", build: "edits, and asks before commands", yolo: "does everything without asking" };
+/**
+ * @typedef {import("../app.js").App} App
+ * @typedef {{ project?: string, agent?: string, model?: string, mode?: string }} Choices
+ */
+
+/** @type {[string, string, string][]} */
+const MODES = [
+  ["plan", "Plan", "Proposes a plan, and changes nothing before you approve it."],
+  ["build", "Build", "Edits files, and asks before it runs commands."],
+  ["yolo", "Yolo", "Does everything without asking."],
+];
 const DRAFT = "spinney-draft-new";
+const CHOICES = "spinney-new-task";
 
 /** @type {import("../app.js").MakeView} */
 export function newView(app, route) {
-  const project = select("Project", []);
-  const message = make("textarea", { rows: 4, value: localStorage.getItem(DRAFT) ?? "", "aria-label": "First message", placeholder: "What should the agent do? (optional)" });
-  message.oninput = () => localStorage.setItem(DRAFT, message.value);
-  const name = make("input", { placeholder: "Generated if empty", "aria-label": "Name" });
-  const base = select("Base branch", []);
-  const issue = select("Issue", [["", "none"]]);
-  const pullRequest = select("Pull request", [["", "none"]]);
-  const agent = select("Agent", [["", "default"]]);
-  const mode = select("Mode", Object.entries(MODE_DESCRIPTIONS).map(([value, label]) => [value, `${value}: ${label}`]));
-  const createButton = make("button.primary", "Create");
-  const problem = make("p.bad", { role: "alert" });
-  const noProject = make("p.bad", "No projects yet. ", button("Add one", () => performAction(app, "add_project")));
-  const form = make(
-    "form.page.fields",
-    labeled("Project", project),
-    labeled("First message", message),
-    labeled("Name", name),
-    labeled("Base branch", base),
-    labeled("Issue", issue),
-    labeled("Pull request", pullRequest),
-    labeled("Agent", agent),
-    labeled("Mode", mode),
-    noProject,
-    problem,
-    createButton,
-  );
+  return new NewTask(app, route);
+}
 
-  /** @type {any[]} */ let issues = [];
-  /** @type {any[]} */ let pullRequests = [];
-  const loadChoices = async () => {
-    if (!project.value) return;
-    const args = { projectId: project.value };
-    const branches = await app.run("get_project_branches", args);
-    const defaultBranch = app.state.projects.get(project.value)?.default_branch;
-    setChoices(base, (branches ?? []).map((/** @type {any} */ branch) => [branch.name, branch.name]));
-    base.value = defaultBranch ?? "";
-    // If gh is missing or not signed in, there are no choices.
-    issues = await app.connection.call("list_issues", args).catch(() => []);
-    pullRequests = await app.connection.call("list_pull_requests", args).catch(() => []);
-    setChoices(issue, [["", "none"], ...issues.map(numberedOption)]);
-    setChoices(pullRequest, [["", "none"], ...pullRequests.map(numberedOption)]);
-  };
-  let signature = "";
+class NewTask {
+  title = "New task";
+  #projects = "";
+  #isBusy = false;
+  /** @type {import("../session/models.js").Agent[]} */ #agents = [];
+
+  /** @param {App} app @param {import("../router.js").Route} route */
+  constructor(app, route) {
+    this.app = app;
+    this.route = route;
+    this.chosen = readChoices();
+    this.message = make("textarea.task-text", { rows: 5, value: localStorage.getItem(DRAFT) ?? "", "aria-label": "First message", placeholder: "What should the agent do?" });
+    this.message.oninput = () => localStorage.setItem(DRAFT, this.message.value);
+    this.message.onkeydown = (event) => this.#handleKey(event);
+    this.project = select("Project", []);
+    this.agent = select("Agent", [["", "Default"]]);
+    this.model = select("Model", [["", "Default"]]);
+    this.mode = segmented("Mode", MODES.map(([value, label]) => [value, label]), this.chosen.mode ?? "plan", () => this.#explainMode());
+    this.modeHint = make("p.hint");
+    this.origin = taskOrigin(app, () => this.project.value, (text) => {
+      if (!this.message.value.trim()) this.message.value = text;
+    });
+    this.startButton = make("button.primary.large");
+    this.problem = make("p.bad", { role: "alert" });
+    this.noProject = make("p.bad", "No projects yet. ", button("Add a project", () => performAction(app, "add_project")));
+    this.form = make(
+      "form.page.fields.new-form",
+      this.message,
+      make("div.field-row", labeled("Project", this.project), labeled("Agent", this.agent), labeled("Model", this.model)),
+      make("div.field", this.mode.element, this.modeHint),
+      this.origin.element,
+      this.noProject,
+      this.problem,
+      make("div.task-bar", this.startButton),
+    );
+    this.element = this.form;
+    this.project.onchange = () => this.#changeProject();
+    this.agent.onchange = () => this.#showModels("");
+    this.form.onsubmit = (event) => {
+      event.preventDefault();
+      this.#start();
+    };
+    this.#explainMode();
+    this.#showBusy(false);
+    this.#showProjects();
+    this.#loadAgents();
+  }
+
+  /** @param {import("../state.js").Change} change */
+  update(change) {
+    if (change.tree) this.#showProjects();
+  }
+
+  focus() {
+    this.message.focus();
+  }
+
+  #explainMode() {
+    this.modeHint.textContent = MODES.find(([value]) => value === this.mode.value())?.[2] ?? "";
+  }
+
   /** Update the projects; a new one may be announced after it was selected. */
-  const updateProjects = () => {
-    const projects = [...app.state.projects.values()].filter((item) => !item.is_folder);
+  #showProjects() {
+    const { state } = this.app;
+    const projects = [...state.projects.values()].filter((item) => !item.is_folder);
     const names = JSON.stringify(projects.map((item) => [item.id, item.name]));
-    if (names === signature) return;
-    signature = names;
-    const before = project.value;
-    setChoices(project, projects.map((item) => [item.id, item.name]));
-    project.value = before || (route.query.get("project") ?? app.state.worktrees.get(route.id)?.project_id ?? projects[0]?.id ?? "");
-    noProject.hidden = projects.length > 0;
-    createButton.disabled = !projects.length;
-    if (project.value !== before) loadChoices();
-  };
-  const loadAgentOptions = async () => {
-    const agents = (await app.run("list_agents")) ?? [];
-    setChoices(agent, [["", "default"], ...agents.map((/** @type {any} */ item) => [item.name, item.label])]);
-  };
-  project.onchange = loadChoices;
-  issue.onchange = () => {
-    const chosen = issues.find((item) => String(item.number) === issue.value);
-    if (chosen && !message.value.trim()) message.value = `Resolve issue #${chosen.number} ${chosen.title}`;
-  };
-  updateProjects();
-  loadAgentOptions();
+    if (names === this.#projects) return;
+    this.#projects = names;
+    const known = new Set(projects.map((item) => item.id));
+    const before = this.project.value;
+    const wanted = [before, this.route.query.get("project"), this.chosen.project, projects[0]?.id].find((id) => id && known.has(id)) ?? "";
+    this.project.replaceChildren(...optionsOf(projects.map((item) => [item.id, item.name])));
+    this.project.value = wanted;
+    this.noProject.hidden = projects.length > 0;
+    this.startButton.disabled = !projects.length;
+    if (wanted !== before) this.#changeProject();
+  }
 
-  form.onsubmit = async (event) => {
+  #changeProject() {
+    this.origin.reset();
+    this.#showAgents();
+  }
+
+  async #loadAgents() {
+    this.#agents = await loadAgents(this.app);
+    this.#showAgents();
+  }
+
+  #showAgents() {
+    const project = this.app.state.projects.get(this.project.value);
+    const wanted = this.agent.value || (this.chosen.agent ?? "");
+    const usual = this.#agents.find(({ name }) => name === (project?.default_backend ?? this.app.state.preferences.default_backend));
+    this.agent.replaceChildren(...optionsOf([["", usual ? `Default (${usual.label})` : "Default"], ...this.#agents.map(({ name, label }) => /** @type {[string, string]} */ ([name, label]))]));
+    this.agent.value = this.#agents.some(({ name }) => name === wanted) ? wanted : "";
+    this.#showModels(this.model.value || (this.chosen.model ?? ""));
+  }
+
+  /** @param {string} wanted */
+  #showModels(wanted) {
+    const models = (this.#agents.find(({ name }) => name === this.agent.value)?.models ?? []).filter((model) => model.is_offered && model.name);
+    this.model.replaceChildren(...optionsOf([["", "Default"], ...models.map(({ name, label }) => /** @type {[string, string]} */ ([name, label]))]));
+    this.model.value = models.some(({ name }) => name === wanted) ? wanted : "";
+    this.model.disabled = !models.length;
+  }
+
+  /** Enter starts a new line on a touch screen, as in the message box. @param {KeyboardEvent} event */
+  #handleKey(event) {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || matchMedia("(pointer: coarse)").matches) return;
     event.preventDefault();
-    createButton.disabled = true;
-    problem.textContent = "";
+    if (this.message.value.trim() && !event.repeat) this.form.requestSubmit();
+  }
+
+  /** @param {boolean} isBusy */
+  #showBusy(isBusy) {
+    this.#isBusy = isBusy;
+    this.startButton.replaceChildren(isBusy ? make("span.spinner") : icon("send"), isBusy ? "Starting…" : "Start");
+    this.startButton.disabled = isBusy || !this.project.value;
+  }
+
+  async #start() {
+    if (this.#isBusy) return;
+    this.#showBusy(true);
+    this.problem.textContent = "";
+    const task = { message: this.message.value.trim(), mode: this.mode.value(), backend: this.agent.value, model: this.model.value };
+    saveChoices({ project: this.project.value, agent: task.backend, model: task.model, mode: task.mode });
     try {
-      const worktree = await app.connection.call("create_worktree", buildArguments());
-      await startSession(app, worktree, { message: message.value.trim(), mode: mode.value, backend: agent.value });
-      message.value = "";
+      const worktree = await this.app.connection.call("create_worktree", { projectId: this.project.value, ...this.origin.read() });
+      await startSession(this.app, worktree, task, this);
+      this.message.value = "";
       localStorage.removeItem(DRAFT);
     } catch (error) {
-      problem.textContent = /** @type {Error} */ (error).message;
+      this.problem.textContent = /** @type {Error} */ (error).message;
     }
-    createButton.disabled = false;
-  };
-
-  function buildArguments() {
-    const issueItem = issues.find((item) => String(item.number) === issue.value);
-    const pullItem = pullRequests.find((item) => String(item.number) === pullRequest.value);
-    return {
-      projectId: project.value,
-      ...(name.value.trim() ? { customName: name.value.trim() } : {}),
-      ...(base.value ? { baseBranch: base.value } : {}),
-      ...(issueItem ? { issueContext: { number: issueItem.number, title: issueItem.title, body: issueItem.body } } : {}),
-      ...(pullItem ? { prContext: { number: pullItem.number, title: pullItem.title, headRefName: pullItem.head_ref_name, baseRefName: pullItem.base_ref_name } } : {}),
-    };
+    this.#showBusy(false);
   }
-  return { title: "New task", element: form, update: (change) => change.tree && updateProjects(), focus: () => matchMedia("(pointer: fine)").matches && message.focus() };
 }
 
 /**
- * Wait until the worktree is created, then start a session in it.
- * @param {App} app @param {any} worktree @param {{ message: string, mode: string, backend: string }} args
+ * Wait until the worktree is created, then start a session in it; the page goes there if it still shows the form.
+ * @param {App} app @param {any} worktree @param {{ message: string, mode: string, backend: string, model: string }} task @param {import("../app.js").View} view
  */
-async function startSession(app, worktree, { message, mode, backend }) {
+async function startSession(app, worktree, { message, mode, backend, model }, view) {
   app.toast(`Creating ${worktree.name} …`, { isValid: () => app.state.worktrees.get(worktree.id)?.status === "creating" });
   await waitUntil(app, () => app.state.worktrees.get(worktree.id)?.status !== "creating");
-  if (!app.state.worktrees.has(worktree.id)) throw new Error(`${worktree.name} could not be created. Check the input and try again.`);
-  if (!message && !backend) {
-    app.go("worktree", worktree.id);
-    return;
-  }
-  const session = await app.connection.call("create_session", { worktreeId: worktree.id, executionMode: mode, ...(backend ? { backend } : {}) });
+  const made = app.state.worktrees.get(worktree.id);
+  if (!made) throw new Error(`${worktree.name} could not be created. Check the input and try again.`);
+  const args = { worktreeId: worktree.id, executionMode: mode, ...(backend ? { backend } : {}), ...(model ? { model } : {}) };
+  const session = await app.connection.call("create_session", args);
   if (message) await app.connection.call("send_chat_message", { sessionId: session.id, message });
-  app.go("session", session.id);
+  if (app.view === view) app.go("session", session.id);
+  else app.toast(`Started ${made.name}.`, { about: session.id, isValid: () => true, action: ["Show", () => app.go("session", session.id)] });
 }
 
 /** @param {App} app @param {() => boolean} condition @returns {Promise<void>} */
@@ -138,20 +196,16 @@ function waitUntil(app, condition) {
   });
 }
 
-/** @param {{ number: number, title: string }} item @returns {[string, string]} */
-const numberedOption = (item) => [String(item.number), `${item.number} ${item.title}`];
-
-/** @param {string} name @param {[string, string][]} options */
-function select(name, options) {
-  const created = make("select", { "aria-label": name });
-  setChoices(created, options);
-  return created;
+/** @returns {Choices} */
+function readChoices() {
+  try {
+    return JSON.parse(localStorage.getItem(CHOICES) ?? "{}");
+  } catch {
+    return {};
+  }
 }
 
-/** @param {HTMLSelectElement} element @param {[string, string][]} options */
-function setChoices(element, options) {
-  element.replaceChildren(...options.map(([value, label]) => make("option", label, { value })));
+/** @param {Choices} choices */
+function saveChoices(choices) {
+  localStorage.setItem(CHOICES, JSON.stringify(choices));
 }
-
-/** @param {string} label @param {HTMLElement} field */
-const labeled = (label, field) => make("label", make("span", label), field);

@@ -1,0 +1,62 @@
+"""A new task: in three taps and the words, where and as the last one, or on an existing branch."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Page, expect
+
+from tests.page.browser import PHONE
+from tests.page.conftest import OpenPage
+from tests.page.user_input import Pointer, SessionPage
+from tests.server.conftest import Socket
+
+
+async def test_a_task_is_started_in_two_taps_and_the_next_one_remembers_its_choices(
+    open_page: OpenPage, client: Socket, project: Any
+) -> None:
+    phone = await open_page(screen=PHONE)
+    await phone.get_by_role("link", name="New task").last.tap()
+    await expect(phone.get_by_role("textbox", name="First message")).to_be_focused()
+    await phone.keyboard.type("/demo say made")
+    await phone.get_by_role("button", name="Start", exact=True).tap()
+    await expect(SessionPage(Pointer(phone, touch=True)).answers.last).to_contain_text("made")
+
+    await phone.goto("/#/new")
+    await expect(phone.get_by_role("textbox", name="First message")).to_have_value("")
+    await phone.get_by_text("Yolo", exact=True).tap()
+    await phone.get_by_label("Agent").select_option("Demo agent")
+    await phone.get_by_role("textbox", name="First message").fill("/demo say again")
+    await phone.get_by_role("button", name="Start", exact=True).tap()
+    await expect(SessionPage(Pointer(phone, touch=True)).answers.last).to_contain_text("again")
+    await phone.goto("/#/new")
+    await expect(phone.get_by_role("radio", name="Yolo")).to_be_checked()
+    await expect(phone.get_by_label("Agent")).to_have_value("demo")
+
+
+async def test_what_was_typed_survives_an_error_and_a_reload(
+    page: Page, client: Socket, project: Any
+) -> None:
+    await page.goto("/#/new")
+    await page.get_by_role("textbox", name="First message").fill("count the pears")
+    await page.locator("summary").filter(has_text="On a new branch").click()
+    await page.get_by_role("textbox", name="Name", exact=True).fill("..")
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await expect(page.get_by_role("alert").filter(has_text="..")).to_be_visible()
+    await page.reload()
+    await expect(page.get_by_role("textbox", name="First message")).to_have_value("count the pears")
+
+
+async def test_a_task_on_an_existing_branch(
+    page: Page, client: Socket, project: Any, repository: Path
+) -> None:
+    subprocess.run(["git", "branch", "pears"], cwd=repository, check=True)
+    await page.goto("/#/new")
+    await page.locator("summary").filter(has_text="On a new branch").click()
+    await page.get_by_text("Branch", exact=True).first.click()
+    await page.get_by_role("combobox", name="Branch", exact=True).select_option("pears")
+    await page.get_by_role("textbox", name="First message").fill("/demo say here")
+    await page.get_by_role("textbox", name="First message").press("Enter")
+    await expect(SessionPage(Pointer(page)).answers.last).to_contain_text("here")
+    (worktree,) = await client.call("list_worktrees", projectId=project["id"])
+    assert worktree["branch"] == "pears"
