@@ -340,6 +340,8 @@ class Completion(Widget, can_focus=False):
         has_more = row.agent or row.text.startswith("@") or (completes and row.hint)
         text = f"{row.text} " if has_more else row.text
         box, start = self._composer, self._word_start
+        if box.is_shell:  # a path, which nothing else would understand there
+            text = text.removeprefix("@")
         self._hide()
         box.history.checkpoint()
         box.insert_over(text, start, box.cursor_location)

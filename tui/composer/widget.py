@@ -105,6 +105,8 @@ class Composer(MessageArea):
         """Returns the command of Spinney that a text was probably meant to be, or ''."""
         self._doubted = ""
         """The text that was taken for a mistyped command; enter sends it now."""
+        self.is_of_conversation = False
+        """Whether `!` runs commands and `?` opens the help; elsewhere both are text."""
         self.takes_images = True
         """Whether the agent can read files of this machine."""
         self.worktree_root: Callable[[], str] = lambda: ""
@@ -117,7 +119,7 @@ class Composer(MessageArea):
     async def on_key(self, event: events.Key) -> None:
         """Offer keys to a request, and recall earlier messages on the first and last line."""
         self._note_request()
-        if event.character == "?" and not self.text:
+        if event.character == "?" and self.is_of_conversation and not self.text:
             self.set_timer(HELP_DELAY, self._ask_for_help)
         if is_burst(event):
             self.offer(event, False)
@@ -194,7 +196,7 @@ class Composer(MessageArea):
     @property
     def is_shell(self) -> bool:
         """Whether enter runs the text as a command in the worktree."""
-        return self.text.startswith("!")
+        return self.is_of_conversation and self.document.get_line(0).startswith("!")
 
     def _submit_shell(self, text: str) -> None:
         if text[1:].strip():

@@ -10,7 +10,7 @@ from model.api.files import list_worktree_files
 from model.api.worktrees import mark_worktree_opened
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
-from tui.composer.slash_commands import unescape_text
+from tui.composer.slash_commands import escape_text, unescape_text
 from tui.screens.edit_plan import EditPlan
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
@@ -77,7 +77,7 @@ class Outbox:
 
     def return_text(self, session_id: str, text: str) -> None:
         """Put text that was not sent into the session's message box."""
-        self._screen.chat.return_message(session_id, text)
+        self._screen.chat.return_message(session_id, escape_text(text))
 
     # Completion ---------------------------------------------------------------------------------
 

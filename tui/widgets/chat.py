@@ -107,6 +107,7 @@ class Chat(ChatDrafts):
         self.completion = Completion(composer, id="completion")
         self.status = StatusLine(id="status")
         self.request.connect(composer)
+        composer.is_of_conversation = True
         composer.is_command = is_slash_command
         composer.suggest_command = lambda text: suggest_command(
             text, self.completion.agent_commands
@@ -260,6 +261,8 @@ class Chat(ChatDrafts):
 
     def on_message_area_submitted(self, event: "Composer.Submitted") -> None:
         """Send the message, or use it as the answer to the current request."""
+        from tui.composer.slash_commands import unescape_text
+
         event.stop()
         text, images = event.text, event.images
         if event.written_for != self.request.subject:  # the request changed since enter was pressed
@@ -270,7 +273,7 @@ class Chat(ChatDrafts):
             # Scroll to the end to show the answer.
             self.transcript.action_scroll_end()
         self.drafts.add_sent(self._project_id, text)
-        if not self.request.submit_text(text, images):
+        if not self.request.submit_text(unescape_text(text), images):
             self.drafts.start_sending(self.key, Draft.from_text(text, images))
             self.post_message(self.MessageSent(self.key, text, images))
 
@@ -301,8 +304,10 @@ class Chat(ChatDrafts):
 
     def on_request_panel_dropped(self, event: "RequestPanel.Dropped") -> None:
         """Return answers to withdrawn questions to the draft."""
+        from tui.composer.slash_commands import escape_text
+
         event.stop()
-        self.return_message(event.session_id, "\n".join(event.words))
+        self.return_message(event.session_id, escape_text("\n".join(event.words)))
 
     def on_queue_typed(self, event: "Queue.Typed") -> None:
         """Insert letters without a binding into the message box."""

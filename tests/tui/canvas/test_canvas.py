@@ -252,7 +252,7 @@ async def test_a_question_is_answered_from_the_canvas_by_the_cursor_or_in_words(
     )
     async with start(client) as (app, pilot):
         canvas = await open_canvas(app, pilot)
-        for session_id, keys in (("q1", ["enter"]), ("q2", [*"Redis", "enter"])):
+        for session_id, keys in (("q1", ["enter"]), ("q2", [*"!Redis", "enter"])):
             canvas.view.action_move_to(session_ids(canvas).index(session_id))
             await pilot.press("ctrl+r")
             await until(pilot, lambda: isinstance(app.screen, Answer))
@@ -264,7 +264,7 @@ async def test_a_question_is_answered_from_the_canvas_by_the_cursor_or_in_words(
             client.feed(e.SessionUpdated(session_id=session_id, updates={"status": "running"}))
             await until(pilot, lambda: app.screen is canvas)
         answers = [given["answer"] for given in client.called("answer_question")]
-        assert answers == [{"Which store?": "SQLite"}, {"Which store?": "Redis"}]
+        assert answers == [{"Which store?": "SQLite"}, {"Which store?": "!Redis"}]
 
 
 async def test_list_or_grid_is_a_preference_and_f3_shows_one_project(start: Start) -> None:

@@ -178,3 +178,13 @@ async def test_a_description_that_repeats_the_label_is_omitted(start: Start) -> 
     client = a_client(**question_fields(Question(question="Which?", options=options)))
     async with start(client) as (app, _):
         assert question_text(app).count("red") == 1
+
+
+async def test_an_answer_that_begins_with_an_exclamation_mark_is_escaped_and_sent_without(
+    start: Start,
+) -> None:
+    client = a_client(**question_fields(WHY))
+    async with start(client) as (_, pilot):
+        await pilot.press(*"\\!because", "enter")
+        assert await wait_for_answers(pilot, client) == {"Why?": "!because"}
+        assert not client.called("run_command")
