@@ -85,7 +85,7 @@ async def test_a_view_opened_before_its_data_arrives_is_shown_once_it_does(
     project = await client.call("add_project", path=str(repository))
     worktree = await create_worktree(client, projectId=project["id"])
     places = {
-        f"project/{project['id']}": "Refresh",
+        f"project/{project['id']}": "Settings",
         f"worktree/{worktree['id']}": "Push",
         f"diff/{worktree['id']}": "Refresh",
         "new": repository.name,

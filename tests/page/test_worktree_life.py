@@ -135,6 +135,7 @@ async def test_a_worktree_made_by_hand_is_adopted(
     page = user.page
     await open_tree(user)
     await user.press(page.locator("#tree").get_by_role("link", name=project["name"]))
+    await user.press(button(page, "More actions"))
     await user.press(button(page, "Adopt a worktree"))
     await user.press(button(page, "Adopt theirs"))
     await expect(page.locator("#title")).to_have_text("theirs")

@@ -45,7 +45,9 @@ const ACTIONS = [
   { id: "delete_session", needs: "session", do: deleteSession },
   { id: "open_worktree_page", title: "Worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },
   { id: "archive_worktree", needs: "worktree", do: archiveWorktree },
-  { id: "add_project", do: (app) => import("./views/project.js").then((module) => module.addProject(app)) },
+  { id: "add_project", do: (app, context) => addProject(app, context, "path") },
+  { id: "clone_project", title: "Clone a repository", do: (app, context) => addProject(app, context, "clone") },
+  { id: "new_folder", title: "New folder for projects", do: (app) => import("./views/project_actions.js").then((module) => module.newFolder(app, null)) },
   { id: "project_settings", needs: "project", do: (app, { project }) => import("./views/project-settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
   { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", do: (app) => app.go("preferences") },
@@ -56,6 +58,12 @@ const ACTIONS = [
 /** Register the table for everything that lists or performs actions. */
 export const registerActions = () =>
   register(ACTIONS.map((action) => ({ title: TITLES[/** @type {keyof typeof TITLES} */ (action.id)] ?? action.id, ...action })));
+
+/** @param {App} app @param {Context} context @param {"path" | "clone"} kind */
+async function addProject(app, { project }, kind) {
+  const module = await import("./views/add_project.js");
+  await module.addProject(app, { kind, parentId: project?.is_folder ? project.id : null });
+}
 
 /** Open the palette; its input exists before its list is loaded, so that typing is never lost. @param {App} app */
 async function openPalette(app) {

@@ -27,6 +27,7 @@ export const TITLES = {
   delete_session: "Delete the session permanently",
   archive_worktree: "Archive the worktree",
   add_project: "Add a project",
+  new_folder: "New project folder",
   project_settings: "Project settings",
   show_archive: "Archive: restore or delete worktrees and sessions",
   preferences: "Preferences",

@@ -6,6 +6,7 @@ import { button, make, syncKeyed } from "./dom.js";
 import { icon } from "./icons.js";
 import { performAction } from "./perform.js";
 import { hashFor } from "./router.js";
+import { enableDrag } from "./tree_drag.js";
 import { collapsible, filterRows, rowElement, rowsIn } from "./tree_rows.js";
 
 /** @typedef {import("./tree_rows.js").Row} Row */
@@ -32,6 +33,7 @@ class Tree {
     this.status = make("p.hint", { role: "status" });
     this.scroller = make("div.scroller", this.status, this.list);
     this.nav.append(treeHead(app, this.filter), this.scroller, links());
+    enableDrag(app, this.list);
     this.filter.oninput = () => {
       this.#draw();
       if (!this.filter.value) this.#reveal();

@@ -2,14 +2,16 @@
 // The archive: restores and deletes archived worktrees and sessions.
 
 import { confirm } from "../dialogs.js";
+import { ageElement } from "../age.js";
 import { button, make, patchChildren } from "../dom.js";
+import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
 import { deleteWorktree } from "./removal.js";
 
 /** @type {import("../app.js").MakeView} */
 export function archiveView(app) {
-  const list = make("div.list");
+  const list = make("div.rows-list");
   const draw = () => {
     const worktrees = [...app.state.worktrees.values()].filter((worktree) => worktree.archived_at);
     const sessions = [...app.state.sessions.values()].filter(
@@ -19,7 +21,7 @@ export function archiveView(app) {
       ...worktrees.map((worktree) => row(worktree, "worktree", app.state.projects.get(worktree.project_id)?.name)),
       ...sessions.map((session) => row(session, "session", app.state.parentsOf(session).worktree?.name)),
     ];
-    patchChildren(list, rows.length ? rows : [make("p.hint", "The archive is empty.")]);
+    patchChildren(list, rows.length ? rows : [make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here."))]);
   };
   /** @param {any} item @param {"worktree" | "session"} kind @param {string | undefined} parentName */
   const row = (item, kind, parentName) => {
@@ -33,8 +35,9 @@ export function archiveView(app) {
     const name = kind === "session" ? make("a", item.name, { href: hashFor("session", item.id) }) : item.name;
     return make(
       "section.archived",
-      make("p", make("b", name), " ", make("small", `${kind} · ${parentName ?? ""} · ${new Date(item.archived_at * 1000).toLocaleDateString()}`)),
-      make("div.choices", button("Restore", () => app.run(`unarchive_${kind}`, args)), button("Delete", deleteItem, ".danger")),
+      make("p.grow", make("b", name), make("small", ` ${[kind, parentName].filter(Boolean).join(" · ")} · `, ageElement(item.archived_at))),
+      button([icon("restore"), "Restore"], () => app.run(`unarchive_${kind}`, args)),
+      button(icon("trash"), deleteItem, ".danger.quiet.icon-only", { title: "Delete", "aria-label": "Delete" }),
     );
   };
   return { title: "Archive", element: make("div.page", list), update: (change) => change.tree && draw() };

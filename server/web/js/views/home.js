@@ -156,7 +156,7 @@ function emptyContent(app) {
       mark,
       make("h2", "No projects yet"),
       make("p", "A project is a git repository on the machine that runs Spinney. Agents work in worktrees of it."),
-      make("div.choices", button([icon("folder"), "Add a project"], () => performAction(app, "add_project"), ".primary"), make("a.button", "Clone a repository", { href: hashFor("clone") })),
+      make("div.choices", button([icon("folder"), "Add a project"], () => performAction(app, "add_project"), ".primary"), button("Clone a repository", () => performAction(app, "clone_project"))),
     ];
   }
   return [

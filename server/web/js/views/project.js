@@ -2,38 +2,42 @@
 // The view of a project or folder: its items, and actions to create and adopt worktrees.
 
 import { missingView } from "../app.js";
-import { ask, confirm } from "../dialogs.js";
+import { avatarElement } from "../avatars.js";
+import { choose } from "../dialogs.js";
 import { button, make, syncKeyed, patchChildren } from "../dom.js";
+import { icon } from "../icons.js";
 import { sessionLink } from "../links.js";
 import { gitMarks } from "../marks.js";
+import { performAction } from "../perform.js";
 import { hashFor } from "../router.js";
+import { changePicture, deleteFolder, editScripts, moveBy, moveToFolder, newFolder, removeProject, renameFolder } from "./project_actions.js";
+
+/**
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
+ * @typedef {() => unknown} Do
+ */
 
 /** @type {import("../app.js").MakeView} */
 export function projectView(app, route) {
   if (!app.state.projects.has(route.id)) return missingView(app, "projects", route.id);
   const project = () => app.state.projects.get(route.id);
-  const path = make("p.path");
+  const head = make("div.page-head");
   const list = make("div.list");
-  const emptyNote = make("p.hint", "No worktrees yet. A worktree is a branch with its own directory, in which an agent works.");
+  const emptyNote = make("p.hint");
   const outsideList = make("div.list", { "aria-live": "polite" });
-  const element = make("div.page", path, list, emptyNote, make("div.choices", actions()), outsideList);
+  const element = make("div.page", head, list, emptyNote, outsideList);
 
-  function actions() {
-    const current = project();
-    if (!current || current.is_folder) return [];
-    return [
-      make("a.button.primary", "New worktree", { href: hashFor("new", "", { project: current.id }) }),
-      button("Session in the project directory", async () => {
-        const base = await app.run("open_base_worktree", { projectId: current.id });
-        if (base) app.go("worktree", base.id);
-      }),
-      button("Adopt a worktree", () => listOutside(current.id)),
-      button("Settings", () => import("./project-settings.js").then((module) => module.projectSettings(app, current.id))),
-      make("a.button", "Archive", { href: hashFor("archive") }),
-      button("Refresh", () => app.run("fetch_worktrees_status", { projectId: current.id })),
-      button("Remove from Spinney", () => removeProject(current), ".danger"),
-    ];
-  }
+  /** @param {Resource} current */
+  const headParts = (current) => {
+    const more = button(icon("more"), () => openMenu(app, current, () => listOutside(current.id)), ".icon-only", { title: "More", "aria-label": "More actions" });
+    if (current.is_folder) {
+      return [make("div.choices", button([icon("plus"), "Add a project"], () => performAction(app, "add_project"), ".primary"), button("New folder", () => newFolder(app, current.id))), more];
+    }
+    const settings = button("Settings", () => performAction(app, "project_settings"));
+    const identity = make("div.identity", current.avatar_path && avatarElement(current), make("p.path", current.path));
+    return [identity, make("a.button", icon("edit"), "New task", { href: hashFor("new", "", { project: current.id }) }), settings, more];
+  };
 
   /** List worktrees created outside Spinney, to adopt them. @param {string} projectId */
   async function listOutside(projectId) {
@@ -52,27 +56,25 @@ export function projectView(app, route) {
     return [name, " ", make("span.path", worktree.path)];
   }
 
-  /** @param {import("../state.js").Resource} current */
-  async function removeProject(current) {
-    const details = "Its worktrees and sessions will not be shown any more. No files are deleted.";
-    if (!(await confirm(`Remove ${current.name} from Spinney?`, details, "Remove", { danger: true }))) return;
-    if ((await app.run("remove_project", { projectId: current.id })) !== undefined) app.go("needs");
-  }
-
+  let shownHead = "";
   const draw = () => {
     const current = project();
     if (!current) return app.showRoute();
+    const signature = JSON.stringify([current.path, current.avatar_path]);
+    if (signature !== shownHead) head.replaceChildren(...headParts(current));
+    shownHead = signature;
     const worktrees = app.state.worktreesOf(current.id);
-    path.hidden = current.is_folder;
-    path.textContent = current.path;
-    emptyNote.hidden = current.is_folder || worktrees.length > 0;
-    if (current.is_folder) patchChildren(list, app.state.itemsIn(current.id).map((item) => make("p", make("a", item.name, { href: hashFor("project", item.id) }))));
+    const items = current.is_folder ? app.state.itemsIn(current.id) : worktrees;
+    emptyNote.hidden = items.length > 0;
+    emptyNote.textContent = current.is_folder ? "This folder is empty." : "No worktrees yet. A worktree is a branch with its own directory, in which an agent works.";
+    list.classList.toggle("rows-list", Boolean(current.is_folder));
+    if (current.is_folder) patchChildren(list, items.map((item) => make("p", icon(item.is_folder ? "folder" : "project"), make("a.grow", item.name, { href: hashFor("project", item.id) }))));
     else syncKeyed(list, worktrees, (worktree) => worktree.id, worktreeElement);
   };
 
-  /** @param {import("../state.js").Resource} worktree @param {HTMLElement | undefined} old */
+  /** @param {Resource} worktree @param {HTMLElement | undefined} old */
   const worktreeElement = (worktree, old) => {
-    const section = old ?? make("section");
+    const section = old ?? make("section.card");
     patchChildren(section, [
       make("h2", make("a", worktree.name, { href: hashFor("worktree", worktree.id) }), " ", gitMarks(worktree)),
       ...app.state.sessionsOf(worktree.id).map((session) => make("p", sessionLink(session))),
@@ -89,15 +91,34 @@ export function projectView(app, route) {
   };
 }
 
-/** Add a project by its path on the machine that runs Spinney. @param {import("../app.js").App} app */
-export async function addProject(app) {
-  await ask("Path of the repository", {
-    label: "Add",
-    hint: "On the machine that runs Spinney. ~ is its user's home directory.",
-    async submit(text) {
-      if (!text.trim()) throw new Error("Enter the path of a git repository.");
-      const project = await app.connection.call("add_project", { path: text.trim() });
-      app.go("project", project.id);
-    },
-  });
+/** Show what else can be done with a project or folder. @param {App} app @param {Resource} item @param {Do} listOutside */
+async function openMenu(app, item, listOutside) {
+  const siblings = app.state.itemsIn(item.parent_id ?? null);
+  /** @type {(false | [string, Do, { icon: string, danger?: boolean, isApart?: boolean }])[]} */
+  const order = [
+    siblings[0]?.id !== item.id && ["Move up", () => moveBy(app, item, -1), { icon: "chevron-up", isApart: true }],
+    siblings.at(-1)?.id !== item.id && ["Move down", () => moveBy(app, item, +1), { icon: "chevron-down" }],
+    ["Move to a folder…", () => moveToFolder(app, item), { icon: "folder" }],
+  ];
+  /** @type {typeof order} */
+  const folder = [["Rename", () => renameFolder(app, item), { icon: "edit" }], ...order, ["Delete the folder", () => deleteFolder(app, item), { icon: "trash", danger: true }]];
+  /** @type {typeof order} */
+  const project = [
+    ["Work in the main checkout", () => openBase(app, item), { icon: "terminal" }],
+    ["Adopt a worktree", listOutside, { icon: "branch" }],
+    ["Scripts…", () => editScripts(app, item), { icon: "play" }],
+    ["Picture…", () => changePicture(app, item), { icon: "image" }],
+    ["Refresh", () => app.run("fetch_worktrees_status", { projectId: item.id }), { icon: "refresh" }],
+    ...order,
+    ["Remove from Spinney", () => removeProject(app, item), { icon: "trash", danger: true }],
+  ];
+  const entries = (item.is_folder ? folder : project).filter((entry) => entry !== false);
+  const chosen = await choose(item.name, entries);
+  await chosen?.();
+}
+
+/** @param {App} app @param {Resource} project */
+async function openBase(app, project) {
+  const base = await app.run("open_base_worktree", { projectId: project.id });
+  if (base) app.go("worktree", base.id);
 }
