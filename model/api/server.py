@@ -3,11 +3,29 @@
 from typing import Any
 
 from model.api.command import command, local_command
+from model.domain.resources import Resource
+
+
+class ConnectionCode(Resource):
+    """The result of `get_connection_qr`."""
+
+    url: str
+    """Opens the page signed in: it contains the token."""
+    rows: list[str]
+    """The rows of the QR code, without a margin: a `1` is dark."""
 
 
 @command
 async def get_http_server_status() -> dict[str, Any]:
     """Get the server's state: `{running, base_url, port, localhost_only, token_required}`."""
+
+
+@command
+async def get_connection_qr() -> ConnectionCode:
+    """Get a QR code of the address that opens the page signed in on another device.
+
+    Fails with `conflict` if other devices cannot connect.
+    """
 
 
 @command

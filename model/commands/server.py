@@ -32,6 +32,23 @@ def status_when_stopped(preferences: Preferences) -> dict[str, Any]:
     }
 
 
+@implements(api.get_connection_qr)
+async def get_connection_qr(workspace: "Workspace") -> api.ConnectionCode:
+    import segno
+
+    status = _server(workspace).status()
+    if not status["running"] or status["localhost_only"]:
+        raise SpinneyError(
+            "Other devices cannot connect. Allow connections from the network first.", "conflict"
+        )
+    token = workspace.store.state.preferences.http_server_token
+    fragment = f"#token={token}" if status["token_required"] and token else ""
+    url = f"{status['base_url'].rstrip('/')}/{fragment}"
+    # The lowest error correction, because a small code matters more on a screen.
+    matrix = segno.make_qr(url, error="l", boost_error=False).matrix
+    return api.ConnectionCode(url=url, rows=["".join(map(str, row)) for row in matrix])
+
+
 @implements(api.start_http_server)
 async def start_http_server(
     workspace: "Workspace",

@@ -1,31 +1,65 @@
 // @ts-check
-// The server view: address, access and token of the server, and the agents on its machine.
+// The server view: how other devices connect, access and token, and the agents on the machine that runs Spinney.
 
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
+import { icon } from "../icons.js";
 import { copyText } from "../session/blocks.js";
+import { hashFor } from "../router.js";
+
+const QUIET = 4; // modules around a QR code, as the standard requires
+const SVG = "http://www.w3.org/2000/svg";
 
 /** @type {import("../app.js").MakeView} */
 export function serverView(app) {
-  const serverSection = make("section");
-  const agentsSection = make("section");
-  const element = make("div.page", serverSection, agentsSection);
+  const serverSection = make("section.card");
+  const deviceSection = make("section.card");
+  const agentsSection = make("section.card");
+  const element = make("div.page", serverSection, deviceSection, agentsSection);
 
   const load = async () => {
     const status = await app.run("get_http_server_status");
     if (!status) return;
-    const copy = button("Copy the address", () => copyText(status.base_url, copy));
+    const copy = button([icon("copy"), "Copy the address"], () => copyText(status.base_url, copy));
+    const network = make("input.toggle", { type: "checkbox", checked: !status.localhost_only, "aria-label": "Other devices can connect" });
+    network.onchange = () => changeNetwork(network.checked);
     serverSection.replaceChildren(
-      make("h2", "Server"),
-      make("p", "Address: ", make("code", status.base_url)),
-      make("p", status.localhost_only ? "Only this machine can connect." : "Other machines can connect."),
-      make("p", status.token_required ? "A token is required." : "No token is required."),
-      make("p", `${status.clients ?? 1} connected`),
-      make("div.choices", copy, button("Sign out here", signOut), button("New token", renewToken, ".danger")),
+      make("h2", "This page"),
+      make("p", make("code", status.base_url)),
+      make("p.hint", [status.token_required ? "A token is required." : "No token is required.", `${status.clients ?? 1} connected.`].join(" ")),
+      make("label.check", network, "Other devices can connect"),
+      make("p", "Port ", make("b", String(status.port)), ", access and start: ", make("a", "Preferences", { href: hashFor("preferences", "", { q: "server" }) })),
+      make("div.choices", copy, button([icon("sign-out"), "Sign out here"], signOut), button([icon("key"), "New token"], renewToken, ".danger"), button([icon("stop"), "Stop the server"], stopServer, ".danger")),
     );
+    await showDevices(status.localhost_only);
     const backends = await app.run("list_backends");
-    if (!backends) return;
-    agentsSection.replaceChildren(make("h2", "Agents"), ...backends.map(agentElement));
+    if (backends) agentsSection.replaceChildren(make("h2", "Agents"), ...backends.map(agentElement));
+  };
+  /** @param {boolean} isLocal */
+  const showDevices = async (isLocal) => {
+    deviceSection.replaceChildren(make("h2", "Open on another device"));
+    if (isLocal) {
+      deviceSection.append(make("p.hint", "Only this machine can connect. Allow other devices above, or use an SSH tunnel; see Help."));
+      return;
+    }
+    deviceSection.append(
+      make("p", "The code opens this page signed in. It contains the token: show it only to your own camera."),
+      make("div.choices", button([icon("qr"), "Show the code"], async () => {
+        const code = await app.run("get_connection_qr");
+        if (code) deviceSection.replaceChildren(make("h2", "Open on another device"), codeElement(code.rows), make("div.choices", button("Hide the code", () => showDevices(false))));
+      })),
+    );
+  };
+  /** @param {boolean} isAllowed */
+  const changeNetwork = async (isAllowed) => {
+    const question = isAllowed ? "Let other devices connect?" : "Let only this machine connect?";
+    const details = isAllowed ? "Everyone in your network who has the token can use Spinney, and with it this machine." : "Other devices are disconnected, this one too if it is not the machine that runs Spinney.";
+    if (await confirm(question, details, isAllowed ? "Allow" : "Disconnect them", { danger: !isAllowed })) await app.run("update_preferences", { changes: { http_server_localhost_only: !isAllowed } });
+    await load();
+  };
+  const stopServer = async () => {
+    const details = "This page is served by it and disconnects, unless Spinney runs as 'spinney serve'. Start it again in the terminal.";
+    if (await confirm("Stop the server?", details, "Stop", { danger: true })) await app.run("update_preferences", { changes: { http_server_enabled: false } });
   };
   const renewToken = async () => {
     const details = "Everyone who is signed in with the old token must sign in again, including this page. The terminal shows the new one.";
@@ -37,12 +71,27 @@ export function serverView(app) {
     location.reload();
   };
   load();
-  return { title: "Server", element };
+  return { title: "Server", element, handleReload: load };
+}
+
+/** A QR code, dark on light in every theme, because cameras expect that. @param {string[]} rows */
+function codeElement(rows) {
+  const size = rows.length + 2 * QUIET;
+  const svg = document.createElementNS(SVG, "svg");
+  const path = document.createElementNS(SVG, "path");
+  const dark = rows.flatMap((row, y) => [...row].map((module, x) => (module === "1" ? `M${x + QUIET},${y + QUIET}h1v1h-1z` : "")));
+  path.setAttribute("d", dark.join(""));
+  svg.append(path);
+  svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
+  svg.setAttribute("class", "qr");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", "QR code of the address, with the token");
+  return svg;
 }
 
 /** @param {any} agent */
 function agentElement(agent) {
-  const symbol = agent.problem ? "✗" : "✓";
   const fix = agent.fix && !agent.problem?.includes(agent.fix) && make("code", agent.fix);
-  return make("p", make("b", `${symbol} ${agent.label} `), agent.version ?? "", agent.problem && make("span.bad", ` ${agent.problem} `), fix);
+  const mark = agent.problem ? make("span.hint", icon("close", "missing")) : make("span.ok", icon("check", "ready"));
+  return make("p.agent", mark, " ", make("b", agent.label), " ", make("span.hint", agent.version ?? ""), agent.problem && make("span.hint", ` ${agent.problem} `), fix);
 }
