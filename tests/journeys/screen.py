@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from tests.journeys.ledger import MARK
 
 _TITLE = re.compile(r"╭─+ ([^─╮]+?) ─")
+_TABS = re.compile(r" (?:‹ \d+  )?[·…◐●✗?] ")
 _TOAST = re.compile(r"“[^”]*”?")
-_CURSOR = re.compile(r"│ *❯ +(?:\w +)?(\S.*)")
+_CURSOR = re.compile(r"┃ *❯ +(?:\w +)?(\S.*)")
 _QUEUED = re.compile(r"(?:^|│) ?\d+ .* (?:edit  remove|enter edit  del remove)\b")
-_RULE = re.compile("─{20,}")
+_BAR = " ┃ "
+"""What is left of each row of the message box, and of a request above it."""
 EXPECTED_BOXES = frozenset({"Projects", "Plan", "Permission", "Question"})
 """Titles of boxes on the main screen; a box with another title is an overlay."""
 TREE_MIN_COLUMNS = 100
@@ -57,7 +59,8 @@ class View:
     @property
     def conversation(self) -> str:
         """The text right of the tree and below the tabs, without the quoted names in toasts."""
-        return _TOAST.sub("", "\n".join(row[self._left :] for row in self.rows[2:-1]))
+        rows = [row[self._left :] for row in self.rows[1:-1]]
+        return _TOAST.sub("", "\n".join(rows[1:] if _TABS.match(rows[0]) else rows))
 
     @property
     def _left(self) -> int:
@@ -79,11 +82,10 @@ class View:
     @property
     def box_position(self) -> tuple[int, int] | None:
         """Column and row, from 1, of the first character in the message box."""
-        left = self._left
-        rules = [
-            index for index, row in enumerate(self.rows) if _RULE.fullmatch(row[left:].strip(" │"))
-        ]
-        return (left + 2, rules[-1] + 2) if rules else None
+        left, first = self._left, len(self.rows) - 2  # the row of the status line, from 0
+        while first and self.rows[first - 1][left:].startswith(_BAR):
+            first -= 1
+        return (left + len(_BAR) + 1, first + 1) if first < len(self.rows) - 2 else None
 
     @property
     def box_marks(self) -> set[str]:

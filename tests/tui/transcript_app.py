@@ -1,5 +1,6 @@
 """An application that shows only a transcript, and helpers that build its messages."""
 
+import time
 from typing import Any
 
 from textual.app import App, ComposeResult
@@ -19,13 +20,13 @@ LIGHT = get_palette("light", "hosting-light")
 
 
 def user(message_id: str, text: str, **fields: Any) -> Message:
-    return a_message(text, id=message_id, timestamp=0, **fields)
+    return a_message(text, id=message_id, timestamp=time.time(), **fields)
 
 
 def agent(message_id: str, *blocks: Block, **fields: Any) -> Message:
     given: dict[str, Any] = {"backend": "backend_a", "model": "model_1", "execution_mode": "plan"}
     given |= {"role": "assistant", "content": list(blocks), **fields}
-    return a_message("", id=message_id, timestamp=0, **given)
+    return a_message("", id=message_id, timestamp=time.time(), **given)
 
 
 def running(message_id: str, *blocks: Block) -> Message:

@@ -111,22 +111,23 @@ class MessageArea(DiffingTextArea):
     async def on_key(self, event: events.Key) -> None:
         """Handle keys that differ from those of a plain text area."""
         if event.key in NEW_LINE_KEYS:
-            self._consume(event)
+            self.finish_key(event)
             self.insert("\n")
         elif event.key == "enter":
-            self._consume(event)
+            self.finish_key(event)
             self._enter()
         elif event.key == "backspace" and self.selection.is_empty and (chip := self._chip_before()):
-            self._consume(event)
+            self.finish_key(event)
             row, column = self.cursor_location
             self.delete((row, column - len(chip)), (row, column))
         elif action := _EDITING.get(event.key):
             # Bindings run after later letters: the keys of a burst, as a slow connection delivers
             # them, would be reordered.
-            self._consume(event)
+            self.finish_key(event)
             getattr(self, f"action_{action}")()
 
-    def _consume(self, event: events.Key) -> None:
+    def finish_key(self, event: events.Key) -> None:
+        """Let nothing else handle the key."""
         event.stop()
         event.prevent_default()
 

@@ -131,7 +131,7 @@ class Composer(MessageArea):
             or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
             or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):
-            self._consume(event)
+            self.finish_key(event)
 
     async def on_paste(self, event: events.Paste) -> None:
         """Attach images whose paths were pasted or dropped, and mention other files."""

@@ -14,7 +14,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from themes.loader import Kind, load_chrome
-from tui.draw.wrap import Line, wrap, wrap_code
+from tui.draw.wrap import MAX_PROSE, Line, wrap, wrap_code
 from tui.terminal.sanitize import escape_control_chars
 from tui.terminal.textual_internals import Row
 
@@ -67,8 +67,8 @@ def wrap_output(text: str, width: int, style: Style) -> list[Line]:
 
 
 def wrap_prose(text: str, width: int, style: Style) -> list[Line]:
-    """Wrap prose between words."""
-    return wrap([(text.strip(), style)], max(width, 2))
+    """Wrap prose between words, in lines of at most `MAX_PROSE` cells."""
+    return wrap([(text.strip(), style)], max(min(width, MAX_PROSE), 2))
 
 
 def one_line(text: str, width: int) -> str:

@@ -27,7 +27,7 @@ from model.richtext.blocks import (
 from tui.draw.colors import Palette, get_palette
 from tui.draw.diff import render_diff, render_diff_rows
 from tui.draw.table import table_lines
-from tui.draw.wrap import MIN_WIDTH, Line, Piece, line_width, pad_line, wrap, wrap_code
+from tui.draw.wrap import MAX_PROSE, MIN_WIDTH, Line, Piece, line_width, pad_line, wrap, wrap_code
 
 __all__ = [
     "Line",
@@ -67,10 +67,13 @@ def render_spans(spans: Iterable[Span], width: int, palette: Palette, base: Styl
     return wrap(_pieces(spans, palette, base), max(width, MIN_WIDTH))
 
 
-def render_code_lines(lines: Iterable[CodeLine], width: int, palette: Palette) -> list[Line]:
+def render_code_lines(
+    lines: Iterable[CodeLine], width: int, palette: Palette, language: str = ""
+) -> list[Line]:
     """Render code on its theme's background, padded to `width`; wrapped lines start with a mark.
 
-    The new lines of a growing code block can be rendered separately and appended.
+    The new lines of a growing code block can be rendered separately and appended. `language` is
+    shown at the right of the first line, if there is room.
     """
     edge = _code_edge(width, palette)
     available = width - 2 * len(edge)
@@ -80,8 +83,17 @@ def render_code_lines(lines: Iterable[CodeLine], width: int, palette: Palette) -
         pieces = [(token.text, palette.tokens[token.kind]) for token in line]
         for number, part in enumerate(wrap_code(pieces, available, available - 2)):
             content = [mark, *part] if number else part
-            drawn.append(pad_line([*edge, *content], width, palette.code))
+            row = [*edge, *content]
+            if not drawn and language:
+                row = _with_language(row, language, width, palette)
+            drawn.append(pad_line(row, width, palette.code))
     return drawn
+
+
+def _with_language(row: Line, language: str, width: int, palette: Palette) -> Line:
+    label = wrap_code([(language, palette.code_faint)], max(1, width // 2), width)[0]
+    space = width - 1 - line_width(row) - line_width(label)
+    return row if space < 2 else [*row, Segment(" " * space, palette.code), *label]
 
 
 def _stack(blocks: Iterable[Block], context: _Context, *, spaced: bool) -> list[Line]:
@@ -98,11 +110,11 @@ def _block_lines(block: Block, context: _Context) -> list[Line]:
     width, palette = context.width, context.palette
     match block:
         case Paragraph(spans):
-            return wrap(_pieces(spans, palette, context.base), width)
+            return wrap(_pieces(spans, palette, context.base), min(width, MAX_PROSE))
         case Heading(level, spans):
-            return wrap(_pieces(spans, palette, palette.headings[level - 1]), width)
+            return wrap(_pieces(spans, palette, palette.headings[level - 1]), min(width, MAX_PROSE))
         case CodeBlock(language, lines):
-            return _language_tag(language, context) + render_code_lines(lines, width, palette)
+            return render_code_lines(lines, width, palette, language)
         case ListBlock():
             return _list_lines(block, context)
         case Quote(blocks):
@@ -113,16 +125,6 @@ def _block_lines(block: Block, context: _Context) -> list[Line]:
             return table_lines(header, cells, block.aligns, width, palette)
         case Rule():
             return [[Segment(palette.glyphs.horizontal * width, palette.border)]]
-
-
-def _language_tag(language: str, context: _Context) -> list[Line]:
-    if not language:
-        return []
-    width, palette = context.width, context.palette
-    edge = _code_edge(width, palette)
-    label = wrap_code([(language, palette.code_faint)], width - 2, width)[0]
-    space = " " * (width - 1 - line_width(label) - len(edge))
-    return [[*edge, Segment(space, palette.code), *label, Segment(" ", palette.code)]]
 
 
 def _code_edge(width: int, palette: Palette) -> Line:

@@ -17,6 +17,8 @@ Line = list[Segment]
 Piece = tuple[str, Style]
 
 TAB: Final = 4
+MAX_PROSE: Final = 100
+"""Cells of a line of prose; code, tables and diffs use the width that there is."""
 MIN_WIDTH: Final = 8
 """Nothing is drawn narrower than this; bullets and bars do not reduce their content below it."""
 

@@ -44,7 +44,11 @@ class ConversationLoader:
         if screen.chat.session_id == session.id:
             worktree = screen.state.worktrees.get(session.worktree_id)
             root = worktree.path if worktree is not None else ""
-            screen.chat.show(history, palette_of(screen), self._agents.catalog, session, root)
+            from tui.transcript.change_card import ACTIONS  # not before the first frame
+
+            keys = {action: screen.key_of(action) for action in ACTIONS}
+            catalog = self._agents.catalog
+            screen.chat.show(history, palette_of(screen), catalog, session, root, keys)
 
     async def read_older(self) -> None:
         """Read the page before the first loaded message."""

@@ -1,4 +1,4 @@
-"""Rows of plans (in a box) and of questions with their options and answer."""
+"""Rows of plans, beside a bar, and of questions with their options and answer."""
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -7,7 +7,7 @@ from model.domain.resources import PlanBlock, Question, QuestionBlock, Request
 from model.richtext.markdown import parse_markdown
 from tui.draw.line_parts import indent, limit_rows, one_line, prefix_rows, wrap_output, wrap_prose
 from tui.draw.markdown import render_blocks
-from tui.draw.wrap import Line, line_width
+from tui.draw.wrap import Line
 from tui.transcript.parts import ALL, CLOSED, OPEN, PREVIEW_ROWS, RenderContext
 
 
@@ -24,7 +24,7 @@ def plan_level(block: PlanBlock, request: Request | None) -> int:
 def plan_rows(
     block: PlanBlock, request: Request | None, context: RenderContext, width: int, level: int
 ) -> tuple[list[Line], bool]:
-    """Return the rows of a plan in its box, and whether some of it is hidden."""
+    """Return the rows of a plan beside its bar, and whether some of it is hidden."""
     edge = context.palette.border
     if block.approved:
         state = Segment(f"approved → {block.approved}", context.styles.success)
@@ -37,22 +37,13 @@ def plan_rows(
         head = [Segment(f"{context.glyphs.closed} ", context.palette.faint)]
         head += [Segment("Plan", context.styles.strong), Segment("  "), state]
         return [head], False
-    rows = render_blocks(parse_markdown(block.text), width - 4, context.palette)
+    rows = render_blocks(parse_markdown(block.text), width - 2, context.palette)
     rows, has_more = limit_rows(
         rows, len(rows) if level == ALL else PREVIEW_ROWS, context.palette.faint
     )
-    top_left, top_right, bottom_left, bottom_right, across = tuple(context.glyphs.corners)
-    fill = across * (width - cell_len(state.text) - 11)
-    top = [Segment(f"{top_left} ", edge), Segment("Plan", context.styles.strong)]
-    top += [Segment(f" {fill} ", edge), state, Segment(f" {across}{top_right}", edge)]
-    bottom = [Segment(bottom_left + across * (width - 2) + bottom_right, edge)]
-    side = context.glyphs.bar
-    return [top, *(_frame_row(row, width, Segment(side, edge)) for row in rows), bottom], has_more
-
-
-def _frame_row(row: Line, width: int, side: Segment) -> Line:
-    fill = " " * (width - 4 - line_width(row))
-    return [side, Segment(" "), *row, Segment(f"{fill} "), side]
+    bar = Segment(f"{context.glyphs.heavy_bar} ", edge)
+    head = [bar, Segment("Plan", context.styles.strong), Segment("  "), state]
+    return [head, *([bar, *row] for row in rows)], has_more
 
 
 def question_rows(block: QuestionBlock, context: RenderContext, width: int) -> list[Line]:

@@ -4,9 +4,10 @@ Parts that did not change since the last layout keep their rows, so a growing me
 the block that grew.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
@@ -24,6 +25,7 @@ from model.domain.resources import (
 )
 from tui.draw.line_parts import (
     SHOW_ALL_HINT,
+    background_style,
     indent,
     limit_rows,
     one_line,
@@ -31,9 +33,16 @@ from tui.draw.line_parts import (
     wrap_output,
     wrap_prose,
 )
-from tui.draw.wrap import Line
+from tui.draw.wrap import MIN_WIDTH, Line
+from tui.terminal import screen_reader
 from tui.transcript.boxes import plan_level, plan_rows, question_rows
-from tui.transcript.message_edges import ending_rows, format_thinking, header_line
+from tui.transcript.change_card import change_rows
+from tui.transcript.message_edges import (
+    ending_rows,
+    format_thinking,
+    format_time,
+    header_rows,
+)
 from tui.transcript.parts import (
     ALL,
     BODY_INDENT,
@@ -54,7 +63,10 @@ GAP: Final = -2
 _WORKING: Final = -3
 _FILES: Final = -4
 _ENDING: Final = -5
+_CHANGES: Final = -6
 
+CARD_INDENT: Final = BODY_INDENT - 2
+"""Indentation of what stands beside a bar, so that its text is where other text is."""
 _DEEPEST: Final = 4
 MAX_MESSAGE_ROWS: Final = 12
 """Rows of a long user message that are shown while it is collapsed."""
@@ -62,7 +74,7 @@ MAX_MESSAGE_ROWS: Final = 12
 
 def estimate_height(message: Message, context: RenderContext) -> int:
     """Estimate the height of a message in rows from the lengths of its texts alone."""
-    width, rows = context.body_width, 2
+    width, rows = context.body_width, 1
     for block in message.content:
         match block:
             case TextBlock() if message.role == "user" and is_long(block.text, width):
@@ -131,6 +143,8 @@ def _with_gaps(parts: Iterator[Part], context: RenderContext) -> Iterator[Part]:
 def _is_tall(part: Part) -> bool:
     if isinstance(part.block, ToolUseBlock) and part.block.output_so_far and part.level == CLOSED:
         return False  # temporary rows must not move the parts around them
+    if part.key == _CHANGES:
+        return True
     return isinstance(part.block, TextBlock | PlanBlock | QuestionBlock) or len(part.strips) > 1
 
 
@@ -142,6 +156,7 @@ class _Layout:
         self._context = source.context
         self._message = source.message
         self._is_running = source.message.status == "processing" and source.message.role != "user"
+        self._has_time = False
         self._before = {part.key: part for part in before.parts} if before else {}
         blocks = source.message.content
         self._results = {b.tool_use_id: b for b in blocks if isinstance(b, ToolResultBlock)}
@@ -153,7 +168,8 @@ class _Layout:
 
     def parts(self) -> Iterator[Part]:
         """All parts that have rows, in reading order."""
-        yield self._make_part(HEADER, None, lambda: [header_line(self._input)], indent=0)
+        if header := header_rows(self._input):
+            yield self._make_part(HEADER, None, lambda: header, indent=0)
         for at, block in enumerate(self._message.content):
             yield from self._block_parts(at, block)
         yield from self._closing_parts()
@@ -204,6 +220,10 @@ class _Layout:
             yield self._make_part(
                 _WORKING, None, lambda: [self._muted_line(f"{context.glyphs.running} working …")]
             )
+        if message.status == "completed" and message.role != "user":
+            changes = change_rows(message, context, is_last=self._input.around.is_last)
+            if changes:
+                yield self._make_part(_CHANGES, None, lambda: changes, indent=CARD_INDENT)
         ending_lines = ending_rows(message, context)
         if ending_lines:
             yield self._make_part(_ENDING, None, lambda: ending_lines)
@@ -215,10 +235,11 @@ class _Layout:
         before = self._before.get(at)
         if before and _are_identical(before.cache_key, cache_key):
             return before
-        growing = (before.growing if before else None) or GrowingText(BODY_INDENT)
+        growing = (before.growing if before else None) or GrowingText(self._margin(BODY_INDENT))
         has_ended = not self._is_running
         context = self._context
         strips = growing.rows(block.text, context.width, context.palette, ended=has_ended)
+        strips = self._with_time(strips)
         return Part(at, strips, cache_key, block, growing=None if has_ended else growing)
 
     def _long_text_part(self, at: int, block: TextBlock) -> Part:
@@ -328,6 +349,7 @@ class _Layout:
             lambda: plan_rows(block, request, context, context.body_width, level),
             request,
             level=level,
+            indent=CARD_INDENT,
         )
 
     def _make_part(
@@ -365,8 +387,29 @@ class _Layout:
 
     def _strips(self, lines: Iterable[Line], indent: int) -> list[Strip]:
         width, kind = self._context.width, self._context.palette.kind
-        margin = Segment(" " * indent)
-        return [to_strip([margin, *line], width, kind) for line in lines]
+        margin = self._margin(indent)
+        strips = [to_strip([margin, *line], width, kind) for line in lines]
+        return list(self._with_time(strips)) if indent else strips
+
+    def _margin(self, indent: int) -> Segment:
+        """What is left of a row; of the user's messages with a bar."""
+        if self._message.role != "user" or indent < BODY_INDENT or screen_reader.is_enabled():
+            return Segment(" " * indent)
+        bar = f" {self._context.glyphs.heavy_bar}".ljust(indent)
+        return Segment(bar, self._context.styles.accent)
+
+    def _with_time(self, strips: Sequence[Strip]) -> Sequence[Strip]:
+        """The rows with the time at the right of the first row of a user's message."""
+        if self._message.role != "user" or self._has_time or screen_reader.is_enabled():
+            return strips
+        self._has_time = True
+        label = format_time(self._message.timestamp)
+        free = self._context.width - cell_len(label) - 2
+        if not strips or free < MIN_WIDTH or strips[0].crop(free).text.strip():
+            return strips
+        style = background_style(self._context.palette.kind) + self._context.palette.faint
+        first = Strip.join([strips[0].crop(0, free + 1), Strip([Segment(f"{label} ", style)])])
+        return [first, *strips[1:]]
 
     def _level(self, at: int, default: int) -> int:
         return self._input.expansion_state.get(at, default)

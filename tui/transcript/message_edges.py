@@ -8,6 +8,7 @@ from rich.segment import Segment
 from model.domain.resources import Message, PlanBlock, QuestionBlock
 from tui.draw.line_parts import one_line, wrap_prose
 from tui.draw.wrap import Line
+from tui.terminal import screen_reader
 from tui.transcript.parts import LayoutInput, RenderContext
 
 _NEXT_STEPS: Final = {
@@ -28,26 +29,69 @@ _NEXT_STEP_PHRASES: Final = (
 """Phrases of errors that already say what to do."""
 
 
-def header_line(shown: LayoutInput) -> Line:
-    """The author, the time, and for agents the model and mode."""
+def header_rows(shown: LayoutInput) -> list[Line]:
+    """The date where a day begins, and who writes: in words for screen readers, else an agent,
+    its model and mode where one of them changed.
+    """
     message, context = shown.message, shown.context
-    faint = context.palette.faint
-    time_segment = Segment(f"  {_format_time(message.timestamp)}", faint)
+    rows: list[Line] = []
+    if shown.around.day:
+        across = context.palette.glyphs.horizontal
+        rows += [[Segment(f" {across * 2} {shown.around.day} {across * 2}", context.palette.faint)]]
+        rows.append([])
     if message.role == "user":
-        return [Segment(" "), Segment("you", context.styles.accent), time_segment]
+        if screen_reader.is_enabled():
+            time_of_day = format_time(message.timestamp)
+            rows.append([Segment(f" you  {time_of_day}", context.styles.accent)])
+    elif shown.around.introduces or screen_reader.is_enabled():
+        rows.append(_agent_line(message, context))
+    return rows
+
+
+def _agent_line(message: Message, context: RenderContext) -> Line:
     backend = message.backend or ""
-    notice: list[str] = []
+    details = []
     if message.model:
-        notice.append(context.catalog.label(backend, message.model))
+        details.append(context.catalog.label(backend, message.model))
     if message.execution_mode:
-        notice.append(message.execution_mode)
+        details.append(message.execution_mode)
     name = one_line(context.catalog.label(backend) or "agent", context.body_width // 2)
-    details = "".join(f" {context.glyphs.dot} {word}" for word in notice)
-    available = context.body_width - len(name) - len(time_segment.text)
+    text = "".join(f" {context.glyphs.dot} {word}" for word in details)
+    text = one_line(text, max(1, context.body_width - len(name)))
     return [
-        *(Segment(" "), Segment(name, context.styles.strong), time_segment),
-        Segment(one_line(details, available) and " " + one_line(details, available), faint),
+        *(Segment("   "), Segment(name, context.palette.muted)),
+        Segment(f" {text}" if text else "", context.palette.faint),
     ]
+
+
+def format_day(message: Message, before: Message | None) -> str:
+    """The date of a message if it is another day's than that of the message before.
+
+    The first message has it unless it is of today.
+    """
+    day, today = _local_day(message.timestamp), _local_day(time.time())
+    if before is not None and _local_day(before.timestamp) == day:
+        return ""
+    if day is None or (before is None and day == today):
+        return ""
+    year = "" if today is not None and day[0] == today[0] else " %Y"
+    return time.strftime(f"%A %d %B{year}", time.localtime(message.timestamp))
+
+
+def format_time(timestamp: float) -> str:
+    """The time of day; empty if it is unusable."""
+    try:
+        return time.strftime("%H:%M", time.localtime(timestamp))
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+def _local_day(timestamp: float) -> tuple[int, int, int] | None:
+    try:
+        day = time.localtime(timestamp)
+    except (OverflowError, ValueError, OSError):
+        return None
+    return day.tm_year, day.tm_mon, day.tm_mday
 
 
 def ending_rows(message: Message, context: RenderContext) -> list[Line]:
@@ -80,13 +124,3 @@ def format_thinking(seconds: float | None) -> str:
     total = max(round(seconds), 1)
     minutes, rest = divmod(total, 60)
     return f"thought for {minutes} min {rest} s" if minutes else f"thought for {rest} s"
-
-
-def _format_time(timestamp: float) -> str:
-    """The time of day, with the date unless it is today."""
-    try:
-        local_time = time.localtime(timestamp)
-    except (OverflowError, ValueError, OSError):
-        return ""
-    is_today = local_time[:3] == time.localtime()[:3]
-    return time.strftime("%H:%M" if is_today else "%d %b %H:%M", local_time)

@@ -31,6 +31,7 @@ ExpansionState = Mapping[int, int]
 """The levels that the user has set in one message, by part key."""
 
 NO_EXPANSION: Final[ExpansionState] = {}
+NO_KEYS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,16 +76,17 @@ class Glyphs:
     choice: str = "○"
     stopped: str = "■"
     bar: str = "│"
+    heavy_bar: str = "┃"
     cursor: str = "▌"
     down: str = "↓"
     dot: str = "·"
     minus: str = "−"
-    corners: str = "┌┐└┘─"
+    block: str = "▪"
 
 
 _UNICODE_GLYPHS: Final = Glyphs()
 _ASCII_GLYPHS: Final = Glyphs(
-    ">", "v", "~", "x", "+", "*", "o", "#", "|", "|", "v", "-", "-", "++++-"
+    ">", "v", "~", "x", "+", "*", "o", "#", "|", "|", "|", "v", "-", "-", "#"
 )
 
 
@@ -97,6 +99,8 @@ class RenderContext:
     root: str = ""
     """The worktree's path; paths inside it are shown relative to it."""
     catalog: Catalog = BUILT_IN
+    keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS, compare=False)
+    """The keys of actions that the change card offers, as displayed."""
 
     @property
     def body_width(self) -> int:
@@ -150,6 +154,18 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the messages before and after a message contribute to its layout."""
+
+    day: str = ""
+    """The date to show above it, where a new day begins."""
+    introduces: bool = True
+    """Whether agent, model or mode differ from the previous answer's."""
+    is_last: bool = False
+    """Whether no message follows."""
+
+
+@dataclass(frozen=True, slots=True)
 class LayoutInput:
     """A message and everything that determines its layout."""
 
@@ -158,6 +174,7 @@ class LayoutInput:
     expansion_state: ExpansionState = field(default_factory=lambda: NO_EXPANSION)
     request: Request | None = None
     """The request of this message that waits for the user."""
+    around: Surroundings = field(default_factory=Surroundings)
 
     def is_same_as(self, other: "LayoutInput") -> bool:
         """Whether both have the same layout."""
@@ -166,6 +183,7 @@ class LayoutInput:
             and self.context is other.context
             and self.expansion_state is other.expansion_state
             and self.request == other.request
+            and self.around == other.around
         )
 
 

@@ -10,12 +10,14 @@ from model.domain.resources import Message, Request
 from tui.store.history import History
 from tui.transcript.heights import Heights
 from tui.transcript.layout import estimate_height, lay_out
+from tui.transcript.message_edges import format_day
 from tui.transcript.parts import (
     NO_EXPANSION,
     ExpansionState,
     LayoutInput,
     MessageLayout,
     RenderContext,
+    Surroundings,
 )
 
 MAX_LAYOUTS: Final = 300
@@ -24,6 +26,14 @@ TALL_ROWS: Final = 1000
 """Messages with more rows are tall; an answer of 2 MB has 80,000 rows."""
 MAX_TALL_LAYOUTS: Final = 2
 """Layouts of tall messages that are cached: more are never visible at once."""
+
+
+_REACH: Final = 20
+"""Messages before an answer among which the previous one is searched."""
+
+
+def _author(message: Message) -> tuple[str | None, str | None, str | None]:
+    return message.backend, message.model, message.execution_mode
 
 
 class HistoryRows:
@@ -74,7 +84,7 @@ class HistoryRows:
     def get_layout(self, index: int) -> MessageLayout:
         """Return the layout of a message, computing it if needed; its height becomes exact."""
         message = self.history[index]
-        layout_input = self._layout_input(message)
+        layout_input = self._layout_input(index, message)
         cached = self._layouts.get(message.id)
         if cached is None or not cached.source.is_same_as(layout_input):
             cached = lay_out(layout_input, cached)
@@ -105,6 +115,8 @@ class HistoryRows:
             }
             self._heights = Heights(map(self._height, range(count)))
             return
+        # The message before may have been the last one until now, which has more rows.
+        self._exact_heights.pop(self.history[first - 1].id, None)
         for index in range(first, len(self._heights)):
             self._heights[index] = self._height(index)
         for index in range(len(self._heights), count):
@@ -135,7 +147,7 @@ class HistoryRows:
         }
         self.get_layout(index)
 
-    def _layout_input(self, message: Message) -> LayoutInput:
+    def _layout_input(self, index: int, message: Message) -> LayoutInput:
         expansion_states = self._expansion_states.get(message.id, NO_EXPANSION)
         session_request = self._request
         request = (
@@ -143,7 +155,28 @@ class HistoryRows:
             if session_request is not None and session_request.message_id == message.id
             else None
         )
-        return LayoutInput(message, self.context, expansion_states, request)
+        # Without the page before, what it would change is left out: nothing jumps when it comes.
+        is_first = index == 0 and not self.history.older_count
+        around = Surroundings(
+            day=format_day(message, self.history[index - 1] if index else None)
+            if index or is_first
+            else "",
+            introduces=self._introduces(index, message),
+            is_last=index + 1 == len(self.history),
+        )
+        return LayoutInput(message, self.context, expansion_states, request, around)
+
+    def _introduces(self, index: int, message: Message) -> bool:
+        """Whether agent, model or mode differ from the previous answer's."""
+        if message.role == "user":
+            return False
+        if index == 0:
+            return not self.history.older_count
+        for before in range(index - 1, max(-1, index - 1 - _REACH), -1):
+            other = self.history[before]
+            if other.role != "user":
+                return _author(other) != _author(message)
+        return True
 
     def _exact_height(self, index: int) -> int | None:
         message = self.history[index]

@@ -16,8 +16,24 @@ _LINE_BITS = 24
 """Bits of a selection's `y` for the row in its message; rows move, message numbers are stable."""
 
 
+_MAX_ROW = 2000
+"""Characters of a row; no terminal is as wide."""
+
 _WORD = re.compile(r"[~./@#-]*\w(?:[\w./~@%+#=:-]*\w)?|\S")
 """A word, path, URL or option, without surrounding punctuation."""
+
+
+_DECORATION = re.compile(r"(?P<margin> *[┃|] ?)(?P<text>.*?)(?P<time>  +\d\d:\d\d)? *")
+"""A row beside a bar, which may end with a time; neither is part of the text."""
+
+
+def text_span(text: str) -> tuple[int, int]:
+    """The start and end of a row's own text, without margin, bar, time and trailing blanks."""
+    found = _DECORATION.fullmatch(text) if len(text) < _MAX_ROW else None
+    if found is not None:
+        return found.span("text")
+    end = len(text.rstrip())
+    return min(len(text) - len(text.lstrip()), BODY_INDENT), end
 
 
 def stable_row(rows: HistoryRows, index: int, line: int) -> int:
@@ -31,9 +47,9 @@ def highlight_selection(strip: Strip, row: int, selection: Selection, style: Sty
     if span is None:
         return strip
     text = strip.text
-    end = len(text.rstrip()) if span[1] < 0 else span[1]
-    margin = len(text) - len(text.lstrip())
-    start = max(span[0], min(margin, BODY_INDENT))
+    margin, last_column = text_span(text)
+    end = last_column if span[1] < 0 else span[1]
+    start = max(span[0], margin)
     first, last = cell_len(text[:start]), cell_len(text[:end])
     if last <= first:
         return strip
@@ -52,26 +68,25 @@ def select_word(strip: Strip, row: int, cell: int) -> Selection | None:
 
 def select_row(strip: Strip, row: int) -> Selection:
     """Select the text of a row."""
-    text = strip.text.rstrip()
-    return Selection(Offset(len(text) - len(text.lstrip()), row), Offset(len(text), row))
+    start, end = text_span(strip.text)
+    return Selection(Offset(start, row), Offset(end, row))
 
 
 def selected_text(rows: HistoryRows, selection: Selection) -> str:
     """The selected text without margins; if everything is selected, the unwrapped messages."""
     if not len(rows.history) or (selection.start is None and selection.end is None):
         return "\n\n".join(rows.history[at].text for at in range(len(rows.history)))
-    older, last = rows.history.older_count, len(rows.history) - 1
+    older, newest = rows.history.older_count, len(rows.history) - 1
     first_row = selection.start.y if selection.start else older << _LINE_BITS
-    end_row = selection.end.y if selection.end else (older + last + 1 << _LINE_BITS) - 1
+    end_row = selection.end.y if selection.end else (older + newest + 1 << _LINE_BITS) - 1
     pieces = []
     for index in range(
-        (first_row >> _LINE_BITS) - older, min((end_row >> _LINE_BITS) - older, last) + 1
+        (first_row >> _LINE_BITS) - older, min((end_row >> _LINE_BITS) - older, newest) + 1
     ):
         for line, strip in enumerate(rows.get_layout(index).strips):
             span = selection.get_span(stable_row(rows, index, line))
             if span is not None:
-                start, end = span
-                piece = strip.text[max(start, 0) : None if end < 0 else end].rstrip()
-                margin = BODY_INDENT if start == 0 and not piece[:BODY_INDENT].strip() else 0
-                pieces.append(piece[margin:])
+                first, last = text_span(strip.text)
+                start = max(span[0], first)
+                pieces.append(strip.text[start : last if span[1] < 0 else span[1]].rstrip())
     return "\n".join(pieces)

@@ -11,7 +11,7 @@ from model.richtext.markdown import MarkdownStream
 from tui.draw.colors import Palette
 from tui.draw.line_parts import to_strip
 from tui.draw.markdown import render_block, render_code_lines
-from tui.draw.wrap import MIN_WIDTH, Line, line_spans
+from tui.draw.wrap import MAX_PROSE, MIN_WIDTH, Line, line_spans
 from tui.transcript.packed_rows import ConcatenatedRows, PackedRows
 
 _CHUNK_SIZE: Final = 1 << 16
@@ -19,10 +19,10 @@ _CHUNK_SIZE: Final = 1 << 16
 
 
 class GrowingText:
-    """The rows of a text that mostly grows at its end, indented by `indent` cells."""
+    """The rows of a text that mostly grows at its end, each behind the margin."""
 
-    def __init__(self, indent: int) -> None:
-        self._indent = indent
+    def __init__(self, margin: Segment) -> None:
+        self._margin, self._indent = margin, margin.cell_length
         self._key: tuple[int, Palette] | None = None
         self._reset()
 
@@ -84,11 +84,12 @@ class GrowingText:
         Measured: rendering 500 lines again for each delta takes 20 ms.
         """
         width, palette = self._current_key()
-        if not self._code:
-            self._code += self._render([CodeBlock(block.language, (), closed=False)])
+        if not self._code_lines and self._stable_blocks:
+            self._code += self._strips([[]])
         complete = block.lines[self._code_lines : -1]
         available = width - self._indent - 1
-        self._code += self._strips(render_code_lines(complete, available, palette))
+        language = "" if self._code_lines else block.language
+        self._code += self._strips(render_code_lines(complete, available, palette, language))
         self._code_lines = len(block.lines) - 1
         yield self._code
         yield self._strips(render_code_lines(block.lines[-1:], available, palette))
@@ -104,7 +105,8 @@ class GrowingText:
         if not self._paragraph_text and self._stable_blocks:
             self._paragraph += self._strips([[]])
         start, self._paragraph_text = self._last_line, text
-        spans = line_spans(text[start:], max(width - self._indent - 1, MIN_WIDTH))
+        available = min(width - self._indent - 1, MAX_PROSE)
+        spans = line_spans(text[start:], max(available, MIN_WIDTH))
         grown = text[start:].replace("\t", " ")
         *full, last = ([Segment(grown[first:end], palette.text)] for first, end in spans)
         self._paragraph += self._strips(full)
@@ -124,8 +126,7 @@ class GrowingText:
 
     def _strips(self, lines: Sequence[Line]) -> list[Strip]:
         width, palette = self._current_key()
-        margin = Segment(" " * self._indent)
-        return [to_strip([margin, *line], width, palette.kind) for line in lines]
+        return [to_strip([self._margin, *line], width, palette.kind) for line in lines]
 
     def _current_key(self) -> tuple[int, Palette]:
         assert self._key is not None

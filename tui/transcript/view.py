@@ -4,6 +4,7 @@ It draws rows and updates the scroll bar. `rows` maps rows to messages, `viewpor
 are visible, and `widget` adds keys and the mouse.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,7 +25,7 @@ from tui.draw.wrap import Line
 from tui.store.history import History
 from tui.transcript.cursor import Cursor
 from tui.transcript.find import Finder
-from tui.transcript.parts import BODY_INDENT, ExpansionState, RenderContext
+from tui.transcript.parts import BODY_INDENT, NO_KEYS, ExpansionState, RenderContext
 from tui.transcript.rows import HistoryRows
 from tui.transcript.scrollbar import update_scrollbar
 from tui.transcript.selection import highlight_selection, selected_text, stable_row
@@ -89,10 +90,12 @@ class TranscriptView(ScrollView):
         *,
         root: str = "",
         catalog: Catalog = BUILT_IN,
+        keys: Mapping[str, str] = NO_KEYS,
     ) -> None:
         """Show a session at its last scroll position, by default its end.
 
-        `root` is the worktree's path; paths inside it are shown relative to it.
+        `root` is the worktree's path; paths inside it are shown relative to it. `keys` are those
+        of the actions that the change card offers.
         """
         if self.viewport is not None:
             self._anchors_by_session[self.viewport.rows.history.session_id] = self.viewport.anchor
@@ -101,7 +104,7 @@ class TranscriptView(ScrollView):
             history.drop_oldest()
         rows = HistoryRows(
             history,
-            RenderContext(self.size.width or 80, palette, root, catalog),
+            RenderContext(self.size.width or 80, palette, root, catalog, keys),
             self._expansion_states,
         )
         rows.set_request(session.request)

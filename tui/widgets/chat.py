@@ -24,6 +24,8 @@ from tui.widgets.chat_texts import (
 from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.widgets import TextArea
 
     from model.agents.catalog import Catalog
@@ -171,9 +173,11 @@ class Chat(ChatDrafts):
         catalog: "Catalog",
         session: "Session",
         root: str,
+        keys: "Mapping[str, str]",
     ) -> None:
-        """Show a conversation's messages."""
-        self.ensure_transcript().show(history, palette, session, root=root, catalog=catalog)
+        """Show a conversation's messages; `keys` are those of the change card's actions."""
+        transcript = self.ensure_transcript()
+        transcript.show(history, palette, session, root=root, catalog=catalog, keys=keys)
 
     def ensure_transcript(self) -> "Transcript":
         """Return the transcript, creating it if needed."""
@@ -220,6 +224,8 @@ class Chat(ChatDrafts):
             is_reviewed=request is not None and request is aside,
         )
         self._update_placeholder(session, labels[0])
+        for mode in ("plan", "build", "yolo"):
+            self.composer.set_class(mode == session.execution_mode, f"mode-{mode}")
 
     def _show_request(self, session_id: str, request: "Request | None") -> None:
         had_focus = self.request.has_focus

@@ -15,11 +15,12 @@ Part = str | tuple[str, str]
 def request_content(request: "Request") -> Content:
     """Render a request: a permission in full; a plan is shown in the conversation."""
     if request.kind == "plan":
-        return Content("The plan above is ready.")
+        return Content.assemble(("Plan", "bold $warning"), ("  is ready above", "$text-muted"))
     command, details = _split_input(request)
     mode = f"{request.execution_mode} mode" if request.execution_mode else ""
     where = f"in {clean_line(request.directory)}" if request.directory else ""
-    parts: list[Part] = [(request.tool_name or "A tool", "bold")]
+    parts: list[Part] = [("Permission", "bold $warning"), "  "]
+    parts.append((request.tool_name or "A tool", "bold"))
     parts.append((f"  {mode} {where}".rstrip(), "$text-muted"))
     if reason := _reason(request, command):
         parts += ["\n", (reason, "$text-muted")]

@@ -109,7 +109,7 @@ async def test_a_long_output_is_loaded_page_by_page(start: Start) -> None:
     async with start(client) as (app, pilot):
         transcript = await open_transcript(app, pilot)
         transcript.focus()
-        await pilot.press("ctrl+up", "ctrl+up", "ctrl+up", "v")
+        await pilot.press("ctrl+up", "ctrl+up", "v")
         await until(pilot, lambda: isinstance(app.screen, Output))
         view = app.screen.query_one(OutputView)
         await until(pilot, lambda: "line 0" in view.render_line(0).text)
@@ -129,7 +129,7 @@ async def test_an_open_output_follows_the_theme(start: Start) -> None:
     async with start(client) as (app, pilot):
         transcript = await open_transcript(app, pilot)
         transcript.focus()
-        await pilot.press("ctrl+up", "ctrl+up", "ctrl+up", "v")
+        await pilot.press("ctrl+up", "ctrl+up", "v")
         await until(pilot, lambda: isinstance(app.screen, Output))
         view = app.screen.query_one(OutputView)
         await until(pilot, lambda: "line 0" in view.render_line(0).text)
@@ -145,7 +145,7 @@ async def test_an_output_that_is_no_longer_stored_says_so(start: Start) -> None:
     async with start(client) as (app, pilot):
         transcript = await open_transcript(app, pilot)
         transcript.focus()
-        await pilot.press("ctrl+up", "ctrl+up", "ctrl+up", "v")
+        await pilot.press("ctrl+up", "ctrl+up", "v")
         await until(pilot, lambda: isinstance(app.screen, Output))
         await until(
             pilot,

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from rich.segment import Segment
 
 from model.domain import events as e
 from model.domain.resources import Message, MessagePage, TextBlock, Usage
@@ -98,7 +99,7 @@ def test_fewer_layouts_of_long_messages_are_kept(monkeypatch: pytest.MonkeyPatch
 
 
 def test_only_the_rows_of_a_long_text_are_kept() -> None:
-    growing, text = GrowingText(3), ""
+    growing, text = GrowingText(Segment("   ")), ""
     before = count_instances(TextSpan)
     for number in range(40):
         text += f"{number} {WORDS}\n" * 40

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.segment import Segment
 
 from model.domain.resources import (
     Block,
@@ -200,24 +201,21 @@ def test_unfinished_thinking_says_so() -> None:
     assert body(ThinkingBlock(text="Hm."), is_running=True) == ["   ◌ thinking …"]
 
 
-def test_a_plan_is_shown_in_a_box_with_its_outcome() -> None:
+def test_a_plan_is_shown_beside_a_bar_with_its_outcome() -> None:
     request = Request(id="r", kind="plan", message_id="m")
     plan = PlanBlock(text="1. read\n2. test")
     waiting = body(plan, request=request)
-    assert waiting[0].startswith("   ┌ Plan ─")
-    assert waiting[0].endswith("─ waiting for you ─┐")
-    assert waiting[1].startswith("   │ 1. read")
-    assert len({cell_len(row) for row in waiting}) == 1
+    assert waiting == [" ┃ Plan  waiting for you", " ┃ 1. read", " ┃ 2. test"]
     approved = body(plan.model_copy(update={"approved": "yolo"}))
     assert "approved → yolo" in approved[0]
     assert "not carried out" in body(plan)[0]
-    assert body(plan, expansion_state={0: 0}) == ["   ▸ Plan  not carried out"]
+    assert body(plan, expansion_state={0: 0}) == [" ▸ Plan  not carried out"]
 
 
 def test_a_long_plan_is_whole_while_it_waits_and_cut_afterwards() -> None:
     plan = PlanBlock(text="\n".join(f"{n}. step" for n in range(1, 41)))
     request = Request(id="r", kind="plan", message_id="m")
-    assert len(body(plan, request=request)) == 42
+    assert len(body(plan, request=request)) == 41
     assert any("28 more lines" in row for row in body(plan))
 
 
@@ -241,7 +239,7 @@ def test_files_pictures_and_blocks_of_newer_versions_are_named() -> None:
     assert sentence.startswith("   [unreadable] This part is damaged")
     assert left == ["     half a thought", "     and more"]
     assert body(UnknownBlock(type="hologram")) == ["   [hologram] this version cannot show it"]
-    assert message_rows(user("1", "See", files=["/w/alpha/a.py"]))[-2] == "   [file] a.py"
+    assert message_rows(user("1", "See", files=["/w/alpha/a.py"]))[-2] == " ┃ [file] a.py"
 
 
 def test_an_error_says_what_happened_and_what_to_do() -> None:
@@ -371,16 +369,20 @@ PIECES = st.lists(
 )  # fmt: skip
 
 
+def make_growing(indent: int = 3) -> GrowingText:
+    return GrowingText(Segment(" " * indent))
+
+
 @settings(deadline=None, max_examples=60)
 @given(PIECES)
 def test_streamed_text_has_the_rows_of_text_that_arrived_at_once(pieces: list[str]) -> None:
-    growing, text = GrowingText(3), ""
+    growing, text = make_growing(), ""
     for piece in pieces:
         text += piece
         grown = growing.rows(text, 60, DARK)
-        at_once = GrowingText(3).rows(text, 60, DARK)
+        at_once = make_growing().rows(text, 60, DARK)
         assert [strip.text for strip in grown] == [strip.text for strip in at_once]
-    whole = GrowingText(3).rows(text, 60, DARK, ended=True)
+    whole = make_growing().rows(text, 60, DARK, ended=True)
     grown = growing.rows(text, 60, DARK, ended=True)
     assert [strip.text for strip in grown] == [strip.text for strip in whole]
 
@@ -388,22 +390,22 @@ def test_streamed_text_has_the_rows_of_text_that_arrived_at_once(pieces: list[st
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(["word ", "\n", "  ", "日本語の文。", "、", "\t", "x" * 70])))
 def test_an_open_paragraph_has_the_rows_of_a_complete_one(pieces: list[str]) -> None:
-    growing, text = GrowingText(3), "It begins"
+    growing, text = make_growing(), "It begins"
     for piece in pieces:
         text = f"{text}{piece}".replace("\n\n", "\n")
         grown = growing.rows(text, 60, DARK)
-        complete = GrowingText(3).rows(text, 60, DARK, ended=True)
+        complete = make_growing().rows(text, 60, DARK, ended=True)
         assert [strip.text for strip in grown] == [strip.text for strip in complete]
 
 
 def test_a_replaced_text_is_drawn_again() -> None:
-    growing = GrowingText(0)
+    growing = make_growing(0)
     growing.rows("One\n\nTwo\n\nThree", 40, DARK)
     assert [strip.text.rstrip() for strip in growing.rows("Other", 40, DARK)] == ["Other"]
 
 
 def test_a_long_open_code_block_keeps_the_rows_it_has() -> None:
-    growing, text = GrowingText(0), "```python\n"
+    growing, text = make_growing(0), "```python\n"
     text += "".join(f"x_{number} = {number}\n" for number in range(200))
     before = growing.rows(text + "y", 60, DARK)
     after = growing.rows(text + "y = 1\nz", 60, DARK)

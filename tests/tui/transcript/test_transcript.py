@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 from textual import events
@@ -43,15 +44,38 @@ def long_transcript(count: int = 200) -> TranscriptApp:
     return TranscriptApp(history_of(*make_messages_of_many_heights(count)))
 
 
-async def test_a_message_is_a_header_and_an_indented_body() -> None:
+async def test_a_message_of_the_user_has_a_bar_and_an_answer_is_indented() -> None:
     app = TranscriptApp(history_of(user("1", "Find out why."), agent("2", TextBlock(text="Done."))))
     async with app.run_test(size=LARGE):
-        assert app.rows[0].startswith(" you  ")
-        assert app.rows[1] == "   Find out why."
-        assert app.rows[2] == ""
-        assert app.rows[3].startswith(" Claude Code  ")
-        assert app.rows[3].endswith(" · Opus · plan")
-        assert app.rows[4] == "   Done."
+        assert re.fullmatch(r" ┃ Find out why\. +\d\d:\d\d", app.rows[0])
+        assert app.rows[1] == ""
+        assert app.rows[2] == "   Claude Code · Opus · plan"
+        assert app.rows[3] == "   Done."
+
+
+async def test_an_agent_is_named_where_agent_model_or_mode_changed() -> None:
+    one, two = TextBlock(text="One."), TextBlock(text="Two.")
+    app = TranscriptApp(
+        history_of(agent("1", one), agent("2", two), agent("3", one, execution_mode="build"))
+    )
+    async with app.run_test(size=LARGE):
+        named = [row.strip() for row in app.rows if "Claude Code" in row]
+        assert named == ["Claude Code · Opus · plan", "Claude Code · Opus · build"]
+
+
+async def test_a_new_day_begins_with_its_date() -> None:
+    day = 86_400
+    first, second = user("1", "Then").timestamp - 3 * day, user("2", "Now").timestamp
+    messages = [user("1", "Then"), user("2", "Now")]
+    dated = [
+        message.model_copy(update={"timestamp": at})
+        for message, at in zip(messages, (first, second), strict=True)
+    ]
+    app = TranscriptApp(history_of(*dated))
+    async with app.run_test(size=LARGE):
+        dates = [row.strip(" ─") for row in app.rows if "──" in row]
+        spelled = [time.strftime("%A %d %B", time.localtime(at)) for at in (first, second)]
+        assert [date[: len(day)] for date, day in zip(dates, spelled, strict=True)] == spelled
 
 
 async def test_an_empty_session_says_what_to_do() -> None:
@@ -161,7 +185,7 @@ async def test_paging_up_and_down_shows_every_message_once_and_in_order() -> Non
     async with app.run_test(size=SMALL) as pilot:
         seen: list[str] = []
         while "answer 0." not in app.text:
-            numbers = [row.split()[1] for row in app.rows if row.startswith("   message")]
+            numbers = [row.split()[2] for row in app.rows if row[3:].startswith("message")]
             seen = [number for number in numbers if number not in seen] + seen
             await pilot.press("pageup")
         await pilot.press("home")
@@ -172,17 +196,21 @@ async def test_paging_up_and_down_shows_every_message_once_and_in_order() -> Non
 
 async def test_a_new_width_keeps_the_visible_message() -> None:
     app = long_transcript()
+
+    def visible() -> set[str]:
+        return set(re.findall(r"\b1?\d\d\.", app.text))
+
     async with app.run_test(size=LARGE) as pilot:
         for _ in range(6):
             await pilot.press("pageup")
-        first = next(row for row in app.rows if row.startswith("   message"))
+        first = visible()
         await pilot.resize_terminal(60, 30)
         await until(pilot, lambda: app.transcript.size.height == 30)
-        assert first in app.rows
+        assert visible() and visible() <= first
         assert not app.transcript.is_following
         await pilot.resize_terminal(120, 40)
         await until(pilot, lambda: app.transcript.size.height == 40)
-        assert first in app.rows
+        assert visible() == first
 
 
 async def test_a_new_width_keeps_following() -> None:
@@ -463,9 +491,9 @@ async def test_selected_text_has_no_margins_and_survives_older_and_newer_message
     messages = [user("1", "first"), user("2", "second"), user("3", "third line here")]
     app = TranscriptApp(history_of(*messages, total=5))
     async with app.run_test(size=SMALL) as pilot:
-        await pilot.mouse_down(Transcript, offset=(3, 4))
-        await pilot.hover(Transcript, offset=(13, 7))
-        await pilot.mouse_up(Transcript, offset=(13, 7))
+        await pilot.mouse_down(Transcript, offset=(3, 2))
+        await pilot.hover(Transcript, offset=(13, 4))
+        await pilot.mouse_up(Transcript, offset=(13, 4))
         selected = app.screen.get_selected_text()
         assert selected is not None
         lines = selected.splitlines()
