@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from model.domain.resources import Project
 from model.worktrees.file_search import _index_paths
+from tui.transcript.selection import text_span
 
 
 def search(pattern: Any, text: str) -> object:
@@ -30,6 +31,11 @@ def fullmatch(pattern: Any, text: str) -> object:
 def findall(pattern: Any, text: str) -> object:
     """Find all matches, as replacing and splitting do."""
     return pattern.findall(text)
+
+
+def call_text_span(_pattern: Any, text: str) -> object:
+    """Call the function that uses the expression on rows of a bounded length only."""
+    return text_span(text)
 
 
 def call(function: Any, text: str) -> object:
@@ -106,6 +112,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/hosting/pull_requests.py: _LINK": findall,
     "model/base/masking.py: _SECRETS": findall,
     "model/git/log.py: _COMMIT_ID": fullmatch,
+    "tui/transcript/selection.py: _DECORATION": call_text_span,
     "model/git/stashes.py: _SUBJECT": match,
     "model/richtext/markdown.py: _DEFINITION": search,
     "model/richtext/markdown.py: _OPEN_FENCE": match,
