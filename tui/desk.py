@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tui.store.mirror import Mirror
     from tui.store.pending import Pending
     from tui.store.places import Place
+    from tui.store.task_choices import TaskChoices
     from tui.transcript.targets import Target
     from tui.tree.widget import ProjectTree
     from tui.widgets.chat import Chat
@@ -94,6 +95,8 @@ class Desk(Protocol):
     """The repository that Spinney was started in."""
     demo: bool
     key_overrides: Mapping[str, str]
+    task_choices: "dict[str, TaskChoices]"
+    """What was chosen for the last new task of each project, by its id."""
     recent_sessions: list[str]
     """The ids of sessions, the one opened last first; they may not exist any more."""
 

@@ -11,6 +11,7 @@ from tests.tui.fake_client import FakeClient
 from tui.store.dialog_drafts import DialogDrafts
 from tui.store.pending import Pending
 from tui.store.places import Place, get_project, get_worktree
+from tui.store.task_choices import TaskChoices
 
 
 class FakeDesk:
@@ -26,6 +27,7 @@ class FakeDesk:
         self.copied: list[str] = []
         self.opened: list[str] = []
         self.recent_sessions: list[str] = []
+        self.task_choices: dict[str, TaskChoices] = {}
         self.drafts = DialogDrafts()
         self.pending = Pending()
         self.offered: Path | None = None

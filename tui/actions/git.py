@@ -8,6 +8,7 @@ from model.api import git as commands
 from model.api.changes import abort_merge as abort_merge_command
 from model.api.changes import list_changed_files, write_commit_message
 from model.api.doctor import get_installation
+from model.api.projects import get_git_remotes
 from model.api.pull_requests import OpenedPullRequest, open_pull_request
 from model.api.reviews import write_conflict_task
 from model.base.errors import SpinneyError
@@ -18,6 +19,7 @@ from tui.desk import Desk
 from tui.draw.status_icons import pull_request_status
 from tui.screens.choose_session import session_for
 from tui.screens.dialog import Confirm, Report
+from tui.screens.go_ahead import GoAhead
 
 if TYPE_CHECKING:
     from model.api.git import ExchangeResult
@@ -69,16 +71,25 @@ async def commit(desk: Desk) -> None:
     counts = len(unstaged.files), len(staged.files), len(paths)
     cancel = _cancel(desk, worktree)
     sha = await desk.ask(Commit(draft, counts, make_commit, write_message, cancel))
-    if sha:
-        desk.drafts.drop(CommitDraft, worktree.id)
+    if not sha:
+        return
+    desk.drafts.drop(CommitDraft, worktree.id)
+    if not await call(get_git_remotes, repo_path=worktree.path):
         desk.say(f"Committed as {sha[:10]}.")
+        return
+    sentence = f"Committed as {sha[:10]}. Push '{clean_line(worktree.branch)}' now?"
+    if await desk.ask(GoAhead("Push", sentence, "push")):
+        await _push(desk, worktree)
 
 
 async def push(desk: Desk) -> None:
     """Push the branch; the first push sets its upstream."""
     worktree = _selected_worktree(desk)
-    if worktree is None:
-        return
+    if worktree is not None:
+        await _push(desk, worktree)
+
+
+async def _push(desk: Desk, worktree: "Worktree") -> None:
     result = await _exchange(desk, worktree, "Push", f"Pushing '{worktree.branch}' …", "push")
     if result is None:
         return
@@ -91,7 +102,7 @@ async def push(desk: Desk) -> None:
     if await desk.ask(Report("Push failed", output, *keys)) == "p":
         pulled = await _pull(desk, worktree, worktree.branch)
         if pulled:
-            await push(desk)
+            await _push(desk, worktree)
 
 
 async def pull_base(desk: Desk) -> None:

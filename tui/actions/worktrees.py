@@ -21,7 +21,9 @@ from tui.screens.new_worktree import (
     issue_context,
     pull_request_context,
 )
+from tui.screens.pick import Load
 from tui.store.places import Place
+from tui.store.task_choices import TaskChoices
 
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog
@@ -53,6 +55,8 @@ async def new_worktree(desk: Desk) -> None:
         return
     unmade = desk.drafts.get(UnmadeWorktree)
     wanted, problem = unmade.wanted, unmade.problem
+    if wanted == WantedWorktree() and (used := desk.task_choices.get(project.id)) is not None:
+        wanted = WantedWorktree(backend=used.backend, model=used.model, mode=used.mode)
     while True:
         given = await desk.ask(
             NewWorktree(
@@ -66,6 +70,7 @@ async def new_worktree(desk: Desk) -> None:
             break
         except SpinneyError as error:
             wanted, problem = given, error.message
+    desk.task_choices[project.id] = TaskChoices(given.backend, given.model, given.mode)
     # Start it as separate work, so that another worktree can be requested while git creates this.
     desk.start(_start_session(desk, worktree, given))
 
@@ -94,7 +99,16 @@ def _offers(desk: Desk, project: "Project") -> Offers:
     catalog = desk.agents.catalog
     agents = [Choice(row.name, row.label, row.program) for row in catalog.backends]
     default = Choice("", f"default ({catalog.label(_default_agent(desk, project, catalog))})")
-    return Offers(branches, issues, pull_requests, [default, *agents])
+
+    def models(backend: str) -> Load:
+        async def load() -> Sequence[Choice]:
+            name = backend or _default_agent(desk, project, catalog)
+            found = await desk.agents.with_models(name, project.id)
+            return [Choice(model.name, model.label) for model in found.models(name)]
+
+        return load
+
+    return Offers(branches, issues, pull_requests, [default, *agents], models)
 
 
 def _default_agent(desk: Desk, project: "Project", catalog: "Catalog") -> str:
@@ -110,6 +124,7 @@ async def _request_worktree(desk: Desk, project: "Project", wanted: WantedWorktr
         commands.create_worktree,
         project_id=project.id,
         base_branch=wanted.base or None,
+        branch=wanted.branch or None,
         custom_name=wanted.name or None,
         issue_context=issue_context(wanted.issue),
         pr_context=pull_request_context(wanted.pull_request, project.default_branch),
@@ -161,6 +176,7 @@ async def _create_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktr
         create_session,
         worktree_id=worktree.id,
         backend=wanted.backend or None,
+        model=wanted.model or None,
         execution_mode=wanted.mode,
     )
     await desk.mirror.wait_for(lambda state: session.id in state.sessions)

@@ -1,11 +1,12 @@
 """The dialog that creates a worktree with a first message for its agent."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from textual import on
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
@@ -25,6 +26,9 @@ _MODES: Final[dict[ExecutionMode, str]] = {
     "build": "edits files, asks before commands",
     "yolo": "does everything without asking",
 }
+_MODE_CHOICES: Final = tuple(Choice(mode, mode, what) for mode, what in _MODES.items())
+_NEW_BRANCH: Final = Choice("", "new, from the base branch")
+_DEFAULT_MODEL: Final = Choice("", "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,13 @@ class WantedWorktree:
     message: str = ""
     name: str = ""
     base: str = ""
+    branch: str = ""
+    """An existing branch to check out instead of creating one."""
     issue: Choice = NONE
     """The issue; its value is `12` or, if typed, `12 Its title`."""
     pull_request: Choice = NONE
     backend: str = ""
+    model: str = ""
     mode: ExecutionMode = "plan"
 
 
@@ -58,10 +65,12 @@ class Offers:
     pull_requests: Load
     agents: Sequence[Choice]
     """The default one first."""
+    models: Callable[[str], Load]
+    """The models of an agent, given its name or '' for the default one."""
 
 
 class NewWorktree(Dialog[WantedWorktree]):
-    """First message, name, base, agent and mode; all optional.
+    """First message, name, base or existing branch, agent, model and mode; all optional.
 
     Args:
         project: The project's name.
@@ -70,6 +79,10 @@ class NewWorktree(Dialog[WantedWorktree]):
         filled_in: The input of an attempt that failed.
         problem: Why it failed; shown at the field that caused it.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+tab", "back_or_mode", show=False, priority=True)
+    ]
 
     def __init__(
         self,
@@ -90,6 +103,8 @@ class NewWorktree(Dialog[WantedWorktree]):
         """The fields, the most important first."""
         given, offers = self._filled_in, self._offers
         base = Choice(given.base, given.base or self._default_branch)
+        branch = Choice(given.branch, given.branch or _NEW_BRANCH.label)
+        model = Choice(given.model, given.model or _DEFAULT_MODEL.label)
         return [
             *self._problem_of(""),
             Label("What should the agent do?"),
@@ -103,15 +118,27 @@ class NewWorktree(Dialog[WantedWorktree]):
             *self._problem_of("name"),
             PickField("Base branch", base, self._branches, id="base"),
             *self._problem_of("base"),
+            PickField("Branch", branch, self._existing_branches, id="branch"),
+            *self._problem_of("branch"),
             PickField("Issue", given.issue, self._issues, id="issue"),
             PickField("Pull request", given.pull_request, self._pull_requests, id="pull-request"),
-            PickField("Agent", _chosen(given.backend, offers.agents), self._agents, id="agent"),
-            PickField("Mode", Choice(given.mode, given.mode), self._modes, id="mode"),
+            PickField(
+                "Agent",
+                _chosen(given.backend, offers.agents),
+                self._agents,
+                steps=offers.agents,
+                id="agent",
+            ),
+            PickField("Model", model, self._models, id="model"),
+            PickField(
+                "Mode", Choice(given.mode, given.mode), self._modes, steps=_MODE_CHOICES, id="mode"
+            ),
             Static(
                 keys_line(
                     ("enter", "create"),
                     ("tab", "next field"),
-                    ("space", "choose"),
+                    ("← → space", "choose"),
+                    ("⇧tab", "mode"),
                     ("^j", "line"),
                     ("esc", "cancel"),
                 ),
@@ -137,29 +164,45 @@ class NewWorktree(Dialog[WantedWorktree]):
         present = present or self._default_branch
         return Pick("Base branch", self._offers.branches, present, typed=typed, own="use")
 
+    def _existing_branches(self, present: str, typed: str) -> Pick:
+        load = _with_first(_NEW_BRANCH, self._offers.branches)
+        return Pick("Existing branch", load, present, typed=typed, own="use")
+
+    def _models(self, present: str, typed: str) -> Pick:
+        load = _with_first(_DEFAULT_MODEL, self._offers.models(self._choice("agent").value))
+        return Pick("Model", load, present, typed=typed, own="use")
+
     def _issues(self, present: str, typed: str) -> Pick:
-        return Pick("Issue", _with_none(self._offers.issues), present, typed=typed, own="use issue")
+        return Pick(
+            "Issue", _with_first(NONE, self._offers.issues), present, typed=typed, own="use issue"
+        )
 
     def _pull_requests(self, present: str, typed: str) -> Pick:
-        load = _with_none(self._offers.pull_requests)
+        load = _with_first(NONE, self._offers.pull_requests)
         return Pick("Pull request", load, present, typed=typed, own="use pull request")
 
     def _agents(self, present: str, typed: str) -> Pick:
         return Pick("Agent", self._offers.agents, present, typed=typed)
 
     def _modes(self, present: str, typed: str) -> Pick:
-        return Pick(
-            "Mode",
-            [Choice(mode, mode, what) for mode, what in _MODES.items()],
-            present,
-            typed=typed,
-        )
+        return Pick("Mode", _MODE_CHOICES, present, typed=typed)
+
+    def action_back_or_mode(self) -> None:
+        """In the message change the mode, as in a conversation; elsewhere go a field back."""
+        if self.focused is self.query_one("#message"):
+            self.query_one("#mode", PickField).action_step(1)
+        else:
+            self.focus_previous()
 
     @on(PickField.Changed)
     def _changed(self, event: PickField.Changed) -> None:
         """Check a typed issue or pull request number; start the message with the issue's title."""
         event.stop()
         field = event.field
+        if field.id == "agent":
+            self.query_one("#model", PickField).set_choice(_DEFAULT_MODEL)
+        elif field.id == "branch" and field.choice.value:
+            self.query_one("#pull-request", PickField).set_choice(NONE)
         if field.id not in ("issue", "pull-request") or not field.choice.value:
             return
         number = number_in(field.choice.value)
@@ -175,6 +218,8 @@ class NewWorktree(Dialog[WantedWorktree]):
             field.set_choice(Choice(field.choice.value, f"#{number} {title}".rstrip()))
         other = "pull-request" if field.id == "issue" else "issue"
         self.query_one(f"#{other}", PickField).set_choice(NONE)
+        if field.id == "pull-request":
+            self.query_one("#branch", PickField).set_choice(_NEW_BRANCH)
         area = self.query_one("#message", MessageArea)
         if field.id == "issue" and not area.text.strip():
             area.text = f"Resolve issue {field.choice.label}"
@@ -193,10 +238,12 @@ class NewWorktree(Dialog[WantedWorktree]):
             WantedWorktree(
                 message=self.query_one("#message", MessageArea).draft.text_to_send().strip(),
                 name=self.query_one("#name", Input).value.strip(),
-                base=self._choice("base").value,
+                base="" if self._choice("branch").value else self._choice("base").value,
+                branch=self._choice("branch").value,
                 issue=self._choice("issue"),
                 pull_request=self._choice("pull-request"),
                 backend=self._choice("agent").value,
+                model=self._choice("model").value,
                 mode=next(mode for mode in _MODES if mode == self._choice("mode").value),
             )
         )
@@ -239,11 +286,11 @@ def _title(choice: Choice) -> str:
     return re.sub(r"^#?\d+\s*", "", choice.label if "\n" in choice.value else choice.value).strip()
 
 
-def _with_none(load: Load) -> Load:
-    async def load_with_none() -> Sequence[Choice]:
-        return [NONE, *await load()]
+def _with_first(first: Choice, load: Load) -> Load:
+    async def load_with_first() -> Sequence[Choice]:
+        return [first, *await load()]
 
-    return load_with_none
+    return load_with_first
 
 
 def _chosen(value: str, offers: Sequence[Choice]) -> Choice:
@@ -254,5 +301,7 @@ def _field_of(problem: str) -> str:
     """Return the field that an error message is about."""
     if "'baseBranch'" in problem:
         return "base"
+    if "'branch'" in problem or "is checked out in" in problem:
+        return "branch"
     names = ("'customName'", "Worktree name already", "Branch already", "Worktree path already")
     return "name" if any(phrase in problem for phrase in names) else ""

@@ -1,6 +1,6 @@
 """A field of a dialog whose value is chosen from a list: `Base branch   main ▾`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual import events
@@ -24,11 +24,14 @@ class PickField(Static, can_focus=True):
         label: The field's label.
         choice: The initial value.
         ask: Creates the list, given the present value and a typed filter.
+        steps: The values that left and right go through; none if the list has to be read first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,down", "choose", show=False),
         Binding("enter", "submit", show=False),
+        Binding("left", "step(-1)", show=False),
+        Binding("right", "step(1)", show=False),
     ]
 
     takes_bursts = True
@@ -44,12 +47,19 @@ class PickField(Static, can_focus=True):
             self.field = field
 
     def __init__(
-        self, label: str, choice: Choice, ask: Callable[[str, str], Pick], *, id: str | None = None
+        self,
+        label: str,
+        choice: Choice,
+        ask: Callable[[str, str], Pick],
+        *,
+        steps: Sequence[Choice] = (),
+        id: str | None = None,
     ) -> None:
         super().__init__(id=id, markup=False, classes="pick")
         self._label = label
         self.choice = choice
         self._ask = ask
+        self._steps = steps
 
     def render(self) -> Content:
         """Return label, value, and the mark of a list."""
@@ -71,6 +81,13 @@ class PickField(Static, can_focus=True):
     def action_choose(self, typed: str = "") -> None:
         """Open the list."""
         self.app.push_screen(self._ask(self.choice.value, typed), self._on_picked)
+
+    def action_step(self, by: int) -> None:
+        """Choose the next or previous value."""
+        values = [choice.value for choice in self._steps]
+        if self.choice.value in values:
+            position = values.index(self.choice.value) + by
+            self._on_picked(self._steps[position % len(values)])
 
     def action_submit(self) -> None:
         """Submit the dialog."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from model.state import State
     from tui.shell.type_ahead import TypeAhead
     from tui.store.mirror import Mirror
+    from tui.store.task_choices import TaskChoices
     from tui.terminal.capabilities import Terminal
 
 
@@ -78,6 +79,8 @@ class Selection(Screen[None]):
         """The open place, or the one selected last."""
         self.recent_sessions: list[str] = []
         """The ids of sessions, the one opened last first."""
+        self.task_choices: dict[str, TaskChoices] = {}
+        """What was chosen for the last new task of each project, by its id."""
         self.tree_width: int | None = None
         """The width in cells that the user gave the tree."""
         self._mirror: Mirror | None = None

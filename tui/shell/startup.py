@@ -55,6 +55,7 @@ class Startup:
         tree.restore(self.last.rows, self.last.folds)
         self._screen.recent_sessions = list(self.last.recent_sessions)
         self._screen.tree_width = self.last.tree_width
+        self._screen.task_choices = dict(self.last.task_choices)
         return tree
 
     def hold_key(self, event: events.Key) -> None:
@@ -189,6 +190,7 @@ class Startup:
             screen.session.id if screen.session is not None else "",
             tuple(screen.recent_sessions),
             screen.tree_width,
+            dict(screen.task_choices),
         )
         return self.last
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from model.base.paths import create_private_directory, write_atomically
 from model.base.text import make_visible
 from tui.store.places import Place
+from tui.store.task_choices import TaskChoices
 from tui.tree.rows import SavedRow
 
 VERSION = 3
@@ -48,6 +49,8 @@ class Snapshot:
     """The sessions that were open, the last one first."""
     tree_width: int | None = None
     """The width in cells that the user gave the tree."""
+    task_choices: Mapping[str, TaskChoices] = field(default_factory=dict)
+    """What was chosen for the last new task of each project, by its id."""
 
 
 def snapshot_path(data: Path, server: str) -> Path:
@@ -77,6 +80,7 @@ def read(path: Path) -> Snapshot:
             str(stored["session_id"]),
             tuple(map(str, stored.get("recent_sessions", ()))),
             _width(stored.get("tree_width")),
+            {str(key): _choices(*given) for key, *given in stored.get("task_choices", ())},
         )
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return Snapshot()
@@ -99,6 +103,10 @@ def write(path: Path, snapshot: Snapshot) -> None:
         "session_id": snapshot.session_id,
         "recent_sessions": snapshot.recent_sessions,
         "tree_width": snapshot.tree_width,
+        "task_choices": [
+            [key, given.backend, given.model, given.mode]
+            for key, given in list(snapshot.task_choices.items())[-MAX_FOLDS:]
+        ],
     }
     data = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     if len(data) <= MAX_BYTES:
@@ -138,6 +146,12 @@ def _depth(depth: Any) -> int:
     if not isinstance(depth, int):
         raise TypeError("not a depth")
     return depth
+
+
+def _choices(backend: Any, model: Any, mode: Any) -> TaskChoices:
+    if mode not in ("plan", "build", "yolo"):
+        raise ValueError("not a mode")
+    return TaskChoices(_text(backend), _text(model), mode)
 
 
 def _width(cells: Any) -> int | None:

@@ -11,6 +11,7 @@ from model.api.pull_requests import OpenedPullRequest
 from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
 from model.domain import events as e
+from model.domain.resources import Remote
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
@@ -19,6 +20,7 @@ from tests.tui.waiting import until
 from tui.composer.message_area import MessageArea
 from tui.screens.commit import Commit
 from tui.screens.dialog import Confirm, Report
+from tui.screens.go_ahead import GoAhead
 from tui.screens.pull_request import PullRequest
 from tui.screens.working import Progress
 from tui.shell.app import SpinneyApp
@@ -63,6 +65,21 @@ async def test_a_commit_includes_everything_if_nothing_is_staged(start: Start) -
             {"worktree_id": "w1", "message": "Mend\nit", "stage_all": True}
         ]
         assert "Committed as 0123456789." in notifications(app)
+
+
+async def test_a_commit_ends_in_the_offer_to_push(start: Start) -> None:
+    client = client_with_changes(make_changes("a"))
+    client.answers["get_git_remotes"] = lambda given: [Remote(name="origin", url="/o.git")]
+    client.answers["git_push"] = lambda given: ExchangeResult(success=True, output="done")
+    async with start(client) as (app, pilot):
+        app.main.open_session("s1")
+        await pilot.press("f4")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        await pilot.press(*"Mend", "enter")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        assert "Push 'brave-otter' now?" in app.screen.sentence
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("git_push"))
 
 
 async def test_only_staged_changes_are_committed_unless_all_is_chosen(start: Start) -> None:

@@ -36,6 +36,7 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Sta
             {
                 "project_id": "p1",
                 "base_branch": None,
+                "branch": None,
                 "custom_name": "fox",
                 "issue_context": None,
                 "pr_context": None,

@@ -175,8 +175,38 @@ async def test_the_agent_and_the_mode_apply_to_the_first_session(start: Start) -
         await submit(started, client)
         await until(started[1], lambda: client.called("create_session"))
         assert client.called("create_session") == [
-            {"worktree_id": "new", "backend": "backend_c", "execution_mode": "build"}
-        ]
+            {
+                "worktree_id": "new", "backend": "backend_c", "model": None,
+                "execution_mode": "build",
+            }
+        ]  # fmt: skip
+        # The next new task begins with the same choices.
+        started[0].main.open_session("s9")
+        again = await open_new_worktree(started)
+        assert again.query_one("#agent", PickField).choice.value == "backend_c"
+        assert again.query_one("#mode", PickField).choice.value == "build"
+
+
+async def test_shift_tab_in_the_message_changes_the_mode(start: Start) -> None:
+    async with start(add_lists(client_with_session())) as started:
+        dialog = await open_new_worktree(started)
+        await started[1].press("shift+tab", "shift+tab")
+        assert dialog.query_one("#mode", PickField).choice.value == "yolo"
+        await started[1].press("tab", "shift+tab")
+        assert dialog.focused is dialog.query_one("#message")
+        dialog.query_one("#mode").focus()
+        await started[1].press("right")
+        assert dialog.query_one("#mode", PickField).choice.value == "plan"
+
+
+async def test_a_worktree_is_created_on_an_existing_branch(start: Start) -> None:
+    client = add_lists(client_with_session())
+    async with start(client) as started:
+        dialog = await open_new_worktree(started)
+        await pick(started, dialog, "branch", "space", *"dev", "enter")
+        await submit(started, client)
+        [given] = client.called("create_worktree")
+        assert (given["branch"], given["base_branch"]) == ("dev", None)
 
 
 @pytest.mark.parametrize("key", ["escape", "delete"])
