@@ -145,7 +145,7 @@ async def test_a_sound_can_be_played_beside_its_preference(
     open_page: OpenPage, client: Socket, name: str
 ) -> None:
     await client.call("update_preferences", changes={"waiting_sound": name})
-    page = await open_page("/preferences", has_worker=True)
+    page = await open_page("/preferences?q=sound", has_worker=True)
     async with page.expect_response(lambda response: f"/sounds/{name}.wav" in response.url) as info:
         await page.get_by_role("button", name="Play Waiting sound").click()
     response = await info.value
@@ -180,7 +180,7 @@ async def test_a_hidden_tab_marks_its_title_and_shows_a_notification(
 
 
 async def test_notifications_are_turned_on_only_by_a_click(open_page: OpenPage) -> None:
-    page = await open_page("/preferences", has_worker=True)
+    page = await open_page("/preferences/This%20browser", has_worker=True)
     box = page.get_by_label("Notify me when a session needs me")
     await expect(box).to_be_enabled()
     assert await page.evaluate("Notification.permission") == "default"

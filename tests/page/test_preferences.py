@@ -7,8 +7,10 @@ from playwright.async_api import Locator, Page, expect
 
 from model.preferences.fields import shown_fields
 from tests.contract.conftest import receive_payload
+from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
+from themes import loader
 
 
 def row(page: Page, key: str) -> Locator:
@@ -20,6 +22,7 @@ async def read_preferences(client: Socket) -> Any:
 
 
 async def open_preferences(open_page: OpenPage, query: str = "") -> Page:
+    """The preferences that match a query, or all sections."""
     page = await open_page(f"/preferences{query}")
     await expect(page.locator(".preference").first).to_be_attached()
     return page
@@ -32,7 +35,7 @@ async def test_all_preferences_are_listed_in_their_groups_with_their_help(
     fields = shown_fields()
     keys = await page.locator(".preference").evaluate_all("all => all.map(e => e.dataset.key)")
     assert keys == list(fields)
-    groups = await page.locator(".preferences h2").all_inner_texts()
+    groups = await page.locator(".preferences h2").all_text_contents()
     assert groups == list(dict.fromkeys(field.group for field in fields.values()))
     for field in fields.values():
         await expect(row(page, field.key)).to_contain_text(field.help)
@@ -54,14 +57,15 @@ async def test_preferences_are_found_by_key_group_help_and_value(open_page: Open
     await find.fill("nothing has this")
     await expect(page.get_by_text("No matching preferences.")).to_be_visible()
     await find.press("Escape")
-    await expect(visible).to_have_count(len(shown_fields()))
+    shown = [field for field in shown_fields().values() if field.group == "Appearance"]
+    await expect(visible).to_have_count(len(shown))
 
 
 async def test_each_kind_is_edited_in_its_row_and_updates_every_page(
     open_page: OpenPage, client: Socket
 ) -> None:
-    page = await open_preferences(open_page)
-    second = await open_preferences(open_page)
+    page = await open_preferences(open_page, "?q=e")
+    second = await open_preferences(open_page, "?q=e")
     await row(page, "auto_branch_naming").get_by_role("checkbox").uncheck()
     await row(page, "editor").get_by_role("combobox").select_option("vscode")
     await row(page, "agent_limit").get_by_role("spinbutton").fill("7")
@@ -99,7 +103,7 @@ async def test_a_rejected_value_shows_an_error_in_its_row_and_can_be_corrected(
     )
     await expect(size.get_by_role("spinbutton")).to_have_value("99")
     await client.call("update_preferences", changes={"theme": "light"})
-    await expect(row(page, "theme").get_by_role("combobox")).to_have_value("light")
+    await expect(row(page, "theme").get_by_role("radio", name="Light")).to_be_checked()
     await expect(size.get_by_role("spinbutton")).to_have_value("99")  # typed text is kept
     await size.get_by_role("spinbutton").fill("18")
     await size.get_by_role("spinbutton").press("Enter")
@@ -131,22 +135,69 @@ async def test_prompts_and_their_models_can_be_customized(
     await expect(texts.locator("summary")).to_have_text("All built-in")
 
 
-async def test_key_bindings_are_edited_as_json_and_invalid_ones_are_reported(
+async def test_key_bindings_are_added_changed_and_reset(
     open_page: OpenPage, client: Socket
 ) -> None:
     page = await open_preferences(open_page, "?q=keybindings")
     keys = row(page, "keybindings")
-    box = keys.get_by_role("textbox")
-    await box.fill('{"search": "ctrl+f"')
-    await box.blur()
-    await expect(keys.get_by_role("alert").first).to_contain_text("Invalid JSON")
-    await box.fill('{"search": 1}')
-    await box.blur()
-    await expect(keys).to_contain_text("must be an object of texts")
-    await box.fill('{"search": "ctrl+y"}')
-    await box.blur()
-    changes = (await receive_payload(client, "preferences:updated"))["changes"]
-    assert changes == {"keybindings": {"search": "ctrl+y"}}
+    await keys.get_by_role("combobox", name="Action").select_option("Search all messages")
+    await keys.get_by_role("textbox", name="Keys", exact=True).fill("ctrl+y")
+    await keys.get_by_role("button", name="Add").click()
+    box = keys.get_by_role("textbox", name="Keys of Search all messages")
+    await expect(box).to_have_value("ctrl+y")
+    await box.fill("ctrl+j")
+    await box.press("Enter")
+    while (await receive_payload(client, "preferences:updated"))["changes"] != {
+        "keybindings": {"search": "ctrl+j"}
+    }:
+        pass
+    await page.keyboard.press("Control+j")
+    await expect(page.locator("#title")).to_have_text("Search")
+    await page.go_back()
+    await keys.get_by_role("button", name="Reset Search all messages").click()
+    await expect(box).to_have_count(0)
+    assert (await read_preferences(client))["keybindings"] == {}
+
+
+async def test_sections_are_chosen_at_the_side_or_on_a_phone_in_a_list(
+    open_page: OpenPage, screen: Screen
+) -> None:
+    page = await open_page("/preferences/Server", screen=screen)
+    await expect(row(page, "http_server_port")).to_be_visible()
+    await expect(row(page, "theme")).to_be_hidden()
+    choice = page.get_by_role("combobox", name="Section")
+    if await choice.is_visible():
+        await choice.select_option("Appearance")
+    else:
+        sections = page.get_by_role("navigation", name="Sections")
+        await sections.get_by_role("link", name="Appearance").click()
+    await expect(row(page, "theme")).to_be_visible()
+    await expect(row(page, "http_server_port")).to_be_hidden()
+    await page.reload()
+    await expect(row(page, "theme")).to_be_visible()
+
+
+async def test_themes_are_chosen_by_swatches_and_code_themes_have_a_sample(
+    open_page: OpenPage, client: Socket
+) -> None:
+    page = await open_preferences(open_page)
+    await row(page, "theme").get_by_text("Light", exact=True).click()
+    await expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    # The sample of the dark theme has its own colors on a light page, too.
+    dark = row(page, "syntax_theme_dark")
+    await dark.get_by_role("combobox").select_option("Dracula")
+    background = loader.load_syntax_theme("dracula").ui["background"].lstrip("#")
+    rgb = ", ".join(str(int(background[at : at + 2], 16)) for at in (0, 2, 4))
+    await expect(dark.locator(".code-sample")).to_have_css("background-color", f"rgb({rgb})")
+    assert (await read_preferences(client))["syntax_theme_dark"] == "dracula"
+
+
+async def test_only_fonts_that_are_there_are_offered(open_page: OpenPage) -> None:
+    font = row(await open_preferences(open_page), "ui_font")
+    options = await font.get_by_role("option").evaluate_all("all => all.map(each => each.value)")
+    assert "system" in options
+    assert "geist" in options, "the chosen one is always listed"
+    await expect(font).to_contain_text("This font is not on this device")
 
 
 async def test_a_profile_is_added_edited_chosen_and_removed_with_its_settings_hidden(

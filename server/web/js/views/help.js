@@ -24,7 +24,7 @@ export function helpView(app) {
     make("h2", "About this page"),
     make("p", "This is the same Spinney as in the terminal, with the same sessions, plans, questions and changes."),
     make("h2", "Keys"),
-    make("p.hint", "The preference ", make("a", "Keybindings", { href: hashFor("preferences") }), " changes them, here and in the terminal. Some keys differ because browsers reserve those of the terminal."),
+    make("p.hint", "The preference ", make("a", "Key bindings", { href: hashFor("preferences", "", { q: "key bindings" }) }), " changes them, here and in the terminal. Some keys differ because browsers reserve those of the terminal."),
     make("dl.keys", keys.map(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)]).flat()),
     make("h2", "Status icons"),
     make("ul.tight", Object.entries(MARKS).map(([mark, [, text]]) => make("li", markElement(/** @type {any} */ (mark)), " ", text))),

@@ -3,10 +3,12 @@
 
 import { button, make } from "../dom.js";
 import { LABELS } from "../generated.js";
+import { codeThemeField, fontField, themeField } from "./preference-appearance.js";
+import { keysField } from "./preference-keys.js";
 import { profilesField } from "./preference-profiles.js";
 
 /**
- * @typedef {import("./preferences.js").Row} Row
+ * @typedef {import("./preference-row.js").Row} Row
  *
  * @typedef {(value: any) => Promise<boolean>} Change returns whether the value was accepted
  *
@@ -22,8 +24,12 @@ const NULL_VALUE = "\0null";
 /** @param {Row} row @param {Change} change @returns {Field} */
 export function makeField(row, change) {
   if (row.key === "custom_cli_profiles") return profilesField(row, change);
+  if (row.key === "theme") return themeField(row, change);
+  if (row.key === "keybindings") return keysField(change);
+  if (row.key.startsWith("syntax_theme_")) return codeThemeField(row, choiceField(row, change));
+  if (row.key === "ui_font" || row.key === "chat_font") return fontField(row, (available) => choiceField(available, change));
   if (row.kind === "switch") return switchField(change);
-  if (row.kind === "object") return row.entries.length ? entriesField(row, change) : jsonField(change);
+  if (row.kind === "object") return entriesField(row, change);
   if (row.kind === "list") return textField(make("textarea", { rows: 2, placeholder: "One per line" }), ONE_PER_LINE, change);
   if (row.choices.length || row.key === "default_provider") return choiceField(row, change);
   if (row.kind === "number" || row.kind === "whole") return numberField(row, change);
@@ -44,7 +50,7 @@ export function describeValue(row, value) {
 
 /** @param {Change} change @returns {Field} */
 function switchField(change) {
-  const control = make("input", { type: "checkbox" });
+  const control = make("input.toggle", { type: "checkbox" });
   const show = (/** @type {any} */ value) => void (control.checked = value);
   control.onchange = async () => {
     const newValue = control.checked;
@@ -66,13 +72,16 @@ function choiceField(row, change) {
 
 /** @param {HTMLSelectElement} control @param {Row} row @param {any} value */
 function fillChoices(control, row, value) {
-  const options = row.choices.map(({ value, label }) => [value, label]);
+  const options = row.choices.map(({ value, label }) => [value, readableChoice(label || value)]);
   if (row.nullable) options.unshift([NULL_VALUE, "not set"]);
   const newValue = value ?? NULL_VALUE;
-  if (!options.some(([item]) => item === newValue)) options.push([newValue, newValue]);
+  if (!options.some(([item]) => item === newValue)) options.push([newValue, readableChoice(newValue)]);
   control.replaceChildren(...options.map(([value, label]) => make("option", label, { value })));
   control.value = newValue;
 }
+
+/** A choice that is one lower-case word, or several with hyphens, as words: `Vitesse dark`. @param {string} text */
+export const readableChoice = (text) => (/^[a-z][a-z0-9-]*$/.test(text) ? `${text[0].toUpperCase()}${text.slice(1).replaceAll("-", " ")}` : text);
 
 /** @param {Row} row @param {Change} change @returns {Field} */
 function numberField(row, change) {
@@ -130,23 +139,6 @@ function textField(control, format, change) {
     event.stopPropagation();
   };
   return { control, element: control, show };
-}
-
-/** Any object, as JSON; invalid JSON is reported and kept for editing. @param {Change} change @returns {Field} */
-function jsonField(change) {
-  const control = make("textarea.json", { rows: 3, spellcheck: false });
-  const problem = make("p.bad", { role: "alert" });
-  const format = { write: (/** @type {any} */ value) => JSON.stringify(value, null, 2), read: (/** @type {string} */ text) => text };
-  const field = textField(control, format, async (text) => {
-    problem.textContent = "";
-    try {
-      return await change(JSON.parse(text.trim() || "{}"));
-    } catch (error) {
-      problem.textContent = `Invalid JSON: ${/** @type {Error} */ (error).message}`;
-      return false;
-    }
-  });
-  return { ...field, element: make("div.wide", control, problem) };
 }
 
 /** An object with known entries, each changed separately. @param {Row} row @param {Change} change @returns {Field} */

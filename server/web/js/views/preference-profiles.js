@@ -13,7 +13,7 @@ import { button, make } from "../dom.js";
 /** Whether the models can think. @type {[string, boolean | null, string][]} */
 const THINKING_OPTIONS = [["", null, "As set in the session"], ["no", false, "Off, not supported"]];
 
-/** @param {import("./preferences.js").Row} row @param {Change} change @returns {Field} */
+/** @param {import("./preference-row.js").Row} row @param {Change} change @returns {Field} */
 export function profilesField(row, change) {
   /** @type {Profile[]} */
   let shown = [];
