@@ -57,6 +57,7 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         pull_requests.clear_pull_request,
         about.about,
         about.check_agents,
+        about.try_demo,
         worktrees.new_worktree,
         worktrees.cancel_git,
         worktrees.open_base,

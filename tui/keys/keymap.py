@@ -450,6 +450,12 @@ ACTIONS: tuple[Action, ...] = (
         help="Also git and gh; shows the command that installs what is missing.",
     ),
     Action(
+        "try_demo",
+        "",
+        "Try the demo",
+        help="A throw-away repository and an agent that needs no account; quit it to come back.",
+    ),
+    Action(
         "about",
         "",
         "About Spinney: version, folders, problems",
@@ -463,7 +469,7 @@ FOOTER = (
 )  # fmt: skip
 """The actions in the footer, most important first."""
 
-PAGE_ACTIONS = ("write", "open_worktree_page")
+PAGE_ACTIONS = ("write", "open_worktree_page", "clone_project")
 """Actions that only the browser page has."""
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}

@@ -15,6 +15,7 @@ class FirstRun(Findings[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "add", show=False),
+        Binding("d", "dismiss('try_demo')", show=False),
         Binding("ctrl+q", "dismiss('quit')", show=False),
     ]
     CSS = "FirstRun > .dialog { width: 88; }"
@@ -27,7 +28,11 @@ class FirstRun(Findings[str]):
         """The findings and the keys."""
         add = ("enter", "add it" if self._offers else "add a project")
         keys = [add] if self._welcome else []
-        keys += [("r", "check again"), ("esc", "skip" if self._welcome else "close")]
+        keys += [
+            ("d", "try the demo"),
+            ("r", "check again"),
+            ("esc", "skip" if self._welcome else "close"),
+        ]
         return self.page(*keys)
 
     @property
@@ -40,8 +45,7 @@ class FirstRun(Findings[str]):
 
     def show(self, parts: list[Part]) -> None:
         """Display this content between the greeting and the hint at the demo."""
-        demo = ("spinney demo", "bold $accent")
-        trying: list[Part] = ["\nTo try Spinney without any of these, quit and run: ", demo]
+        trying: list[Part] = ["\nThe demo needs none of these: press ", ("d", "bold $accent"), "."]
         super().show([*self._greeting(), *parts, *trying])
 
     def _greeting(self) -> list[Part]:

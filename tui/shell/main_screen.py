@@ -391,6 +391,10 @@ class MainScreen(Selection):
     def _step_accepted(self, event: Welcome.Accepted) -> None:
         self.perform(event.action)
 
+    @on(Welcome.Opened)
+    def _recent_opened(self, event: Welcome.Opened) -> None:
+        self.open_session(event.session_id)
+
     @on(Chat.Ready)
     def _first_frame_painted(self) -> None:
         self.application.first_frame_painted()

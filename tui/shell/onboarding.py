@@ -1,13 +1,19 @@
 """The welcome text and keys that the main screen shows while no conversation is open."""
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.base.amounts import format_age
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.store.places import find_project_id, get_project
+from tui.draw.status_icons import session_icon, waiting_reason
+from tui.store.places import find_project_id, get_project, list_shown_sessions
 from tui.widgets.welcome import Step
+
+_MAX_RECENT = 5
+"""Recent sessions that are listed."""
 
 if TYPE_CHECKING:
     from model.api.doctor import BackendReport
@@ -60,6 +66,7 @@ def next_step(
             f"{where}Add a git repository to create worktrees in.",
             offer="Add a project by path",
             action="add_project",
+            letters=(("d", "try the demo", "try_demo"),),
             more=((key_of("help"), "help"), (key_of("quit"), "quit")),
         )
     if agents_missing:
@@ -69,8 +76,10 @@ def next_step(
                 (
                     "Install one of these:",
                     *agents_missing,
-                    "To try Spinney without an agent, run: spinney demo",
                 )
+            ),
+            letters=(
+                ("d", "try the demo: it needs no account and changes nothing here", "try_demo"),
             ),
             offer="Check again",
             action="check_agents",
@@ -176,7 +185,17 @@ def _project_step(state: "State", place: "Place | None", key_of: Callable[[str],
     return Step(
         name,
         "Choose a session on the left, or start a new one.",
+        recent=tuple(_recent_sessions(state, project.id)),
         offer="New worktree",
         action="new_worktree",
         more=((key_of("toggle_tree"), "show or hide the projects"), (key_of("help"), "help")),
     )
+
+
+def _recent_sessions(state: "State", project_id: str) -> Iterator[tuple[str, str, str]]:
+    """The sessions of a project that were active last: id, worktree and name, state or age."""
+    for session in list_shown_sessions(state, project_id)[:_MAX_RECENT]:
+        worktree = state.worktrees[session.worktree_id]
+        name = f"{session_icon(session).symbol} {worktree.name}  {session.name}"
+        age = format_age(session.updated_at, time.time())
+        yield session.id, clean_line(name), waiting_reason(session) or age

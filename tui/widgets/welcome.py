@@ -3,10 +3,27 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
+
+from tui.terminal import screen_reader
+
+Part = Content | str | tuple[str, str]
+
+
+MARK = (
+    "      ▲",
+    "     ▟█▙      ▲",
+    "    ▟███▙    ▟█▙",
+    "   ▟█████▙  ▟███▙",
+    "      █       █",
+)
+"""Two firs, as in the icon; the trunks are its last line."""
+MARK_HEIGHT = 26
+"""Rows of the pane from which on the mark is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +38,10 @@ class Step:
     """The action that enter runs."""
     more: tuple[tuple[str, str], ...] = ()
     """More keys, and what they do."""
+    letters: tuple[tuple[str, str, str], ...] = ()
+    """Letters that act here, where nothing can be written: the letter, what it does, its action."""
+    recent: tuple[tuple[str, str, str], ...] = ()
+    """Sessions that digits open: id, name, and state or age."""
 
 
 class Welcome(Static, can_focus=True):
@@ -37,6 +58,13 @@ class Welcome(Static, can_focus=True):
             super().__init__()
             self.action = action
 
+    class Opened(Message):
+        """A recent session was chosen."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
         self.step = Step("Spinney", "Starting …")
@@ -45,19 +73,37 @@ class Welcome(Static, can_focus=True):
         """Show the first step."""
         self.show(self.step)
 
+    def on_resize(self) -> None:
+        """Show the mark if there is room for it."""
+        self.show(self.step)
+
     def show(self, step: Step) -> None:
         """Show a step."""
         self.step = step
-        parts: list[Content | str | tuple[str, str]] = [
-            (step.title, "bold $accent"),
-            "\n\n",
-            step.sentence,
-        ]
+        parts: list[Part] = []
+        if self.size.height >= MARK_HEIGHT and not screen_reader.is_enabled():
+            *trees, trunks = MARK
+            parts += [("\n".join(trees), "$accent"), (f"\n{trunks}\n\n", "$text-muted")]
+        parts += [(step.title, "bold $accent"), "\n\n", step.sentence]
+        for number, (_, name, note) in enumerate(step.recent, 1):
+            parts += ["\n\n" if number == 1 else "\n", (f"{number:>7}", "$accent"), f"  {name}"]
+            parts.append((f"  {note}", "$text-muted"))
         if step.offer:
             parts += ["\n\n", (" enter ", "$on-accent on $accent"), f"  {step.offer}"]
-        for number, (key, what) in enumerate(step.more):
+        more = [*((letter, what) for letter, what, _ in step.letters), *step.more]
+        for number, (key, what) in enumerate(more):
             parts += ["\n\n" if number == 0 else "\n", (f"{key:>7}", "$accent"), f"  {what}"]
         self.update(Content.assemble(*parts))
+
+    def on_key(self, event: events.Key) -> None:
+        """Act on the letters and digits that the step offers."""
+        action = next((act for letter, _, act in self.step.letters if letter == event.key), None)
+        if action is not None:
+            event.stop()
+            self.post_message(self.Accepted(action))
+        elif event.key.isdigit() and 0 < int(event.key) <= len(self.step.recent):
+            event.stop()
+            self.post_message(self.Opened(self.step.recent[int(event.key) - 1][0]))
 
     def action_accept(self) -> None:
         """Accept the suggested action."""

@@ -77,8 +77,26 @@ async def test_first_run_lists_what_is_installed_and_how_to_fix_the_rest(
         assert lines[lines.index("· Codex not installed") + 1] == "npm install -g @openai/codex"
         assert lines[lines.index("· gh not found") + 1].startswith("Only for pull requests")
         assert "✗ data /data [/] cannot be written" in lines
-        assert "spinney demo" in report_text(app)
+        assert "The demo needs none of these: press d." in report_text(app)
         assert "No agent is ready to use" not in report_text(app)
+
+
+async def test_d_runs_the_demo_on_this_terminal(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[tuple[str, ...]] = []
+
+    async def run(_app: object, command: tuple[str, ...], *_rest: object) -> int:
+        ran.append(command)
+        return 0
+
+    monkeypatch.setattr("tui.actions.about.run_in_terminal", run)
+    async with start(client_with_agents(MISSING, new=True)) as (app, pilot):
+        await until(pilot, lambda: isinstance(app.screen, FirstRun))
+        await pilot.press("d")
+        await until(pilot, lambda: ran)
+        assert [Path(ran[0][1]).name, ran[0][2]] == ["spinney.py", "demo"]
+        assert app.screen is app.main
 
 
 async def test_enter_adds_the_current_repository_and_the_screen_is_shown_once(
