@@ -296,6 +296,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("choose-model", action("choose_model")),
     ScreenCase("preferences", action("preferences")),
     ScreenCase("keys", action("edit_keys")),
+    ScreenCase("theme", action("theme")),
     ScreenCase("canvas", action("canvas")),
     ScreenCase("diff", in_diff()),
     ScreenCase("diff-marked", in_diff("down", "shift+down", "shift+down")),

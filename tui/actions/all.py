@@ -44,6 +44,7 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         view.theme_system,
         preferences.preferences,
         preferences.edit_keys,
+        preferences.theme,
         projects.add_project,
         projects.add_offered,
         projects.remove_project,

@@ -427,6 +427,7 @@ ACTIONS: tuple[Action, ...] = (
         help="All settings and what they do; type to search.",
     ),
     Action("edit_keys", "", "Change keyboard shortcuts"),
+    Action("theme", "", "Theme", help="Light or dark, and the colors of code, with a preview."),
     Action("theme_dark", "", "Theme: dark"),
     Action("theme_light", "", "Theme: light"),
     Action("theme_system", "", "Theme: same as the terminal"),
