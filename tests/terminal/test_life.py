@@ -21,7 +21,7 @@ NEW_PROMPT = f"\n{PROMPT}\n"
 def start_demo(tmux: Tmux) -> None:
     """Start the demo, with a worktree in which an agent streams."""
     tmux.command(DEMO)
-    tmux.wait_for_text("orchard", "first-steps", "Message Demo agent")
+    tmux.wait_for_text("▾ orchard", "first-steps", "Message Demo agent")
     tmux.press("C-n")
     tmux.wait_for_text("New worktree in orchard")
     tmux.type(FOREVER)
@@ -58,7 +58,7 @@ def test_the_demo_survives_resizing_pasting_and_suspending_and_quits_cleanly(
         for columns, rows in ((80, 24), (60, 15), (200, 50), (40, 10), (120, 40)):
             tmux.resize(columns, rows)
             tmux.wait_for_text("needs" if columns == 40 else "typed while it streams")
-        tmux.wait_for_text("Projects", "calm-test")
+        tmux.wait_for_text("▾ orchard", "calm-test")
         # A paste of a megabyte becomes a chip.
         tmux.paste("x" * MEGABYTE, tmp_path)
         tmux.wait_for_text("typed while it streams[pasted 1,000,000 characters]")
@@ -67,11 +67,15 @@ def test_the_demo_survives_resizing_pasting_and_suspending_and_quits_cleanly(
         tmux.wait_for_text(NEW_PROMPT)
         assert is_terminal_restored(tmux)
         tmux.command("fg")
-        tmux.wait_for_text("Projects", "typed while it streams[pasted", "1 running")
+        tmux.wait_for_text("▾ orchard", "typed while it streams[pasted", "1 running")
         # Stop the run with a key, and open the other session with the mouse.
         tmux.press("Escape")
         tmux.wait_for_text("■ stopped by you")
-        row = next(n for n, line in enumerate(tmux.screen.splitlines(), 1) if "· Tour" in line[:34])
+        row = next(
+            n
+            for n, line in enumerate(tmux.screen.splitlines(), 1)
+            if "first-steps  Tour" in line[:34]
+        )
         for end in "Mm":
             tmux.type(f"\x1b[<0;12;{row}{end}")
         tmux.wait_for_text("first-steps ▸ Tour", "Message Demo agent")

@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 
 Node = TreeNode[Row]
 
+_ACTIVITY_EVENTS = frozenset(
+    {"content-delta", "message-block", "message-started", "tool-running", "tool-use"}
+)
+"""Events after which a session may do something else than before."""
+
 
 class ProjectTree(Tree[Row]):
     """Projects, worktrees, sessions."""
@@ -136,11 +141,9 @@ class ProjectTree(Tree[Row]):
         )
 
     def _redraw_activities(self, change: "Change") -> None:
-        """Redraw the rows of sessions in which a tool began, ended or goes on."""
+        """Redraw the rows of sessions that do something else now, or for longer."""
         sessions = {
-            event.related_session_id
-            for event in change.events
-            if event.name in ("tool-use", "tool-running", "message-block", "message-started")
+            event.related_session_id for event in change.events if event.name in _ACTIVITY_EVENTS
         }
         self._redraw(*(Place("session", key) for key in sessions if key))
 
