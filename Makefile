@@ -9,7 +9,7 @@ NEWEST := .tools/newest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
 .PHONY: help run test test-longer test-all test-newest stress monkey check lint types imports bench docs pictures \
-	sheets recordings media clean
+	sheets recordings components media clean
 
 help:                               ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -72,6 +72,10 @@ sheets: .venv/developing            ## docs/pictures: contact sheets of every sc
 recordings: .venv/developing        ## docs/pictures: twenty seconds of the terminal and of the page
 	$(BIN)/python -m docs.pictures.record
 	$(BIN)/python -m docs.pictures.record_page
+
+components: .venv/developing        ## pictures of the page's components in components/, to look at
+	mkdir -p components
+	SPINNEY_PICTURES=components $(BIN)/pytest -q tests/page/test_components.py
 
 media: .venv/bin/python             ## the page's sounds and icons
 	$(BIN)/python docs/media/sounds.py

@@ -8,6 +8,8 @@ import { currentRoute, go, hashFor } from "./router.js";
 import { State, noChange } from "./state.js";
 import { Toasts } from "./toasts.js";
 
+const SKELETON_LINES = 6;
+
 /**
  * @typedef {object} View what an address of the page shows; exists while it is shown
  * @property {string} title for the header, the tab and screen readers
@@ -33,7 +35,7 @@ export function lazyView(load, name) {
   return (app, route) => {
     if (makeView) return makeView(app, route);
     /** @type {View} */
-    const shown = { title: "Spinney", element: make("p.hint.page", "loading…") };
+    const shown = { title: "Spinney", element: loadingElement() };
     const before = app.connectionStatus;
     load().then(
       (module) => {
@@ -46,6 +48,12 @@ export function lazyView(load, name) {
   };
 }
 
+/** What is shown while a view is loaded. */
+function loadingElement() {
+  const lines = Array.from({ length: SKELETON_LINES }, () => make("span", { "aria-hidden": "true" }));
+  return make("div.page.skeleton", make("p.visually-hidden", "loading…"), lines);
+}
+
 /**
  * Show that a module could not be loaded, and load it again when the connection is back.
  * @param {App} app @param {View} shown the placeholder view @param {import("./net.js").ConnectionStatus} before the connection status when loading started
@@ -56,6 +64,7 @@ function showLoadError(app, shown, before) {
   const text = isOpen
     ? "This part of the page could not be loaded."
     : "You are offline, and this part of the page has not been loaded yet. It will load when you are back online.";
+  shown.element.className = "page hint";
   shown.element.replaceChildren(`${text} `, button("Try again", () => app.showRoute()));
   shown.close = app.onConnection((status) => {
     const isBack = status.state === "open" && !isOpen;
