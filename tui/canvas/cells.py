@@ -17,7 +17,7 @@ from model.domain.resources import (
     ToolUseBlock,
 )
 from tui.draw.plain_markdown import strip_markdown
-from tui.draw.status_icons import StatusIcon, session_icon
+from tui.draw.status_icons import StatusIcon, git_summary, session_icon
 from tui.store.places import list_shown_sessions
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class Cell:
     session: "Session"
     project: str
     worktree: str
+    git: tuple[str, ...] = ()
+    """Changed lines, commits and pull request of the worktree, as `git_summary` has them."""
 
     @property
     def id(self) -> str:
@@ -96,7 +98,8 @@ def cells(state: "State", project_id: str | None) -> list[Cell]:
         worktree = state.worktrees[session.worktree_id]
         project = state.projects.get(worktree.project_id)
         name = clean_line(project.name) if project is not None else ""
-        result.append(Cell(session, name, clean_line(worktree.name)))
+        git = tuple(git_summary(worktree))
+        result.append(Cell(session, name, clean_line(worktree.name), git))
     return sorted(result, key=_sort_key)
 
 

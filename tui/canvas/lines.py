@@ -68,7 +68,7 @@ def rows(drawn: Drawn, layout: Layout, palette: Palette) -> list[Strip]:
 def _entry(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     """Draw a list entry: name, location, and last lines or request."""
     edge = _edge(drawn, palette)
-    location = _location(drawn)
+    location = " ".join([_location(drawn), *drawn.cell.git])
     width = (
         layout.width - 3 - sum(segment.cell_length for segment in _tick_and_icon(drawn, palette))
     )
@@ -85,14 +85,14 @@ def _entry(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
 
 
 def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
-    """Draw a box of a grid; its border is thick under the cursor."""
+    """Draw a box of a grid: its border has the color of the state, and is thick at the cursor."""
     inner = layout.width - 5
-    frame = palette.accent if drawn.is_here else palette.border
+    frame = icon_style(drawn.cell.icon, palette) if drawn.cell.icon else palette.border
     top, side, bottom = ("┏━┓", "┃", "┗━┛") if drawn.is_here else ("┌─┐", "│", "└─┘")
     name = one_line(drawn.cell.name, inner - 2 - cell_len(drawn.cell.icon.symbol))
     content: list[Line] = [
         [*_tick_and_icon(drawn, palette), Segment(name, _name_style(drawn, palette))],
-        [Segment(one_line(_location(drawn), inner), palette.muted)],
+        _beside_git(Segment(_location(drawn), palette.muted), drawn.cell.git, inner, palette),
         *_content_lines(drawn, layout.lines, inner, palette),
     ]
     content += [[]] * (layout.height - 2 - len(content))
@@ -116,6 +116,17 @@ def _content_lines(drawn: Drawn, count: int, width: int, palette: Palette) -> li
     if asks:
         result.append([Segment(one_line(asks, width), palette.warning)])
     return result
+
+
+def _beside_git(left: Segment, git: tuple[str, ...], width: int, palette: Palette) -> Line:
+    """A text, and at the right what git says of the worktree, each part in its color."""
+    colors = {"+": palette.success, "−": palette.error}
+    parts = [Segment(f" {part}", colors.get(part[0], palette.muted)) for part in git]
+    while parts and sum(part.cell_length for part in parts) > width // 2:
+        parts.pop()
+    available = width - sum(part.cell_length for part in parts)
+    text = one_line(left.text, available)
+    return [Segment(text, left.style), Segment(" " * (available - cell_len(text))), *parts]
 
 
 def _edge(drawn: Drawn, palette: Palette) -> Segment:
