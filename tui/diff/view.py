@@ -13,11 +13,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from model.richtext.diff_text import DiffText
-from tui.diff.lines import Mark, Painter
 from tui.diff.notes import Note, note_strips
 from tui.diff.positions import Positions
 from tui.diff.rows import RowLayout, Stop
 from tui.draw.colors import Palette
+from tui.draw.diff_lines import Mark, Painter
 from tui.draw.line_parts import indent, to_strip
 from tui.draw.wrap import MIN_WIDTH, wrap
 from tui.terminal import screen_reader

@@ -77,6 +77,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("help", "f1", "Help: keyboard shortcuts and status icons", hint="help"),
     Action("toggle_tree", "f2,ctrl+b", "Show or hide projects", hint="projects"),
     Action(
+        "toggle_side",
+        "shift+f2,f14",
+        "Show or hide the side pane",
+        help="The worktree's changes as they happen, on terminals of at least 150 columns.",
+    ),
+    Action(
         "quit", "ctrl+q", "Quit", hint="quit", help="Asks for confirmation if something is running."
     ),
     Action(

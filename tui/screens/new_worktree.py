@@ -136,8 +136,8 @@ class NewWorktree(Dialog[WantedWorktree]):
             Static(
                 keys_line(
                     ("enter", "create"),
-                    ("tab", "next field"),
-                    ("← → space", "choose"),
+                    ("tab", "field"),
+                    ("← →", "choose"),
                     ("⇧tab", "mode"),
                     ("^j", "line"),
                     ("esc", "cancel"),

@@ -55,6 +55,11 @@ def toggle_tree(screen: Selection) -> None:
         screen.focus_chat()
 
 
+def toggle_side(screen: Selection) -> None:
+    """Show or hide the side pane."""
+    screen.toggle_side()
+
+
 def next_pane(screen: Selection) -> None:
     """Cycle the focus: request, projects, conversation, queue, message box."""
     hidden = "tree-hidden"
@@ -117,6 +122,7 @@ LOCAL: Mapping[str, Callable[[Selection], None]] = {
         leave_running,
         to_shell,
         toggle_tree,
+        toggle_side,
         next_pane,
         remove_here,
         unfold_paste,

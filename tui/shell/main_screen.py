@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tui.draw.colors import Palette
     from tui.screens.palette import Entry
     from tui.shell.connection import Connection
+    from tui.side.pane import SidePane
     from tui.store.agent_catalog import AgentCatalog
     from tui.store.dialog_drafts import DialogDrafts
     from tui.store.mirror import Change
@@ -58,6 +59,8 @@ MIN_TREE, MIN_CHAT = 24, 50
 """Cells that the tree and the conversation keep when the edge between them is moved."""
 MAX_RECENT = 50
 """Sessions whose order of use is kept."""
+MIN_SIDE, ROOMY = 150, 180
+"""Columns from which on the side pane may be shown, and is shown unless it was hidden."""
 LOW = 30
 """Rows below which the tree has one line of details."""
 
@@ -80,6 +83,7 @@ class MainScreen(Selection):
         )
         self._connection: Connection | None = None
         self._agents_missing: tuple[str, ...] = ()
+        self._side: SidePane | None = None
         self.startup = Startup(self, snapshot)
 
     def compose(self) -> ComposeResult:
@@ -182,6 +186,7 @@ class MainScreen(Selection):
             self.recolor()
         if change.loaded:
             self.start(self._connected.reports.read_server())
+            self._fit_side(self.size.width)
         self.projects.follow(change)
         self.chat.apply_change(change)
         # Text streams at thirty frames a second; skip everything that it does not change.
@@ -189,6 +194,8 @@ class MainScreen(Selection):
             if change.lost is None:
                 self._follow_place(change)
             bars.follow(self)
+        if self._side is not None:
+            self._side.follow(change)
         self.startup.mark_changed()
         self._connected.reports.report(change.events)
 
@@ -496,3 +503,28 @@ class MainScreen(Selection):
         self.set_class(width < WIDE or self.terminal.screen_reader, "narrow")
         self.set_class(height < LOW, "low")
         self._apply_tree_width()
+        self._fit_side(width)
+
+    # The side pane ------------------------------------------------------------------------------
+
+    def toggle_side(self) -> None:
+        """Show or hide the side pane, and keep that."""
+        if self.size.width < MIN_SIDE or self.terminal.screen_reader:
+            self.say(f"The side pane needs a terminal of at least {MIN_SIDE} columns.")
+            return
+        self.side_wanted = not self.has_class("side")
+        self._fit_side(self.size.width)
+        self.startup.save_soon()
+
+    def _fit_side(self, width: int) -> None:
+        wanted = width >= ROOMY if self.side_wanted is None else self.side_wanted
+        is_shown = wanted and width >= MIN_SIDE and not self.terminal.screen_reader
+        is_shown = is_shown and self.is_connected and self.mirror.is_loaded
+        self.set_class(is_shown, "side")
+        if is_shown and self._side is None:
+            from tui.side.pane import SidePane  # after the first frame
+
+            self._side = SidePane(self)
+            self.query_one("#body").mount(self._side)
+        elif is_shown and self._side is not None:
+            self._side.read_soon()

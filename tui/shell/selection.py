@@ -81,6 +81,8 @@ class Selection(Screen[None]):
         """The ids of sessions, the one opened last first."""
         self.task_choices: dict[str, TaskChoices] = {}
         """What was chosen for the last new task of each project, by its id."""
+        self.side_wanted: bool | None = None
+        """Whether the user wants the side pane; `None` until that was chosen."""
         self.tree_width: int | None = None
         """The width in cells that the user gave the tree."""
         self._mirror: Mirror | None = None
@@ -101,6 +103,10 @@ class Selection(Screen[None]):
 
     def perform(self, action_id: str) -> None:
         """Run an action of the key map by its id."""
+        raise NotImplementedError
+
+    def toggle_side(self) -> None:
+        """Show or hide the side pane, and keep that."""
         raise NotImplementedError
 
     def action_do(self, action_id: str) -> None:

@@ -55,6 +55,7 @@ class Startup:
         tree.restore(self.last.rows, self.last.folds)
         self._screen.recent_sessions = list(self.last.recent_sessions)
         self._screen.tree_width = self.last.tree_width
+        self._screen.side_wanted = self.last.side_wanted
         self._screen.task_choices = dict(self.last.task_choices)
         return tree
 
@@ -190,6 +191,7 @@ class Startup:
             screen.session.id if screen.session is not None else "",
             tuple(screen.recent_sessions),
             screen.tree_width,
+            screen.side_wanted,
             dict(screen.task_choices),
         )
         return self.last

@@ -49,6 +49,8 @@ class Snapshot:
     """The sessions that were open, the last one first."""
     tree_width: int | None = None
     """The width in cells that the user gave the tree."""
+    side_wanted: bool | None = None
+    """Whether the user wants the side pane; `None` until that was chosen."""
     task_choices: Mapping[str, TaskChoices] = field(default_factory=dict)
     """What was chosen for the last new task of each project, by its id."""
 
@@ -80,6 +82,7 @@ def read(path: Path) -> Snapshot:
             str(stored["session_id"]),
             tuple(map(str, stored.get("recent_sessions", ()))),
             _width(stored.get("tree_width")),
+            stored.get("side_wanted") if isinstance(stored.get("side_wanted"), bool) else None,
             {str(key): _choices(*given) for key, *given in stored.get("task_choices", ())},
         )
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
@@ -103,6 +106,7 @@ def write(path: Path, snapshot: Snapshot) -> None:
         "session_id": snapshot.session_id,
         "recent_sessions": snapshot.recent_sessions,
         "tree_width": snapshot.tree_width,
+        "side_wanted": snapshot.side_wanted,
         "task_choices": [
             [key, given.backend, given.model, given.mode]
             for key, given in list(snapshot.task_choices.items())[-MAX_FOLDS:]

@@ -12,8 +12,8 @@ from model.richtext.diff_comments import (
 from model.richtext.diff_rows import DiffRow, diff_rows, diff_short_lines, diff_words
 from model.richtext.diff_text import DiffText, FileNote, HunkHeading, parse_diff
 from tests.tui.diff_tree import PARSER
-from tui.diff.lines import Mark, Painter
 from tui.draw.colors import get_palette
+from tui.draw.diff_lines import Mark, Painter
 
 
 def pair_texts(text: DiffText) -> list[tuple[str, str]]:
