@@ -9,7 +9,11 @@ from model.api.sessions import PAGE_SIZE
 
 
 class MessageBlocksPage(BaseModel):
-    """A page of messages, oldest first; texts and plans of agents have `blocks`, their trees."""
+    """A page of messages, oldest first; texts and plans of agents have `blocks`, their trees.
+
+    The newest message has `changes` as well: the files that its tools edited, each with `path`,
+    `added` and `removed`.
+    """
 
     messages: list[dict[str, Any]]
     total: int = 0

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from model.api import blocks as api
@@ -9,8 +10,10 @@ from model.api.sessions import PAGE_SIZE
 from model.commands.registry import implements
 from model.commands.sessions import get_messages
 from model.domain.resources import Message, PlanBlock, TextBlock
+from model.domain.tool_uses import list_edits
 from model.richtext.blocks import as_json
 from model.richtext.markdown import MarkdownStream, parse_markdown
+from model.richtext.turn_changes import FileChange, summarize_edits
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -25,7 +28,11 @@ async def get_message_blocks(
 ) -> api.MessageBlocksPage:
     page = await get_messages(workspace, session_id, limit, offset)
     rendered: dict[str, tuple[Message, dict[str, Any]]] = {}
-    if sum(map(_length, page.messages)) > _INLINE_LIMIT:
+    newest = page.messages[-1] if page.messages and not offset else None
+    changes: list[FileChange] = []
+    if newest is not None and newest.status == "completed" and list_edits(newest.content):
+        changes = await asyncio.to_thread(summarize_edits, newest.content)
+    if changes or sum(map(_length, page.messages)) > _INLINE_LIMIT:
         rendered = await asyncio.to_thread(_render_all, page.messages)
         # Events were published meanwhile; a response must not be older than they are.
         page = await get_messages(workspace, session_id, limit, offset)
@@ -33,6 +40,8 @@ async def get_message_blocks(
     for message in page.messages:
         source, fields = rendered.get(message.id, (None, {}))
         messages.append(fields if source == message else _with_blocks(message))
+        if newest is not None and message.id == newest.id:
+            messages[-1]["changes"] = [asdict(change) for change in changes]
     return api.MessageBlocksPage(messages=messages, total=page.total)
 
 

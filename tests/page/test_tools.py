@@ -1,5 +1,6 @@
 """Agents' tools in the page: to-do lists, sub-agents, questions, recaps, diffs."""
 
+import re
 import time
 import uuid
 from typing import Any
@@ -159,3 +160,26 @@ async def test_diffs_task_lists_and_dates_are_rendered(
             "{ weekday: 'long', month: 'long', day: 'numeric' })"
         )
     await client.call("stop_generation", sessionId=session["id"])
+
+
+async def test_an_answer_that_edited_files_ends_in_a_card_with_what_to_do_next(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
+) -> None:
+    page = await open_session(open_page, session)
+    puppet = await begin_turn(in_process_server, client, session)
+    for key, path, old, new in (("1", "a.py", "one\n", "1\n2\n"), ("2", "b.py", "", "new\n")):
+        given = {"file_path": path, "old_content": old, "new_content": new}
+        puppet.say(base.ToolUse(key, "edit", given))
+        puppet.say(base.ToolResult(key, "done"))
+    card = page.locator(".change-card")
+    await expect(card).to_have_count(0)
+    puppet.say(base.TurnFinished("end_turn", Usage()))
+    await expect(card.get_by_role("heading")).to_have_text("2 files changed +3 −1")
+    await expect(card.get_by_role("listitem")).to_have_text(["a.py+2 −1", "b.py+1 −0"])
+    await page.reload()
+    await expect(card.get_by_role("listitem")).to_have_count(2)
+    await card.get_by_role("link", name="Review").click()
+    await expect(page).to_have_url(re.compile("/diff/"))
+    await page.go_back()
+    await begin_turn(in_process_server, client, session)
+    await expect(card).to_have_count(0)

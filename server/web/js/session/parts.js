@@ -2,6 +2,7 @@
 // Parts of the session view around the conversation: breadcrumb, menu, scroll buttons and the end.
 
 import { requestCard } from "../cards.js";
+import { changeCard } from "./change_card.js";
 import { choose } from "../dialogs.js";
 import { button, make, syncKeyed } from "../dom.js";
 import { changeCounts } from "../marks.js";
@@ -75,10 +76,17 @@ export function scrollButtons(goToFirst, goToEnd) {
 /** A plan that was set aside, and can be approved while nothing is running. @param {Resource} session */
 export const setAsidePlan = (session) => (session.status === "running" ? null : (session.set_aside_plan ?? null));
 
-/** Elements after the last message: recap, request, and archive notice. @param {App} app @param {Resource} session @param {boolean} isUnanswered whether it was stopped before the agent answered */
-export function endElements(app, session, isUnanswered) {
+/**
+ * Elements after the last message: changes, recap, request, and archive notice.
+ * @param {App} app @param {Resource} session
+ * @param {boolean} isUnanswered whether it was stopped before the agent answered
+ * @param {import("./change_card.js").FileChange[]} changes of the newest answer
+ */
+export function endElements(app, session, isUnanswered, changes) {
+  const { worktree } = app.state.parentsOf(session);
   const restore = button("Restore", () => app.run("unarchive_session", { sessionId: session.id }), ".primary");
   return [
+    worktree && changes.length > 0 && changeCard(app, worktree, changes),
     isUnanswered && make("p.notice", "Stopped by you before the agent answered."),
     session.recap && make("section.recap", make("h3", "While you were away"), make("p", session.recap)),
     requestCard(app, { ...session, request: session.request ?? setAsidePlan(session) }, { hasBox: true }),

@@ -268,13 +268,38 @@ class SessionView {
   /** Update the elements after the last message. @param {Resource} session */
   #drawEnd(session) {
     const isStopped = session.status === "idle" && session.last_run?.status === "cancelled";
-    const isUnanswered = isStopped && this.conversation.messages.at(-1)?.role === "user";
-    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered]);
+    const newest = this.conversation.messages.at(-1);
+    const isUnanswered = isStopped && newest?.role === "user";
+    const changes = session.status === "running" ? [] : this.#changesOf(newest);
+    const { worktree } = this.app.state.parentsOf(session);
+    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered, changes, worktree?.pr_url]);
     if (this.endElement.dataset.signature === signature) return;
     this.endElement.dataset.signature = signature;
-    this.endElement.replaceChildren(...endElements(this.app, session, isUnanswered));
+    this.endElement.replaceChildren(...endElements(this.app, session, isUnanswered, changes));
     this.autoscroll.scrollIfAtEnd();
     if (this.autoscroll.isOn) this.scrollButtons.hide();
+  }
+
+  /** The files that an answer edited; those of one that has just ended are read first. @param {Resource | undefined} message */
+  #changesOf(message) {
+    if (!message || message.role === "user" || message.status !== "completed") return [];
+    if (message.changes) return message.changes;
+    message.changes = [];
+    const hasEdits = message.content.some((/** @type {any} */ block) => block?.type === "tool_use" && block.name === "edit");
+    if (hasEdits) this.#readChanges(message);
+    return message.changes;
+  }
+
+  /** @param {Resource} message */
+  async #readChanges(message) {
+    try {
+      const page = await this.app.connection.call("get_message_blocks", { sessionId: this.id, limit: 1 });
+      const read = page.messages.find((/** @type {Resource} */ found) => found.id === message.id);
+      message.changes = read?.changes ?? [];
+      if (this.session) this.#drawEnd(this.session);
+    } catch {
+      // Offline; everything is loaded again after the reconnect.
+    }
   }
 
   /** @param {string} key @param {any[]} updates */

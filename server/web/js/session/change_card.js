@@ -1,0 +1,52 @@
+// @ts-check
+// The card below the newest answer that edited files: which ones, how much, and what to do next.
+
+import { button, make } from "../dom.js";
+import { pluralize } from "../format.js";
+import { icon } from "../icons.js";
+import { hashFor } from "../router.js";
+
+/**
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
+ * @typedef {{ path: string, added: number, removed: number }} FileChange
+ */
+
+const MAX_FILES = 5;
+const BAR = 48; // pixels of the bar of the file with most changed lines
+
+/** @param {App} app @param {Resource} worktree @param {FileChange[]} changes */
+export function changeCard(app, worktree, changes) {
+  const most = Math.max(1, ...changes.map(({ added, removed }) => added + removed));
+  const sum = (/** @type {"added" | "removed"} */ side) => changes.reduce((total, change) => total + change[side], 0);
+  const files = changes.slice(0, MAX_FILES).map((change) => make("li", make("span.path", change.path), counts(change), bar(change, most)));
+  const more = changes.length - files.length;
+  const form = (/** @type {string} */ name) => () => app.go("diff", worktree.id, { form: name });
+  return make(
+    "section.change-card",
+    make("h3", `${pluralize(changes.length, "file")} changed `, counts({ added: sum("added"), removed: sum("removed") })),
+    make("ul", files, more > 0 && make("li.hint", `and ${more} more`)),
+    make(
+      "div.choices",
+      make("a.button.primary", icon("diff"), "Review", { href: hashFor("diff", worktree.id) }),
+      button([icon("commit"), "Commit"], form("commit")),
+      !worktree.pr_url && button([icon("pull-request"), "Pull request"], form("pull_request"), ".quiet"),
+      worktree.pr_url && make("a.button", icon("pull-request"), `PR ${worktree.pr_number}`, { href: worktree.pr_url, target: "_blank", rel: "noopener" }),
+    ),
+    { "aria-label": "Changes of this answer" },
+  );
+}
+
+/** @param {{ added: number, removed: number }} change */
+const counts = ({ added, removed }) => make("span.counts", make("ins", `+${added}`), " ", make("del", `−${removed}`));
+
+/** @param {FileChange} change @param {number} most */
+function bar({ added, removed }, most) {
+  const width = (/** @type {number} */ lines) => Math.round((BAR * lines) / most);
+  return make(
+    "span.bar",
+    make("i.added", { style: `inline-size: ${width(added)}px` }),
+    make("i.removed", { style: `inline-size: ${width(removed)}px` }),
+    { "aria-hidden": "true" },
+  );
+}
