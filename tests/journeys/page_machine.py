@@ -156,6 +156,14 @@ class PageMachine(RuleBasedStateMachine):
     def clear(self) -> None:
         self.perform("clear")
 
+    @rule()
+    def start_task(self) -> None:
+        self.perform("start_task")
+
+    @rule(number=NUMBERS)
+    def stop_in_list(self, number: int) -> None:
+        self.perform("stop_in_list", number=number)
+
     @rule(outcome=st.sampled_from(("success", "failure", "anyway")))
     def begin_in_setup(self, outcome: str) -> None:
         self.perform("begin_in_setup", outcome=outcome)

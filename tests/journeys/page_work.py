@@ -69,6 +69,41 @@ class WorkSteps(WritingSteps):
             else f"{kept.name} has changed, or the message box is not empty"
         )
 
+    def start_task(self) -> None:
+        """Start a task with the form: a worktree with a session that gets the words."""
+        before = set(self.harness.world.conversations)
+        if not self.harness.is_online or len(before) >= MAX_SESSIONS:
+            return
+        page = self.harness.page
+        self.harness.ledger.expect("worktree:creating")
+        self.harness.ledger.expect("session-created")
+        page.goto("/#/new")
+        page.get_by_text("Build", exact=True).click()
+        words = DIRECTIVES["say"].format(mark=self.harness.ledger.new_mark())
+        page.get_by_role("textbox", name="First message").fill(words)
+        self.harness.ledger.record_sent(words, "")  # its session does not exist yet
+        self._press(page.get_by_role("button", name="Start", exact=True))
+        find_new = lambda: set(self.harness.world.conversations) - before  # noqa: E731
+        self.harness.settle(lambda: "" if find_new() else "no session was created")
+        (new_id,) = find_new()
+        self.harness.client.call(
+            "update_session", sessionId=new_id, name=self.harness.second.new_name()
+        )
+        self.harness.wait_for_session(new_id)
+        messages = lambda: self.harness.world.conversations[new_id].messages  # noqa: E731
+        self.harness.settle(lambda: "" if messages() else "the words were not sent")
+
+    def stop_in_list(self, number: int) -> None:
+        """Stop a running session on the start view."""
+        running = [each for each in self.harness.world.open_sessions if each.status == "running"]
+        if not running or not self.harness.is_online:
+            return
+        current = running[number % len(running)]
+        self.harness.page.goto("/#/needs")
+        self._press_if_present(
+            self.harness.page.locator(f'.running-item[data-key="{current.id}"] button')
+        )
+
     def begin_in_setup(self, outcome: str) -> None:
         """Send a message in a worktree whose setup is running, and end or bypass the setup."""
         if not self.harness.is_online or len(self.harness.world.conversations) >= MAX_SESSIONS:

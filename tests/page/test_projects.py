@@ -108,3 +108,25 @@ async def test_scripts_are_written_and_trusted(
     assert saved["scripts"]["run"] == "echo ripe"
     (script,) = await client.call("get_project_scripts", projectId=project["id"])
     assert script["trusted"]
+
+
+async def test_a_pull_request_is_linked_and_unlinked(
+    open_page: OpenPage, client: Socket, worktree: Any
+) -> None:
+    page = await open_page(f"/worktree/{worktree['id']}")
+
+    async def perform(words: str) -> None:
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("dialog", name="All commands").get_by_role("combobox").fill(words)
+        await page.keyboard.press("Enter")
+
+    await perform("link a pull request")
+    box = page.get_by_role("textbox", name="Pull request of the worktree")
+    await box.fill("seven")
+    await box.press("Enter")
+    await expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("Enter a number")
+    await box.fill("https://github.com/apples/orchard/pull/7")
+    await box.press("Enter")
+    await expect(page.locator("main .pr").first).to_contain_text("PR 7")
+    await perform("unlink")
+    await expect(page.locator("main .pr")).to_have_count(0)

@@ -32,6 +32,8 @@ const ACTIONS = [
   { id: "open_diff", keys: "ctrl+g", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
   { id: "commit", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "commit" }) },
   { id: "pull_request", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "pull_request" }) },
+  { id: "link_pull_request", needs: "worktree", do: (app, { worktree }) => worktree && import("./views/pull_request_link.js").then((module) => module.linkPullRequest(app, worktree)) },
+  { id: "clear_pull_request", needs: "worktree", do: (app, { worktree }) => worktree && import("./views/pull_request_link.js").then((module) => module.clearPullRequest(app, worktree)) },
   { id: "search", keys: "ctrl+shift+f", do: (app) => app.go("search") },
   { id: "toggle_tree", keys: "f2,ctrl+b", do: toggleTree },
   { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },

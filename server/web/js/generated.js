@@ -15,6 +15,8 @@ export const TITLES = {
   open_diff: "Show the worktree's changes (diff)",
   commit: "Commit",
   pull_request: "Pull request: create or show",
+  link_pull_request: "Link a pull request to the worktree",
+  clear_pull_request: "Unlink the worktree's pull request",
   search: "Search all messages",
   toggle_tree: "Show or hide projects",
   rename_session: "Rename the session",
