@@ -29,6 +29,7 @@ environment:
   SPINNEY_TOKEN        token for `spinney attach`
   SPINNEY_PLAIN=1      same as --plain
   SPINNEY_ASCII=1      draw with ASCII only; =0 draws boxes in any locale
+  SPINNEY_MOTION=0     turn no spinner
   NO_COLOR=1, TEXTUAL_COLOR_SYSTEM, ESCDELAY: see docs/command-line.md
 """
 

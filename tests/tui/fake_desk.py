@@ -12,6 +12,7 @@ from tui.store.dialog_drafts import DialogDrafts
 from tui.store.pending import Pending
 from tui.store.places import Place, get_project, get_worktree
 from tui.store.task_choices import TaskChoices
+from tui.tree.index import TreeIndex
 
 
 class FakeDesk:
@@ -35,6 +36,10 @@ class FakeDesk:
         self.host = SimpleNamespace(copy=self.copied.append, remote_address="", attached=False)
         self.outbox = SimpleNamespace(send=self._send)
         self.mirror = SimpleNamespace(wait_for=self._wait_for)
+
+    @property
+    def projects(self) -> Any:
+        return SimpleNamespace(session_ids=TreeIndex(self.state).session_ids)
 
     @property
     def state(self) -> State:

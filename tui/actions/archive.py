@@ -12,7 +12,6 @@ from tui.desk import Desk
 from tui.screens.archive import Archive, FromArchive
 from tui.screens.dialog import Confirm
 from tui.store.places import Place, is_shown
-from tui.tree.rows import list_session_ids
 
 if TYPE_CHECKING:
     from model.api.worktrees import RemovalLosses
@@ -40,7 +39,7 @@ async def archive_here(desk: Desk) -> None:
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
-    ids = list_session_ids(desk.state)
+    ids = desk.projects.session_ids
     own = {session.id for session in desk.state.sessions_of(worktree.id)}
     position = next((number for number, key in enumerate(ids) if key in own), 0)
     rest = [*ids[position:], *reversed(ids[:position])]

@@ -12,7 +12,6 @@ from tui.actions.scripts import stop_scripts
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
-from tui.tree.rows import list_session_ids
 
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog, ModelRow
@@ -186,7 +185,7 @@ async def next_session(desk: Desk) -> None:
 async def last_session(desk: Desk) -> None:
     """Open the session that was open before this one."""
     here = desk.session.id if desk.session is not None else ""
-    shown = set(list_session_ids(desk.state))
+    shown = set(desk.projects.session_ids)
     others = (key for key in desk.recent_sessions if key != here and key in shown)
     before = next(others, None)
     if before is None:
@@ -196,7 +195,7 @@ async def last_session(desk: Desk) -> None:
 
 
 def _step(desk: Desk, step: int) -> None:
-    ids = list_session_ids(desk.state)
+    ids = desk.projects.session_ids
     if not ids:
         desk.say("There is no session yet. ctrl+n creates a worktree with one.")
         return

@@ -320,9 +320,15 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "last_session",
-        "ctrl+circumflex_accent",
+        "ctrl+6,ctrl+circumflex_accent",
         "Last session",
-        help="The one that was open before; again to come back. On most keyboards ctrl+6.",
+        help="The one that was open before; again to come back.",
+    ),
+    Action(
+        "go_to_session",
+        "",
+        "Go to a session by its name",
+        help="Those used last come first; also ctrl+p in the command palette.",
     ),
     Action("widen_tree", "alt+shift+right", "Widen the project tree", in_palette=False),
     Action("narrow_tree", "alt+shift+left", "Narrow the project tree", in_palette=False),

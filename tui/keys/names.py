@@ -6,6 +6,7 @@ from tui.terminal import screen_reader
 
 _DISPLAY_NAMES = {
     "ctrl+@": "",
+    "ctrl+circumflex_accent": "",  # what terminals send for ctrl+6
     "escape": "esc",
     "ctrl+space": "^space",
     "delete": "del",

@@ -1,5 +1,12 @@
 """Fixed keys of the panes, as shown in the help; they cannot be changed by a preference."""
 
+MAIN_KEYS = (
+    (
+        "alt+1 … alt+9",
+        "Open the session with this number in the projects; only in terminals with the kitty "
+        "keyboard protocol, which show the numbers",
+    ),
+)
 TREE_KEYS = (
     ("letters", "Filter; backspace deletes a letter, escape clears the filter"),
     ("enter", "Open; while filtering: open the first match"),

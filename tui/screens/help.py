@@ -18,6 +18,7 @@ from tui.keys.pane_keys import (
     CANVAS_KEYS,
     COMPOSER_KEYS,
     DIFF_KEYS,
+    MAIN_KEYS,
     REQUEST_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
@@ -53,7 +54,7 @@ class Area:
 
 
 AREAS = (
-    Area("Everywhere", "everywhere"),
+    Area("Everywhere", "everywhere", MAIN_KEYS),
     Area("Message box", "message box", COMPOSER_KEYS, ("composer",)),
     Area("Plan, permission or question", None, REQUEST_KEYS, ("request",)),
     Area("Conversation", None, TRANSCRIPT_KEYS, ("transcript",)),

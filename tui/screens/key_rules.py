@@ -26,6 +26,7 @@ _RESERVED = {
     "ctrl+backslash": "it ends programs in terminals",
     "ctrl+j": "it inserts a new line in the message box",
     "ctrl+a": "screen and tmux often use it",
+    **{f"alt+{number}": "it opens a session by its number" for number in range(1, 10)},
 }
 _EDITING = frozenset(
     {"enter", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "backspace"}

@@ -20,6 +20,9 @@ from textual.widgets.option_list import Option
 from tui.screens.closing import Closing
 from tui.widgets.text_field import TextField
 
+SEARCH_COMMANDS: Final = "Search for commands…"
+SEARCH_ALL: Final = "Search for commands and sessions…   ctrl+p: sessions only"
+SEARCH_SESSIONS: Final = "Go to a session…   enter: the last one"
 MOST: Final = 200
 """Entries shown at once."""
 
@@ -38,7 +41,13 @@ Find = Callable[[str, Style], Iterable[Entry]]
 
 
 class Palette(Closing[None], ModalScreen[None]):
-    """A text field and the matching entries, best first."""
+    """A text field and the matching entries, best first.
+
+    Args:
+        find: Finds the entries.
+        find_sessions: Finds only those for sessions, if there are any, which ctrl+p shows alone.
+        only_sessions: Whether it does so from the beginning.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"palette--found"}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,18 +59,28 @@ class Palette(Closing[None], ModalScreen[None]):
         Binding("pagedown", "move('page_down')", show=False, priority=True),
         Binding("ctrl+home", "move('first')", show=False, priority=True),
         Binding("ctrl+end", "move('last')", show=False, priority=True),
+        Binding("ctrl+p", "narrow", show=False, priority=True),
     ]
 
-    def __init__(self, find: Find) -> None:
+    def __init__(
+        self,
+        find: Find,
+        find_sessions: Find | None = None,
+        *,
+        only_sessions: bool = False,
+    ) -> None:
         super().__init__()
         self._find = find
+        self._find_sessions = find_sessions
+        self._only_sessions = only_sessions
         self._query: str | None = None
         self._entries: list[Entry] = []
 
     def compose(self) -> ComposeResult:
         """Field and list."""
         with Vertical():
-            yield TextField(placeholder="Search for commands…", select_on_focus=False)
+            placeholder = SEARCH_ALL if self._find_sessions is not None else SEARCH_COMMANDS
+            yield TextField(placeholder=placeholder, select_on_focus=False)
             self._list = OptionList(markup=False)
             self._list.can_focus = False
             yield self._list
@@ -69,6 +88,8 @@ class Palette(Closing[None], ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Show all entries."""
+        if self._only_sessions:
+            self.action_narrow()
         self._fill("")
 
     @on(Input.Changed)
@@ -90,6 +111,15 @@ class Palette(Closing[None], ModalScreen[None]):
     def action_move(self, direction: str) -> None:
         """Select another entry."""
         getattr(self._list, f"action_{direction}")()
+
+    def action_narrow(self) -> None:
+        """Search for sessions only."""
+        if self._find_sessions is not None:
+            self._find, self._find_sessions = self._find_sessions, None
+            field = self.query_one(TextField)
+            field.placeholder = SEARCH_SESSIONS
+            self._query = None
+            self._fill(field.value)
 
     def action_leave(self) -> None:
         """Close without running anything."""

@@ -262,6 +262,10 @@ class SpinneyApp(TerminalApp):
         self.terminal = replace(self.terminal, dark=event.dark)
         self.use_theme(self._wanted_theme)
 
+    def on_keyboard_reported(self) -> None:
+        """Number the first sessions of the tree, for alt and a digit."""
+        self.main.projects.show_numbers()
+
     @property
     def is_dark(self) -> bool:
         """Whether a dark theme is on."""
@@ -329,7 +333,7 @@ class SpinneyApp(TerminalApp):
 
         find = getattr(self.screen, "palette_entries", None)
         if find is not None:
-            self.push_screen(Palette(find))
+            self.push_screen(Palette(find, getattr(self.screen, "session_entries", None)))
 
     def exit(self, *args: Any, **kwargs: Any) -> None:
         """Exit, after saving unsent text and the state of the screen."""

@@ -1,8 +1,10 @@
 """Actions that need no client and work from the first frame on."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
+from model.base.plural import count
 from tui.shell.selection import Selection
 
 if TYPE_CHECKING:
@@ -76,6 +78,25 @@ def next_pane(screen: Selection) -> None:
         panes[position % len(panes)].focus()
 
 
+def go_to_session(screen: Selection) -> None:
+    """Open the command palette on the names of sessions."""
+    from tui.screens.palette import Palette
+    from tui.shell.palette_entries import session_entries
+
+    if screen.is_connected:
+        find = partial(session_entries, screen)
+        screen.app.push_screen(Palette(find, find, only_sessions=True))
+
+
+def open_number(screen: Selection, number: int) -> None:
+    """Open the session with this number in the tree."""
+    ids = screen.projects.session_ids
+    if number <= len(ids):
+        screen.open_session(ids[number - 1])
+    else:
+        screen.say(f"There {'is' if len(ids) == 1 else 'are'} only {count(len(ids), 'session')}.")
+
+
 def remove_here(screen: Selection) -> None:
     """Remove the item under the tree's cursor, after confirmation."""
     place = screen.projects.place
@@ -124,6 +145,7 @@ LOCAL: Mapping[str, Callable[[Selection], None]] = {
         toggle_tree,
         toggle_side,
         next_pane,
+        go_to_session,
         remove_here,
         unfold_paste,
     )

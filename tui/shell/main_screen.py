@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.style import Style
@@ -19,8 +19,7 @@ from textual.widgets import Static
 from model.base.git_layout import find_enclosing_repository
 from tui.keys import keymap, overrides
 from tui.shell import bars
-from tui.shell.departed import report_draft
-from tui.shell.local_actions import LOCAL, step_back
+from tui.shell.local_actions import LOCAL, open_number, step_back
 from tui.shell.onboarding import missing_agents, next_step
 from tui.shell.selection import Selection
 from tui.shell.startup import SAVE_INTERVAL, Startup
@@ -68,7 +67,11 @@ LOW = 30
 class MainScreen(Selection):
     """Projects, a conversation, and the bars around them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*keymap.make_bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keymap.make_bindings(),
+        # Not in the key map: without the kitty keyboard protocol they are escape and a digit.
+        *(Binding(f"alt+{n}", f"open_number({n})", show=False) for n in range(1, 10)),
+    ]
     AUTO_FOCUS = ""  # Textual would focus the tree.
 
     def __init__(
@@ -104,6 +107,17 @@ class MainScreen(Selection):
         from tui.shell.palette_entries import main_entries
 
         return main_entries(self, query, style)
+
+    def session_entries(self, query: str, style: Style) -> "Iterable[Entry]":
+        """The entries of the command palette for sessions only."""
+        from tui.shell.palette_entries import session_entries
+
+        return session_entries(self, query, style)
+
+    def action_open_number(self, number: int) -> None:
+        """Open the session with this number in the tree."""
+        if self.is_connected:
+            open_number(self, number)
 
     def on_mount(self) -> None:
         """Lay out the first frame, which waits for the client."""
@@ -213,6 +227,8 @@ class MainScreen(Selection):
     def _follow_place(self, change: "Change") -> None:
         place = self.place
         if place is not None and not is_shown(place, change.state):
+            from tui.shell.departed import report_draft  # not before the first frame
+
             report_draft(self, place, change)
             self.place = None
             self._show_step()
@@ -246,6 +262,7 @@ class MainScreen(Selection):
 
     def on_screen_resume(self) -> None:
         """Focus the message box if the focused widget was removed behind a dialog."""
+        self.projects.wake()
         if self.session is not None:
             self.follow_session()  # its run may have ended meanwhile, and it is visible now
         if self.focused is None:

@@ -1,12 +1,16 @@
 """The command palette's entries on the main screen: applicable actions, and sessions by name."""
 
+import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from textual.style import Style
 
+from model.base.amounts import format_age
 from model.base.text import clean_line
+from tui.draw.status_icons import waiting_reason
 from tui.keys.keymap import ACTIONS
 from tui.keys.word_match import WordMatch
 from tui.screens.palette import Entry
@@ -15,7 +19,8 @@ from tui.shell.selection import Selection
 from tui.store.places import Place, get_project, get_worktree, list_shown_sessions
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
+    from model.domain.resources import Session, Worktree
+
 
 _OF_WORKTREES = frozenset(
     (
@@ -32,28 +37,64 @@ _OF_SESSIONS = (
 
 _AFTER_ACTIONS = 0.5
 """Score penalty of sessions, so that an action precedes a session with the same name."""
+_MAX_RECENT = 3
+"""Sessions that precede the actions while nothing is typed."""
+_RECENCY = 0.4
+"""Score of the session opened last; less than a letter that matches."""
 
 
 def main_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
-    """Every applicable action by its title, and if there is a query every session by its name."""
+    """Every applicable action by its title, and the sessions by their names.
+
+    Without a query only the sessions opened last, first of all.
+    """
     shown = (a for a in ACTIONS if a.in_palette and a.scope not in ("canvas", "diff"))
     yield from action_entries((a for a in shown if _is_applicable(a.id, main)), main, query, style)
-    if query and main.is_connected:
-        yield from _session_entries(main, query, style)
+    if not main.is_connected:
+        return
+    found = _find_sessions(main, query, style, 0.0 if not query else -_AFTER_ACTIONS)
+    if query:
+        yield from (entry for _, entry in found)
+    else:
+        opened = set(main.recent_sessions)
+        recent = (entry for session, entry in found if session.id in opened)
+        yield from islice(recent, _MAX_RECENT)
 
 
-def _session_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
+def session_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
+    """The sessions whose names match, all without a query: those opened last first."""
+    for _, entry in _find_sessions(main, query, style):
+        yield entry
+
+
+def _find_sessions(
+    main: Selection, query: str, style: Style, handicap: float = 0.0
+) -> Iterator[tuple["Session", Entry]]:
+    """The sessions that match, but for the open one; those opened last first, then the newest."""
     matcher = WordMatch(query, style)
-    for session in list_shown_sessions(main.state):
-        name, place = clean_line(session.name), Place("session", session.id)
-        if (score := matcher.match(name)) > 0:
-            parents = (get_project(place, main.state), get_worktree(place, main.state))
-            yield Entry(
-                matcher.highlight(name),
-                partial(main.open_session, session.id),
-                f"Open: {' ▸ '.join(clean_line(item.name) for item in parents if item)}",
-                score - _AFTER_ACTIONS,
-            )
+    order = {session_id: number for number, session_id in enumerate(main.recent_sessions)}
+    sessions = list_shown_sessions(main.state)
+    sessions.sort(key=lambda session: order.get(session.id, len(order)))
+    for number, session in enumerate(sessions):
+        if main.session is not None and session.id == main.session.id:
+            continue
+        place = Place("session", session.id)
+        worktree, project = get_worktree(place, main.state), get_project(place, main.state)
+        names = [clean_line(item.name) for item in (worktree, session) if item is not None]
+        title = " ▸ ".join(dict.fromkeys(names))
+        score = matcher.match(title)
+        if score > 0 or not query:
+            score += handicap + _RECENCY / (number + 1)
+            where = f"{clean_line(project.name)} · " if project is not None else ""
+            label = matcher.highlight(title)
+            open_it = partial(main.open_session, session.id)
+            yield session, Entry(label, open_it, where + _state_of(session), score)
+
+
+def _state_of(session: "Session") -> str:
+    reason = waiting_reason(session)
+    state = reason or {"running": "running", "failed": "failed"}.get(session.status, "")
+    return state or format_age(session.updated_at, time.time())
 
 
 def _is_applicable(action_id: str, screen: Selection) -> bool:

@@ -52,6 +52,7 @@ class Startup:
     def tree(self) -> ProjectTree:
         """Return the tree with the rows of the last run."""
         tree = ProjectTree(id="tree")
+        tree.moves = self._screen.terminal.motion
         tree.restore(self.last.rows, self.last.folds)
         self._screen.recent_sessions = list(self.last.recent_sessions)
         self._screen.tree_width = self.last.tree_width

@@ -171,12 +171,15 @@ class TypeAhead:
 
         from tui.canvas.view import CanvasView
         from tui.screens.filtered import Filtered
+        from tui.screens.palette import Palette
         from tui.screens.pick_field import PickField
 
         app = self._app
-        focused = app.focused or app.screen
         if isinstance(event, events.Paste):
             return True
+        if event.key == "ctrl+p" and isinstance(app.screen, Palette):
+            return True  # it shows fewer commands
+        focused = app.focused or app.screen
         is_letter = event.is_printable or event.key == "backspace"
         if isinstance(focused, Input | TextArea):
             is_dialog = app.screen is not self._main

@@ -1,6 +1,6 @@
-"""The terminal driver: reads input, and queries the background color.
+"""The terminal driver: reads input, and queries the background color and the keyboard protocol.
 
-The answer arrives among the keys, at any time or never; nothing waits for it.
+The answers arrive among the keys, at any time or never; nothing waits for them.
 """
 
 import os
@@ -26,6 +26,7 @@ _STOP_COLOR_REPORTS: Final = "\x1b[?2031l"
 _RESET_POINTER: Final = "\x1b]22;\x1b\\"
 """Restores the pointer shape, which Textual changes over clickable cells."""
 _BACKGROUND_QUERY: Final = "\x1b]11;?\x07"
+_KEYBOARD_QUERY: Final = "\x1b[?u"
 
 ANSWER_TIMEOUT: Final = 2.0
 """Seconds to wait for an answer, and minimum seconds between two queries."""
@@ -98,10 +99,10 @@ class TerminalDriver(PacedDriver):
         """Whether a combination such as `alt+x` is bound. Called on the input thread."""
 
     def start_application_mode(self) -> None:
-        """Take over the terminal, and query the background."""
+        """Take over the terminal, and query background and keyboard."""
         super().start_application_mode()
         if self.background_query.is_possible:
-            self.write(_REPORT_COLOR_CHANGES)
+            self.write(_REPORT_COLOR_CHANGES + _KEYBOARD_QUERY)
         self.background_query.send(at_once=True)
 
     def stop_application_mode(self) -> None:

@@ -31,6 +31,8 @@ MAX_ESCAPE_DELAY = 2.0
 """Maximum seconds that `ESCDELAY` can set."""
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 """Values that Python itself sets in `LC_CTYPE`."""
+_NO_BRAILLE = ("", "dumb", "linux")
+"""Values of `TERM` for which the spinner's characters are not to be expected."""
 EXIT_TIMEOUT = 2.0
 """Seconds that a terminal has to accept pending output after a signal to exit."""
 
@@ -52,6 +54,8 @@ class Terminal:
     screen_reader: bool = False
     """Screen-reader mode: no boxes, words instead of icons, no animation."""
 
+    motion: bool = False
+    """Whether a spinner turns beside what runs."""
     notification_protocol: NotificationProtocol = ""
     """The escape sequence for desktop notifications."""
     has_title: bool = False
@@ -74,13 +78,17 @@ class Terminal:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Terminal":
         """The terminal described by the environment."""
+        remote = bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
+        ascii_signs = _read_flag(environ, "SPINNEY_ASCII", _has_other_charset(environ))
+        is_limited = remote or ascii_signs or environ.get("TERM", "") in _NO_BRAILLE
         return cls(
-            remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
+            remote=remote,
             tmux=bool(environ.get("TMUX")),
             colors=not environ.get("NO_COLOR"),
             dark=_is_dark(environ.get("COLORFGBG", "")),
-            ascii_signs=_read_flag(environ, "SPINNEY_ASCII", _has_other_charset(environ)),
+            ascii_signs=ascii_signs,
             screen_reader=_read_flag(environ, "SPINNEY_PLAIN", False),
+            motion=_read_flag(environ, "SPINNEY_MOTION", not is_limited),
             notification_protocol=detect_protocol(environ),
             has_title=has_title(environ),
         )

@@ -42,6 +42,8 @@ _OLD_ARROW = re.compile(r"\x1b\[([2-8])([A-DFH])")
 """An arrow with a modifier in the form of some terminals."""
 _OLD_FUNCTION_KEY = re.compile(r"\x1b\[(?:2[5689]|3[1-4])~")
 """The function keys after F12, which some terminals send instead of shift and a function key."""
+_DISAMBIGUATED: Final = 1
+"""The flag of the kitty keyboard protocol for sequences instead of ESC and a character."""
 _NAMED_CONTROLS: Final = (9, 13, 27, 127)
 """Control characters that are keys in the kitty keyboard protocol."""
 _KITTY = re.compile(r"\x1b\[(?:27(?:;\d*)?|[\d:]+;[\d:]*;[\d:]+)u")
@@ -50,6 +52,8 @@ _MOUSE = re.compile(r"\x1b\[<\d{1,3};-?\d{1,5};-?\d{1,5}[Mm]")
 _SIZE = re.compile(r"\x1b\[48;" + ";".join([r"(\d{1,4})(?::\d*)?"] * 4) + "t")
 _MODE = re.compile(r"\x1b\[\?(\d+);(\d)\$y")
 _COLORS_CHANGED = re.compile(r"\x1b\[\?997;[12]n")
+_KEYBOARD = re.compile(r"\x1b\[\?(\d{1,4})u")
+"""The flags of the kitty keyboard protocol that are on."""
 _CURSOR = re.compile(r"\x1b\[\d+;\d+R")
 _BACKGROUND = re.compile(
     r"11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:/[0-9a-fA-F]{1,4})?"
@@ -68,6 +72,10 @@ class BackgroundReported(Message):
 
 class ColorsChanged(Message):
     """The terminal reported that its colors changed."""
+
+
+class KeyboardReported(Message):
+    """The terminal sends `alt` and a digit differently from escape and a digit."""
 
 
 class StatusReported(Message):
@@ -188,6 +196,9 @@ class InputParser(KeyReader):
             yield StatusReported()
         elif _COLORS_CHANGED.fullmatch(sequence):
             yield ColorsChanged()
+        elif keyboard := _KEYBOARD.fullmatch(sequence):
+            if int(keyboard[1]) & _DISAMBIGUATED:
+                yield KeyboardReported()
         elif mode := _MODE.fullmatch(sequence):
             yield from _mode_messages(*mode.groups())
         elif size := _SIZE.fullmatch(sequence):

@@ -11,7 +11,6 @@ from textual.notifications import SeverityLevel
 from tui.terminal import screen_reader
 from tui.terminal.background import TerminalDriver
 from tui.terminal.capabilities import Terminal
-from tui.terminal.clipboard import copy_sequence, format_copied, format_too_long
 from tui.terminal.compositor import RowCompositor
 from tui.terminal.output import PaintedApp
 from tui.terminal.output_filters import detect_color_system, make_filters
@@ -91,6 +90,8 @@ class TerminalApp(PaintedApp):
 
     def copy(self, text: str) -> None:
         """Copy to the clipboard through the terminal, and confirm it."""
+        from tui.terminal.clipboard import copy_sequence, format_copied, format_too_long
+
         sequence = copy_sequence(text, self.terminal)
         if sequence is None:
             self.notify(format_too_long(text), severity="warning", markup=False)

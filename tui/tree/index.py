@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from tui.draw.status_icons import StatusIcon, session_icon, worktree_icon
 from tui.store.places import Place
 from tui.tree.filter import FilterResult, Outline
-from tui.tree.rows import get_name, group_children
+from tui.tree.rows import get_name, group_children, list_session_ids
 
 if TYPE_CHECKING:
     from model.state import State
 
 MAX_EXPANDED_ROWS = 120
 """Trees of at most this many rows are expanded initially."""
+MAX_NUMBERED = 9
+"""Sessions with a number, which a digit opens."""
 MAX_FOUND = 120
 """Rows that a filter shows; more matches are only counted."""
 
@@ -33,6 +35,7 @@ class TreeIndex:
         self.is_small = sum(map(len, self.children.values())) <= MAX_EXPANDED_ROWS
         """Whether the tree is small enough to be expanded; cached for each expanded row."""
         self._outline: Outline | None = None
+        self._session_ids: list[str] | None = None
 
     def children_of(self, place: Place) -> list[Place]:
         """The places directly below a place."""
@@ -74,6 +77,18 @@ class TreeIndex:
             sessions = (known[session_id] for session_id in ids if session_id in known)
             return worktree_icon(worktree, sessions) if worktree is not None else StatusIcon.IDLE
         return max(map(self.icon_of, self.children_of(place)), default=StatusIcon.IDLE)
+
+    @property
+    def session_ids(self) -> list[str]:
+        """The ids of all sessions in the order of the tree, cached."""
+        if self._session_ids is None:
+            self._session_ids = list_session_ids(self.children, self.single)
+        return self._session_ids
+
+    def number_rows(self) -> dict[Place, int]:
+        """The numbers of the rows of the first sessions."""
+        first = self.session_ids[:MAX_NUMBERED]
+        return {self.row_of(Place("session", key)): n for n, key in enumerate(first, 1)}
 
     def find(self, text: str) -> FilterResult:
         """The places whose names contain the text."""

@@ -1,6 +1,7 @@
 """The content of the tree's rows, and their order."""
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,11 +13,13 @@ from model.base.plural import count
 from model.base.text import clean_line
 from tui.draw.status_icons import StatusIcon, git_summary, waiting_reason
 from tui.store.places import ROOT, Place
+from tui.terminal import screen_reader
 
 if TYPE_CHECKING:
     from textual.widgets.tree import TreeNode
 
     from model.domain.resources import Project, Session, Worktree
+    from model.domain.tool_uses import Activity
     from model.state import State
     from tui.store.mirror import Change
 
@@ -29,7 +32,7 @@ Children = Mapping[Place, list[Place]]
 NAME_ROLES = frozenset({"text", "strong"})
 """Parts that are names, which a filter searches."""
 
-TAIL_ROLES = frozenset({"added", "removed", "count", "reason", "activity", "age"})
+TAIL_ROLES = frozenset({"added", "removed", "count", "reason", "activity", "elapsed", "age"})
 """Parts at the right edge; a long name is truncated before them."""
 
 MIN_NAME_WIDTH = 12
@@ -60,6 +63,38 @@ class SavedRow(NamedTuple):
     """Whether it was expanded."""
     has_children: bool = False
     """Whether it has children."""
+
+
+class Clock:
+    """The time, and since when each running session has done the same."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, tuple[str, str, float]] = {}
+
+    @property
+    def now(self) -> float:
+        """The Unix time."""
+        return time.time()
+
+    def elapsed(self, session_id: str, activity: "Activity") -> int:
+        """Seconds since the session began this activity."""
+        now, did = self.now, (activity.verb, activity.detail)
+        reported = now - (activity.seconds or 0)
+        *before, begun = self._begun.get(session_id, ("", "", 0.0))
+        # A tool says how long it has been running only from time to time.
+        begun = min(begun, reported) if tuple(before) == did else reported
+        self._begun[session_id] = (*did, begun)
+        return int(now - begun)
+
+    def is_known(self, session_id: str, activity: "Activity | None") -> bool:
+        """Whether the session was already doing this."""
+        if activity is None:
+            return session_id not in self._begun
+        return self._begun.get(session_id, ())[:2] == (activity.verb, activity.detail)
+
+    def forget(self, session_id: str) -> None:
+        """Forget a session that does not run any more."""
+        self._begun.pop(session_id, None)
 
 
 def walk(node: "TreeNode[Row]") -> "Iterator[TreeNode[Row]]":
@@ -97,18 +132,18 @@ def get_name(place: Place, state: "State", single: Mapping[str, str]) -> str:
 
 
 def row_parts(
-    row: Row, state: "State", single: Mapping[str, str], now: float, *, folded: bool
+    row: Row, state: "State", single: Mapping[str, str], clock: Clock, *, folded: bool
 ) -> Iterator[Part]:
     """The parts of a row; none if its place does not exist any more."""
     place_id = row.place.id
     match row.place.kind:
         case "session" if place_id in state.sessions:
-            return session_parts(state.sessions[place_id], row.icon, state, now)
+            return session_parts(state.sessions[place_id], row.icon, state, clock)
         case "worktree" if place_id in state.worktrees:
             worktree = state.worktrees[place_id]
             session = state.sessions.get(single.get(place_id, ""))
             if session is not None and worktree.status == "ready":
-                return single_parts(worktree, session, row.icon, state, now)
+                return single_parts(worktree, session, row.icon, state, clock)
             return worktree_parts(worktree, row.icon, folded=folded)
         case "project" if place_id in state.projects:
             return project_parts(state.projects[place_id], row.icon, folded=folded)
@@ -116,16 +151,16 @@ def row_parts(
 
 
 def session_parts(
-    session: "Session", icon: StatusIcon, state: "State", now: float
+    session: "Session", icon: StatusIcon, state: "State", clock: Clock
 ) -> Iterator[Part]:
     """The parts of a session's row."""
     yield f"{icon.symbol} ", icon.role
     yield clean_line(session.name) or "(no name)", "strong" if icon >= StatusIcon.UNREAD else "text"
-    yield from _activity_parts(session, state, now)
+    yield from _activity_parts(session, state, clock)
 
 
 def single_parts(
-    worktree: "Worktree", session: "Session", icon: StatusIcon, state: "State", now: float
+    worktree: "Worktree", session: "Session", icon: StatusIcon, state: "State", clock: Clock
 ) -> Iterator[Part]:
     """The parts of the row of a worktree with a single session: both are in it."""
     name = clean_line(worktree.name) or "(no name)"
@@ -134,12 +169,14 @@ def single_parts(
     yield name, "strong" if icon >= StatusIcon.UNREAD else "text"
     yield from _worktree_notes(worktree)
     yield f"  {clean_line(session.name)}", "muted"
-    yield from _activity_parts(session, state, now)
+    yield from _activity_parts(session, state, clock)
     yield from _worktree_counts(worktree)
 
 
-def _activity_parts(session: "Session", state: "State", now: float) -> Iterator[Part]:
+def _activity_parts(session: "Session", state: "State", clock: Clock) -> Iterator[Part]:
     """What a session waits for or runs, or since when it does neither."""
+    if session.status != "running":
+        clock.forget(session.id)
     if label := waiting_reason(session):
         yield f" {label}", "reason"
     elif session.status == "running":
@@ -148,10 +185,13 @@ def _activity_parts(session: "Session", state: "State", now: float) -> Iterator[
         message = state.streaming_in(session.id)
         activity = find_activity(message) if message is not None else None
         if activity is not None:
-            elapsed = f" {format_duration(activity.seconds)}" if activity.seconds else ""
-            yield f" {activity.verb}{elapsed}", "activity"
+            seconds = clock.elapsed(session.id, activity)
+            is_long = seconds and activity.verb != "writing" and not screen_reader.is_enabled()
+            yield f" {activity.verb}", "activity"
+            if is_long:
+                yield f" {format_duration(seconds)}", "elapsed"
     elif session.message_count:
-        yield f" {format_age(session.updated_at, now)}", "age"
+        yield f" {format_age(session.updated_at, clock.now)}", "age"
 
 
 def worktree_parts(worktree: "Worktree", icon: StatusIcon, *, folded: bool) -> Iterator[Part]:
@@ -216,7 +256,7 @@ def fit_parts(parts: tuple[Part, ...], available: int) -> tuple[Part, ...]:
     for text, role in tail:
         if needed <= available:
             break
-        if role in ("age", "added", "removed", "count"):
+        if role in ("age", "elapsed", "added", "removed", "count"):
             dropped.add((text, role))
             needed -= cell_len(text)
     return tuple(part for part in parts if part not in dropped) if dropped else parts
@@ -252,9 +292,8 @@ def group_children(state: "State") -> tuple[Children, dict[str, str]]:
     return children, single
 
 
-def list_session_ids(state: "State") -> list[str]:
-    """The ids of all shown sessions in the order of the tree, collapsed rows included."""
-    children, single = group_children(state)
+def list_session_ids(children: Children, single: Mapping[str, str]) -> list[str]:
+    """The ids of all sessions in the order of the tree, collapsed rows included."""
     found: list[str] = []
 
     def visit(place: Place) -> None:

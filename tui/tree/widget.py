@@ -4,7 +4,6 @@ Rows are looked up by place and updated in place; the tree is never cleared. Lab
 from plain text and roles, so names are never parsed as markup. Typed letters filter the rows.
 """
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,16 +20,18 @@ from themes.contrast import ensure_contrast
 from tui.draw.status_icons import StatusIcon
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
-from tui.tree.filter import FilterResult, find_occurrences
+from tui.terminal import screen_reader
+from tui.tree.edge import MovableEdge
+from tui.tree.filter import FilterResult
 from tui.tree.index import TreeIndex
+from tui.tree.paint import ROLES_OF_TEXT, is_turning, paint_row
 from tui.tree.rows import (
-    NAME_ROLES,
     TAIL_ROLES,
+    Clock,
     Part,
     Row,
     SavedRow,
     depth_of,
-    fit_parts,
     parents_of_moved,
     row_parts,
     walk,
@@ -38,6 +39,7 @@ from tui.tree.rows import (
 
 if TYPE_CHECKING:
     from tui.store.mirror import Change
+    from tui.tree.motion import Motion
 
 Node = TreeNode[Row]
 
@@ -47,7 +49,7 @@ _ACTIVITY_EVENTS = frozenset(
 """Events after which a session may do something else than before."""
 
 
-class ProjectTree(Tree[Row]):
+class ProjectTree(Tree[Row], MovableEdge):
     """Projects, worktrees, sessions."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -70,13 +72,6 @@ class ProjectTree(Tree[Row]):
     class Filtered(Message):
         """The filter changed."""
 
-    class Resized(Message):
-        """The edge of the tree was dragged to this width in cells."""
-
-        def __init__(self, width: int) -> None:
-            super().__init__()
-            self.width = width
-
     takes_bursts = True
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -96,7 +91,14 @@ class ProjectTree(Tree[Row]):
         """The cursor's place before filtering."""
         self._pending_place: Place | None = None
         """The cursor's place after the next refresh."""
-        self._is_dragging = False
+        self._clock = Clock()
+        self._working: set[Place] = set()
+        """Rows with the icon of something that runs."""
+        self._motion: Motion | None = None
+        self._numbers: dict[Place, int] | None = None
+        """The numbers of rows; `None` while none are shown."""
+        self.moves = False
+        """Whether spinners turn."""
 
     # Startup ------------------------------------------------------------------------------------
 
@@ -125,6 +127,8 @@ class ProjectTree(Tree[Row]):
         moved = parents_of_moved(change)
         if self._index is None or change.loaded or change.projects or moved:
             self._index = TreeIndex(state)
+            if self._numbers is not None:
+                self.show_numbers()
         self._index.state = state
         if change.loaded or change.projects or self.filter:
             self._sync_all()
@@ -141,11 +145,20 @@ class ProjectTree(Tree[Row]):
         )
 
     def _redraw_activities(self, change: "Change") -> None:
-        """Redraw the rows of sessions that do something else now, or for longer."""
+        """Redraw the rows of sessions that do something else now, without their ancestors."""
+        assert self._index is not None
+        from model.domain.tool_uses import find_activity  # needs pydantic
+
         sessions = {
             event.related_session_id for event in change.events if event.name in _ACTIVITY_EVENTS
         }
-        self._redraw(*(Place("session", key) for key in sessions if key))
+        for key in filter(None, sessions):
+            message = change.state.streaming_in(key)
+            activity = find_activity(message) if message is not None else None
+            if not self._clock.is_known(key, activity):
+                node = self._rows.get(self._index.row_of(Place("session", key)))
+                if node is not None:
+                    self._draw(node)
 
     def redraw_ages(self) -> None:
         """Update the ages of the rows that exist."""
@@ -153,6 +166,55 @@ class ProjectTree(Tree[Row]):
             for node in list(self._rows.values()):
                 if node is not self.root:
                     self._draw(node)
+
+    def wake(self) -> None:
+        """Turn spinners and count seconds; called when rows may have become visible."""
+        if not self._working or screen_reader.is_enabled():
+            return
+        if self._motion is None:
+            from tui.tree.motion import Motion  # the first frame has no running rows
+
+            self._motion = Motion(self, self._turn, self._count_seconds, moves=self.moves)
+        self._motion.wake()
+
+    def on_show(self) -> None:
+        """Go on where the tree was hidden."""
+        self.wake()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Go on where running rows come into view."""
+        super().watch_scroll_y(old_value, new_value)
+        self.wake()
+
+    def _turn(self) -> bool:
+        """Draw the visible spinners again; whether there are any."""
+        nodes = self._visible_working
+        if self.moves:
+            for node in nodes:
+                node.refresh()
+        return bool(nodes)
+
+    def _count_seconds(self) -> None:
+        for node in self._visible_working:
+            self._draw(node)
+
+    @property
+    def _visible_working(self) -> list[Node]:
+        """The rows in view that run; none behind a dialog."""
+        if self.app.screen is not self.screen or not self.is_on_screen:
+            return []
+        first = int(self.scroll_offset.y)
+        lines = range(first, first + self.size.height)
+        nodes = (self._rows.get(place) for place in self._working)
+        return [node for node in nodes if node is not None and node.line in lines]
+
+    def show_numbers(self) -> None:
+        """Number the first sessions from now on."""
+        before = self._numbers or {}
+        self._numbers = self._index.number_rows() if self._index is not None else {}
+        for place, _ in before.items() ^ self._numbers.items():
+            if (node := self._rows.get(place)) is not None:
+                node.refresh()
 
     def _keep_cursor(self) -> None:
         """Move the cursor to the row of what it was on, if that is another one now."""
@@ -232,6 +294,7 @@ class ProjectTree(Tree[Row]):
             self._remove(child)
         if node.data is not None:
             self._rows.pop(node.data.place, None)
+            self._working.discard(node.data.place)
         node.remove()
 
     # Rendering ----------------------------------------------------------------------------------
@@ -256,10 +319,15 @@ class ProjectTree(Tree[Row]):
         row.icon = index.icon_of(row.place)
         holds = bool(index.children_of(row.place))
         parts = tuple(
-            row_parts(row, index.state, index.single, time.time(), folded=not node.is_expanded)
+            row_parts(row, index.state, index.single, self._clock, folded=not node.is_expanded)
         )
         if (parts, holds) != (row.parts, row.has_children):
             self._set_row(node, parts, holds)
+            if any(is_turning(*part) for part in parts):
+                self._working.add(row.place)
+                self.wake()
+            else:
+                self._working.discard(row.place)
 
     def _set_row(self, node: Node, parts: tuple[Part, ...], holds: bool) -> None:
         assert node.data is not None
@@ -275,25 +343,23 @@ class ProjectTree(Tree[Row]):
         """Render the row's parts in the colors of their roles."""
         row = node.data
         folding = "  "
+        if row is not None and self._numbers and (number := self._numbers.get(row.place)):
+            folding = f"{number} "
         if row is not None and row.has_children:
             folding = "▾ " if node.is_expanded else "▸ "
         on_cursor = node is self.cursor_node
-        text = Text(folding, style=style + self._role("muted", on_cursor))
+        first = Text(folding, style=style + self._role("muted", on_cursor))
         if node.allow_expand:
-            text.stylize(Style(meta={"toggle": True}))
-        tail = Text()
-        width = self.scrollable_content_region.width - depth_of(node) * self.guide_depth
-        for part, role in fit_parts(row.parts, width - len(folding)) if row else ():
-            side = tail if role in TAIL_ROLES or role.startswith("#") else text
-            start = len(side)
-            side.append(part, style + self._role(role, on_cursor))
-            if self.filter and role in NAME_ROLES:
-                for first, last in find_occurrences(self.filter, part):
-                    side.stylize(self._role("match", on_cursor), start + first, start + last)
-        available = width - tail.cell_len
-        text.truncate(max(4, available), overflow="ellipsis")
-        text.append(" " * max(0, available - text.cell_len), style)
-        return text.append_text(tail)
+            first.stylize(Style(meta={"toggle": True}))
+        return paint_row(
+            first,
+            row.parts if row is not None else (),
+            self.scrollable_content_region.width - depth_of(node) * self.guide_depth,
+            style,
+            lambda role: self._role(role, on_cursor),
+            searched=self.filter,
+            turns=self.moves,
+        )
 
     def _role(self, role: str, on_cursor: bool) -> Style:
         if role.startswith("#"):
@@ -301,11 +367,7 @@ class ProjectTree(Tree[Row]):
             return Style(color=ensure_contrast(role, self.styles.background.hex6.lower()))
         style = self.get_component_rich_style(f"project-tree--{role}", partial=True)
         # The cursor's background is made for text; icons keep their color on it.
-        return (
-            style.without_color
-            if on_cursor and role in ("text", "muted", "strong", "match")
-            else style
-        )
+        return style.without_color if on_cursor and role in ROLES_OF_TEXT else style
 
     # Filtering ----------------------------------------------------------------------------------
 
@@ -377,28 +439,6 @@ class ProjectTree(Tree[Row]):
         """The filter, and what it found; empty while nothing is filtered."""
         return (str(self.border_title), str(self.border_subtitle)) if self.filter else ()
 
-    # The edge -----------------------------------------------------------------------------------
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take hold of the rule at the right."""
-        if event.x == self.outer_size.width - 1:
-            self._is_dragging = True
-            self.capture_mouse()
-            event.stop()
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag the rule."""
-        if self._is_dragging:
-            self.post_message(self.Resized(int(event.screen_x) + 1))
-            event.stop()
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let go of the rule."""
-        if self._is_dragging:
-            self._is_dragging = False
-            self.release_mouse()
-            event.stop()
-
     # Navigation ---------------------------------------------------------------------------------
 
     def move_cursor_to(self, place: Place, *, expand: bool = True) -> None:
@@ -426,6 +466,11 @@ class ProjectTree(Tree[Row]):
         """The place under the cursor."""
         node = self.cursor_node
         return node.data.place if node is not None and node.data is not None else None
+
+    @property
+    def session_ids(self) -> list[str]:
+        """The ids of all sessions from top to bottom, those in collapsed rows too."""
+        return self._index.session_ids if self._index is not None else []
 
     @property
     def labels(self) -> list[str]:

@@ -73,9 +73,47 @@ async def test_a_session_is_found_by_words_of_its_name_only(start: Start) -> Non
     )
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
-        assert await search_palette(app, pilot, "look pears") == [name]
+        assert await search_palette(app, pilot, "look pears") == [f"brave-otter ▸ {name}"]
         await pilot.press("enter")
         await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")
+
+
+def client_with_three_sessions() -> FakeClient:
+    return FakeClient(
+        a_state(
+            a_project(),
+            a_worktree(),
+            a_worktree(id="w2", name="calm-heron", created_at=2.0),
+            a_session(),
+            a_session(id="s2", worktree_id="w2", name="Prune the tree", created_at=2.0),
+            a_session(id="s3", worktree_id="w2", name="Press cider", created_at=3.0),
+        )
+    )
+
+
+def opened(app: SpinneyApp) -> str:
+    return app.main.session.id if app.main.session is not None else ""
+
+
+async def test_sessions_opened_last_come_first_and_enter_alone_opens_the_last_one(
+    start: Start,
+) -> None:
+    async with start(client_with_three_sessions()) as (app, pilot):
+        for key in ("s3", "s2", "s1"):
+            app.main.open_session(key)
+        first = await search_palette(app, pilot, "")
+        assert first[:2] == ["calm-heron ▸ Prune the tree", "calm-heron ▸ Press cider"]
+        await pilot.press("ctrl+p")
+        entries = app.screen.query_one(OptionList)
+        await until(pilot, lambda: entries.option_count == 2)
+        await pilot.press("enter")
+        await until(pilot, lambda: opened(app) == "s2")
+        type_at_once(app, "ctrl+p", "ctrl+p", *"ch", "enter")  # of both the one opened last
+        await until(pilot, lambda: opened(app) == "s3")
+        app.main.action_do("go_to_session")
+        await until(pilot, lambda: isinstance(app.screen, Palette))
+        await pilot.press(*"bra", "enter")
+        await until(pilot, lambda: opened(app) == "s1")
 
 
 @pytest.mark.parametrize(

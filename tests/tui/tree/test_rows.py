@@ -1,8 +1,9 @@
 """The rows of the tree: what they show, and which of them change."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import pytest
 from textual import events
 
 from model.domain import events as e
@@ -11,7 +12,11 @@ from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, client_with_two_sessions
 from tests.tui.waiting import until
 from tui.store.places import Place
+from tui.terminal.input_parser import KeyboardReported
 from tui.tree.detail import PlaceDetail
+from tui.tree.paint import FRAMES
+from tui.tree.rows import Clock
+from tui.tree.widget import ProjectTree
 
 
 async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
@@ -122,11 +127,8 @@ async def test_a_worktree_with_one_session_is_one_row_with_what_it_runs(start: S
     async with start(client) as (app, pilot):
         tree = app.main.projects
         assert tree.labels == ["alpha  main", "◐ brave-otter  Fix the parser"]
-        started = a_message("", id="m1", role="assistant", status="processing", session_id="s1")
-        use = {"tool_name": "bash", "tool_input": {"command": "make test"}, "tool_use_id": "t"}
         client.feed(
-            e.MessageStarted(message_id="m1", session_id="s1", message=started),
-            e.ToolUsed(message_id="m1", session_id="s1", content_index=0, **use),
+            *starts_tool(),
             e.ToolRunning(
                 session_id="s1", message_id="m1", content_index=0, output=None, seconds=61
             ),
@@ -177,3 +179,90 @@ async def test_the_edge_of_the_tree_moves_by_mouse_and_keys_and_comes_back(
         app.main.startup.save_now()
     async with start(client_with_one_session(), data=tmp_path) as (app, pilot):
         await until(pilot, lambda: app.main.projects.outer_size.width == 40)
+
+
+def shown_rows(tree: ProjectTree) -> list[str]:
+    return ["".join(s.text for s in line) for line in tree.render_lines(tree.size.region)]
+
+
+def starts_tool() -> list[e.Event]:
+    started = a_message("", id="m1", role="assistant", status="processing", session_id="s1")
+    used = e.ToolUsed(
+        message_id="m1",
+        session_id="s1",
+        content_index=0,
+        tool_name="bash",
+        tool_input={"command": "make test"},
+        tool_use_id="t",
+    )
+    return [e.MessageStarted(message_id="m1", session_id="s1", message=started), used]
+
+
+async def test_a_spinner_turns_and_seconds_are_counted_only_while_something_runs(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(Clock, "now", property(lambda clock: now[0]))
+    client = client_with_one_session(status="running")
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        tree.moves = True
+        tree._motion = None  # made before with still signs
+        client.feed(*starts_tool())
+        await until(pilot, lambda: tree.labels[1] == "◐ brave-otter  Fix the parser run")
+        seen: set[str] = set()
+        while len(seen) < 3:
+            seen.add(shown_rows(tree)[1].split()[0])
+            await pilot.pause()
+        assert seen <= set(FRAMES)
+        now[0] += 41
+        await until(pilot, lambda: tree.labels[1] == "◐ brave-otter  Fix the parser run 41s")
+        timer = cast("Any", tree._motion)._timer
+        await pilot.press("f1")
+        await until(pilot, lambda: not timer._active.is_set())  # nothing of it is visible
+        await pilot.press("escape")
+        await until(pilot, timer._active.is_set)
+        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
+        await until(pilot, lambda: not timer._active.is_set())
+
+
+async def test_streamed_text_draws_no_row_of_the_tree(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_with_one_session(status="running")
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        client.feed(*starts_tool())
+        await until(pilot, lambda: tree.labels[1].endswith("run"))
+        calls: list[str] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(ProjectTree, "_draw", lambda *_: calls.append("draw"))
+            for number in range(5):
+                client.feed(
+                    e.ToolRunning(
+                        session_id="s1",
+                        message_id="m1",
+                        content_index=0,
+                        output=f"line {number}",
+                        seconds=0,
+                    )
+                )
+                await pilot.pause()
+        assert calls == []
+
+
+async def test_numbers_open_sessions_where_the_terminal_knows_alt(start: Start) -> None:
+    client = client_with_two_sessions()
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        assert not any(row[:4].strip().startswith("1") for row in shown_rows(tree))
+        app.post_message(KeyboardReported())
+        await until(pilot, lambda: shown_rows(tree)[3].split()[:2] == ["2", "·"])
+        await pilot.press("alt+2")
+        await until(pilot, lambda: app.main.place == Place("session", "s2"))
+        client.feed(e.SessionCreated(session=a_session(id="s0", name="New", created_at=0.1)))
+        await until(pilot, lambda: shown_rows(tree)[4].split()[:2] == ["3", "·"])
+        await pilot.press("alt+1")
+        await until(pilot, lambda: app.main.place == Place("session", "s0"))
+        await pilot.press("alt+9")
+        await until(pilot, lambda: any("only 3 sessions" in n.message for n in app._notifications))

@@ -1,0 +1,62 @@
+"""Draws the parts of a row in the colors of their roles."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from rich.style import Style
+from rich.text import Text
+
+from tui.draw.status_icons import StatusIcon
+from tui.tree.filter import find_occurrences
+from tui.tree.rows import NAME_ROLES, TAIL_ROLES, Part, fit_parts
+
+ROLES_OF_TEXT = ("text", "muted", "strong", "match")
+"""Roles whose colors are not made for the cursor's background."""
+FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+"""The spinner, which replaces the icon of what runs."""
+FRAME_SECONDS: Final = 0.125
+MIN_WIDTH = 4
+"""Cells that a row keeps for its first parts, however much is at its right edge."""
+
+
+def paint_row(
+    first: Text,
+    parts: tuple[Part, ...],
+    width: int,
+    style: Style,
+    style_of: Callable[[str], Style],
+    *,
+    searched: str = "",
+    turns: bool = False,
+) -> Text:
+    """The row, `width` cells wide, with what changes most at its right edge.
+
+    `first`: what comes before the parts; `style_of`: the style of a role; `searched`: a text to
+    mark in names; `turns`: whether the spinner replaces the icon of what runs.
+    """
+    text, tail = first, Text()
+    for part, role in fit_parts(parts, width - first.cell_len):
+        side = tail if role in TAIL_ROLES or role.startswith("#") else text
+        start = len(side)
+        side.append(
+            turn(part) if turns and is_turning(part, role) else part, style + style_of(role)
+        )
+        if searched and role in NAME_ROLES:
+            for begin, end in find_occurrences(searched, part):
+                side.stylize(style_of("match"), start + begin, start + end)
+    available = width - tail.cell_len
+    text.truncate(max(MIN_WIDTH, available), overflow="ellipsis")
+    text.append(" " * max(0, available - text.cell_len), style)
+    return text.append_text(tail)
+
+
+def is_turning(text: str, role: str) -> bool:
+    """Whether a part of a row is the icon of something that runs."""
+    return role == StatusIcon.RUNNING.role and StatusIcon.RUNNING.symbol in text
+
+
+def turn(text: str) -> str:
+    """The part with the spinner's present frame; all spinners turn together."""
+    frame = FRAMES[int(time.monotonic() / FRAME_SECONDS) % len(FRAMES)]
+    return text.replace(StatusIcon.RUNNING.symbol, frame)
