@@ -63,7 +63,11 @@ async def remove_worktree(desk: Desk) -> None:
     if desk.state.preferences.removal_behavior == "delete":
         await _delete(desk, worktree)
         return
-    sentence = f"Archive the worktree '{worktree.name}'?\nIts files are kept."
+    sessions = desk.state.sessions_of(worktree.id)
+    names = [f"its session '{clean_line(session.name)}'" for session in sessions]
+    more = names[0] if len(names) == 1 else f"its {count(len(names), 'session')}"
+    what = f"'{clean_line(worktree.name)}'{f' with {more}' if names else ''}"
+    sentence = f"Archive the worktree {what}?\nIts files are kept."
     if not await desk.ask(Confirm("Remove the worktree", sentence, "remove")):
         return
     if await _stop_after_confirmation(desk, worktree, "Remove the worktree"):

@@ -55,7 +55,8 @@ async def new_worktree(desk: Desk) -> None:
         return
     unmade = desk.drafts.get(UnmadeWorktree)
     wanted, problem = unmade.wanted, unmade.problem
-    if wanted == WantedWorktree() and (used := desk.task_choices.get(project.id)) is not None:
+    if wanted == WantedWorktree():
+        used = _last_choices(desk, project)
         wanted = WantedWorktree(backend=used.backend, model=used.model, mode=used.mode)
     while True:
         given = await desk.ask(
@@ -70,9 +71,18 @@ async def new_worktree(desk: Desk) -> None:
             break
         except SpinneyError as error:
             wanted, problem = given, error.message
+    desk.task_choices.pop(project.id, None)
     desk.task_choices[project.id] = TaskChoices(given.backend, given.model, given.mode)
     # Start it as separate work, so that another worktree can be requested while git creates this.
     desk.start(_start_session(desk, worktree, given))
+
+
+def _last_choices(desk: Desk, project: "Project") -> TaskChoices:
+    """What was chosen for the project's last task; for its first one the mode of the last one."""
+    used = desk.task_choices.get(project.id)
+    if used is not None or not desk.task_choices:
+        return used or TaskChoices()
+    return TaskChoices(mode=list(desk.task_choices.values())[-1].mode)
 
 
 def _offers(desk: Desk, project: "Project") -> Offers:

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
@@ -16,7 +17,7 @@ from tui.composer.message_area import MessageArea
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog
 from tui.screens.pick import Load, Pick
-from tui.screens.pick_field import PickField
+from tui.screens.pick_field import LABEL_WIDTH, PickField
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
@@ -27,7 +28,8 @@ _MODES: Final[dict[ExecutionMode, str]] = {
     "yolo": "does everything without asking",
 }
 _MODE_CHOICES: Final = tuple(Choice(mode, mode, what) for mode, what in _MODES.items())
-_NEW_BRANCH: Final = Choice("", "new, from the base branch")
+_EXISTING: Final = Choice("\n", "existing branch …", "check it out, without a new branch")
+"""Asks for the branch; the value of one begins like this one's, as no name of a branch does."""
 _DEFAULT_MODEL: Final = Choice("", "default")
 
 
@@ -96,15 +98,21 @@ class NewWorktree(Dialog[WantedWorktree]):
         self._default_branch = default_branch
         self._offers = offers
         self._filled_in = filled_in or WantedWorktree()
+        self._new_branch = Choice("", default_branch, "a new branch from it")
+        self._start = self._new_branch
+        """The base branch or the existing one."""
         self._problem = problem
         self._problem_at = _field_of(problem) if problem else ""
 
     def body(self) -> list[Widget]:
         """The fields, the most important first."""
         given, offers = self._filled_in, self._offers
-        base = Choice(given.base, given.base or self._default_branch)
-        branch = Choice(given.branch, given.branch or _NEW_BRANCH.label)
+        if given.branch:
+            self._start = _existing(given.branch)
+        elif given.base:
+            self._start = Choice(given.base, given.base)
         model = Choice(given.model, given.model or _DEFAULT_MODEL.label)
+        mode = _chosen(given.mode, _MODE_CHOICES)
         return [
             *self._problem_of(""),
             Label("What should the agent do?"),
@@ -113,15 +121,13 @@ class NewWorktree(Dialog[WantedWorktree]):
                 placeholder="First message; leave empty to start later",
                 can_submit_empty=True,
             ),
-            Label("Name"),
-            TextField(given.name, id="name", placeholder="generated if empty", compact=True),
+            Horizontal(
+                Label("Name".ljust(LABEL_WIDTH)),
+                TextField(given.name, id="name", placeholder="generated if empty", compact=True),
+                classes="field",
+            ),
             *self._problem_of("name"),
-            PickField("Base branch", base, self._branches, id="base"),
-            *self._problem_of("base"),
-            PickField("Branch", branch, self._existing_branches, id="branch"),
-            *self._problem_of("branch"),
-            PickField("Issue", given.issue, self._issues, id="issue"),
-            PickField("Pull request", given.pull_request, self._pull_requests, id="pull-request"),
+            PickField("Mode", mode, self._modes, steps=_MODE_CHOICES, id="mode"),
             PickField(
                 "Agent",
                 _chosen(given.backend, offers.agents),
@@ -130,16 +136,16 @@ class NewWorktree(Dialog[WantedWorktree]):
                 id="agent",
             ),
             PickField("Model", model, self._models, id="model"),
-            PickField(
-                "Mode", Choice(given.mode, given.mode), self._modes, steps=_MODE_CHOICES, id="mode"
-            ),
+            PickField("Start from", self._start, self._branches, id="base"),
+            *self._problem_of("base"),
+            PickField("Issue", given.issue, self._issues, id="issue"),
+            PickField("Pull request", given.pull_request, self._pull_requests, id="pull-request"),
             Static(
                 keys_line(
                     ("enter", "create"),
                     ("tab", "field"),
                     ("← →", "choose"),
                     ("⇧tab", "mode"),
-                    ("^j", "line"),
                     ("esc", "cancel"),
                 ),
                 classes="keys",
@@ -162,11 +168,22 @@ class NewWorktree(Dialog[WantedWorktree]):
 
     def _branches(self, present: str, typed: str) -> Pick:
         present = present or self._default_branch
-        return Pick("Base branch", self._offers.branches, present, typed=typed, own="use")
+        load = _with_first(_EXISTING, self._offers.branches)
+        return Pick("Start from", load, present, typed=typed, own="use")
 
-    def _existing_branches(self, present: str, typed: str) -> Pick:
-        load = _with_first(_NEW_BRANCH, self._offers.branches)
-        return Pick("Existing branch", load, present, typed=typed, own="use")
+    def _choose_existing(self) -> None:
+        present = self._start.value.removeprefix(_EXISTING.value)
+        dialog = Pick("Existing branch", self._offers.branches, present, own="use")
+        self.app.push_screen(dialog, self._existing_chosen)
+
+    def _existing_chosen(self, choice: Choice | None) -> None:
+        if choice is not None:
+            self._set_start(_existing(choice.value))
+            self.query_one("#pull-request", PickField).set_choice(NONE)
+
+    def _set_start(self, choice: Choice) -> None:
+        self._start = choice
+        self.query_one("#base", PickField).set_choice(choice)
 
     def _models(self, present: str, typed: str) -> Pick:
         load = _with_first(_DEFAULT_MODEL, self._offers.models(self._choice("agent").value))
@@ -201,8 +218,11 @@ class NewWorktree(Dialog[WantedWorktree]):
         field = event.field
         if field.id == "agent":
             self.query_one("#model", PickField).set_choice(_DEFAULT_MODEL)
-        elif field.id == "branch" and field.choice.value:
-            self.query_one("#pull-request", PickField).set_choice(NONE)
+        elif field.id == "base" and field.choice == _EXISTING:
+            field.set_choice(self._start)
+            self._choose_existing()
+        elif field.id == "base":
+            self._start = field.choice
         if field.id not in ("issue", "pull-request") or not field.choice.value:
             return
         number = number_in(field.choice.value)
@@ -218,8 +238,8 @@ class NewWorktree(Dialog[WantedWorktree]):
             field.set_choice(Choice(field.choice.value, f"#{number} {title}".rstrip()))
         other = "pull-request" if field.id == "issue" else "issue"
         self.query_one(f"#{other}", PickField).set_choice(NONE)
-        if field.id == "pull-request":
-            self.query_one("#branch", PickField).set_choice(_NEW_BRANCH)
+        if field.id == "pull-request" and self._start.value.startswith(_EXISTING.value):
+            self._set_start(self._new_branch)
         area = self.query_one("#message", MessageArea)
         if field.id == "issue" and not area.text.strip():
             area.text = f"Resolve issue {field.choice.label}"
@@ -234,12 +254,14 @@ class NewWorktree(Dialog[WantedWorktree]):
         self._submit()
 
     def _submit(self) -> None:
+        start = self._start.value
+        branch = start.removeprefix(_EXISTING.value) if start.startswith(_EXISTING.value) else ""
         self.dismiss(
             WantedWorktree(
                 message=self.query_one("#message", MessageArea).draft.text_to_send().strip(),
                 name=self.query_one("#name", Input).value.strip(),
-                base="" if self._choice("branch").value else self._choice("base").value,
-                branch=self._choice("branch").value,
+                base="" if branch else start,
+                branch=branch,
                 issue=self._choice("issue"),
                 pull_request=self._choice("pull-request"),
                 backend=self._choice("agent").value,
@@ -250,6 +272,10 @@ class NewWorktree(Dialog[WantedWorktree]):
 
     def _choice(self, field: str) -> Choice:
         return self.query_one(f"#{field}", PickField).choice
+
+
+def _existing(branch: str) -> Choice:
+    return Choice(_EXISTING.value + branch, branch, "existing")
 
 
 def number_in(value: str) -> int | None:
@@ -299,9 +325,7 @@ def _chosen(value: str, offers: Sequence[Choice]) -> Choice:
 
 def _field_of(problem: str) -> str:
     """Return the field that an error message is about."""
-    if "'baseBranch'" in problem:
+    if any(phrase in problem for phrase in ("'baseBranch'", "'branch'", "is checked out in")):
         return "base"
-    if "'branch'" in problem or "is checked out in" in problem:
-        return "branch"
     names = ("'customName'", "Worktree name already", "Branch already", "Worktree path already")
     return "name" if any(phrase in problem for phrase in names) else ""

@@ -62,11 +62,14 @@ class PickField(Static, can_focus=True):
         self._steps = steps
 
     def render(self) -> Content:
-        """Return label, value, and the mark of a list."""
+        """Return label, value, and the mark of a list; in wide fields a description as well."""
         value = clean_line(self.choice.label)
-        return Content.assemble(
+        shown = Content.assemble(
             (f"{self._label:<{LABEL_WIDTH}}", "$text-muted"), value, (" ▾", "$text-muted")
         )
+        about = Content.styled(f"  {clean_line(self.choice.description)}", "$text-muted")
+        is_wide = shown.cell_length + about.cell_length <= self.content_size.width
+        return shown + about if self.choice.description and is_wide else shown
 
     def on_key(self, event: events.Key) -> None:
         """Open the list, filtered by the typed letter."""
@@ -83,7 +86,10 @@ class PickField(Static, can_focus=True):
         self.app.push_screen(self._ask(self.choice.value, typed), self._on_picked)
 
     def action_step(self, by: int) -> None:
-        """Choose the next or previous value."""
+        """Choose the next or previous value; open the list if it has to be read first."""
+        if not self._steps:
+            self.action_choose()
+            return
         values = [choice.value for choice in self._steps]
         if self.choice.value in values:
             position = values.index(self.choice.value) + by

@@ -37,8 +37,11 @@ def follow(screen: Selection) -> None:
         return
     show_detail(screen)
     place, state = screen.place or screen.projects.place, screen.state
-    items = (get_project(place, state), get_worktree(place, state), screen.session)
-    path = [item.name for item in items if item is not None]
+    worktree, session = get_worktree(place, state), screen.session
+    if worktree is not None and len(state.sessions_of(worktree.id)) > 1:
+        session = None  # its name is in the tabs
+    items = (get_project(place, state), worktree, session)
+    path = dict.fromkeys(item.name for item in items if item is not None)
     scripts = screen.worktree.running_scripts if screen.worktree is not None else ()
     screen.query_one("#top", TopBar).follow(
         state,

@@ -102,7 +102,9 @@ class Startup:
         if not sessions or (here is None and screen.offered is not None):
             self._early_keys = None  # Nothing on the screen could have been their target.
             return
-        last = next((session for session in sessions if session.id == self.last.session_id), None)
+        last = self._last_of(sessions, is_elsewhere=here is not None)
+        if last is not None and self.last.position is not None:
+            screen.chat.first_position = (self.last.session_id, *self.last.position)
         if last is None and (len(sessions) == 1 or state.preferences.restore_last_session):
             last = sessions[0]
         if last is not None:
@@ -115,6 +117,12 @@ class Startup:
             return
         first = next(iter(list_needing_attention(state)), sessions[0])
         self._point_at(self._pointed(state) or Place("session", first.id))
+
+    def _last_of(self, sessions: "list[Session]", *, is_elsewhere: bool) -> "Session | None":
+        """Return the session that was open, or, in another project, the last one opened there."""
+        shown = {session.id: session for session in sessions}
+        known = (self.last.session_id, *(self.last.recent_sessions if is_elsewhere else ()))
+        return next((shown[key] for key in known if key in shown), None)
 
     def _point_at(self, place: Place) -> None:
         screen = self._screen
@@ -161,7 +169,7 @@ class Startup:
     async def save_if_changed(self) -> None:
         """Write the snapshot if the screen has changed."""
         if (
-            not self._is_saved
+            not (self._is_saved and self._position == self.last.position)
             and self._file is not None
             and (snapshot := self._take_snapshot()) is not None
         ):
@@ -194,8 +202,15 @@ class Startup:
             screen.tree_width,
             screen.side_wanted,
             dict(screen.task_choices),
+            self._position,
         )
         return self.last
+
+    @property
+    def _position(self) -> tuple[str, int] | None:
+        chat = self._screen.chat
+        is_open = chat.transcript is not None and self._screen.session is not None
+        return chat.transcript.position if is_open and chat.transcript is not None else None
 
     def _rows(self) -> tuple[SavedRow, ...]:
         return tuple(

@@ -53,6 +53,8 @@ class Snapshot:
     """Whether the user wants the side pane; `None` until that was chosen."""
     task_choices: Mapping[str, TaskChoices] = field(default_factory=dict)
     """What was chosen for the last new task of each project, by its id."""
+    position: tuple[str, int] | None = None
+    """The message at which the open session was scrolled, and its rows above; else at its end."""
 
 
 def snapshot_path(data: Path, server: str) -> Path:
@@ -84,6 +86,7 @@ def read(path: Path) -> Snapshot:
             _width(stored.get("tree_width")),
             stored.get("side_wanted") if isinstance(stored.get("side_wanted"), bool) else None,
             {str(key): _choices(*given) for key, *given in stored.get("task_choices", ())},
+            _position(stored.get("position")),
         )
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return Snapshot()
@@ -111,6 +114,7 @@ def write(path: Path, snapshot: Snapshot) -> None:
             [key, given.backend, given.model, given.mode]
             for key, given in list(snapshot.task_choices.items())[-MAX_FOLDS:]
         ],
+        "position": snapshot.position,
     }
     data = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     if len(data) <= MAX_BYTES:
@@ -156,6 +160,15 @@ def _choices(backend: Any, model: Any, mode: Any) -> TaskChoices:
     if mode not in ("plan", "build", "yolo"):
         raise ValueError("not a mode")
     return TaskChoices(_text(backend), _text(model), mode)
+
+
+def _position(given: Any) -> tuple[str, int] | None:
+    if given is None:
+        return None
+    message_id, above = given
+    if not isinstance(message_id, str) or not isinstance(above, int):
+        raise TypeError("not a position")
+    return message_id, above
 
 
 def _width(cells: Any) -> int | None:

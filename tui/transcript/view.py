@@ -118,6 +118,16 @@ class TranscriptView(ScrollView):
         self.settle()
         self.refresh()
 
+    @property
+    def position(self) -> tuple[str, int] | None:
+        """The message that keeps its position, and its rows above the top; `None` at the end."""
+        anchor = self.viewport.anchor if self.viewport is not None else None
+        return (anchor.message_id, anchor.above) if anchor is not None else None
+
+    def restore_position(self, session_id: str, message_id: str, above: int) -> None:
+        """Show the session at this position when it is shown for the first time."""
+        self._anchors_by_session.setdefault(session_id, Anchor(0, message_id, above))
+
     def update_messages(self, first_index: int) -> None:
         """Redraw messages from `first_index` on; 0 after older ones were loaded."""
         viewport = self.viewport

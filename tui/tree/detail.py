@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from model.domain.resources import Session, Worktree
     from model.state import State
 
+_PATH_AT = 1
+"""The line with the directory, whose end says most."""
 HEIGHT = 3
 """Lines; in a low terminal only the first one is shown."""
 
 
 class PlaceDetail(Widget, can_focus=False):
-    """Branch and base, directory, and usage of a worktree; of a project its directory."""
+    """Branch and base, directory, session and usage of a worktree; of a project its directory."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -48,7 +50,10 @@ class PlaceDetail(Widget, can_focus=False):
             return Content()
         from tui.draw.line_parts import truncate_start  # the first frame has no lines
 
-        lines = [truncate_start(line, width) for line in self._lines]
+        kept = dict(enumerate(self._lines))
+        if _PATH_AT in kept:
+            kept[_PATH_AT] = truncate_start(kept[_PATH_AT], width)
+        lines = [str(Content(line).truncate(width, ellipsis=True)) for line in kept.values()]
         return Content.styled("\n".join(lines), "$text-muted")
 
 
@@ -68,7 +73,7 @@ def describe_place(place: Place | None, state: "State", home: str) -> tuple[str,
     return (
         _branch_line(worktree, base),
         _shorten(worktree.path, home),
-        _usage_line(state.sessions_of(worktree.id)),
+        _session_line(place, state.sessions_of(worktree.id)),
     )
 
 
@@ -79,10 +84,13 @@ def _branch_line(worktree: "Worktree", base: str) -> str:
     return f"{branch} ← {clean_line(base)}"
 
 
-def _usage_line(sessions: "list[Session]") -> str:
-    tokens = sum(session.usage.total for session in sessions)
-    parts = [count(len(sessions), "session")]
-    if tokens:
+def _session_line(place: Place, sessions: "list[Session]") -> str:
+    """The name of the session, or the number of those below the row, and their tokens."""
+    if place.kind == "session":
+        sessions = [session for session in sessions if session.id == place.id]
+    is_one = len(sessions) == 1
+    parts = [clean_line(sessions[0].name) if is_one else count(len(sessions), "session")]
+    if tokens := sum(session.usage.total for session in sessions):
         parts.append(f"{format_number(tokens)} tokens")
     return " · ".join(parts)
 

@@ -11,7 +11,7 @@ from tui.draw.status_icons import StatusIcon
 from tui.tree.filter import find_occurrences
 from tui.tree.rows import NAME_ROLES, TAIL_ROLES, Part, fit_parts
 
-ROLES_OF_TEXT = ("text", "muted", "strong", "match")
+ROLES_OF_TEXT = ("text", "muted", "strong", "session", "match")
 """Roles whose colors are not made for the cursor's background."""
 FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 """The spinner, which replaces the icon of what runs."""
@@ -36,6 +36,9 @@ def paint_row(
     mark in names; `turns`: whether the spinner replaces the icon of what runs.
     """
     text, tail = first, Text()
+    if searched:
+        # A session is found by its name, which then is more important than what follows.
+        parts = tuple((part, _found(part, role, searched)) for part, role in parts)
     for part, role in fit_parts(parts, width - first.cell_len):
         side = tail if role in TAIL_ROLES or role.startswith("#") else text
         start = len(side)
@@ -49,6 +52,11 @@ def paint_row(
     text.truncate(max(MIN_WIDTH, available), overflow="ellipsis")
     text.append(" " * max(0, available - text.cell_len), style)
     return text.append_text(tail)
+
+
+def _found(text: str, role: str, searched: str) -> str:
+    is_match = role == "session" and any(find_occurrences(searched, text))
+    return "text" if is_match else role
 
 
 def is_turning(text: str, role: str) -> bool:

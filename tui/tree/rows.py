@@ -29,7 +29,7 @@ Part = tuple[str, str]
 Children = Mapping[Place, list[Place]]
 """The children of each place, in order."""
 
-NAME_ROLES = frozenset({"text", "strong"})
+NAME_ROLES = frozenset({"text", "strong", "session"})
 """Parts that are names, which a filter searches."""
 
 TAIL_ROLES = frozenset({"added", "removed", "count", "reason", "activity", "elapsed", "age"})
@@ -168,7 +168,8 @@ def single_parts(
     name = f"(base) {name}" if worktree.session_type == "base" else name
     yield name, "strong" if icon >= StatusIcon.UNREAD else "text"
     yield from _worktree_notes(worktree)
-    yield f"  {clean_line(session.name)}", "muted"
+    if (session_name := clean_line(session.name)) != name:
+        yield f"  {session_name}", "session"
     yield from _activity_parts(session, state, clock)
     yield from _worktree_counts(worktree)
 
@@ -248,7 +249,13 @@ def project_parts(project: "Project", icon: StatusIcon, *, folded: bool) -> Iter
 
 
 def fit_parts(parts: tuple[Part, ...], available: int) -> tuple[Part, ...]:
-    """Drop age and leading git counts if the name would get too little of the `available` cells."""
+    """Drop what does not fit into the `available` cells, the least important first.
+
+    First the name of the session in a worktree's row, then age and leading git counts, as long as
+    the name would get too little.
+    """
+    if sum(cell_len(text) for text, _ in parts) > available:
+        parts = tuple(part for part in parts if part[1] != "session")
     tail = [part for part in parts if part[1] in TAIL_ROLES or part[1].startswith("#")]
     name_width = sum(cell_len(text) for text, role in parts if role in NAME_ROLES)
     needed = min(name_width, MIN_NAME_WIDTH) + sum(cell_len(text) for text, _ in tail)

@@ -54,7 +54,7 @@ class ProjectTree(Tree[Row], MovableEdge):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"project-tree--{role}"
-        for role in ("text", "muted", "strong", "match", *TAIL_ROLES, *(m.role for m in StatusIcon))
+        for role in (*ROLES_OF_TEXT, *TAIL_ROLES, *(m.role for m in StatusIcon))
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         *keymap.make_bindings("projects"),

@@ -83,6 +83,8 @@ class Chat(ChatDrafts):
         self._is_shown = False
         self._setup_hold: str | None = None
         """Why the first message of the open session waits for its worktree."""
+        self.first_position: tuple[str, str, int] | None = None
+        """Session, message and row at which the last run ended."""
         self.reviewing = ""
         """The request id of the plan that was set aside and is shown again."""
 
@@ -177,6 +179,9 @@ class Chat(ChatDrafts):
     ) -> None:
         """Show a conversation's messages; `keys` are those of the change card's actions."""
         transcript = self.ensure_transcript()
+        if self.first_position is not None:
+            transcript.restore_position(*self.first_position)
+            self.first_position = None
         transcript.show(history, palette, session, root=root, catalog=catalog, keys=keys)
 
     def ensure_transcript(self) -> "Transcript":

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from textual import events
 from textual.widgets import Input, OptionList
 
 from model.api.worktrees import RemovalLosses
@@ -21,7 +22,9 @@ from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import NewWorktree
 from tui.screens.pick import Pick
 from tui.screens.pick_field import PickField
+from tui.shell.app import SpinneyApp
 from tui.store.places import Place
+from tui.terminal.input_parser import TYPED
 
 
 def client_with_session(*, session: dict[str, Any] | None = None, **worktree: Any) -> FakeClient:
@@ -54,6 +57,12 @@ async def open_new_worktree(started: Started) -> NewWorktree:
     await until(pilot, lambda: isinstance(app.screen, NewWorktree))
     assert isinstance(app.screen, NewWorktree)
     return app.screen
+
+
+def has_entries(app: SpinneyApp, title: str) -> bool:
+    """Whether the list with this title is open and not empty."""
+    screen = app.screen
+    return isinstance(screen, Pick) and screen.box_title == title and screen.marked is not None
 
 
 async def pick(started: Started, dialog: NewWorktree, field: str, *keys: str) -> None:
@@ -147,7 +156,7 @@ async def test_an_error_is_shown_at_its_field_and_the_input_is_kept(start: Start
         problem = reopened.query_one(".problem")
         assert str(problem.render()) == "It begins with a dash"
         siblings = list(reopened.query_one(".dialog").children)
-        assert siblings.index(problem) == siblings.index(reopened.query_one("#name")) + 1
+        assert siblings.index(problem) == siblings.index(reopened.query_one(".field")) + 1
         assert reopened.query_one("#name").has_focus
         assert reopened.query_one("#mode", PickField).choice.value == "yolo"
         assert reopened.query_one("#agent", PickField).choice.value == "backend_b"
@@ -202,11 +211,34 @@ async def test_shift_tab_in_the_message_changes_the_mode(start: Start) -> None:
 async def test_a_worktree_is_created_on_an_existing_branch(start: Start) -> None:
     client = add_lists(client_with_session())
     async with start(client) as started:
+        app, pilot = started
         dialog = await open_new_worktree(started)
-        await pick(started, dialog, "branch", "space", *"dev", "enter")
-        await submit(started, client)
-        [given] = client.called("create_worktree")
+        await pick(started, dialog, "pull-request", "o", "i", "l", "enter")
+        field = dialog.query_one("#base", PickField)
+        field.focus()
+        await pilot.press("right")  # its list has to be read: no steps
+        await until(pilot, lambda: has_entries(app, "Start from"))
+        await pilot.press(*"existing", "enter")
+        await until(pilot, lambda: has_entries(app, "Existing branch"))
+        await pilot.press(*"dev", "enter")
+        await until(pilot, lambda: app.screen is dialog)
+        assert (field.choice.label, field.choice.description) == ("dev", "existing")
+        given = await submit(started, client)
         assert (given["branch"], given["base_branch"]) == ("dev", None)
+        assert given["pr_context"] is None
+
+
+async def test_a_word_typed_at_once_into_a_choice_filters_one_list(start: Start) -> None:
+    async with start(add_lists(client_with_session())) as started:
+        app, pilot = started
+        dialog = await open_new_worktree(started)
+        dialog.query_one("#base", PickField).focus()
+        await pilot.pause()
+        app.post_message(events.Key(TYPED, "feature"))
+        await until(pilot, lambda: has_entries(app, "Start from"))
+        assert app.screen.marked.label == "origin/feature/door"  # type: ignore[attr-defined]
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is dialog)
 
 
 @pytest.mark.parametrize("key", ["escape", "delete"])
@@ -417,7 +449,7 @@ async def test_a_long_list_is_truncated_and_shows_how_many_more_there_are(start:
         await pilot.press("space")
         await until(pilot, lambda: isinstance(app.screen, Pick) and app.screen.marked)
         assert app.screen.query_one(OptionList).option_count == 200
-        assert "4800 more" in str(app.screen.query_one(".note").render())
+        assert "4801 more" in str(app.screen.query_one(".note").render())
         await pilot.press(*"4711")
         await until(pilot, lambda: len(app.screen.shown) <= 2)  # type: ignore[attr-defined]
         assert app.screen.shown[0].label == "branch-4711"  # type: ignore[attr-defined]
@@ -446,6 +478,7 @@ async def test_an_outside_worktree_is_adopted_from_a_list_and_opened(start: Star
         await until(pilot, lambda: "No worktrees yet" in app.main.chat.welcome.step.sentence)
         await pilot.press("ctrl+p", *"adopt", "enter")
         await until(pilot, lambda: isinstance(app.screen, Choose))
+        assert isinstance(app.screen, Choose)
         assert [choice.label for choice in app.screen.choices] == ["/else/loose", "/else/mine"]
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.main.place == Place("worktree", "w9"))

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from model.preferences.schema import Preferences
-from tests.tui.builders import a_project, a_session, a_state, a_worktree
+from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.delayed_client import finish_connecting, start_app
-from tests.tui.fake_client import FakeClient
+from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.waiting import until
+from tui.shell.app import SpinneyApp
 from tui.shell.startup_snapshot import (
     MAX_FOLDS,
     MAX_SERVERS,
@@ -123,6 +124,50 @@ async def test_the_open_session_is_restored_with_the_cursor_on_it(tmp_path: Path
         await finish_connecting(app, pilot, may_connect)
         await until(pilot, lambda: app.main.place == Place("session", "s2"))
         await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
+
+
+async def test_the_open_session_is_restored_where_it_was_scrolled_to(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    positions = []
+    for is_first in (True, False):
+        client = a_client(message_count=60)
+        client.messages["s1"] = [a_message(f"Message {n}", id=f"m{n:03d}") for n in range(60)]
+        async with start_app(client, file) as (app, pilot, may_connect):
+            await finish_connecting(app, pilot, may_connect)
+            await until(pilot, lambda app=app: app.main.chat.transcript is not None)  # type: ignore[misc]
+            transcript: Any = app.main.chat.transcript
+            await until(pilot, lambda view=transcript: view.viewport and view.is_ready)  # type: ignore[misc]
+            if is_first:
+                transcript.go_to(40)
+            await pilot.pause()
+            positions.append(transcript.position)
+            app.exit()
+    assert positions[0] is not None
+    assert positions[0] == positions[1]
+
+
+def shows(app: SpinneyApp, session_id: str) -> bool:
+    """Whether the conversation of this session is shown."""
+    transcript = app.main.chat.transcript
+    viewport = transcript.viewport if transcript is not None else None
+    return viewport is not None and viewport.rows.history.session_id == session_id
+
+
+async def test_started_in_a_project_its_last_session_is_opened(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    options = {"has_seen_feature_tour": True}
+    async with start_app(two_projects(**options), file) as (app, pilot, may_connect):
+        await finish_connecting(app, pilot, may_connect)
+        for key in ("s3", "s2"):
+            app.main.open_session(key)
+            await until(pilot, lambda key=key: shows(app, key))  # type: ignore[misc]
+        app.exit()
+    client = two_projects(**options)
+    path = Path(client.state.projects["p1"].path)
+    async with start_app(client, file, offer_path=path) as (app, pilot, may_connect):
+        app.main.offered = path
+        await finish_connecting(app, pilot, may_connect)
+        await until(pilot, lambda: shows(app, "s3"))
 
 
 async def test_the_open_session_is_saved_before_the_program_ends(

@@ -17,6 +17,7 @@ from tui.tree.detail import PlaceDetail
 from tui.tree.paint import FRAMES
 from tui.tree.rows import Clock
 from tui.tree.widget import ProjectTree
+from tui.widgets.top_bar import TopBar
 
 
 async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
@@ -159,7 +160,7 @@ async def test_the_details_of_the_row_are_below_the_tree(start: Start) -> None:
     async with start(client_with_one_session()) as (app, pilot):
         app.main.open_session("s1")
         detail = app.main.query_one(PlaceDetail)
-        shown = "brave-otter ← main\n/trees/brave-otter\n1 session"
+        shown = "brave-otter ← main\n/trees/brave-otter\nFix the parser"
         await until(pilot, lambda: detail.text == shown)
 
 
@@ -179,6 +180,32 @@ async def test_the_edge_of_the_tree_moves_by_mouse_and_keys_and_comes_back(
         app.main.startup.save_now()
     async with start(client_with_one_session(), data=tmp_path) as (app, pilot):
         await until(pilot, lambda: app.main.projects.outer_size.width == 40)
+
+
+async def test_a_session_name_is_shown_where_it_fits_and_found_everywhere(start: Start) -> None:
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), a_session(name="Rewrite the parser of dates"))
+    )
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        await until(pilot, lambda: shown_rows(tree)[1].rstrip() == "    · brave-otter")
+        app.main.set_tree_width(60)
+        await until(pilot, lambda: "  Rewrite the parser of dates" in shown_rows(tree)[1])
+        app.main.set_tree_width(34)
+        tree.focus()
+        await pilot.press(*"dates")
+        await until(pilot, lambda: "brave-otter  Rewrite" in shown_rows(tree)[1])
+
+
+async def test_the_name_of_a_session_is_in_the_top_bar_or_in_the_tabs(start: Start) -> None:
+    async with start(client_with_one_session()) as (app, pilot):
+        app.main.open_session("s1")
+        top = app.main.query_one(TopBar)
+        await until(pilot, lambda: "alpha ▸ brave-otter ▸ Fix the parser" in top.text)
+        added = e.SessionCreated(session=a_session(id="s2", name="Second", created_at=2.0))
+        cast("FakeClient", app.main.client).feed(added)
+        await until(pilot, lambda: "brave-otter ▸" not in top.text and "brave-otter" in top.text)
+        assert "Fix the parser" in app.main.chat.tabs.text
 
 
 def shown_rows(tree: ProjectTree) -> list[str]:
