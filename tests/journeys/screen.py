@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from tests.journeys.ledger import MARK
 
 _TITLE = re.compile(r"╭─+ ([^─╮]+?) ─")
-_TABS = re.compile(r" (?:‹ \d+  )?[·…◐●✗?] ")
+_TABS = re.compile(r" (?:‹ \d+  )?[ ▌][·…◐●✗?] ")
+_OPEN_TAB = re.compile(r"▌[·…◐●✗?] (.*?)(?:  |$)")
 _TOAST = re.compile(r"“[^”]*”?")
 _CURSOR = re.compile(r"┃ *❯ +(?:\w +)?(\S.*)")
 _QUEUED = re.compile(r"(?:^|│) ?\d+ .* (?:edit  remove|enter edit  del remove)\b")
@@ -28,8 +29,11 @@ class View:
 
     @property
     def session(self) -> str:
-        """The session's name in the path in the first row; empty if no session is open."""
-        return self._path[2] if len(self._path) > 2 else ""
+        """The name of the open session: in the path in the first row, or of several in the tabs."""
+        if len(self._path) > 2:
+            return self._path[2]
+        tab = _OPEN_TAB.search(self.rows[1][self._left :])
+        return tab[1].strip() if tab is not None else ""
 
     @property
     def project(self) -> str:

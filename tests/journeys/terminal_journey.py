@@ -24,12 +24,11 @@ from tests.journeys.terminal_input import (
     TAB,
     UP,
 )
-from tests.journeys.terminal_reflexes import ReflexSteps
+from tests.journeys.terminal_places import ARCHIVE, PlaceSteps
 from tests.patience import PATIENCE
 
-NEXT_WAITING, NEXT_TAB, PREVIOUS_TAB = "\x00", "\x1b[1;3C", "\x1b[1;3D"
+NEXT_WAITING: Final = "\x00"
 MODE, SEARCH, QUIT, NEW_SESSION = "\x1b[Z", "\x06", "\x11", "\x14"
-ARCHIVE: Final = "\x1b[19~"
 PAGES: Final = {-1: "\x1b[5~", 1: "\x1b[6~"}
 DECISIONS: Final = {
     "plan": {"approved build": "Build", "approved yolo": "Yolo"},
@@ -50,7 +49,7 @@ def _first_missing(marks: list[str], pages: list[str]) -> str:
     return ""
 
 
-class TerminalJourney(ReflexSteps):
+class TerminalJourney(PlaceSteps):
     """Performs steps and checks the invariants after each."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -82,24 +81,6 @@ class TerminalJourney(ReflexSteps):
         if (row := self.harness.view.find_tree_row(name)) is not None:
             self.click(12, row)
             self.harness.wait_for_session(name)
-
-    def switch_session(self, step: int) -> None:
-        """Go to the next or previous session of the worktree."""
-        current = self.shown
-        if current is None or current.is_archived:
-            return
-        worktree_id = current.session["worktree_id"]
-        siblings = [
-            each
-            for each in self.harness.world.open_sessions
-            if each.session["worktree_id"] == worktree_id
-        ]
-        if len(siblings) == 1:
-            return  # There would be nothing to wait for.
-        siblings.sort(key=lambda each: each.session["order"])
-        wanted = siblings[(siblings.index(current) + step) % len(siblings)]
-        self.press(NEXT_TAB if step > 0 else PREVIOUS_TAB)
-        self.harness.wait_for_session(wanted.name)
 
     def open_next_waiting(self, words: str = "") -> None:
         """Go to the next session that needs the user, and type `words` in the same write."""

@@ -51,10 +51,13 @@ class ReflexSteps(WorkSteps):
         current = self.shown
         if current is None or not self._is_free(current):
             return
-        sent = self.harness.ledger.sent_texts.get(current.id)
-        if not sent:
+        ledger = self.harness.ledger
+        texts = [text.strip() for text in ledger.sent_texts.get(current.id, ())]
+        # The second client's messages are not in the history.
+        texts = [text for text in texts if MARK.findall(text)[0] in ledger.typed]
+        if not texts:
             return
-        text = sent[0].strip()
+        text = texts[0]
         mark = MARK.findall(text)[0]
         self.focus_box()
         self.press(HISTORY)

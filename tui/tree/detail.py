@@ -78,10 +78,12 @@ def describe_place(place: Place | None, state: "State", home: str) -> tuple[str,
 
 
 def _branch_line(worktree: "Worktree", base: str) -> str:
-    branch = clean_line(worktree.branch)
-    if worktree.session_type == "base" or not base or base == worktree.branch:
-        return branch
-    return f"{branch} ← {clean_line(base)}"
+    line = clean_line(worktree.branch)
+    if worktree.session_type != "base" and base and base != worktree.branch:
+        line += f" ← {clean_line(base)}"
+    if worktree.cached_conflict_count:
+        line += f" · {count(worktree.cached_conflict_count, 'conflict')}"
+    return line
 
 
 def _session_line(place: Place, sessions: "list[Session]") -> str:

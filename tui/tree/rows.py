@@ -32,7 +32,9 @@ Children = Mapping[Place, list[Place]]
 NAME_ROLES = frozenset({"text", "strong", "session"})
 """Parts that are names, which a filter searches."""
 
-TAIL_ROLES = frozenset({"added", "removed", "count", "reason", "activity", "elapsed", "age"})
+TAIL_ROLES = frozenset(
+    {"added", "removed", "count", "conflict", "reason", "activity", "elapsed", "age"}
+)
 """Parts at the right edge; a long name is truncated before them."""
 
 MIN_NAME_WIDTH = 12
@@ -225,7 +227,7 @@ def _worktree_notes(worktree: "Worktree") -> Iterator[Part]:
     if worktree.setup_hold == "failed":
         yield f" {StatusIcon.FAILED.symbol} setup failed", StatusIcon.FAILED.role
     if worktree.cached_conflict_count:
-        yield f" {count(worktree.cached_conflict_count, 'conflict')}", "reason"
+        yield f" {count(worktree.cached_conflict_count, 'conflict')}", "conflict"
 
 
 def _worktree_counts(worktree: "Worktree") -> Iterator[Part]:
@@ -251,8 +253,8 @@ def project_parts(project: "Project", icon: StatusIcon, *, folded: bool) -> Iter
 def fit_parts(parts: tuple[Part, ...], available: int) -> tuple[Part, ...]:
     """Drop what does not fit into the `available` cells, the least important first.
 
-    First the name of the session in a worktree's row, then age and leading git counts, as long as
-    the name would get too little.
+    First the name of the session in a worktree's row, then age, leading git counts and conflicts,
+    as long as the name would get too little.
     """
     if sum(cell_len(text) for text, _ in parts) > available:
         parts = tuple(part for part in parts if part[1] != "session")
@@ -260,10 +262,11 @@ def fit_parts(parts: tuple[Part, ...], available: int) -> tuple[Part, ...]:
     name_width = sum(cell_len(text) for text, role in parts if role in NAME_ROLES)
     needed = min(name_width, MIN_NAME_WIDTH) + sum(cell_len(text) for text, _ in tail)
     dropped = set()
-    for text, role in tail:
+    # Conflicts come first in a row and are dropped last.
+    for text, role in sorted(tail, key=lambda part: part[1] == "conflict"):
         if needed <= available:
             break
-        if role in ("age", "elapsed", "added", "removed", "count"):
+        if role in ("age", "elapsed", "added", "removed", "count", "conflict"):
             dropped.add((text, role))
             needed -= cell_len(text)
     return tuple(part for part in parts if part not in dropped) if dropped else parts

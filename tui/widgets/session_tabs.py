@@ -1,4 +1,4 @@
-"""The tab bar of the chat: the sessions of the worktree, the open one in bold."""
+"""The tab bar of the chat: the sessions of the worktree, the open one with a bar and in bold."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ ROLE_COLORS = {
     StatusIcon.NEEDS_YOU: "bold $warning",
 }
 MAX_NAME_WIDTH = 28
+OPEN_MARK = "▌"
 
 
 class SessionTabs(Line):
@@ -50,7 +51,8 @@ class SessionTabs(Line):
         name_width = self._name_width(shown)
         for session in shown:
             is_open = session.id == open_id
-            parts += [_tab(session, is_open, name_width if is_open else MAX_NAME_WIDTH), "   "]
+            parts.append((OPEN_MARK, "$accent") if is_open else " ")
+            parts += [_tab(session, is_open, name_width if is_open else MAX_NAME_WIDTH), "  "]
         self.show(Content.assemble(*parts))
 
     def _name_width(self, shown: "Sequence[Session]") -> int:

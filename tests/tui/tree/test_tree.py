@@ -149,6 +149,23 @@ def test_a_name_takes_precedence_over_git_counts() -> None:
     assert fit_parts(parts, 5)[:2] == parts[:2]
 
 
+def test_conflicts_are_dropped_after_the_counts_and_what_is_waited_for_never() -> None:
+    parts: tuple[Part, ...] = (
+        ("press-cider", "strong"),
+        ("  Which press?", "session"),
+        (" 2 conflicts", "conflict"),
+        (" question", "reason"),
+        (" ↓4", "count"),
+    )
+    kept = [[text for text, _ in fit_parts(parts, width)] for width in (49, 35, 33, 20)]
+    assert kept == [
+        ["press-cider", "  Which press?", " 2 conflicts", " question", " ↓4"],
+        ["press-cider", " 2 conflicts", " question", " ↓4"],
+        ["press-cider", " 2 conflicts", " question"],
+        ["press-cider", " question"],
+    ]
+
+
 def test_counts_that_fit_beside_a_short_name_are_kept() -> None:
     parts: tuple[Part, ...] = (("ox", "text"), (" +4", "added"), (" ↑1", "count"))
     assert fit_parts(parts, 8) == parts
