@@ -77,6 +77,11 @@ class Welcome(Static, can_focus=True):
         """Show the mark if there is room for it."""
         self.show(self.step)
 
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Fill the key of the suggestion only while it is accepted by it."""
+        super().watch_has_focus(has_focus)
+        self.show(self.step)
+
     def show(self, step: Step) -> None:
         """Show a step."""
         self.step = step
@@ -84,12 +89,14 @@ class Welcome(Static, can_focus=True):
         if self.size.height >= MARK_HEIGHT and not screen_reader.is_enabled():
             *trees, trunks = MARK
             parts += [("\n".join(trees), "$accent"), (f"\n{trunks}\n\n", "$text-muted")]
-        parts += [(step.title, "bold $accent"), "\n\n", step.sentence]
+        parts += [(step.title, "bold $accent" if self.has_focus else "bold")]
+        parts += ["\n\n", step.sentence]
         for number, (_, name, note) in enumerate(step.recent, 1):
             parts += ["\n\n" if number == 1 else "\n", (f"{number:>7}", "$accent"), f"  {name}"]
             parts.append((f"  {note}", "$text-muted"))
         if step.offer:
-            parts += ["\n\n", (" enter ", "$on-accent on $accent"), f"  {step.offer}"]
+            badge = "$on-accent on $accent" if self.has_focus else "$accent"
+            parts += ["\n\n", (" enter ", badge), f"  {step.offer}"]
         more = [*((letter, what) for letter, what, _ in step.letters), *step.more]
         for number, (key, what) in enumerate(more):
             parts += ["\n\n" if number == 0 else "\n", (f"{key:>7}", "$accent"), f"  {what}"]

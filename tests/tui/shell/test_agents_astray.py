@@ -376,6 +376,6 @@ async def test_the_first_run_screen_says_how_to_set_up_a_machine_without_git_and
             text = str(app.screen.query_one("#found", Static).render())
             assert text.count("not installed") == 3
             assert "No agent is ready to use" in text
-            assert "spinney demo" in text
+            assert "The demo needs none of these: press d." in text
     finally:
         await own_workspace.stop()

@@ -102,7 +102,7 @@ VIEWS = {
     "an empty canvas": (without_sessions, "canvas", "", "ctrl+n to create a worktree"),
     "no hit on the canvas": (with_session, "canvas", "zz", "No session matches 'zz'. Press"),
     "no hit in the search": (with_session, "search", "zz", "No messages match"),
-    "no changes": (with_session, "open_diff", "", "v shows the other sides"),
+    "no changes": (with_session, "open_diff", "", "appears at once"),
     "no hit in the settings": (with_session, "preferences", "zzz", "Press backspace"),
     "no hit in the keys": (with_session, "edit_keys", "zzz", "Press backspace"),
 }

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from textual import events, messages
 from textual.message import Message
 
-from tui.terminal.input_parser import BackgroundReported, ColorsChanged, InputParser
+from tui.terminal.input_parser import (
+    BackgroundReported,
+    ColorsChanged,
+    InputParser,
+    KeyboardReported,
+)
 from tui.terminal.sequences import BURST_DELAY, PASTE_DELAY, SEQUENCE_DELAY, Lexer
 
 PASTE = "\x1b[200~{}\x1b[201~"
@@ -260,14 +265,16 @@ def test_responses_among_keys_keep_their_order():
 
 def test_reports_of_the_terminal_become_events():
     line = TimedParser().send(
-        "\x1b[?997;", "1n", "\x1b[I\x1b[O", "\x1b[?2026;2$y", "\x1b[48;40;120;800;1200t"
-    )
+        "\x1b[?997;", "1n", "\x1b[I\x1b[O", "\x1b[?2026;2$y", "\x1b[48;40;120;800;1200t",
+        "\x1b[?0u", "\x1b[?", "1u",
+    )  # fmt: skip
     assert [type(message) for message in line.received] == [
         ColorsChanged,
         events.AppFocus,
         events.AppBlur,
         messages.TerminalSupportsSynchronizedOutput,
         events.Resize,
+        KeyboardReported,
     ]  # fmt: skip
 
 
