@@ -32,6 +32,8 @@ class ShellCommands:
             raise worktree_not_found(worktree_id)
         if not command.strip():
             raise SpinneyError("There is no command to run.")
+        if "\0" in command:
+            raise SpinneyError("A command cannot contain the character NUL.")
         if not await asyncio.to_thread(Path(worktree.path).is_dir):
             raise worktree_directory_missing(worktree.path)
         if worktree_id in self._running:
