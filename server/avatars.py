@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import web
 
 from model.base.errors import SpinneyError, project_not_found
+from model.base.image_size import detect_format
 from model.projects import avatars
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Avatars:
         image = await asyncio.to_thread(self._read, project.avatar_path)
         if image is None:
             raise SpinneyError("The project has no avatar.", "not_found")
-        content_type = f"image/{avatars.detect_format(image)}"
+        content_type = f"image/{detect_format(image)}"
         return web.Response(body=image, content_type=content_type, headers=_HEADERS)
 
     def _read(self, relative: str | None) -> bytes | None:

@@ -14,6 +14,7 @@ from model.api.command import Command, snake_case
 from model.base.errors import HTTP_STATUS, SpinneyError
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
+from model.chat.chats import session_in
 from model.client.snapshot import build_snapshot
 from model.commands.dispatch import run
 from server.auth import Authenticator, Credentials
@@ -38,6 +39,9 @@ class Operation:
     build_response: Callable[[str, Any], Any] | None = None
     """Builds the response from the path's id and the command's result, if it is not the result."""
 
+
+_MAX_FILE_NAME = 200
+"""Characters of the name of an uploaded file that are returned."""
 
 _SESSION = "/api/sessions/{session_id}"
 _SESSIONS = "/api/worktrees/{worktree_id}/sessions"
@@ -120,6 +124,7 @@ class HttpApi:
             web.get("/api/auth", self._auth),
             web.get("/api/init", self._init),
             web.get("/api/projects/{project_id}/avatar", Avatars(self._workspace).serve),
+            web.post(f"{_SESSION}/attachments", self._attach),
             *(
                 web.route(operation.method, operation.path, self._make_handler(operation))
                 for operation in OPERATIONS
@@ -143,6 +148,28 @@ class HttpApi:
         """The complete state for a new client, and the number of the last event it includes."""
         snapshot = await build_snapshot(self._workspace)
         return web.json_response({**snapshot, "run": self._run_id})
+
+    async def _attach(self, request: web.Request) -> web.Response:
+        """Upload a file, which is the body, of type `application/octet-stream`, to be sent with a
+        message. The `path` of the response is one of the message's `images` if its `kind` is
+        `image`, else one of its `files`. At most 20 MB; 200 of a session, until it is deleted.
+        Images are scaled down to 1,568 pixels, and have no metadata and no animation afterwards.
+        """
+        self._check_type(request, "application/octet-stream")
+        session_id = request.match_info["session_id"]
+        session_in(self._workspace.store.state, session_id)
+        name = clean_line(request.query.get("name", ""))[:_MAX_FILE_NAME] or "file"
+        data = await _read_upload(request, self._limits)
+        upload = await self._workspace.uploads.save_file(session_id, data, name)
+        answer = {
+            "path": str(upload.path),
+            "name": name,
+            "kind": "image" if upload.is_image else "file",
+            "size": upload.size,
+            "width": upload.width,
+            "height": upload.height,
+        }
+        return web.json_response(answer, status=201)
 
     def _make_handler(self, operation: Operation) -> Handler:
         async def handle(request: web.Request) -> web.Response:
@@ -175,16 +202,22 @@ class HttpApi:
     async def _body(self, request: web.Request) -> dict[str, Any]:
         if not request.can_read_body:
             return {}
-        # Pages can post text/plain to any site without a preflight; a valid token proves intent.
-        if request.content_type != "application/json" and not self._authenticator.has_token(
-            credentials_of(request)
-        ):
-            raise SpinneyError("The body must be sent as application/json.")
+        self._check_type(request, "application/json")
         raw = await read_body(request, self._limits)
         body = parse_json(raw) if raw.strip() else {}
         if not isinstance(body, dict):
             raise SpinneyError("Invalid request: it is not a JSON object")
         return body
+
+    def _check_type(self, request: web.Request, content_type: str) -> None:
+        """Raise `SpinneyError` for a body of another type.
+
+        Pages can post text/plain to any site without a preflight; a valid token proves intent.
+        """
+        if request.content_type != content_type and not self._authenticator.has_token(
+            credentials_of(request)
+        ):
+            raise SpinneyError(f"The body must be sent as {content_type}.")
 
 
 def _unknown_field(name: str, known: tuple[str, ...]) -> str:
@@ -195,15 +228,29 @@ def _unknown_field(name: str, known: tuple[str, ...]) -> str:
 async def read_body(request: web.Request, limits: Limits) -> bytes:
     """Read the whole body. Raises `SpinneyError` if it is too large or too slow."""
     try:
-        async with asyncio.timeout(limits.body_time):
-            return await request.read()
-    except TimeoutError:
-        raise SpinneyError("The body took too long to arrive.", "timeout") from None
+        return await _read(request, limits.body_time)
     except web.HTTPRequestEntityTooLarge:
         limit = limits.body_size // 1024 // 1024
         raise SpinneyError(
             f"The body is larger than the limit of {limit} MiB.", "too_large"
         ) from None
+
+
+async def _read_upload(request: web.Request, limits: Limits) -> bytes:
+    try:
+        clone = request.clone(client_max_size=limits.upload_size)
+        return await _read(clone, limits.upload_time)
+    except web.HTTPRequestEntityTooLarge:
+        limit = limits.upload_size // 1024 // 1024
+        raise SpinneyError(f"The file is larger than {limit} MB.", "too_large") from None
+
+
+async def _read(request: web.Request, seconds: float) -> bytes:
+    try:
+        async with asyncio.timeout(seconds):
+            return await request.read()
+    except TimeoutError:
+        raise SpinneyError("The body took too long to arrive.", "timeout") from None
     except (ConnectionError, ClientError):
         raise SpinneyError("The client disconnected before sending the whole body.") from None
 

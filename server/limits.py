@@ -17,6 +17,10 @@ class Limits:
     """From connecting to the first complete request head."""
     body_size: int = 16 * 1024 * 1024
     """Fits the longest message whatever its JSON escapes: at most twelve bytes per character."""
+    upload_size: int = 20 * 1024 * 1024
+    """Of a file that is uploaded for a message."""
+    upload_time: float = 180
+    """For a whole file to arrive, from a phone on a slow network."""
     frame_size: int = 16 * 1024 * 1024
     """A larger WebSocket message closes the connection with 1009."""
     sockets: int = 4000

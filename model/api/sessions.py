@@ -134,8 +134,9 @@ async def send_chat_message(
 async def add_image(session_id: str, data: str) -> AddedImage:
     """Upload an image, to be sent as one of the `images` of a message.
 
-    `data` is a PNG, JPEG, GIF or WebP in base64, at most 10 MB. A session keeps 200 images, until
-    it is deleted.
+    `data` is a PNG, JPEG, GIF or WebP in base64, at most 10 MB. It is scaled down to 1,568 pixels,
+    and has no metadata and no animation afterwards. A session keeps 200 images and files, until it
+    is deleted.
     """
 
 

@@ -1,4 +1,4 @@
-"""Image dimensions read from the file header: a few bytes can decode to gigabytes."""
+"""Format and size of images, read from their first bytes: a few can decode to gigabytes."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,13 +15,29 @@ _JPEG_STANDALONE_MARKERS: Final = frozenset((0x01, *range(0xD0, 0xD9)))
 
 def is_decompression_bomb(data: bytes) -> bool:
     """Whether the decoded image would be too large. Images without a known size are not decoded."""
-    return any(
-        width > MAX_SIDE or height > MAX_SIDE or width * height > MAX_PIXELS
-        for width, height in _sizes(data)
-    )
+    return any(is_oversized(width, height) for width, height in read_sizes(data))
 
 
-def _sizes(data: bytes) -> Iterator[tuple[int, int]]:
+def is_oversized(width: int, height: int) -> bool:
+    """Whether a decoded image of this size would be too large."""
+    return width > MAX_SIDE or height > MAX_SIDE or width * height > MAX_PIXELS
+
+
+def detect_format(image: bytes) -> str | None:
+    """Return `png`, `jpeg`, `gif` or `webp` by content, never by file name; `None` if neither."""
+    if image.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if image.startswith(b"\xff\xd8\xff"):
+        return "jpeg"
+    if image.startswith((b"GIF87a", b"GIF89a")):
+        return "gif"
+    if image[:4] == b"RIFF" and image[8:12] == b"WEBP":
+        return "webp"
+    return None
+
+
+def read_sizes(data: bytes) -> Iterator[tuple[int, int]]:
+    """Width and height; none where they are not where they should be."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         if data[12:16] == b"IHDR":
             yield _big_endian(data[16:20]), _big_endian(data[20:24])

@@ -1,6 +1,7 @@
-"""Images that were uploaded with messages from another device, kept in files of their session.
+"""Images and files that were uploaded to be sent with messages, kept with their session.
 
-`pictures/<session>/<random name>` in the data directory, for this user only.
+`pictures/<session>/<random name>` in the data directory, for this user only. The name of what is
+not an image ends with the one it had on the device.
 """
 
 import asyncio
@@ -8,64 +9,107 @@ import base64
 import binascii
 import secrets
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.image_size import is_decompression_bomb
+from model.base.image_size import detect_format
 from model.base.paths import create_private_directory, write_atomically
+from model.base.scaled_image import scale_image
 from model.chat.tool_outputs import remove_other_folders
 from model.chat.user_messages import ATTACHMENT_SIZE_LIMIT
-from model.projects.avatars import detect_format
 
-MAX_IMAGES: Final = 200
-"""Images of one session."""
+MAX_FILES: Final = 200
+"""Images and files of one session."""
+_MAX_ENCODED: Final = 10 * 1024 * 1024
+"""Bytes of an image in base64: one that still fits into a command."""
+_MAX_NAME: Final = 40
+"""Characters of a file's own name that are kept: file systems limit names to 255 bytes."""
 
 
-class UploadedImages:
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was saved for a message."""
+
+    path: Path
+    size: int
+    """Bytes: of an image, as it was scaled."""
+    width: int | None = None
+    """Pixels of an image."""
+    height: int | None = None
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it is one of a message's `images`, else of its `files`."""
+        return self.width is not None
+
+
+class Uploads:
     """The files. Those of deleted sessions are removed."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._scaling = asyncio.Lock()
 
-    async def save(self, session_id: str, data: str) -> Path:
-        """Save an image given in base64 or as a `data:` URL; return the path of its file.
+    async def save_image(self, session_id: str, data: str) -> Upload:
+        """Scale and save an image given in base64 or as a `data:` URL.
 
-        Raises `SpinneyError` if it is not an image, or is too large.
+        Raises `SpinneyError` if it is not an image, or is too large or damaged.
         """
-        return await asyncio.to_thread(self._save, session_id, data)
+        return await self._save_image(session_id, await asyncio.to_thread(_decode, data))
+
+    async def save_file(self, session_id: str, data: bytes, name: str) -> Upload:
+        """Save a file of any kind; images are scaled.
+
+        Raises `SpinneyError` if it is empty or too large, or a damaged image.
+        """
+        if not data:
+            raise SpinneyError("The file is empty.")
+        if len(data) > ATTACHMENT_SIZE_LIMIT:
+            raise SpinneyError("The file is larger than 20 MB.", "too_large")
+        if detect_format(data) is not None:
+            return await self._save_image(session_id, data)
+        path = await asyncio.to_thread(self._write, session_id, f"-{_plain_name(name)}", data)
+        return Upload(path, len(data))
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
         """Remove the files of all other sessions."""
         await asyncio.to_thread(remove_other_folders, self._directory, frozenset(session_ids))
 
-    def _save(self, session_id: str, data: str) -> Path:
-        image, kind = _decode(data)
+    async def _save_image(self, session_id: str, data: bytes) -> Upload:
+        async with self._scaling:  # Each takes up to half a gigabyte meanwhile.
+            image = await asyncio.to_thread(scale_image, data)
+        path = await asyncio.to_thread(self._write, session_id, f".{image.kind}", image.data)
+        return Upload(path, len(image.data), image.width, image.height)
+
+    def _write(self, session_id: str, suffix: str, data: bytes) -> Path:
         folder = self._directory / session_id
         create_private_directory(self._directory)
         create_private_directory(folder)
-        if len(list(folder.iterdir())) >= MAX_IMAGES:
+        if len(list(folder.iterdir())) >= MAX_FILES:
             raise SpinneyError(
-                f"This session has {MAX_IMAGES} images already. Add more in a new session.",
+                f"This session has {MAX_FILES} images and files already."
+                " Add more in a new session.",
                 "too_large",
             )
-        path = folder / f"{secrets.token_hex(8)}.{kind}"
-        write_atomically(path, image)
+        path = folder / f"{secrets.token_hex(8)}{suffix}"
+        write_atomically(path, data)
         return path
 
 
-def _decode(data: str) -> tuple[bytes, str]:
-    """Return the image's bytes and its format."""
+def _decode(data: str) -> bytes:
     encoded = data.partition(",")[2] if data.startswith("data:") else data
-    if len(encoded) > ATTACHMENT_SIZE_LIMIT * 4 // 3 + 4:
+    if len(encoded) > _MAX_ENCODED * 4 // 3 + 4:
         raise SpinneyError("The image is larger than 10 MB. Make it smaller.", "too_large")
     try:
-        image = base64.b64decode(encoded, validate=True)
+        return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         raise SpinneyError("Invalid field 'data': it must be a base64-encoded image") from None
-    kind = detect_format(image)
-    if kind is None:
-        raise SpinneyError("Unsupported image format. Use PNG, JPEG, GIF or WebP.")
-    if is_decompression_bomb(image):
-        raise SpinneyError("The image has too many pixels. Make it smaller.", "too_large")
-    return image, kind
+
+
+def _plain_name(name: str) -> str:
+    """The end of a file's name, with its extension, without what means something elsewhere."""
+    own = name.replace("\\", "/").rpartition("/")[2]
+    plain = "".join(char if char.isalnum() or char in "._+-" else "-" for char in own)
+    return plain[-_MAX_NAME:].lstrip(".-") or "file"

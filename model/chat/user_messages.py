@@ -22,7 +22,7 @@ REASON_LIMIT = 4000
 """Characters of the reason given with a denial."""
 
 ATTACHMENTS_LIMIT = 20
-ATTACHMENT_SIZE_LIMIT = 10 * 1024 * 1024
+ATTACHMENT_SIZE_LIMIT = 20 * 1024 * 1024
 """Bytes of one file or image."""
 
 
@@ -171,7 +171,7 @@ def _check_attachments(paths: list[str]) -> None:
         if not path.is_file() or _is_system_file(path):
             raise SpinneyError(f"Not a readable file: {make_visible(name)}")
         if path.stat().st_size > ATTACHMENT_SIZE_LIMIT:
-            raise SpinneyError(f"Larger than 10 MB: {make_visible(name)}", "too_large")
+            raise SpinneyError(f"Larger than 20 MB: {make_visible(name)}", "too_large")
         try:
             with path.open("rb"):
                 pass

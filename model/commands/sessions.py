@@ -238,7 +238,8 @@ async def send_chat_message(
 @implements(api.add_image)
 async def add_image(workspace: "Workspace", session_id: str, data: str) -> api.AddedImage:
     session_in(workspace.store.state, session_id)
-    return api.AddedImage(path=str(await workspace.uploaded_images.save(session_id, data)))
+    upload = await workspace.uploads.save_image(session_id, data)
+    return api.AddedImage(path=str(upload.path))
 
 
 @implements(api.stop_generation)

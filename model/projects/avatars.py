@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.image_size import is_decompression_bomb
+from model.base.image_size import detect_format, is_decompression_bomb
 from model.base.paths import Directories, create_private_directory, write_atomically
 
 FOLDER: Final = "avatars"
@@ -20,19 +20,6 @@ MAX_BYTES: Final = 2 * 1024 * 1024
 _FOLDERS: Final = ("", ".github", "public", "static", "assets", "docs", "images", "src/assets")
 _NAMES: Final = ("logo", "icon", "favicon", "apple-touch-icon")
 _EXTENSIONS: Final = ("png", "webp", "jpg", "jpeg", "gif")
-
-
-def detect_format(image: bytes) -> str | None:
-    """Return `png`, `jpeg`, `gif` or `webp` by content, never by file name; `None` if neither."""
-    if image.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if image.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    if image.startswith((b"GIF87a", b"GIF89a")):
-        return "gif"
-    if image[:4] == b"RIFF" and image[8:12] == b"WEBP":
-        return "webp"
-    return None
 
 
 def read_image(path: Path) -> bytes:

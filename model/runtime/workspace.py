@@ -28,7 +28,7 @@ from model.chat.raw_logs import RawLogs
 from model.chat.recap import RecapWriter
 from model.chat.session_naming import SessionNaming
 from model.chat.tool_outputs import ToolOutputs, remove_files_of_deleted_sessions
-from model.chat.uploaded_images import UploadedImages
+from model.chat.uploads import Uploads
 from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
 from model.domain.resources import AgentCommand, Worktree
 from model.preferences.file import PreferencesFile
@@ -104,7 +104,7 @@ class Workspace:
         self.chats: Chats
         self.outputs: ToolOutputs
         self.raw_logs: RawLogs
-        self.uploaded_images: UploadedImages
+        self.uploads: Uploads
         self.contexts: IssueContextStore
         self.writer: Writer
         self.naming: SessionNaming
@@ -190,13 +190,13 @@ class Workspace:
         )
         self.outputs = ToolOutputs(self.directories.outputs)
         self._exit_stack.push_async_callback(self.outputs.close)
-        self.uploaded_images = UploadedImages(self.directories.pictures)
+        self.uploads = Uploads(self.directories.pictures)
         lost = await asyncio.to_thread(
             find_lost_sessions, self.directories, frozenset(state.sessions)
         )
         self.run_in_background(
             remove_files_of_deleted_sessions(
-                self.store, self.outputs, self.uploaded_images, self.raw_logs, keep=lost
+                self.store, self.outputs, self.uploads, self.raw_logs, keep=lost
             )
         )
         self.run_in_background(sweep(self.store, self.directories))

@@ -10,7 +10,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.base.image_size import is_decompression_bomb
-from model.chat.uploaded_images import UploadedImages
+from model.chat.uploads import Uploads
 from model.projects import avatars
 
 
@@ -70,7 +70,7 @@ def test_an_image_with_a_hidden_size_is_refused_quickly() -> None:
 async def test_oversized_images_are_not_saved(tmp_path: Path) -> None:
     encoded = base64.b64encode(png(60_000, 60_000)).decode()
     with pytest.raises(SpinneyError, match="pixels"):
-        await UploadedImages(tmp_path).save("s", encoded)
+        await Uploads(tmp_path).save_image("s", encoded)
     with pytest.raises(SpinneyError, match="pixels"):
         avatars.decode_image(encoded)
     (tmp_path / "logo.png").write_bytes(png(60_000, 60_000))
