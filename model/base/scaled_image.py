@@ -57,7 +57,7 @@ def scale_image(data: bytes) -> ScaledImage:
         raise _too_many_pixels()
     try:
         image = _decode(data, kind)
-    except SpinneyError:
+    except (SpinneyError, ImportError):
         raise
     except Exception as error:  # The decoders raise whatever they stumble over, by format.
         raise SpinneyError("The image is damaged. Save it again, or choose another one.") from error
