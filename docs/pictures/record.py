@@ -14,25 +14,29 @@ SIZE = (110, 30)
 
 
 def play(terminal: RecordedTerminal) -> None:
-    """A new task in a worktree of its own, its plan, its changes, and the way back."""
+    """A plan, the changes it led to, a task in a worktree of its own, and the way back."""
     terminal.wait("enter send")
     terminal.watch(1.0)
     terminal.begin()
     terminal.watch(0.5)
     terminal.type("Hello! Show me what you can do.")
     terminal.press("\r")
-    terminal.watch(3.5)
-    terminal.press("\x0e")  # ctrl+n
-    terminal.watch(0.8)
-    terminal.type("/demo plan Write a test for pears; Run all tests; Say what they found")
-    terminal.press("\r")
     terminal.wait("Build")
-    terminal.watch(2.0)
+    terminal.watch(1.5)
     terminal.press("\r")
-    terminal.watch(2.5)
+    terminal.wait("lists all I can do")
+    terminal.watch(1.5)
     terminal.press("\x07")  # ctrl+g
     terminal.watch(2.5)
     terminal.press("\x1b")
+    terminal.watch(1.0)
+    terminal.press("\x0e")  # ctrl+n
+    terminal.watch(0.8)
+    terminal.type("/demo permission git status")
+    terminal.press("\r")
+    terminal.wait("Allow")
+    terminal.watch(1.5)
+    terminal.press("\x1b[1;3D")  # alt+left
     terminal.watch(2.0)
 
 
