@@ -153,6 +153,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "tui/terminal/input_parser.py: _COLORS_CHANGED": fullmatch,
     "tui/terminal/input_parser.py: _CURSOR": fullmatch,
     "tui/terminal/input_parser.py: _KEY": fullmatch,
+    "tui/terminal/input_parser.py: _KEYBOARD": fullmatch,
     "tui/terminal/input_parser.py: _KEY_LIKE": fullmatch,
     "tui/terminal/input_parser.py: _KITTY": match,
     "tui/terminal/input_parser.py: _MODE": fullmatch,
