@@ -13,19 +13,16 @@ async def preferences(desk: Desk) -> None:
 
 async def theme(desk: Desk) -> None:
     """Choose the theme and the colors of code, with a preview; escape keeps the present one."""
-    from tui.screens.theme_picker import CHROME, ThemePicker
+    from tui.screens.theme_picker import ThemePicker
 
-    preferences = desk.state.preferences
-    kind = desk.palette.kind
-    key = f"syntax_theme_{kind}"
-    code = str(getattr(preferences, key))
-    chosen = await desk.ask(ThemePicker(kind, preferences.theme, code, desk.host.use_theme))
-    group, _, name = (chosen or "").partition(":")
-    if group != CHROME:
-        desk.host.use_theme(preferences.theme)
+    kind, host = desk.palette.kind, desk.host
+    chosen = await desk.ask(ThemePicker(desk.state.preferences, kind, host.use_theme))
     if chosen:
-        changes = {"theme" if group == CHROME else key: name}
-        await desk.client.call(update_preferences, changes=changes)
+        key, _, name = chosen.partition(":")
+        await desk.client.call(update_preferences, changes={key: name})
+        if key == f"syntax_theme_{'light' if kind == 'dark' else 'dark'}":
+            desk.say(f"Used for code in the {key.rpartition('_')[2]} theme.")
+    host.use_theme(desk.state.preferences.theme)
 
 
 async def edit_keys(desk: Desk) -> None:

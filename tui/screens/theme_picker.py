@@ -1,4 +1,4 @@
-"""One list of all themes: light or dark, and the colors of code, with a preview of each."""
+"""One list of all themes: light or dark, and the colors of code for both, with a preview."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, cast
@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
+from model.preferences.schema import Preferences
 from model.richtext.highlight import highlight_code
 from themes.loader import Kind, list_syntax_themes, load_syntax_theme
 from tui.draw.colors import get_palette
@@ -19,56 +20,69 @@ from tui.draw.wrap import Line
 from tui.screens.choose import Choice, Choose
 from tui.screens.preference_editors import SAMPLE
 
-CHROME = "theme"
-"""The prefix of the values for light and dark; those for code have `code`."""
 _CHANGED = SAMPLE.replace("LIMIT = 12", "LIMIT = 24").replace(">=", ">")
-_KINDS: tuple[Choice, ...] = (
-    Choice(f"{CHROME}:system", "Same as the terminal"),
-    Choice(f"{CHROME}:dark", "Dark"),
-    Choice(f"{CHROME}:light", "Light"),
+_CHROME: tuple[Choice, ...] = (
+    Choice("theme:system", "Same as the terminal"),
+    Choice("theme:dark", "Dark"),
+    Choice("theme:light", "Light"),
 )
-_WIDTH = 52
+ShowTheme = Callable[[Literal["system", "light", "dark"]], None]
+_KINDS: tuple[Kind, Kind] = ("dark", "light")
+_WIDTH = 50
 """Cells of the sample."""
 
 
 class ThemePicker(Choose):
-    """Moves through the themes with a preview; the result is `theme:NAME` or `code:NAME`.
+    """Moves through the themes with a preview; the result is the preference and its new value.
+
+    They are joined by a colon: `theme:dark`, `syntax_theme_light:NAME`. Colors of code are shown
+    on the background that they are for.
 
     Args:
-        kind: Whether the dark or the light theme is on.
-        theme: The preference `theme`.
-        code: The theme of code for this kind.
+        preferences: The present ones.
+        kind: Whether the dark or the light theme is on: its themes of code come first.
         show: Shows `system`, `light` or `dark` on the whole screen.
     """
 
     CSS = """
     ThemePicker > .dialog { width: 96; }
     ThemePicker .dialog Horizontal { height: 24; max-height: 62vh; }
-    ThemePicker .dialog OptionList { width: 30; height: 100%; max-height: 100%; }
+    ThemePicker .dialog OptionList { width: 38; height: 100%; max-height: 100%; }
     ThemePicker .dialog #sample { width: 1fr; height: 100%; margin-left: 1; }
     """
 
-    def __init__(
-        self,
-        kind: Kind,
-        theme: str,
-        code: str,
-        show: Callable[[Literal["system", "light", "dark"]], None],
-    ) -> None:
-        super().__init__("Theme", (*_KINDS, *_code_choices(kind)), f"{CHROME}:{theme}")
-        self._kind, self._code, self._show = kind, code, show
+    def __init__(self, preferences: Preferences, kind: Kind, show: ShowTheme) -> None:
+        codes: dict[Kind, str] = {
+            "dark": preferences.syntax_theme_dark,
+            "light": preferences.syntax_theme_light,
+        }
+        kinds = sorted(_KINDS, key=lambda other: other != kind)
+        choices = [choice for of in kinds for choice in _list_code_themes(of, codes[of])]
+        super().__init__("Theme", (*_CHROME, *choices), f"theme:{preferences.theme}")
+        self._codes, self._show = codes, show
+        self._highlighted = preferences.theme
 
     def body(self) -> list[Widget]:
         """The list beside the sample."""
         options, *rest = super().body()
         return [Horizontal(options, Static(id="sample", markup=False)), *rest]
 
+    def on_mount(self) -> None:
+        """Draw the sample again whenever the theme changes."""
+        super().on_mount()
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._draw_sample())
+
     @on(OptionList.OptionHighlighted)
     def _preview(self, event: OptionList.OptionHighlighted) -> None:
-        group, _, name = str(event.option.id).partition(":")
-        if group == CHROME:
-            self._show(cast(Literal["system", "light", "dark"], name))
-        palette = get_palette(self._kind, self._code if group == CHROME else name)
+        key, _, self._highlighted = str(event.option.id).partition(":")
+        chosen = self._highlighted if key == "theme" else load_syntax_theme(self._highlighted).kind
+        self._show(cast(Literal["system", "light", "dark"], chosen))
+        self._draw_sample()
+
+    def _draw_sample(self) -> None:
+        kind: Kind = "dark" if self.app.current_theme.dark else "light"
+        is_code = self._highlighted in list_syntax_themes()
+        palette = get_palette(kind, self._highlighted if is_code else self._codes[kind])
         code = render_code_lines(highlight_code(SAMPLE, "python"), _WIDTH, palette, "python")
         diff = render_diff(SAMPLE, _CHANGED, "basket.py", _WIDTH, palette)
         rows: list[Line] = [*code, [], *diff]
@@ -77,10 +91,14 @@ class ThemePicker(Choose):
         )
 
 
-def _code_choices(kind: Kind) -> Sequence[Choice]:
+def _list_code_themes(kind: Kind, present: str) -> Sequence[Choice]:
     themes = (load_syntax_theme(name) for name in list_syntax_themes())
     return [
-        Choice(f"code:{theme.name}", f"Code: {theme.title}")
+        Choice(
+            f"syntax_theme_{kind}:{theme.name}",
+            f"Code, {kind}: {theme.title}",
+            "in use" if theme.name == present else "",
+        )
         for theme in themes
         if theme.kind == kind
     ]
