@@ -13,6 +13,8 @@ from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.widgets import TextArea
 
+from tui.terminal.textual_internals import apply_text_area_colors
+
 TALL_SCREEN: Final = 30
 """Terminals with at least this many rows give the box a few lines from the start."""
 GROWTH_STEP: Final = 3
@@ -97,6 +99,7 @@ class DiffingTextArea(TextArea):
 
     def _refresh_changed(self) -> None:
         self._is_comparing = False
+        apply_text_area_colors(self)
         for y in range(self.content_size.height):
             strip, painted = self.render_line(y), self._painted.get(y)
             if painted is None:

@@ -91,4 +91,10 @@ def find_cursor(widget: Widget | None) -> Offset | None:
         row = widget.highlighted or 0
     region = widget.content_region
     line = min(max(row - widget.scroll_offset.y, 0), max(region.height - 1, 0))
-    return Offset(region.x, region.y + line)
+    return Offset(region.x, region.y + _find_text(widget, line, region.height))
+
+
+def _find_text(widget: Widget, first: int, end: int) -> int:
+    """The first row with text from `first` on; `first` if all are empty."""
+    rows = (row for row in range(first, end) if widget.render_line(row).text.strip())
+    return next(rows, first)

@@ -25,6 +25,7 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.screen import Screen
+    from textual.widgets import TextArea
 
 
 class Internal(NamedTuple):
@@ -50,6 +51,7 @@ INTERNALS: Final = (
     Internal("textual.app:App()._batch_count", "says that a batch of changes is not complete"),
     Internal("textual.app:App._fatal_error", "prints a traceback, where a sentence is better"),
     Internal("textual.app:App()._exception", "is what the application ended for"),
+    Internal("textual.widgets:TextArea()._theme", "has the colors that its rows are drawn with"),
     Internal("textual.drivers.linux_driver:LinuxDriver()._file", "is the stream it writes to"),
     Internal("textual._xterm_parser:XTermParser", "is the base of what reads keys"),
     Internal("textual._xterm_parser:XTermParser._sequence_to_key_events", "names keys"),
@@ -65,6 +67,15 @@ INTERNALS: Final = (
         )
     ),
 )  # fmt: skip
+
+
+# Text areas -------------------------------------------------------------------------------------
+
+
+def apply_text_area_colors(area: "TextArea") -> None:
+    """Take the colors of the present theme; Textual does so when it draws, not for single rows."""
+    if area._theme:
+        area._theme.apply_css(area)
 
 
 # The compositor ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widgets import TextArea
 
 import tui
 from tests.program import ROOT
@@ -37,7 +38,7 @@ async def create_instance(kind: type[Any]) -> Any:
     """An instance as in a running application."""
     app: App[None] = App()
     async with app.run_test():
-        instances = {App: app, Screen: app.screen, Strip: Strip([])}
+        instances = {App: app, Screen: app.screen, Strip: Strip([]), TextArea: TextArea()}
         return instances[kind] if kind in instances else LinuxDriver(app)
 
 
