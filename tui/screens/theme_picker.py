@@ -60,7 +60,7 @@ class ThemePicker(Choose):
         choices = [choice for of in kinds for choice in _list_code_themes(of, codes[of])]
         super().__init__("Theme", (*_CHROME, *choices), f"theme:{preferences.theme}")
         self._codes, self._show = codes, show
-        self._highlighted = preferences.theme
+        self._highlighted: str = preferences.theme
 
     def body(self) -> list[Widget]:
         """The list beside the sample."""
