@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tui.store.pending import Pending
     from tui.store.places import Place
     from tui.store.task_choices import TaskChoices
+    from tui.terminal.capabilities import Terminal
     from tui.transcript.targets import Target
     from tui.tree.widget import ProjectTree
     from tui.widgets.chat import Chat
@@ -42,6 +43,7 @@ class Host(Protocol):
     """Whether the model runs in another process, which outlives this terminal."""
     remote_address: str
     """The address of the Spinney on another machine that has the files; '' for a local one."""
+    terminal: "Terminal"
     preferences_changed: "Signal[Preferences]"
     server_changed: "Signal[ServerStatus]"
 

@@ -16,9 +16,11 @@ from model.domain.resources import (
     ThinkingBlock,
     ToolUseBlock,
 )
+from model.domain.tool_uses import find_activity, get_verb, summarize_input
 from tui.draw.plain_markdown import strip_markdown
 from tui.draw.status_icons import StatusIcon, git_summary, session_icon
 from tui.store.places import list_shown_sessions
+from tui.widgets.status_line import format_duration
 
 if TYPE_CHECKING:
     from model.domain.resources import Request, Session
@@ -119,8 +121,10 @@ def last_lines(message: Message, count: int) -> tuple[str, ...]:
                 ]
             case ThinkingBlock():
                 text_lines = ["thinking …" if block.seconds is None else ""]
+            case ToolUseBlock() if message.status == "processing" and block is message.content[-1]:
+                text_lines = []  # `describe_activity` has it
             case ToolUseBlock():
-                text_lines = [_tool_line(block)]
+                text_lines = [f"▸ {get_verb(block)}  {summarize_input(block)}"]
             case QuestionBlock(questions=questions):
                 text_lines = [clean_line(question.question) for question in questions]
             case _:
@@ -133,6 +137,10 @@ def last_lines(message: Message, count: int) -> tuple[str, ...]:
     return tuple(lines[-count:])
 
 
-def _tool_line(block: ToolUseBlock) -> str:
-    given = (value for value in block.input.values() if isinstance(value, str))
-    return f"▸ {clean_line(block.name)}  {clean_line(next(given, '')[:_TAIL])}"
+def describe_activity(message: Message, now: float) -> str:
+    """Return what a message that is being written does, and for how long it has been written."""
+    activity = find_activity(message)
+    if activity is None:
+        return ""
+    doing = f"{activity.verb} {activity.detail}".strip()
+    return f"{doing} · {format_duration(max(0, int(now - message.timestamp)))}"

@@ -39,6 +39,11 @@ class Layout:
         return cls(columns, width // columns, GRID_HEIGHT)
 
     @property
+    def first_row(self) -> int:
+        """The row of a cell that has its name."""
+        return 1 if self.height == GRID_HEIGHT else 0
+
+    @property
     def lines(self) -> int:
         """How many of a session's last lines fit into a cell."""
         return self.height - (4 if self.columns > 1 or self.height == GRID_HEIGHT else 2)
@@ -51,6 +56,8 @@ class Drawn:
     cell: Cell
     agent: str
     lines: tuple[str, ...]
+    activity: str
+    """What it does at the moment, and for how long; '' if it does not run."""
     is_marked: bool
     is_here: bool
     """Whether the cursor is on it."""
@@ -105,8 +112,8 @@ def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
 
 
 def _content_lines(drawn: Drawn, count: int, width: int, palette: Palette) -> list[Line]:
-    """Return the last lines, followed by the session's request."""
-    asks = drawn.cell.asks
+    """Return the last lines, followed by the session's request or what it does."""
+    asks = drawn.cell.asks or drawn.activity
     # Wrapped and not cut, so that streamed text is seen to grow before its first line ends.
     lines = (line for line in drawn.lines if line != asks)  # a question is in the message, too
     wrapped = [row for line in lines for row in wrap_prose(line, width, palette.text)]
@@ -114,7 +121,8 @@ def _content_lines(drawn: Drawn, count: int, width: int, palette: Palette) -> li
     if not result and not asks and not drawn.cell.session.message_count:
         result.append([Segment("no messages yet", palette.faint)])
     if asks:
-        result.append([Segment(one_line(asks, width), palette.warning)])
+        color = palette.warning if drawn.cell.asks else palette.accent
+        result.append([Segment(one_line(asks, width), color)])
     return result
 
 

@@ -4,6 +4,7 @@ Letters filter; several sessions can be marked and stopped, archived or written 
 screen follows the mirror and stores nothing but the last lines that it has read.
 """
 
+import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +18,7 @@ from model.api import sessions as commands
 from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from tui.canvas.cells import Cell, cells, last_lines
+from tui.canvas.cells import Cell, cells, describe_activity, last_lines
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.view import CanvasView
 from tui.desk import Desk
@@ -74,6 +75,8 @@ class Canvas(FullScreen):
             self.desk.state.preferences.canvas_layout,
             lambda session_id: self._lines.get(session_id, ()),
             self._agent,
+            self._activity,
+            moves=self.desk.host.terminal.motion,
         )
 
     def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
@@ -174,6 +177,10 @@ class Canvas(FullScreen):
             frozenset() if self._asking_session() is not None else frozenset({"canvas_answer"})
         )
         self.update_key_hints(FOOTER, first=own, without=without)
+
+    def _activity(self, session_id: str) -> str:
+        message = self.desk.state.streaming_in(session_id)
+        return describe_activity(message, time.time()) if message is not None else ""
 
     def _agent(self, cell: Cell) -> str:
         return self.desk.agents.labels(cell.session)[0]

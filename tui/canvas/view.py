@@ -21,9 +21,13 @@ from tui.canvas.cells import Cell
 from tui.canvas.lines import Drawn, Layout, rows
 from tui.draw.colors import Palette
 from tui.draw.line_parts import to_strip, wrap_prose
+from tui.draw.motion import Motion, turn
+from tui.draw.status_icons import StatusIcon
 
 Lines = Callable[[str], tuple[str, ...]]
 """Returns the last lines of a session."""
+Activities = Callable[[str], str]
+"""Returns what a session does at the moment, and for how long; '' if it does not run."""
 
 _WHEEL: Final = 4
 
@@ -74,7 +78,14 @@ class CanvasView(ScrollView, can_focus=True):
         session_ids: list[str]
 
     def __init__(
-        self, palette: Palette, layout_name: str, lines: Lines, agent: Callable[[Cell], str]
+        self,
+        palette: Palette,
+        layout_name: str,
+        lines: Lines,
+        agent: Callable[[Cell], str],
+        activity: Activities,
+        *,
+        moves: bool,
     ) -> None:
         super().__init__(id="canvas")
         self.cells: list[Cell] = []
@@ -87,8 +98,14 @@ class CanvasView(ScrollView, can_focus=True):
         self._layout_name = layout_name
         self._lines = lines
         self._agent = agent
+        self._activity = activity
+        self._moves = moves
         self._cell_layout = Layout.of(layout_name, 80)
         self._painted: dict[str, tuple[Drawn, list[Strip]]] = {}
+
+    def on_mount(self) -> None:
+        """Count the seconds of what runs."""
+        self._motion = Motion(self, self._turn, self.refresh_changed, moves=self._moves)
 
     # Called by the screen -----------------------------------------------------------------------
 
@@ -110,6 +127,7 @@ class CanvasView(ScrollView, can_focus=True):
 
     def refresh_changed(self) -> None:
         """Redraw the visible cells that have changed."""
+        self._motion.wake()
         for index in self._visible():
             painted = self._painted.get(self.cells[index].id)
             if painted is None or painted[0] != self._drawn(index):
@@ -211,7 +229,7 @@ class CanvasView(ScrollView, can_focus=True):
         row, offset = divmod(y + self.scroll_offset.y, layout.height)
         first = row * layout.columns
         indexes = range(first, min(first + layout.columns, len(self.cells)))
-        strip = Strip.join([self._rows(index)[offset] for index in indexes])
+        strip = Strip.join([self._row(index, offset) for index in indexes])
         return Strip.join([strip, to_strip([], max(width - strip.cell_length, 0), kind)])
 
     def _drawn(self, index: int) -> Drawn:
@@ -220,9 +238,28 @@ class CanvasView(ScrollView, can_focus=True):
             cell,
             self._agent(cell),
             self._lines(cell.id)[-self._cell_layout.lines :],
+            self._activity(cell.id) if cell.icon is StatusIcon.RUNNING else "",
             cell.id in self.marked,
             index == self.here,
         )
+
+    def _turn(self) -> bool:
+        """Draw the visible spinners again; whether there are any."""
+        if self.app.screen is not self.screen:
+            return False
+        running = [i for i in self._visible() if self.cells[i].icon is StatusIcon.RUNNING]
+        if self._moves:
+            for index in running:
+                region, first = self._region(index), self._cell_layout.first_row
+                self.refresh(Region(region.x, region.y + first, region.width, 1))
+        return bool(running)
+
+    def _row(self, index: int, offset: int) -> Strip:
+        row = self._rows(index)[offset]
+        turns = self._moves and offset == self._cell_layout.first_row
+        if not turns or self.cells[index].icon is not StatusIcon.RUNNING:
+            return row
+        return Strip([Segment(turn(text), style) for text, style, _ in row], row.cell_length)
 
     def _rows(self, index: int) -> list[Strip]:
         drawn, layout = self._drawn(index), self._cell_layout

@@ -1,21 +1,17 @@
 """Draws the parts of a row in the colors of their roles."""
 
-import time
 from collections.abc import Callable
-from typing import Final
 
 from rich.style import Style
 from rich.text import Text
 
+from tui.draw.motion import turn
 from tui.draw.status_icons import StatusIcon
 from tui.tree.filter import find_occurrences
 from tui.tree.rows import NAME_ROLES, TAIL_ROLES, Part, fit_parts
 
 ROLES_OF_TEXT = ("text", "muted", "strong", "session", "match")
 """Roles whose colors are not made for the cursor's background."""
-FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-"""The spinner, which replaces the icon of what runs."""
-FRAME_SECONDS: Final = 0.125
 MIN_WIDTH = 4
 """Cells that a row keeps for its first parts, however much is at its right edge."""
 
@@ -62,9 +58,3 @@ def _found(text: str, role: str, searched: str) -> str:
 def is_turning(text: str, role: str) -> bool:
     """Whether a part of a row is the icon of something that runs."""
     return role == StatusIcon.RUNNING.role and StatusIcon.RUNNING.symbol in text
-
-
-def turn(text: str) -> str:
-    """The part with the spinner's present frame; all spinners turn together."""
-    frame = FRAMES[int(time.monotonic() / FRAME_SECONDS) % len(FRAMES)]
-    return text.replace(StatusIcon.RUNNING.symbol, frame)

@@ -17,6 +17,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from themes.contrast import ensure_contrast
+from tui.draw.motion import Motion
 from tui.draw.status_icons import StatusIcon
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
@@ -39,7 +40,6 @@ from tui.tree.rows import (
 
 if TYPE_CHECKING:
     from tui.store.mirror import Change
-    from tui.tree.motion import Motion
 
 Node = TreeNode[Row]
 
@@ -172,8 +172,6 @@ class ProjectTree(Tree[Row], MovableEdge):
         if not self._working or screen_reader.is_enabled():
             return
         if self._motion is None:
-            from tui.tree.motion import Motion  # the first frame has no running rows
-
             self._motion = Motion(self, self._turn, self._count_seconds, moves=self.moves)
         self._motion.wake()
 

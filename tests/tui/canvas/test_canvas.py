@@ -10,16 +10,25 @@ from textual.widgets import OptionList as CommandList
 
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from model.domain.resources import Message, Question, QuestionOption, Request, Session, TextBlock
+from model.domain.resources import (
+    Message,
+    Question,
+    QuestionOption,
+    Request,
+    Session,
+    TextBlock,
+    ToolUseBlock,
+)
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
-from tests.tui.every_screen import a_busy_state
+from tests.tui.every_screen import NOW, ScreenCase, a_busy_state, action, show_screen
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import notifications, visible_text
 from tests.tui.waiting import until
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.screen import Canvas
 from tui.canvas.view import CanvasView
+from tui.draw.motion import FRAMES
 from tui.screens.dialog import Confirm
 from tui.screens.full import FullScreen
 from tui.shell.app import SpinneyApp
@@ -346,3 +355,29 @@ async def test_the_canvas_says_that_it_loads_until_the_state_arrives(start: Star
         client.reload()
         await until(pilot, lambda: canvas.view.cells)
         assert "need you" in canvas.query_one("#top", Line).text
+
+
+async def test_what_runs_says_what_it_does_and_for_how_long() -> None:
+    client = a_busy_state()
+    running = a_session(id="runs", name="Running one", status="running", message_count=1)
+    client.feed(e.SessionCreated(session=running))
+    answer = a_message(
+        "", id="m1", session_id="runs", role="assistant", status="processing", timestamp=NOW - 83,
+        content=[
+            TextBlock(text="I run the tests again."),
+            ToolUseBlock(id="t1", name="bash", input={"command": "make test"}),
+        ],
+    )  # fmt: skip
+    client.feed(e.MessageStarted(message_id="m1", session_id="runs", message=answer))
+    shown = ScreenCase("canvas", action("canvas"), lambda: client)
+    async with show_screen(shown, SPINNEY_MOTION="1") as (app, pilot):
+        canvas = app.screen
+        assert isinstance(canvas, Canvas)
+        rows = visible_text(canvas.view).splitlines()
+        at = next(y for y, row in enumerate(rows) if "Running one" in row)
+        assert rows[at].strip()[0] in FRAMES
+        assert [row.strip() for row in rows[at + 1 : at + 3]] == [
+            "I run the tests again.",
+            "run make test · 1:23",
+        ]
+        await until(pilot, lambda: visible_text(canvas.view).splitlines()[at] != rows[at])

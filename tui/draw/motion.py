@@ -1,10 +1,22 @@
-"""The one timer of the tree: it turns spinners and counts seconds where something visibly runs."""
+"""The spinner, and the timer that turns it and counts seconds where something visibly runs."""
 
+import time
 from collections.abc import Callable
+from typing import Final
 
 from textual.widget import Widget
 
-from tui.tree.paint import FRAME_SECONDS
+from tui.draw.status_icons import StatusIcon
+
+FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+"""The spinner, which replaces the icon of what runs."""
+_FRAME_SECONDS: Final = 0.125
+
+
+def turn(text: str) -> str:
+    """Put the spinner's present frame in place of the icon; all spinners turn together."""
+    frame = FRAMES[int(time.monotonic() / _FRAME_SECONDS) % len(FRAMES)]
+    return text.replace(StatusIcon.RUNNING.symbol, frame)
 
 
 class Motion:
@@ -24,7 +36,7 @@ class Motion:
         self._turn = turn
         self._count = count
         self._frames = 0
-        self._per_second = round(1 / FRAME_SECONDS) if moves else 1
+        self._per_second = round(1 / _FRAME_SECONDS) if moves else 1
         self._timer = widget.set_interval(1 / self._per_second, self._next, pause=True)
 
     def wake(self) -> None:
