@@ -22,6 +22,7 @@ _DETAILS: Final = (
     "description", "title", "path", "skill", "prompt",
 )  # fmt: skip
 _MAX_DETAIL: Final = 200
+_MAX_STEPS: Final = 200
 _STATES: Final[Mapping[Any, StepState]] = {"completed": "done", "in_progress": "running"}
 
 
@@ -73,11 +74,17 @@ def list_edits(blocks: Sequence[Block]) -> list[Edit]:
 
 def read_todo_list(blocks: Sequence[Block]) -> list[Step]:
     """The newest to-do list of a message; empty if it has none."""
-    for block in reversed(blocks):
-        if isinstance(block, ToolUseBlock) and VERBS.get(block.name.lower()) == "todo":
-            todos = block.input.get("todos")
-            return [_step(todo) for todo in todos] if isinstance(todos, list) else []
-    return []
+    uses = (block for block in reversed(blocks) if isinstance(block, ToolUseBlock))
+    lists = (read_steps(block.name, block.input) for block in uses)
+    return next((steps for steps in lists if steps is not None), [])
+
+
+def read_steps(tool: str, given: Mapping[str, Any]) -> list[Step] | None:
+    """The to-do list that a tool is given; `None` for any other tool."""
+    if VERBS.get(tool.lower()) != "todo":
+        return None
+    todos = given.get("todos")
+    return [_step(todo) for todo in todos[:_MAX_STEPS]] if isinstance(todos, list) else []
 
 
 def find_activity(message: Message) -> Activity | None:

@@ -217,6 +217,8 @@ class MainScreen(Selection):
         """Redraw the conversation in the current colors."""
         if self._connection is not None and self.chat.transcript is not None:
             self.chat.transcript.set_palette(self.palette)
+        if self._side is not None:
+            self._side.recolor()
 
     def _agents_changed(self) -> None:
         """Redraw the open session with the new labels."""
@@ -285,7 +287,7 @@ class MainScreen(Selection):
         self.remove_class("tree-open")
         self.projects.move_cursor_to(place)
         self._show_step()
-        bars.follow(self)
+        self._follow_opened()
         self.focus_chat()
 
     def _newest_session(self, place: Place) -> Place:
@@ -301,7 +303,13 @@ class MainScreen(Selection):
             self._show_session(session)
         else:
             self._show_step()
-            bars.follow(self)
+            self._follow_opened()
+
+    def _follow_opened(self) -> None:
+        """Show what is open now around the conversation."""
+        bars.follow(self)
+        if self._side is not None:
+            self._side.follow_place()
 
     def open_session(self, session_id: str) -> None:
         """Open a session and read its newest messages."""
@@ -324,7 +332,7 @@ class MainScreen(Selection):
         self.projects.move_cursor_to(Place("session", session.id), expand=unfold)
         self._read(session)
         self.follow_session()
-        bars.follow(self)
+        self._follow_opened()
 
     def _read(self, session: "Session") -> None:
         self.mirror.histories.open_session_id = session.id
@@ -544,4 +552,5 @@ class MainScreen(Selection):
             self._side = SidePane(self)
             self.query_one("#body").mount(self._side)
         elif is_shown and self._side is not None:
+            self._side.follow_place()
             self._side.read_soon()

@@ -1,4 +1,4 @@
-"""The side pane: reads the changes of the open worktree again after each edit, and shows them."""
+"""The side pane: the open session's steps, and its worktree's changes, read after each edit."""
 
 import asyncio
 from typing import TYPE_CHECKING, Final
@@ -9,11 +9,14 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from model.api.changes import get_file_diff, list_changed_files
+from model.api.sessions import get_messages
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.domain import events as e
 from model.domain.resources import ToolResultBlock
+from model.domain.tool_uses import read_steps, read_todo_list
 from model.richtext.diff_text import DiffText, parse_diff
+from tui.side.steps import StepsView
 from tui.side.view import ChangesView
 from tui.widgets.line import Line
 
@@ -25,15 +28,18 @@ if TYPE_CHECKING:
 
 READ_INTERVAL: Final = 0.5
 """Seconds between two readings while an agent edits."""
+_STEP_MESSAGES: Final = 6
+"""Messages at the end of a session that are searched for its steps."""
 
 
 class SidePane(Vertical):
-    """The changes of the open worktree; follows the file that was edited last."""
+    """Steps and changes of what is open; follows the file that was edited last."""
 
     def __init__(self, desk: "Desk") -> None:
         super().__init__(id="side")
         self._desk = desk
         self._worktree_id = ""
+        self._session_id = ""
         self._followed = ""
         """The file that was edited or chosen last."""
         self._is_reading = False
@@ -41,21 +47,33 @@ class SidePane(Vertical):
         """Whether something changed since the last reading began."""
 
     def compose(self) -> ComposeResult:
-        """A title, and the changes."""
+        """The steps, a title, and the changes."""
+        yield StepsView()
         yield Line(id="side-title")
         yield ChangesView(self._desk.palette)
 
     def on_mount(self) -> None:
-        """Read the changes."""
-        self.follow_worktree()
+        """Read steps and changes."""
+        self.follow_place()
 
     @property
     def view(self) -> ChangesView:
         """The files and the diff."""
         return self.query_one(ChangesView)
 
-    def follow_worktree(self) -> None:
-        """Show the changes of the open worktree, if it is another one now."""
+    def recolor(self) -> None:
+        """Draw in the present colors."""
+        self.view.set_palette(self._desk.palette)
+
+    def follow_place(self) -> None:
+        """Show the open session and worktree, if they are others now."""
+        if not self.children or not self.display:
+            return
+        session = self._desk.session
+        if (session_id := session.id if session is not None else "") != self._session_id:
+            self._session_id = session_id
+            self.query_one(StepsView).show([])
+            self.run_worker(self._read_steps(session_id), group="steps", exclusive=True)
         worktree = self._desk.worktree
         if worktree is not None and worktree.id != self._worktree_id:
             self._worktree_id, self._followed = worktree.id, ""
@@ -65,9 +83,29 @@ class SidePane(Vertical):
         """Read again if the open worktree was edited, or its git status changed."""
         if not self.is_mounted or not self.display:
             return
-        self.follow_worktree()
+        self.follow_place()
+        for event in change.events:
+            if isinstance(event, e.ToolUsed) and event.session_id == self._session_id:
+                steps = read_steps(event.tool_name, event.tool_input)
+                if steps is not None:
+                    self.query_one(StepsView).show(steps)
         if self._worktree_id in change.worktrees or any(map(self._is_edit, change.events)):
             self.read_soon()
+
+    async def _read_steps(self, session_id: str) -> None:
+        """Show the newest to-do list among the newest messages of a session."""
+        if not session_id:
+            return
+        read = self._desk.client.call(get_messages, session_id=session_id, limit=_STEP_MESSAGES)
+        try:
+            page = await read
+        except SpinneyError:
+            return  # The session was removed meanwhile.
+        streaming = self._desk.state.streaming_in(session_id)
+        messages = [*page.messages, *([streaming] if streaming is not None else [])]
+        blocks = [block for message in messages for block in message.content]
+        if session_id == self._session_id and (steps := read_todo_list(blocks)):
+            self.query_one(StepsView).show(steps)
 
     def _is_edit(self, event: e.Event) -> bool:
         """Whether a tool ended in a session of the worktree; notes the file of an edit."""

@@ -67,6 +67,11 @@ class ChangesView(ScrollView, can_focus=True):
             self.scroll_home(animate=False)
         self.refresh()
 
+    def set_palette(self, palette: Palette) -> None:
+        """Draw in other colors."""
+        self._painter = Painter(self._painter.text, self.path, palette)
+        self.refresh()
+
     @property
     def _head(self) -> "Sequence[ChangedFile]":
         """The listed files."""

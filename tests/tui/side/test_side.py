@@ -1,11 +1,11 @@
-"""The side pane of wide terminals: the changes of the open worktree as they happen."""
+"""The side pane of wide terminals: steps of the open session, and changes as they happen."""
 
 from typing import Any
 
 from model.api.changes import FileDiff
 from model.domain import events as e
-from model.domain.resources import ToolResultBlock
-from tests.tui.builders import a_message, make_changes
+from model.domain.resources import ToolResultBlock, ToolUseBlock
+from tests.tui.builders import a_message, a_session, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import notifications, screen_text
@@ -84,3 +84,48 @@ async def test_it_is_hidden_by_a_key_and_where_there_is_no_room(start: Start) ->
         await pilot.press("shift+f2")
         sentence = "The side pane needs a terminal of at least 150 columns."
         await until(pilot, lambda: sentence in notifications(app))
+
+
+def todo_list(*steps: tuple[str, str]) -> dict[str, Any]:
+    return {"todos": [{"content": text, "status": status} for text, status in steps]}
+
+
+async def test_the_steps_of_the_open_session_are_ticked_off(start: Start) -> None:
+    client = client_with_changes("a.py")
+    client.feed(e.SessionCreated(session=a_session(id="s2", name="Without steps")))
+    before = todo_list(("Read the tail", "in_progress"), ("Test it", "pending"))
+    client.messages["s1"] = [
+        a_message(
+            "", id="m8", role="assistant",
+            content=[ToolUseBlock(id="t", name="TodoWrite", input=before)],
+        )
+    ]  # fmt: skip
+    async with start(client, size=(200, 50)) as (app, pilot):
+        app.main.open_session("s1")
+        await until(pilot, lambda: "Steps  0 of 2 done" in screen_text(app))
+        assert "▸ Read the tail" in screen_text(app)
+        after = todo_list(("Read the tail", "completed"), ("Test it", "in_progress"))
+        client.feed(
+            e.ToolUsed(
+                message_id="m9", session_id="s1", content_index=0, tool_name="TodoWrite",
+                tool_input=after, tool_use_id="t2",
+            ),
+        )  # fmt: skip
+        await until(pilot, lambda: "Steps  1 of 2 done" in screen_text(app))
+        assert "✓ Read the tail" in screen_text(app) and "▸ Test it" in screen_text(app)
+        app.main.open_session("s2")
+        await until(pilot, lambda: "Steps" not in screen_text(app))
+
+
+async def test_it_follows_to_another_worktree(start: Start) -> None:
+    client = client_with_changes()
+    client.answers["list_changed_files"] = lambda given: make_changes(f"{given['worktree_id']}.py")
+    client.feed(
+        e.WorktreeCreated(worktree=a_worktree(id="w2", name="calm-heron")),
+        e.SessionCreated(session=a_session(id="s2", name="Elsewhere", worktree_id="w2")),
+    )
+    async with start(client, size=(200, 50)) as (app, pilot):
+        app.main.open_session("s1")
+        await until(pilot, lambda: "▸ w1.py" in screen_text(app))
+        app.main.open_session("s2")
+        await until(pilot, lambda: "▸ w2.py" in screen_text(app))
