@@ -22,8 +22,8 @@ from model.preferences.fields import (
 )
 from model.state import GIT_STATUS_FIELDS
 from server.http_api import OPERATIONS, HttpApi
-from server.lite.form_actions import FORM_ACTIONS
-from server.lite.routes import SESSION, Lite
+from server.lite.form_actions import FORM_ACTIONS, WORKTREE_ACTIONS, FormAction, WorktreeAction
+from server.lite.routes import SESSION, WORKTREE, Lite
 from server.static import StaticFiles
 from server.websocket import WebSockets
 from tui.keys.keymap import ACTIONS, BY_ID, Action
@@ -267,7 +267,10 @@ def _lite() -> Iterator[str]:
     )
     yield from ["", "| method | path | takes | |", "| --- | --- | --- | --- |"]
     nothing = cast("Any", None)
-    orders = {f"{SESSION}/{order.name}": order for order in FORM_ACTIONS}
+    orders: dict[str, FormAction | WorktreeAction] = {
+        **{f"{SESSION}/{order.name}": order for order in FORM_ACTIONS},
+        **{f"{WORKTREE}/{order.name}": order for order in WORKTREE_ACTIONS},
+    }
     for route in Lite(nothing, nothing, nothing, "").routes():
         order = orders.get(route.path)
         fields = ", ".join(f"`{name}`" for name in order.fields) if order else ""

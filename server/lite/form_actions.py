@@ -1,5 +1,6 @@
 """The form actions of `/lite`: each runs one command, with arguments from the form's fields."""
 
+import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -7,15 +8,21 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from model.api.command import find_command
+from model.api.git import ExchangeResult
 from model.api.sessions import create_session
+from model.api.worktrees import create_worktree
 from model.base.errors import SpinneyError
 from model.commands.dispatch import run
-from model.domain.resources import Session
+from model.domain.events import WorktreeCreateFailed
+from model.domain.resources import Session, Worktree
 from server.lite.page_request import Form
 from server.lite.request_forms import read_answers
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
+
+CREATION_TIME: Final = 60.0
+"""Seconds to wait for a new worktree before its page is shown as it is."""
 
 Arguments = Callable[[Session, Form], dict[str, Any]]
 
@@ -112,6 +119,74 @@ FORM_ACTIONS: Final = (
     ),
 )
 """All forms of a session's page."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeAction:
+    """A form of a worktree's pages and its command."""
+
+    name: str
+    """The last segment of its path."""
+    command: str
+    fields: tuple[str, ...]
+    arguments: Callable[[Worktree, Form], dict[str, Any]]
+
+    async def run(self, workspace: "Workspace", worktree: Worktree, form: Form) -> None:
+        """Run the command. Raises `SpinneyError`, also with git's output if it has failed."""
+        arguments = self.arguments(worktree, form)
+        result = await run(workspace, find_command(self.command), arguments)
+        if isinstance(result, ExchangeResult) and not result.success:
+            raise SpinneyError(result.output or "Git failed and gave no reason.", "conflict")
+
+
+WORKTREE_ACTIONS: Final = (
+    WorktreeAction(
+        "commit",
+        "commit_changes",
+        ("message",),
+        lambda worktree, form: {
+            "worktreeId": worktree.id, "message": form.get("message"), "stageAll": True,
+        },
+    ),
+    WorktreeAction("push", "git_push", (), lambda worktree, _: {"worktreePath": worktree.path}),
+    WorktreeAction(
+        "archive", "archive_worktree", (), lambda worktree, _: {"worktreeId": worktree.id}
+    ),
+    WorktreeAction(
+        "restore", "unarchive_worktree", (), lambda worktree, _: {"worktreeId": worktree.id}
+    ),
+)  # fmt: skip
+"""All forms of a worktree's pages, besides the one that creates a session."""
+
+
+async def create_worktree_from_form(workspace: "Workspace", form: Form) -> Worktree:
+    """Begin to create a worktree on a new branch, or on the existing one that was given."""
+    branch = form.get("branch").strip()
+    arguments = {"projectId": form.get("project"), **({"branch": branch} if branch else {})}
+    pending: Awaitable[Worktree] = run(workspace, create_worktree, arguments)
+    return await pending
+
+
+async def wait_until_created(workspace: "Workspace", worktree_id: str) -> None:
+    """Wait until a worktree is ready. Raises `SpinneyError` if it could not be created in time."""
+    bus, changed = workspace.store.bus, asyncio.Event()
+    reader, stop = bus.reader(), bus.listen(changed.set)
+    try:
+        async with asyncio.timeout(CREATION_TIME):
+            while (worktree := workspace.store.state.worktrees.get(worktree_id)) is not None:
+                if worktree.status != "creating":
+                    return
+                changed.clear()
+                await changed.wait()
+    except TimeoutError:
+        raise SpinneyError(
+            "The worktree is still being created. Try again in a moment.", "conflict"
+        ) from None
+    finally:
+        stop()
+    events = (published.event for published in reader.take()[0])
+    failures = (e.error for e in events if isinstance(e, WorktreeCreateFailed))
+    raise SpinneyError(next(failures, "The worktree could not be created."), "conflict")
 
 
 async def create_session_from_form(workspace: "Workspace", worktree_id: str, form: Form) -> Session:

@@ -34,7 +34,7 @@ async def render_part(page_request: PageRequest, session: Session, position: Pos
             page_request,
             "Thinking",
             back,
-            _paginate_text(block.text, url, _query_number(page_request, "at")),
+            paginate_text(block.text, url, query_number(page_request, "at")),
         )
     title = f"{shorten(block.name, 60)} {tool_subject(block)}"
     if "out" in page_request.query:
@@ -49,7 +49,7 @@ async def render_part(page_request: PageRequest, session: Session, position: Pos
         title,
         back,
         more,
-        _paginate_text(text, url, _query_number(page_request, "at")),
+        paginate_text(text, url, query_number(page_request, "at")),
     )
 
 
@@ -69,7 +69,7 @@ def render_request(page_request: PageRequest, session: Session) -> str:
     text = "\n\n".join(part for part in paragraphs if part)
     title = f"Allow {shorten(request.tool_name) or 'a tool'}?"
     return render_page(
-        page_request, title, back, _paginate_text(text, url, _query_number(page_request, "at"))
+        page_request, title, back, paginate_text(text, url, query_number(page_request, "at"))
     )
 
 
@@ -122,7 +122,8 @@ def _diff_lines(before: str, after: str) -> Iterator[str]:
     yield from (f"  {line}" for line in old[len(old) - tail :][:3])
 
 
-def _paginate_text(text: str, url: str, offset: int) -> list[Node]:
+def paginate_text(text: str, url: str, offset: int) -> list[Node]:
+    """A part of a text from `offset` on, and links to the others; `url` has a query."""
     shown = truncate(text[offset:], _TEXT_SIZE)
     end = offset + len(shown)
     first_link = link("From the beginning", url) if offset else None
@@ -133,7 +134,7 @@ def _paginate_text(text: str, url: str, offset: int) -> list[Node]:
 async def _make_output(
     page_request: PageRequest, session_id: str, tool_use_id: str, url: str
 ) -> list[Node]:
-    offset, limit = _query_number(page_request, "out"), _TEXT_SIZE
+    offset, limit = query_number(page_request, "out"), _TEXT_SIZE
     chunk = await get_tool_output(page_request.workspace, session_id, tool_use_id, offset, limit)
     while size(chunk.content) > _TEXT_SIZE:
         limit = max(4, limit * _TEXT_SIZE // size(chunk.content) - 4)
@@ -157,7 +158,8 @@ def _links(*links: Element | None) -> Element | None:
     return nav(*present) if present else None
 
 
-def _query_number(page_request: PageRequest, name: str) -> int:
+def query_number(page_request: PageRequest, name: str) -> int:
+    """A number of the query, 0 if there is none."""
     text = page_request.query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
 

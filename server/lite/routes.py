@@ -19,21 +19,27 @@ from model.commands.dispatch import run
 from model.commands.doctor import get_problems
 from model.commands.sessions import mark_session_read
 from model.domain.resources import Session
+from model.worktrees import require_worktree
 from server.auth import Authenticator
 from server.http_api import read_body
 from server.limits import Limits
 from server.lite.form_actions import (
     FORM_ACTIONS,
+    WORKTREE_ACTIONS,
     FormAction,
+    WorktreeAction,
     create_session_from_form,
+    create_worktree_from_form,
     message_arguments,
+    wait_until_created,
 )
 from server.lite.layout import render_failure, render_sign_in
-from server.lite.lists import render_sessions, render_worktree, render_worktrees
+from server.lite.lists import render_sessions
 from server.lite.page_request import Form, PageRequest
 from server.lite.request_forms import render_confirmation
 from server.lite.session import render_session
 from server.lite.sign_in import CookieAuth, Identity
+from server.lite.worktrees import render_changes, render_worktree, render_worktrees
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -44,6 +50,7 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 
 SESSION: Final = "/lite/sessions/{session_id}"
+WORKTREE: Final = "/lite/worktrees/{worktree_id}"
 
 _HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -75,7 +82,7 @@ class Lite:
         self._version = version
         self._cookie_auth = CookieAuth(authenticator)
         self._created: dict[bytes, str] = {}
-        """Created sessions by a hash of the form, so that submitting it twice creates one."""
+        """What was created, by a hash of the form, so that sending it twice creates one."""
         self._create_lock = asyncio.Lock()
 
     def routes(self) -> list[web.RouteDef]:
@@ -83,13 +90,16 @@ class Lite:
         return [
             web.get("/lite", self._page_handler(self._get_sessions)),
             web.get("/lite/worktrees", self._page_handler(self._get_worktrees)),
-            web.get("/lite/worktrees/{worktree_id}", self._page_handler(self._get_worktree)),
+            web.post("/lite/worktrees", self._form_handler(self._create_worktree)),
+            web.get(WORKTREE, self._page_handler(self._get_worktree)),
+            web.get(f"{WORKTREE}/changes", self._page_handler(self._get_changes)),
             web.get(SESSION, self._page_handler(self._get_session)),
             web.post("/lite/sign-in", self._sign_in),
             web.post("/lite/sign-out", self._form_handler(self._sign_out)),
-            web.post(
-                "/lite/worktrees/{worktree_id}/sessions",
-                self._form_handler(self._create_session),
+            web.post(f"{WORKTREE}/sessions", self._form_handler(self._create_session)),
+            *(
+                web.post(f"{WORKTREE}/{action.name}", self._worktree_handler(action))
+                for action in WORKTREE_ACTIONS
             ),
             *(
                 web.post(f"{SESSION}/{action.name}", self._action_handler(action))
@@ -105,12 +115,22 @@ class Lite:
         return render_sessions(page_request, await get_problems(self._workspace))
 
     async def _get_worktrees(self, _: web.Request, page_request: PageRequest) -> str:
-        """All worktrees with their git status; paginated with `page`."""
+        """All worktrees with their git status; paginated with `page`.
+
+        Archived ones with `archived`.
+        """
         return render_worktrees(page_request)
 
     async def _get_worktree(self, request: web.Request, page_request: PageRequest) -> str:
-        """A worktree, its sessions, and a form for a new session."""
+        """A worktree, its sessions, and forms for a new session, push and archive."""
         return render_worktree(page_request, request.match_info["worktree_id"])
+
+    async def _get_changes(self, request: web.Request, page_request: PageRequest) -> str:
+        """The changed files, and a form to commit them; with `side` and `file` one's diff.
+
+        Lists are paginated with `page`, diffs with `at`.
+        """
+        return await render_changes(page_request, request.match_info["worktree_id"])
 
     async def _get_session(self, request: web.Request, page_request: PageRequest) -> str:
         """A session: its newest messages, request, queue, and all forms.
@@ -154,12 +174,43 @@ class Lite:
         self._cookie_auth.sign_out(request, response)
         return response
 
+    async def _create_worktree(
+        self, request: web.Request, page_request: PageRequest, form: Form
+    ) -> web.Response:
+        """Create a worktree of `project`, on a new branch or the existing `branch`.
+
+        With `message` a session (`name`, `mode`, `backend`) is created in it, and gets that.
+        """
+        page_request = replace(page_request, path="/lite/worktrees")
+        form_hash = _hash(form)
+        async with self._create_lock:
+            worktree_id = self._created.get(form_hash) if "once" in form else None
+            if worktree_id in page_request.state.worktrees:
+                return _redirect(f"/lite/worktrees/{worktree_id}")
+            try:
+                worktree = await create_worktree_from_form(self._workspace, form)
+            except SpinneyError as error:
+                failed = replace(page_request, typed=form, problem=error.message)
+                return _html_response(render_worktrees(failed), HTTP_STATUS[error.error_type])
+            self._keep_created(form_hash, worktree.id)
+        try:
+            await wait_until_created(self._workspace, worktree.id)
+        except SpinneyError as error:
+            failed = replace(page_request, typed=form, problem=error.message)
+            is_there = worktree.id in page_request.state.worktrees
+            html = render_worktree(failed, worktree.id) if is_there else render_worktrees(failed)
+            return _html_response(html, HTTP_STATUS[error.error_type])
+        if not form.get("message").strip():
+            return _redirect(f"/lite/worktrees/{worktree.id}")
+        session = await create_session_from_form(self._workspace, worktree.id, form)
+        return await self._send_first_message(page_request, session, form)
+
     async def _create_session(
         self, request: web.Request, page_request: PageRequest, form: Form
     ) -> web.Response:
         """Create a session (`name`, `mode`, `backend`) and send its first `message`, if any."""
         worktree_id = request.match_info["worktree_id"]
-        form_hash = hashlib.sha256(repr(form.fields).encode(errors="replace")).digest()
+        form_hash = _hash(form)
         async with self._create_lock:
             session_id = self._created.get(form_hash) if "once" in form else None
             if session_id in page_request.state.sessions:
@@ -171,10 +222,13 @@ class Lite:
                 return _html_response(
                     render_worktree(failed, worktree_id), HTTP_STATUS[error.error_type]
                 )
-            if len(self._created) >= _MAX_CREATED:
-                self._created.clear()
-            self._created[form_hash] = session.id
+            self._keep_created(form_hash, session.id)
         return await self._send_first_message(page_request, session, form)
+
+    def _keep_created(self, form_hash: bytes, created_id: str) -> None:
+        if len(self._created) >= _MAX_CREATED:
+            self._created.clear()
+        self._created[form_hash] = created_id
 
     async def _send_first_message(
         self, page_request: PageRequest, session: Session, form: Form
@@ -205,6 +259,24 @@ class Lite:
                 html = await render_session(failed, session.id)
                 return _html_response(html, HTTP_STATUS[error.error_type])
             return _redirect(f"/lite/sessions/{session_id}#end")
+
+        return self._form_handler(run_action)
+
+    def _worktree_handler(self, action: WorktreeAction) -> Handler:
+        async def run_action(
+            request: web.Request, page_request: PageRequest, form: Form
+        ) -> web.Response:
+            worktree = require_worktree(page_request.state, request.match_info["worktree_id"])
+            try:
+                await action.run(self._workspace, worktree, form)
+            except SpinneyError as error:
+                failed = replace(page_request, typed=form, problem=error.message)
+                if action.name == "commit":
+                    html = await render_changes(failed, worktree.id)
+                else:
+                    html = render_worktree(failed, worktree.id)
+                return _html_response(html, HTTP_STATUS[error.error_type])
+            return _redirect(f"/lite/worktrees/{worktree.id}?done={action.name}")
 
         return self._form_handler(run_action)
 
@@ -303,6 +375,10 @@ def _html_response(html: str, status: int = 200) -> web.Response:
 
 def _redirect(address: str) -> web.Response:
     return web.Response(status=303, headers={**_HEADERS, "Location": address})
+
+
+def _hash(form: Form) -> bytes:
+    return hashlib.sha256(repr(form.fields).encode(errors="replace")).digest()
 
 
 def _return_path(path: str) -> str:

@@ -96,6 +96,14 @@ def signed_in(curl: Curl, served: Serving) -> Curl:
     return curl
 
 
+def git(directory: Path, *words: str) -> str:
+    """Run git."""
+    ran = subprocess.run(
+        ["git", "-C", str(directory), *words], capture_output=True, text=True, check=True
+    )
+    return ran.stdout
+
+
 def create_session(curl: Curl, message: str, mode: str) -> tuple[str, StrictPage]:
     """Create a session with this message; returns its path and page."""
     page = curl(curl("/lite").links()["Worktrees"])
@@ -185,3 +193,48 @@ def test_signing_out_ends_access(signed_in: Curl) -> None:
     status, page = signed_in.answer(form.action, "-d", value)
     assert (status, page.has_form("sign-in")) == (401, True)
     assert signed_in.answer("/lite/worktrees")[0] == 401
+
+
+def test_a_worktree_is_created_reviewed_committed_pushed_and_archived(
+    signed_in: Curl, program: Program, worktree: Path, tmp_path: Path
+) -> None:
+    curl = signed_in
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "--quiet", "--bare", str(remote))
+    git(worktree, "remote", "add", "origin", str(remote))
+    page = curl("/lite/worktrees")
+    message = "/demo write fruit.txt: apples & pears"
+    page = curl.submit(page, "worktrees", message=message, mode="build", backend="demo")
+    session = page.form("messages").action.removesuffix("/messages")
+    curl.until(session, "fruit.txt done")
+    links = curl(session).links()
+    page = curl(next(to for words, to in links.items() if " ▸ " in words))
+    changes = curl(page.links()["Changes"])
+    assert "Not staged" in changes.text and "fruit.txt untracked +1 −0" in changes.text
+    assert "+apples & pears" in curl(changes.links()["fruit.txt"]).text
+    page = curl.submit(changes, "commit", message="Add fruit")
+    assert "Committed." in page.text
+    assert "Committed on this branch" in curl(page.links()["Changes"]).text
+    page = curl.submit(page, "push")
+    assert "Pushed." in page.text
+    assert "Add fruit" in git(remote, "log", "--all", "--format=%s")
+    page = curl.submit(page, "archive")
+    assert "Archived. Its files stay." in page.text
+    name = re.search(r"<h1>([\w-]+)</h1>", page.source)
+    assert name is not None and name[1] not in curl("/lite/worktrees").links()
+    page = curl(curl("/lite/worktrees?archived=1").links()[name[1]])
+    assert "Restored." in curl.submit(page, "restore").text
+    assert name[1] in curl("/lite/worktrees").links()
+
+
+def test_a_worktree_that_cannot_be_created_says_why_and_keeps_what_was_typed(
+    signed_in: Curl, worktree: Path
+) -> None:
+    page = signed_in("/lite/worktrees")
+    form = page.form("worktrees")
+    sent = {**form.fields, "branch": "no-such-branch", "message": "Read <all> of it"}
+    fields = [part for key in sent for part in ("--data-urlencode", f"{key}={sent[key]}")]
+    status, page = signed_in.answer(form.action, *fields)
+    assert status >= 400
+    assert "no-such-branch" in page.text
+    assert page.form("worktrees").fields["message"] == "Read <all> of it"

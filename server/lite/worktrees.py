@@ -1,0 +1,292 @@
+"""Pages of worktrees: the list, one of them with its sessions, and its changes."""
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from typing import Final, get_args
+
+from model.api.changes import (
+    ChangedFile,
+    Changes,
+    get_file_diff,
+    list_changed_files,
+)
+from model.base.errors import SpinneyError
+from model.base.plural import count
+from model.commands.dispatch import run
+from model.domain.changes import Side
+from model.domain.resources import Project, Worktree
+from model.worktrees import require_worktree
+from server.lite.html import Element, Node, make
+from server.lite.layout import render_page
+from server.lite.lists import make_select, mode_options, paginate, session_list
+from server.lite.page_request import PageRequest, button, hidden, link, nav, shorten
+from server.lite.parts import paginate_text, query_number
+
+DONE: Final = {
+    "commit": "Committed.",
+    "push": "Pushed.",
+    "archive": "Archived. Its files stay.",
+    "restore": "Restored.",
+}
+"""What the page of a worktree says after each form."""
+
+_CHECKS: Final = {"success": "✓", "failure": "✗", "error": "!", "pending": "…"}
+_SIDES: Final[dict[Side, str]] = {
+    "unstaged": "Not staged",
+    "staged": "Staged",
+    "branch": "Committed on this branch",
+}
+_PATH_LENGTH: Final = 60
+"""Characters shown of a path: its end."""
+_MAX_PROJECTS: Final = 50
+"""Projects to choose from for a new worktree."""
+
+
+def render_worktrees(page_request: PageRequest) -> str:
+    """All worktrees with their git status, by project; archived ones with `archived`."""
+    state, is_archive = page_request.state, "archived" in page_request.query
+    projects = [project for project in state.projects.values() if not project.is_folder]
+    projects.sort(key=lambda project: (project.order, project.added_at))
+    all_worktrees = [
+        worktree
+        for project in projects
+        for worktree in state.worktrees_of(project.id, archived=True)
+        if (worktree.archived_at is not None) == is_archive
+    ]
+    visible, links = paginate(page_request, all_worktrees)
+    content: list[Node] = []
+    for project in projects:
+        rows = [_worktree_row(page_request, w) for w in visible if w.project_id == project.id]
+        if rows:
+            content += [make("h2", shorten(project.name)), make("ul", rows, class_="rows")]
+    if is_archive:
+        empty = None if all_worktrees else make("p", "No worktree is archived.")
+        return render_page(page_request, "Archived worktrees", empty, content, links)
+    return render_page(
+        page_request,
+        "Worktrees",
+        None if all_worktrees else make("p", "No worktrees yet."),
+        content,
+        links,
+        [make("h2", "New worktree"), _new_worktree(page_request, projects)] if projects else None,
+        nav(link("Archived worktrees", "/lite/worktrees?archived=1")),
+    )
+
+
+def render_worktree(page_request: PageRequest, worktree_id: str) -> str:
+    """A worktree: git status, sessions, and forms for a new session, push and archive."""
+    worktree = require_worktree(page_request.state, worktree_id)
+    project = page_request.state.projects.get(worktree.project_id)
+    branch = f"detached at {worktree.detached_at[:7]}" if worktree.detached_at else worktree.branch
+    is_archived = worktree.archived_at is not None
+    sessions, links = paginate(
+        page_request, page_request.state.sessions_of(worktree.id, archived=is_archived)
+    )
+    pr_url, done = worktree.pr_url, DONE.get(page_request.query.get("done", ""))
+    return render_page(
+        page_request,
+        shorten(worktree.name),
+        make("p", done, role="status") if done else None,
+        make(
+            "p", f"{shorten(project.name) if project else ''} ▸ {shorten(branch)} ", _git(worktree)
+        ),
+        make("p", shorten(worktree.path, 300), class_="hint"),
+        nav(link(shorten(pr_url, 200), pr_url)) if pr_url else None,
+        None if is_archived else nav(link("Changes", f"{_url(worktree)}/changes")),
+        make("h2", "Sessions") if sessions else None,
+        session_list(page_request, sessions),
+        links,
+        _restore(page_request, worktree) if is_archived else _forms(page_request, worktree),
+    )
+
+
+async def render_changes(page_request: PageRequest, worktree_id: str) -> str:
+    """The changed files of a worktree, and a form to commit them; the diff of one with `file`."""
+    worktree = require_worktree(page_request.state, worktree_id)
+    if "file" in page_request.query:
+        return await _render_diff(page_request, worktree)
+    found = {side: await _list_changes(page_request, worktree, side) for side in get_args(Side)}
+    rows = [(side, file) for side, changes in found.items() for file in changes.files]
+    visible, links = paginate(page_request, rows)
+    content: list[Node] = []
+    for side, title in _SIDES.items():
+        files = [_file_row(worktree, side, file) for other, file in visible if other == side]
+        if files:
+            content += [make("h2", title), make("ul", files, class_="rows")]
+    can_commit = found["unstaged"].files or found["staged"].files
+    return render_page(
+        page_request,
+        "Changes",
+        nav(link(f"‹ {shorten(worktree.name)}", _url(worktree))),
+        None if rows else make("p", "Nothing has changed."),
+        content,
+        links,
+        _commit(page_request, worktree, found["unstaged"].message) if can_commit else None,
+    )
+
+
+async def _list_changes(page_request: PageRequest, worktree: Worktree, side: Side) -> Changes:
+    arguments = {"worktreeId": worktree.id, "side": side}
+    return await run(page_request.workspace, list_changed_files, arguments)
+
+
+async def _render_diff(page_request: PageRequest, worktree: Worktree) -> str:
+    wanted = page_request.query.get("side")
+    side: Side = next((side for side in _SIDES if side == wanted), "unstaged")
+    files = (await _list_changes(page_request, worktree, side)).files
+    key = page_request.query["file"]
+    path = next((file.path for file in files if _key(file.path) == key), None)
+    if path is None:
+        raise SpinneyError("This file has no changes any more.", "not_found")
+    arguments = {"worktreeId": worktree.id, "path": path, "side": side}
+    diff = await run(page_request.workspace, get_file_diff, arguments)
+    return render_page(
+        page_request,
+        shorten(path, 200),
+        nav(link("‹ Changes", f"{_url(worktree)}/changes")),
+        paginate_text(diff.text, _diff_url(worktree, side, path), query_number(page_request, "at")),
+    )
+
+
+def _key(path: str) -> str:
+    """Stands for a path in an address, where a long one would make the page too large."""
+    return hashlib.sha256(path.encode(errors="replace")).hexdigest()[:16]
+
+
+def _url(worktree: Worktree) -> str:
+    return f"/lite/worktrees/{worktree.id}"
+
+
+def _diff_url(worktree: Worktree, side: Side, path: str) -> str:
+    return f"{_url(worktree)}/changes?side={side}&file={_key(path)}"
+
+
+def _file_row(worktree: Worktree, side: Side, file: ChangedFile) -> Element:
+    shown = f"…{file.path[-_PATH_LENGTH:]}" if len(file.path) > _PATH_LENGTH else file.path
+    counts = f"+{file.added} −{file.removed}" if file.added is not None else "binary"
+    return make(
+        "li",
+        link(shown, _diff_url(worktree, side, file.path)),
+        make("span", f" {file.status} {counts}", class_="git"),
+    )
+
+
+def _commit(page_request: PageRequest, worktree: Worktree, prepared: str) -> Element:
+    return page_request.make_form(
+        f"{_url(worktree)}/commit",
+        make("label", "Commit message", for_="message"),
+        make(
+            "textarea",
+            page_request.typed.get("message") or prepared,
+            name="message",
+            id="message",
+            rows=3,
+            cols=60,
+        ),
+        make("p", button("Commit all changes", class_="primary")),
+    )
+
+
+def _forms(page_request: PageRequest, worktree: Worktree) -> list[Node]:
+    url = _url(worktree)
+    archive = page_request.make_form(f"{url}/archive", button("Archive this worktree"))
+    push = page_request.make_form(f"{url}/push", button("Push")) if worktree.branch else None
+    return [
+        make("h2", "New session"),
+        _new_session(page_request, worktree),
+        make("h2", "Branch"),
+        push,
+        archive if worktree.session_type == "worktree" else None,
+    ]
+
+
+def _restore(page_request: PageRequest, worktree: Worktree) -> list[Node]:
+    restore = page_request.make_form(
+        f"{_url(worktree)}/restore", button("Restore", class_="primary")
+    )
+    return [make("p", "This worktree is archived."), restore]
+
+
+def _new_worktree(page_request: PageRequest, projects: list[Project]) -> Element:
+    typed = page_request.typed
+    names = {project.id: shorten(project.name, 40) for project in projects[:_MAX_PROJECTS]}
+    return page_request.make_form(
+        "/lite/worktrees",
+        hidden("once", typed.get("once") or secrets.token_hex(16)),
+        make("label", "Project", for_="project"),
+        make_select("project", names, typed.get("project") or next(iter(names))),
+        make("label", "Existing branch (empty: a new branch)", for_="branch"),
+        make("input", name="branch", id="branch", value=typed.get("branch")),
+        _message_fields(page_request),
+        make("p", button("Create", class_="primary")),
+    )
+
+
+def _new_session(page_request: PageRequest, worktree: Worktree) -> Element:
+    return page_request.make_form(
+        f"{_url(worktree)}/sessions",
+        hidden("once", secrets.token_hex(16)),
+        _message_fields(page_request),
+        make("p", button("Create", class_="primary")),
+    )
+
+
+def _message_fields(page_request: PageRequest) -> list[Node]:
+    typed = page_request.typed
+    rows = page_request.workspace.catalog.backend_rows(demo=page_request.workspace.demo)
+    agents = {"": "default", **{row.name: row.label for row in rows}}
+    return [
+        make("label", "First message", for_="message"),
+        make("textarea", typed.get("message"), name="message", id="message", rows=4, cols=60),
+        make("label", "Name", for_="name"),
+        make("input", name="name", id="name", value=typed.get("name")),
+        make("label", "Mode", for_="mode"),
+        make_select("mode", mode_options(), typed.get("mode") or "plan"),
+        make("label", "Agent", for_="backend"),
+        make_select("backend", agents, typed.get("backend")),
+    ]
+
+
+def _worktree_row(page_request: PageRequest, worktree: Worktree) -> Element:
+    waiting = [s for s in page_request.state.sessions_of(worktree.id) if s.status == "waiting"]
+    branch = "" if worktree.branch == worktree.name else f" {shorten(worktree.branch, 40)}"
+    needs = f" {len(waiting)} {'needs' if len(waiting) == 1 else 'need'} you"
+    return make(
+        "li",
+        link(shorten(worktree.name, 60), _url(worktree)),
+        make("small", branch) if branch else None,
+        make("b", f" {shorten(worktree.label.name, 50)}") if worktree.label else None,
+        " ",
+        _git(worktree),
+        make("b", needs, class_="needs-you") if waiting else None,
+    )
+
+
+def _git(worktree: Worktree) -> Element:
+    return make("span", " · ".join(_counts(worktree)), class_="git")
+
+
+def _counts(worktree: Worktree) -> Iterator[str]:
+    if worktree.status != "ready":
+        labels = {
+            "creating": "being created",
+            "removing": "being removed",
+            "missing": "directory missing",
+        }
+        yield labels[worktree.status]
+    added, removed = worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed
+    if added or removed:
+        yield f"+{added or 0} −{removed or 0}"
+    if worktree.cached_ahead_count:
+        yield f"{worktree.cached_ahead_count} ahead"
+    if worktree.cached_behind_count:
+        yield f"{worktree.cached_behind_count} behind"
+    if worktree.cached_unpushed_count:
+        yield f"{worktree.cached_unpushed_count} not pushed"
+    if worktree.cached_conflict_count:
+        yield count(worktree.cached_conflict_count, "conflict")
+    if worktree.pr_number:
+        status = worktree.cached_pr_status or ""
+        checks = _CHECKS.get(worktree.cached_check_status or "", "")
+        yield f"PR {worktree.pr_number} {status} {checks}".strip()
