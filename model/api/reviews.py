@@ -45,6 +45,12 @@ class DiffRows(Resource):
     """The number of rows of the whole diff."""
 
 
+class EditRows(Resource):
+    """The result of `get_edit_rows`."""
+
+    rows: list[ShownRow]
+
+
 class ReviewComment(Resource):
     """A comment on consecutive lines of a diff."""
 
@@ -87,6 +93,15 @@ async def get_diff_rows(
     changed.
 
     `limit` is 1 to 5,000; a page ends early after 400,000 characters.
+    """
+
+
+@command
+async def get_edit_rows(path: str, old: str, new: str) -> EditRows:
+    """Compare two versions of a file's text, as in the input of an agent's edit; the rows are as in
+    `get_diff_rows`, with notes in place of the unchanged lines between changes.
+
+    Ends after 400,000 characters.
     """
 
 

@@ -9,7 +9,12 @@ from model.commands.changes import get_file_diff, list_changed_files
 from model.commands.registry import implements
 from model.domain.changes import Side
 from model.richtext.diff_comments import Comment, find_lost, format_message
-from model.richtext.diff_rows import split_at_changes
+from model.richtext.diff_rows import (
+    diff_rows,
+    find_changed_words,
+    highlight_rows,
+    split_at_changes,
+)
 from model.richtext.diff_text import DiffText, FileNote, HunkHeading, Row, parse_diff
 
 if TYPE_CHECKING:
@@ -45,6 +50,16 @@ async def get_diff_rows(
         raise SpinneyError("Invalid field 'offset': must be 0 or more")
     diff = await get_file_diff(workspace, worktree_id, path, side)
     return await asyncio.to_thread(_page, diff, offset, limit)
+
+
+@implements(api.get_edit_rows)
+async def get_edit_rows(
+    workspace: "Workspace",
+    path: str,
+    old: str,
+    new: str,
+) -> api.EditRows:
+    return await asyncio.to_thread(_compare, path, old, new)
 
 
 @implements(api.write_review)
@@ -97,6 +112,26 @@ def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
         offset=offset,
         total=len(text.rows),
     )
+
+
+def _compare(path: str, old: str, new: str) -> api.EditRows:
+    """Runs in a thread, as `_page` does."""
+    compared = diff_rows(old, new)
+    rows: list[api.ShownRow] = []
+    remaining = _MAX_CHARACTERS
+    for start in range(0, len(compared), _BLOCK):
+        block = compared[start : start + _BLOCK]
+        changed = find_changed_words(block)
+        for row, tokens, words in zip(block, highlight_rows(block, path), changed, strict=True):
+            if row.hidden:
+                rows.append(_row(FileNote(f"{row.hidden:,} unchanged lines"), []))
+            pieces = split_at_changes(tokens, words)
+            rows.append(_row(row, [(*token, is_changed) for token, is_changed in pieces]))
+        remaining -= sum(len(row.text) for row in block)
+        if remaining < 0:
+            rows.append(_row(FileNote("The rest is not shown."), []))
+            break
+    return api.EditRows(rows=rows)
 
 
 def _shown_rows(text: DiffText, start: int, stop: int, path: str) -> list[api.ShownRow]:

@@ -6,7 +6,12 @@ from model.api.reviews import ReviewComment, ShownRow
 from model.base.errors import SpinneyError
 from model.commands.changes import stage_changes
 from model.commands.git import git_pull
-from model.commands.reviews import get_diff_rows, write_conflict_task, write_review
+from model.commands.reviews import (
+    get_diff_rows,
+    get_edit_rows,
+    write_conflict_task,
+    write_review,
+)
 from model.domain.resources import Worktree
 from model.preferences.apply import apply_changes
 from tests.model.git.git_project import GitProject
@@ -40,6 +45,23 @@ async def test_rows_have_numbers_colors_and_the_words_that_changed(
     assert (old.sign, old.old, old.new, old.unended) == ("-", 2, None, False)
     assert (new.sign, new.old, new.new, new.unended) == ("+", None, 2, True)
     assert "".join(text for text, _, is_changed in new.pieces if is_changed).strip() == "+ 1"
+
+
+async def test_an_edit_is_shown_like_a_diff(git_project: GitProject) -> None:
+    before = "".join(f"a{n} = {n}\n" for n in range(20))
+    after = before.replace("a0 = 0", "a0 = 1").replace("a19 = 19\n", "a19 = 20\n")
+    rows = (await get_edit_rows(git_project.workspace, "a.py", before, after)).rows
+    assert [(row.sign, row.old, row.new) for row in rows[:3]] == [
+        ("-", 1, None),
+        ("+", None, 1),
+        (" ", 2, 2),
+    ]
+    assert "number" in [kind for _, kind, _ in rows[1].pieces]
+    assert [text for text, _, is_changed in rows[1].pieces if is_changed] == ["1"]
+    assert [row_text(row) for row in rows if row.sign == "\\"] == ["12 unchanged lines"]
+    long = (await get_edit_rows(git_project.workspace, "a", "", ("x" * 900 + "\n") * 900)).rows
+    assert row_text(long[-1]) == "The rest is not shown."
+    assert len(long) < 900
 
 
 async def test_a_string_that_starts_in_one_hunk_does_not_color_the_next(
