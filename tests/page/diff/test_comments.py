@@ -8,14 +8,16 @@ from tests.page.diff.work_tree import (
     BOTH_ENDS,
     NUMBERS,
     WorkTree,
+    act,
     button,
+    choose,
     file,
     open_diff,
     refresh_status,
     row,
     wait_for_user_texts,
 )
-from tests.page.user_input import Keyboard, UserInput
+from tests.page.user_input import Keyboard, Pointer, UserInput
 from tests.server.conftest import Socket
 
 
@@ -39,18 +41,20 @@ async def test_comments_on_selected_lines_are_sent_as_one_message(
         await expect(page.get_by_role("group", name="Selected lines")).to_contain_text("2 lines")
         await user.press(button(page, "Comment"))
     await page.keyboard.type("Why in words?")
-    await user.press(button(page, "Save"))
-    await user.press(page.locator(".diff-row.hunk").nth(1).get_by_role("button", name="Comment"))
+    await user.press(button(page, "Add"))
+    await act(user, "Comment", "the hunk", page.locator(".diff-row.hunk").nth(1))
+    await expect(page.locator(".comment-row textarea")).to_be_focused()
     await page.keyboard.type("No")
-    await user.press(button(page, "Save"))
+    await user.press(button(page, "Add"))
     await page.reload()
     await expect(page.locator(".comment-row")).to_have_count(2)
     review = page.get_by_role("region", name="Comments to send")
+    await user.press(review.locator("summary").filter(has_text="2 comments"))
     second = review.get_by_role("group", name="Comment on list.txt:28", exact=True)
     await user.press(button(second, "Edit"))
     await user.write(page.locator(".comment-row textarea"), "No, never")
     await user.press(button(page, "Save"))
-    await user.press(button(review, "Send"))
+    await user.press(button(review, "Send review"))
     await expect(page.get_by_text("Sent to 'Fix the parser'.")).to_be_visible()
     await expect(page.locator(".comment")).to_have_count(0)
     quoted = "+line three\n line 4"
@@ -76,14 +80,14 @@ async def test_comments_move_with_their_lines_and_go_to_a_new_session_if_there_i
     await refresh_status(client, two_hunks)
     review = page.get_by_role("region", name="Comments to send")
     await expect(review).to_contain_text("list.txt:5")
-    await button(page, "Stage all").click()
+    await choose(Pointer(page), "Stage all")
     await expect(page.locator(".file")).to_have_count(0)
     await expect(review).not_to_contain_text("The lines do not exist any more")
     two_hunks.git("reset", "--quiet")
     two_hunks.write("list.txt", NUMBERS.replace("line 1\n", "one\n"))
     await refresh_status(client, two_hunks)
     await expect(review).to_contain_text("The lines do not exist any more")
-    await button(review, "Send").click()
+    await button(review, "Send review").click()
     await expect(page.get_by_text("Sent to '")).to_be_visible()
     await expect(review).to_be_hidden()
     [created] = await client.call("list_sessions", worktreeId=two_hunks.id)
@@ -100,6 +104,6 @@ async def test_an_unfinished_comment_survives_a_reload(page: Page, two_hunks: Wo
     await page.keyboard.type("half a thou")
     await page.reload()
     await expect(page.locator(".comment-row textarea")).to_have_value("half a thou")
-    await expect(button(page, "Send")).to_be_disabled()
+    await expect(button(page, "Send review")).to_be_disabled()
     await button(page, "Cancel").click()
     await expect(page.locator(".comment-row")).to_have_count(0)

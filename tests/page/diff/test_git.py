@@ -9,13 +9,15 @@ from playwright.async_api import Page, expect
 
 from tests.page.diff.work_tree import (
     WorkTree,
+    act,
     button,
+    choose,
     file,
     open_diff,
     refresh_status,
     wait_for_user_texts,
 )
-from tests.page.user_input import UserInput
+from tests.page.user_input import Pointer, UserInput
 from tests.server.conftest import Socket
 
 
@@ -24,7 +26,7 @@ async def test_changes_are_committed_and_pushed(
 ) -> None:
     page, tree = user.page, two_hunks
     await open_diff(page, tree)
-    await user.press(button(page, "Stage list.txt"))
+    await act(user, "Stage", "list.txt")
     await expect(page.locator(".file")).to_have_count(0)
     tree.write("later.txt", "1\n")
     await refresh_status(client, tree)
@@ -32,17 +34,20 @@ async def test_changes_are_committed_and_pushed(
     await user.press(button(page, "Commit"))
     form = page.locator("form.git-form")
     await expect(form.get_by_role("radio", name="Staged changes: 1 file")).to_be_checked()
+    message = form.get_by_role("textbox", name="Commit message")
+    await expect(message).to_have_value("Update list.txt")  # a proposal
+    await user.write(message, " ")
     await user.press(form.get_by_role("button", name="Commit", exact=True))
     await expect(form.get_by_role("alert")).to_contain_text("Enter a commit message")
-    await user.write(form.get_by_role("textbox", name="Commit message"), "Count in words")
+    await user.write(message, "Count in words")
     await page.reload()
     await user.press(button(page, "Commit"))
-    await expect(form.get_by_role("textbox")).to_have_value("Count in words")
+    await expect(message).to_have_value("Count in words")
     await user.press(form.get_by_role("button", name="Commit", exact=True))
     await expect(page.get_by_text("Committed as ")).to_be_visible()
     assert tree.git("log", "-1", "--format=%s").strip() == "Count in words"
     assert tree.git("status", "--porcelain").strip() == "?? later.txt"
-    await user.press(button(page, "Push"))
+    await user.press(button(page.get_by_role("dialog"), "Push"))
     await expect(page.get_by_text("Pushed.")).to_be_visible()
     branch = tree.git("branch", "--show-current").strip()
     assert tree.git("rev-parse", "HEAD") == tree.git("rev-parse", f"origin/{branch}")
@@ -76,12 +81,16 @@ async def test_a_conflict_is_sent_to_a_session_and_the_merge_aborted(
     theirs.commit("README.md", "# Theirs\n")
     theirs.git("push", "--quiet", "origin", "HEAD")
     await page.goto(f"/#/{place}/{tree.id}")
-    await page.get_by_role("button", name="Pull main").click()
+    if place == "diff":
+        await choose(Pointer(page), "Pull main")
+    else:
+        await button(page, "Pull main").click()
     stopped = page.get_by_role("group", name="Git operation in progress")
     await expect(stopped).to_contain_text("The merge stopped with 1 conflict")
     await expect(stopped.get_by_role("link", name="README.md")).to_be_visible()
     await expect(page.get_by_role("group", name="Output of git")).to_contain_text("CONFLICT")
-    row = page.locator("#tree .row", has=page.locator(f'a[href$="/worktree/{tree.id}"]'))
+    await button(page.get_by_role("dialog"), "Close").click()
+    row = page.locator("#tree .row").filter(has_text=tree.root.name)
     await expect(row).to_contain_text("1 conflict")
     if place == "diff":
         await expect(file(page, "README.md")).to_contain_text("conflict")

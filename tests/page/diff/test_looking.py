@@ -4,7 +4,8 @@ from playwright.async_api import Page, expect
 
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
-from tests.page.diff.work_tree import WorkTree, button, file, open_diff, row
+from tests.page.diff.work_tree import WorkTree, button, choose, file, open_diff, row, side
+from tests.page.user_input import Pointer
 
 
 async def test_every_kind_of_change_is_labeled(page: Page, tree: WorkTree) -> None:
@@ -28,10 +29,10 @@ async def test_every_kind_of_change_is_labeled(page: Page, tree: WorkTree) -> No
     await expect(file(page, "picture")).to_contain_text("binary")
     await expect(file(page, "picture")).to_contain_text("its content is not shown")
     await expect(page.locator(".tok-storage", has_text="def")).to_be_visible()
-    await button(page, "Staged").click()
+    await side(page, "Staged").click()
     await expect(file(page, "moved.py")).to_contain_text("renamed from old.py")
     await expect(file(page, "new one.py")).to_have_count(0)
-    await page.get_by_role("button", name="Committed vs ").click()
+    await side(page, "vs").click()
     await expect(file(page, "README.md")).to_contain_text("Counts apples.")
     await expect(button(page, "Stage README.md")).to_have_count(0)
 
@@ -46,11 +47,12 @@ async def test_old_and_new_lines_are_side_by_side_on_a_wide_screen(
     await expect(halves).to_have_text(["3-line 3", "3+line three"])
     await expect(row(wide, "line three").locator(".word")).to_have_text(["3", "three"])
     await expect(row(narrow, "line three")).to_have_text("3+line three")
-    await button(wide, "Two columns").click()
+    await choose(Pointer(wide), "One column")
     await expect(row(wide, "line three")).to_have_text("3+line three")
     await wide.reload()
-    await expect(button(wide, "Two columns")).to_have_attribute("aria-pressed", "false")
     await expect(row(wide, "line three")).to_have_text("3+line three")
+    await choose(Pointer(wide), "Two columns")
+    await expect(halves).to_have_text(["3-line 3", "3+line three"])
 
 
 async def test_a_long_line_scrolls_in_its_file_or_wraps(phone: Page, tree: WorkTree) -> None:
@@ -62,7 +64,7 @@ async def test_a_long_line_scrolls_in_its_file_or_wraps(phone: Page, tree: WorkT
     assert await phone.locator(".diff-rows").evaluate(
         "(grid) => grid.scrollWidth > grid.clientWidth"
     )
-    await button(phone, "Wrap lines").tap()
+    await choose(Pointer(phone, touch=True), "Wrap lines")
     await expect(phone.locator(".diff-view")).to_have_class("diff-view wrap")
     assert await code.evaluate("(element) => element.getBoundingClientRect().height") > 3 * line
     assert await phone.locator(".diff-rows").evaluate(
@@ -91,5 +93,5 @@ async def test_a_requested_file_is_found_among_staged_changes(
     two_hunks.git("add", "list.txt")
     two_hunks.write("a.txt", "1\n")
     await open_diff(page, two_hunks, "?file=list.txt")
-    await expect(button(page, "Staged")).to_have_attribute("aria-pressed", "true")
+    await expect(side(page, "Staged")).to_have_attribute("aria-pressed", "true")
     await expect(button(file(page, "list.txt"), "list.txt")).to_be_focused()

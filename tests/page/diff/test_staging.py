@@ -2,7 +2,18 @@
 
 from playwright.async_api import Page, expect
 
-from tests.page.diff.work_tree import BOTH_ENDS, WorkTree, button, file, open_diff, row
+from tests.page.diff.work_tree import (
+    BOTH_ENDS,
+    WorkTree,
+    act,
+    button,
+    choose,
+    choose_side,
+    file,
+    open_diff,
+    row,
+    side,
+)
 from tests.page.user_input import UserInput
 
 
@@ -12,21 +23,20 @@ async def test_hunks_and_files_are_staged_discarded_and_restored(
     page, tree = user.page, two_hunks
     await open_diff(page, tree)
     last = page.locator(".diff-row.hunk").nth(1)
-    await user.press(last.get_by_role("button", name="Stage"))
+    await act(user, "Stage", "the hunk", last)
     await expect(page.locator(".diff-row.hunk")).to_have_count(1)
     assert "+line twenty-eight" in tree.git("diff", "--cached")
     assert "+line three" not in tree.git("diff", "--cached")
-    await user.press(button(page, "Discard list.txt"))
+    await act(user, "Discard", "list.txt")
     await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     assert "line 3\n" in tree.read("list.txt")
-    await user.press(button(page, "Undo discard"))
+    await choose(user, "Undo discard")
     await expect(row(page, "line three")).to_be_visible()
     assert tree.read("list.txt") == BOTH_ENDS
-    await expect(button(page, "Undo discard")).to_have_count(0)
-    await user.press(button(page, "Stage all"))
+    await choose(user, "Stage all")
     await expect(page.locator(".file")).to_have_count(0)
-    await user.press(button(page, "Staged"))
-    await user.press(button(page, "Unstage list.txt"))
+    await choose_side(user, "Staged")
+    await act(user, "Unstage", "list.txt")
     await expect(page.get_by_text("No staged changes.")).to_be_visible()
     assert tree.git("diff", "--cached") == ""
 
@@ -54,7 +64,7 @@ async def test_letter_keys_work_as_in_the_terminal(page: Page, two_hunks: WorkTr
     await page.keyboard.press("s")
     await expect(page.locator(".diff-row.hunk")).to_have_count(1)
     await page.keyboard.press("v")
-    await expect(button(page, "Staged")).to_have_attribute("aria-pressed", "true")
+    await expect(side(page, "Staged")).to_have_attribute("aria-pressed", "true")
     await expect(row(page, "line twenty-eight")).to_be_visible()
     await page.keyboard.press("a")
     await expect(page.locator(".file")).to_have_count(0)

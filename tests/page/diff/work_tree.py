@@ -1,5 +1,6 @@
 """A worktree on disk whose changes a page shows, and locators for these changes."""
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, expect
 
+from tests.page.user_input import UserInput
 from tests.server.conftest import Socket
 
 NUMBERS = "".join(f"line {n}\n" for n in range(1, 31))
@@ -54,6 +56,42 @@ def file(page: Page, path: str) -> Locator:
 
 def button(page: Page | Locator, name: str) -> Locator:
     return page.get_by_role("button", name=name, exact=True)
+
+
+def side(page: Page, name: str) -> Locator:
+    """The button of a side, whose name ends with the number of its files."""
+    sides = page.get_by_role("group", name="Which changes")
+    return sides.get_by_role("button", name=re.compile(rf"^{name}\b")).first
+
+
+async def choose_side(user: UserInput, name: str) -> None:
+    """Show other changes: by a button, or on a phone from a menu."""
+    if await (direct := side(user.page, name)).is_visible():
+        await user.press(direct)
+        return
+    sides = user.page.get_by_role("group", name="Which changes")
+    await user.press(sides.get_by_role("button").last)
+    menu = user.page.get_by_role("dialog", name="Which changes?")
+    await user.press(menu.get_by_role("button", name=re.compile(rf"^{name}\b")))
+
+
+async def choose(user: UserInput, action: str) -> None:
+    """Choose an action from the menu of all changes."""
+    await user.press(button(user.page, "More actions"))
+    await user.press(button(user.page.get_by_role("dialog", name="Changes"), action))
+
+
+async def act(user: UserInput, action: str, subject: str, within: Locator | None = None) -> None:
+    """Press the button for an action on a file or hunk, or choose it from its menu on touch."""
+    place = within or user.page.locator(".diff-files")
+    menu = place.get_by_role("button", name=f"Actions for {subject}")
+    direct = place.get_by_role("button", name=f"{action} {subject}")
+    await expect(menu.or_(direct).first).to_be_visible()
+    if await direct.count():
+        await user.press(direct.first)
+        return
+    await user.press(menu.first)
+    await user.press(user.page.get_by_role("dialog").get_by_role("button", name=action))
 
 
 def row(page: Page, text: str) -> Locator:

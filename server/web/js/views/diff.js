@@ -3,12 +3,14 @@
 // comments.
 
 import { missingView } from "../app.js";
+import { showDialog } from "../dialogs.js";
 import { button, make, syncChildren } from "../dom.js";
 import { hashFor } from "../router.js";
 import { DiffActions } from "./diff_actions.js";
-import { diffBars, DiffLayout } from "./diff_bar.js";
+import { DiffBar, DiffLayout } from "./diff_bar.js";
 import { Comments } from "./diff_comments.js";
 import { DiffFile } from "./diff_file.js";
+import { FileList, ViewedFiles } from "./diff_list.js";
 import { keysTable, bindKeys } from "./diff_keys.js";
 import { LineSelection } from "./diff_marks.js";
 import { reviewSection } from "./diff_review.js";
@@ -35,6 +37,10 @@ export function diffView(app, route) {
 
 export class DiffView {
   /** @type {Side} */ side = "unstaged";
+  sides = SIDES;
+  /** The number of files on each side, as far as it is known. @type {Map<Side, number>} */ counts = new Map();
+  /** What stopped half-way on the unstaged side. @type {{ name: string | null, conflicts: number } | null} */ operation = null;
+  /** @type {string | null} a file that the agent edits, to be shown beside the conversation */ #followed = null;
   /** @type {DiffFile[]} */ files = [];
   /** @type {string | null} */ #targetPath;
   /** @type {string | null} a git form to open initially */ #initialForm;
@@ -48,29 +54,36 @@ export class DiffView {
   /** @type {() => unknown} */ #unbindKeys;
   /** The result of `list_changed_files`. @type {{ files: ChangedFile[], base: string, operation: string | null } | undefined} */ changes;
 
-  /** @param {App} app @param {import("../router.js").Route} route */
-  constructor(app, route) {
+  /** @param {App} app @param {import("../router.js").Route} route @param {{ scroller?: HTMLElement }} [options] `scroller`: it is shown beside a conversation, in this element */
+  constructor(app, route, { scroller } = {}) {
     this.app = app;
     this.id = route.id;
+    this.isBeside = Boolean(scroller);
+    this.scroller = scroller ?? /** @type {HTMLElement} */ (document.getElementById("content"));
     this.#targetPath = route.query.get("file");
     this.#initialForm = route.query.get("form");
     this.side = SIDES.find((side) => side === route.query.get("side")) ?? "unstaged";
+    this.viewed = new ViewedFiles(this.id);
     this.comments = new Comments(this.id, () => this.#drawComments());
     this.announcement = make("p.visually-hidden", { role: "status" });
     this.selection = new LineSelection((text) => (this.announcement.textContent = text));
     this.git = new GitPanel(app, this.id, () => this.reload());
     this.review = reviewSection(this);
-    this.layout = new DiffLayout(() => this.#redraw());
+    this.layout = new DiffLayout(() => this.#redraw(), this.isBeside);
     this.actions = new DiffActions(this);
-    this.bars = diffBars(this);
-    this.list = make("div.files");
+    this.fileList = new FileList(this);
+    this.toolbar = new DiffBar(this);
+    this.list = make("div.files", skeleton());
     this.more = button("Show more files", () => this.#showMore(), "", { hidden: true });
     this.element = make(
       "div.diff-view",
-      make("a", "← Worktree", { href: hashFor("worktree", this.id), className: "back" }),
-      this.bars.sides, this.bars.tools, this.git.element, this.bars.note, this.list, this.more, this.selection.bar, this.review.element, keysTable(), this.announcement,
+      this.toolbar.element,
+      this.git.operation.element,
+      make("div.diff-main", this.fileList.element, make("div.diff-files", this.list, this.more)),
+      make("div.diff-foot", this.selection.bar, this.review.element),
+      this.announcement,
     );
-    this.visibilityObserver = new IntersectionObserver((entries) => this.#handleVisibility(entries), { root: document.getElementById("content"), rootMargin: "600px 0px" });
+    this.visibilityObserver = new IntersectionObserver((entries) => this.#handleVisibility(entries), { root: this.scroller, rootMargin: "600px 0px" });
     this.#unbindKeys = bindKeys(this);
     // Changes by editors are only found by reloading; the server checks git once a minute.
     addEventListener("focus", this.#markStale);
@@ -100,7 +113,7 @@ export class DiffView {
   }
 
   focus() {
-    if (!this.element.contains(document.activeElement)) this.bars.sides.querySelector("button")?.focus({ preventScroll: true });
+    if (!this.element.contains(document.activeElement)) this.toolbar.buttons.get(this.side)?.focus({ preventScroll: true });
   }
 
   // Updates ----------------------------------------------------------------------------------------
@@ -158,8 +171,8 @@ export class DiffView {
 
   /** @param {NonNullable<DiffView["changes"]>} changes */
   async #show(changes) {
-    if (this.side === "unstaged") this.git.operation.show(changes);
-    else this.git.checkOperation();
+    this.counts.set(this.side, changes.files.length);
+    if (this.side === "unstaged") this.#showOperation(changes);
     const known = new Map(this.files.map((file) => [file.path, file]));
     this.changes = changes;
     this.problem = "";
@@ -178,7 +191,42 @@ export class DiffView {
     this.#drawBars();
     this.#openForm();
     if (!this.#showTarget()) for (const file of this.files) if (file.isNear) await file.load();
+    this.#follow();
     this.#drawComments();
+    await this.#countOthers();
+    for (const file of this.files) await file.checkViewed();
+  }
+
+  /** @param {NonNullable<DiffView["changes"]>} changes of the unstaged side */
+  #showOperation(changes) {
+    const conflicts = changes.files.filter((file) => file.status === "conflicted").length;
+    this.operation = changes.operation || conflicts ? { name: changes.operation, conflicts } : null;
+    this.git.operation.show(changes);
+  }
+
+  /** Count the files of the other sides. */
+  async #countOthers() {
+    for (const side of SIDES.filter((other) => other !== this.side)) {
+      const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id, side }).catch(() => null);
+      if (!changes) return;
+      this.counts.set(side, changes.files.length);
+      if (side === "unstaged") this.#showOperation(changes);
+    }
+    this.#drawBars();
+  }
+
+  /** Show the file that the agent edits, beside the conversation. @param {string} path */
+  follow(path) {
+    const root = this.app.state.worktrees.get(this.id)?.path;
+    this.#followed = root && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  }
+
+  #follow() {
+    const file = this.#followed !== null && this.fileOf(this.#followed);
+    if (!file || this.element.contains(document.activeElement)) return;
+    this.#followed = null;
+    file.setExpanded(true);
+    file.element.scrollIntoView({ block: "start" });
   }
 
   #openForm() {
@@ -208,10 +256,15 @@ export class DiffView {
       return Boolean(next);
     }
     this.#targetPath = null;
+    this.goToFile(file);
+    return false;
+  }
+
+  /** @param {DiffFile} file */
+  goToFile(file) {
     file.setExpanded(true);
     file.element.scrollIntoView();
     file.head.fold.focus({ preventScroll: true });
-    return false;
   }
 
   /** @param {IntersectionObserverEntry[]} entries */
@@ -227,9 +280,36 @@ export class DiffView {
   // Drawing ----------------------------------------------------------------------------------------
 
   #drawBars() {
-    this.bars.draw();
+    this.toolbar.draw();
+    this.fileList.draw();
     this.element.classList.toggle("wrap", this.layout.wraps || this.layout.isSplit);
     this.more.hidden = (this.changes?.files.length ?? 0) <= this.#limit;
+  }
+
+  /** The number of viewed files. */
+  get viewedCount() {
+    return this.files.filter((file) => file.isViewed).length;
+  }
+
+  /** A file was ticked. */
+  drawViewed() {
+    this.#drawBars();
+  }
+
+  /** @param {boolean} isExpanded */
+  setAllExpanded(isExpanded) {
+    for (const file of this.files) file.setExpanded(isExpanded);
+  }
+
+  showKeys() {
+    /** @type {HTMLDialogElement} */
+    const dialog = make("dialog", make("h2", "Keys"), keysTable(), make("div.choices", button("Close", () => dialog.close())), { "aria-label": "Keys" });
+    showDialog(dialog);
+  }
+
+  /** The name of the branch that is compared with. */
+  get base() {
+    return this.changes?.base ?? this.git.base;
   }
 
   #showMore() {
@@ -269,8 +349,8 @@ export class DiffView {
     for (const file of this.files) this.visibilityObserver.unobserve(file.element);
     this.files = [];
     this.changes = undefined;
-    this.list.replaceChildren();
-    history.replaceState(null, "", hashFor("diff", this.id, { side }));
+    this.list.replaceChildren(skeleton());
+    if (!this.isBeside) history.replaceState(null, "", hashFor("diff", this.id, { side }));
     this.#drawBars();
     await this.reload();
   }
@@ -299,3 +379,6 @@ export class DiffView {
     else this.showSide("unstaged");
   }
 }
+
+/** What is shown while the list is loaded. */
+const skeleton = () => make("div.skeleton", Array.from({ length: 9 }, () => make("span")), { "aria-hidden": "true" });

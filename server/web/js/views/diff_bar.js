@@ -1,8 +1,17 @@
 // @ts-check
-// The toolbar of the diff view: sides, actions on everything, and layout.
+// The bar above the changes: which side, the next step, and everything else in a menu.
 
-import { make, syncChildren } from "../dom.js";
+import { choose } from "../dialogs.js";
+import { button, make, syncChildren } from "../dom.js";
 import { pluralize } from "../format.js";
+import { icon } from "../icons.js";
+import { hashFor } from "../router.js";
+
+/**
+ * @typedef {import("./diff.js").DiffView} DiffView
+ * @typedef {import("./diff.js").Side} Side
+ * @typedef {[key: string, icon: string, label: string, action: () => unknown]} Step
+ */
 
 const EMPTY = {
   unstaged: "No unstaged changes.",
@@ -10,17 +19,16 @@ const EMPTY = {
   branch: "The branch has no commits of its own.",
 };
 
-/** @typedef {[key: string, label: string, action: () => unknown, isPressed?: boolean]} Entry */
-
 const NARROW = matchMedia("(max-width: 48rem)"); // too narrow for two columns
 const WIDE = matchMedia("(min-width: 80rem)"); // two columns by default
 const KEY = "spinney-diff-look";
 
 /** The layout of lines: chosen in this browser, or by the available width. */
 export class DiffLayout {
-  /** @param {() => void} onChange */
-  constructor(onChange) {
+  /** @param {() => void} onChange @param {boolean} isBeside whether it is beside a conversation, where there is one column */
+  constructor(onChange, isBeside) {
     this.onChange = onChange;
+    this.isBeside = isBeside;
     for (const width of [NARROW, WIDE]) width.addEventListener("change", onChange);
   }
 
@@ -32,9 +40,14 @@ export class DiffLayout {
     return JSON.parse(localStorage.getItem(KEY) ?? "{}");
   }
 
+  /** Whether two columns can be chosen. */
+  get canSplit() {
+    return !NARROW.matches && !this.isBeside;
+  }
+
   /** Whether old and new are in two columns, where long lines wrap. */
   get isSplit() {
-    return !NARROW.matches && Boolean(this.#chosen.split ?? WIDE.matches);
+    return this.canSplit && Boolean(this.#chosen.split ?? WIDE.matches);
   }
 
   /** Whether long lines wrap. */
@@ -49,39 +62,113 @@ export class DiffLayout {
   }
 }
 
-/** @param {import("./diff.js").DiffView} view */
-export function diffBars(view) {
-  const sides = make("div.choices.sides", { role: "group", "aria-label": "Which changes" });
-  const tools = make("div.choices.tools");
-  const note = make("p.hint");
-  return {
-    sides,
-    tools,
-    note,
-    draw() {
-      const { changes, side, layout, actions, comments } = view;
-      const names = { unstaged: "Not staged", staged: "Staged", branch: `Committed vs ${changes?.base ?? "its base"}` };
-      const sideNames = /** @type {[import("./diff.js").Side, string][]} */ (Object.entries(names));
-      syncButtons(sides, sideNames.map(([name, label]) => [name, label, () => view.showSide(name), side === name]));
-      const allLabel = side === "unstaged" ? "Stage all" : "Unstage all";
-      /** @type {(Entry | false | undefined)[]} */
-      const entries = [
-        side !== "branch" && Boolean(changes?.files.length) && ["all", allLabel, () => actions.runOnAll()],
-        actions.discards > 0 && ["undo", "Undo discard", () => actions.undo()],
-        !NARROW.matches && ["split", "Two columns", () => layout.choose({ split: !layout.isSplit }), layout.isSplit],
-        !layout.isSplit && ["wrap", "Wrap lines", () => layout.choose({ wrap: !layout.wraps }), layout.wraps],
-        ["refresh", "Refresh", () => view.reload()],
-        comments.list.length > 0 && ["comments", `Comments: ${comments.list.length}`, () => view.review.focus()],
-      ];
-      syncButtons(tools, entries.filter((entry) => typeof entry === "object"));
-      note.classList.toggle("bad", Boolean(view.problem));
-      if (view.problem) note.textContent = view.problem;
-      else note.textContent = !changes ? "Loading …" : `${changes.files.length ? countChanges(changes.files) : EMPTY[side]}${uncommittedHint(view)}`;
-    },
-  };
+export class DiffBar {
+  /** @param {DiffView} view */
+  constructor(view) {
+    this.view = view;
+    this.sides = make("div.sides", { role: "group", "aria-label": "Which changes" });
+    /** @type {Map<Side, HTMLButtonElement>} */
+    this.buttons = new Map();
+    for (const side of view.sides) {
+      const control = make("button", { type: "button", onclick: () => view.showSide(side) });
+      this.buttons.set(side, control);
+      this.sides.append(control);
+    }
+    this.chip = button("", () => this.#chooseSide(), ".chip.side-chip");
+    this.sides.append(this.chip);
+    this.note = make("p.note", { role: "status" });
+    this.filesButton = button([icon("folder"), make("span.count")], () => view.fileList.openSheet(), ".quiet.files-button", { "aria-label": "Files", title: "Files" });
+    this.next = make("span.next");
+    const worktree = make("a.button.quiet.icon-only.back", icon("back"), { href: hashFor("worktree", view.id), "aria-label": "Worktree", title: "Worktree" });
+    const more = button(icon("more"), () => this.#openMenu(), ".quiet.icon-only", { "aria-label": "More actions", title: "More actions" });
+    this.element = make("header.diff-bar", !view.isBeside && worktree, this.sides, this.note, this.filesButton, this.next, more);
+  }
+
+  draw() {
+    const { view } = this;
+    for (const [side, control] of this.buttons) {
+      const label = this.#labelOf(side);
+      if (control.textContent !== label) control.textContent = label;
+      control.ariaPressed = String(side === view.side);
+    }
+    const chosen = `${this.#labelOf(view.side)} ▾`;
+    if (this.chip.textContent !== chosen) this.chip.textContent = chosen;
+    this.#drawNext();
+    const files = view.changes?.files ?? [];
+    const count = /** @type {HTMLElement} */ (this.filesButton.lastElementChild);
+    count.textContent = `${view.viewedCount}/${files.length}`;
+    this.filesButton.hidden = files.length < 2;
+    this.note.classList.toggle("bad", Boolean(view.problem));
+    const hint = uncommittedHint(view);
+    this.note.classList.toggle("needed", Boolean(view.problem || hint) || (view.changes !== undefined && !files.length)); // on a phone, too
+    const text = view.problem || (view.changes ? `${files.length ? countChanges(files) : EMPTY[view.side]}${hint}` : "");
+    if (this.note.textContent !== text) this.note.textContent = text;
+  }
+
+  /** @param {Side} side */
+  #labelOf(side) {
+    const count = this.view.counts.get(side);
+    return `${{ unstaged: "Working", staged: "Staged", branch: `vs ${this.view.base}` }[side]}${count ? ` ${count}` : ""}`;
+  }
+
+  async #chooseSide() {
+    const { view } = this;
+    const chosen = await choose("Which changes?", view.sides.map((side) => [`${this.#labelOf(side)}: ${SIDE_TITLES[side]}`, side]));
+    if (chosen) view.showSide(chosen);
+  }
+
+  #drawNext() {
+    const step = this.#nextStep();
+    if (this.next.dataset.key === step?.[0]) return;
+    this.next.dataset.key = step?.[0] ?? "";
+    syncChildren(this.next, step ? [button([icon(step[1]), step[2]], step[3], ".primary")] : []);
+  }
+
+  /** What comes next for these changes. @returns {Step | null} */
+  #nextStep() {
+    const { git, counts, operation } = this.view;
+    const { worktree } = git;
+    if (operation?.conflicts) return ["resolve", "merge", "Resolve", () => git.operation.focus()];
+    if (counts.get("unstaged") || counts.get("staged") || operation?.name) return ["commit", "commit", "Commit", () => git.commit()];
+    if (worktree.cached_unpushed_count > 0) return ["push", "push", "Push", () => git.push()];
+    if (counts.get("branch") && !worktree.pr_url) return ["pull-request", "pull-request", "Pull request", () => git.pullRequest()];
+    return null;
+  }
+
+  async #openMenu() {
+    const { view } = this;
+    const { git, layout, actions, side, files } = view;
+    const isPartlyOpen = files.some((file) => file.isOpen);
+    const module = () => import("./git_history.js");
+    /** @type {(import("../dialogs.js").MenuEntry<() => unknown> | false)[]} */
+    const entries = [
+      side === "unstaged" && files.length > 0 && ["Stage all", () => actions.runOnAll(), { icon: "plus" }],
+      side === "staged" && files.length > 0 && ["Unstage all", () => actions.runOnAll(), { icon: "undo" }],
+      actions.discards > 0 && ["Undo discard", () => actions.undo(), { icon: "undo" }],
+      ["Commit", () => git.commit(), { icon: "commit", isApart: true }],
+      ["Push", () => git.push(), { icon: "push" }],
+      [`Pull ${git.base}`, () => git.pull(git.base), { icon: "pull" }],
+      !git.worktree.pr_url && ["Pull request", () => git.pullRequest(), { icon: "pull-request" }],
+      ["Commits", async () => (await module()).showLog(git), { icon: "history", isApart: true }],
+      ["Amend the last commit", async () => (await module()).amend(git), { icon: "edit" }],
+      ["Stash all changes", async () => (await module()).stash(git), { icon: "stash" }],
+      ["Stashes", async () => (await module()).showStashes(git), { icon: "stash" }],
+      layout.canSplit && [layout.isSplit ? "One column" : "Two columns", () => layout.choose({ split: !layout.isSplit }), { icon: "panel", isApart: true }],
+      !layout.isSplit && [layout.wraps ? "Do not wrap lines" : "Wrap lines", () => layout.choose({ wrap: !layout.wraps }), { icon: "undo" }],
+      files.length > 0 && [isPartlyOpen ? "Collapse all files" : "Expand all files", () => view.setAllExpanded(!isPartlyOpen), { icon: "up-down" }],
+      ["Refresh", () => view.reload(), { icon: "refresh" }],
+      !view.isBeside && ["Keys", () => view.showKeys(), { icon: "key" }],
+      view.isBeside && ["Open the changes", () => view.app.go("diff", view.id), { icon: "external" }],
+    ];
+    const chosen = await choose("Changes", entries.filter((entry) => typeof entry === "object"));
+    await chosen?.();
+  }
 }
 
-/** A hint that uncommitted changes are not part of the committed ones. @param {import("./diff.js").DiffView} view */
+/** @type {Record<Side, string>} */
+const SIDE_TITLES = { unstaged: "what is not staged", staged: "what the next commit has", branch: "all commits of the branch" };
+
+/** A hint that uncommitted changes are not part of the committed ones. @param {DiffView} view */
 function uncommittedHint({ side, app, id }) {
   const worktree = app.state.worktrees.get(id);
   const [added, removed] = [worktree?.cached_uncommitted_added ?? 0, worktree?.cached_uncommitted_removed ?? 0];
@@ -90,19 +177,6 @@ function uncommittedHint({ side, app, id }) {
 
 /** @param {import("./diff_head.js").ChangedFile[]} files */
 function countChanges(files) {
-  const total = (/** @type {"added" | "removed"} */ what) => files.reduce((allLabel, file) => allLabel + (file[what] ?? 0), 0);
+  const total = (/** @type {"added" | "removed"} */ what) => files.reduce((sum, file) => sum + (file[what] ?? 0), 0);
   return `${pluralize(files.length, "file")}, ${pluralize(total("added"), "line")} added, ${total("removed").toLocaleString("en")} removed`;
-}
-
-/** Update buttons without replacing them, so that they keep the focus. @param {HTMLElement} container @param {Entry[]} entries */
-function syncButtons(container, entries) {
-  const old = new Map([...container.children].map((child) => [/** @type {HTMLElement} */ (child).dataset.key, child]));
-  const buttons = entries.map(([key, label, action, isPressed]) => {
-    const control = /** @type {HTMLButtonElement} */ (old.get(key) ?? make("button", { type: "button", "data-key": key }));
-    if (control.textContent !== label) control.textContent = label;
-    if (isPressed !== undefined) control.ariaPressed = String(isPressed);
-    control.onclick = action;
-    return control;
-  });
-  syncChildren(container, buttons);
 }

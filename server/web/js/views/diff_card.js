@@ -67,5 +67,5 @@ function editedComment(comments, comment, onClose) {
     event.preventDefault();
     event.stopPropagation();
   };
-  return [box, make("div.choices", button("Save", save, ".primary"), button("Cancel", close))];
+  return [box, make("div.choices", button(comment.text ? "Save" : "Add", save, ".primary"), button("Cancel", close))];
 }

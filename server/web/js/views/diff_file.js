@@ -5,7 +5,7 @@ import { button, make } from "../dom.js";
 import { commentCard } from "./diff_card.js";
 import { trimContext, commentOn, findComment, updateLine } from "./diff_comments.js";
 import { keepFocus } from "./diff_focus.js";
-import { fileHead } from "./diff_head.js";
+import { actionButtons, fileHead } from "./diff_head.js";
 import { drawRows, isLine, textOf } from "./diff_rows.js";
 import { pluralize } from "../format.js";
 
@@ -32,6 +32,7 @@ export class DiffFile {
   /** @type {HTMLElement[]} selectable elements by index of the row */ cells = [];
   /** @type {Map<string, { card: HTMLElement, signature: string }>} */ #cards = new Map();
   /** @type {boolean | null} */ #isExpanded = null;
+  isViewed = false;
 
   /** @param {import("./diff.js").DiffView} view @param {ChangedFile} file */
   constructor(view, file) {
@@ -43,6 +44,7 @@ export class DiffFile {
     this.head = fileHead(this);
     this.element = make("section.file", this.head.element, this.body, { "aria-label": file.path, "data-path": file.path });
     this.grid.onclick = (event) => this.#handleClick(event);
+    this.isViewed = view.viewed.digestOf(view.side, file.path) !== undefined;
     this.#updateExpanded();
   }
 
@@ -51,7 +53,7 @@ export class DiffFile {
   }
 
   get isOpen() {
-    return this.#isExpanded ?? (this.file.added ?? 0) + (this.file.removed ?? 0) <= COLLAPSE_ABOVE;
+    return this.#isExpanded ?? (!this.isViewed && (this.file.added ?? 0) + (this.file.removed ?? 0) <= COLLAPSE_ABOVE);
   }
 
   /** Expand or collapse it permanently. @param {boolean} isOpen */
@@ -59,6 +61,30 @@ export class DiffFile {
     this.#isExpanded = isOpen;
     this.#updateExpanded();
     if (isOpen && this.isNear) this.load();
+  }
+
+  /** Note whether this version was viewed; what was viewed is collapsed. @param {boolean} isViewed */
+  async setViewed(isViewed) {
+    this.isViewed = isViewed;
+    this.#isExpanded = null;
+    this.#updateExpanded();
+    this.view.drawViewed();
+    const { viewed, side } = this.view;
+    if (!isViewed) {
+      viewed.set(side, this.path, null);
+      if (this.isNear) await this.load();
+      return;
+    }
+    if (!this.digest) this.digest = (await this.#fetchPage(0, 1))?.digest ?? "";
+    if (this.digest && this.isViewed) viewed.set(side, this.path, this.digest);
+  }
+
+  /** Untick a viewed file that has changed since. */
+  async checkViewed() {
+    const digest = this.view.viewed.digestOf(this.view.side, this.path);
+    if (!this.isViewed || digest === undefined) return;
+    const page = await this.#fetchPage(0, 1);
+    if (page && page.digest !== digest) await this.setViewed(false);
   }
 
   #updateExpanded() {
@@ -217,14 +243,10 @@ export class DiffFile {
   #hunkButtons(row) {
     const { view } = this;
     const index = /** @type {number} */ (row.hunk);
-    const label = `the hunk at ${textOf(row)}`;
-    const attributes = (/** @type {string} */ action) => ({ "aria-label": `${action} ${label}`, "data-action": action });
-    return [
-      ...view.actions.actionsFor(this.file).map(([action, command, classes]) =>
-        button(action, () => view.actions.run(command, this, index), classes, attributes(action)),
-      ),
-      button("Comment", () => this.comment(this.hunkRows(index)), "", attributes("Comment")),
-    ];
+    const entries = view.actions.actionsFor(this.file).map(([label, command, classes]) =>
+      /** @type {import("./diff_head.js").Entry} */ ([label, () => view.actions.run(command, this, index), classes]),
+    );
+    return actionButtons([...entries, ["Comment", () => this.comment(this.hunkRows(index)), ""]], `the hunk at ${textOf(row)}`);
   }
 
   /** The changed lines of a hunk. @param {number} hunk */

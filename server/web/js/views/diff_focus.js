@@ -8,7 +8,7 @@ import { findSimilarRow } from "./diff_rows.js";
  * @param {() => void} draw
  */
 export function keepFocus(file, draw) {
-  const content = /** @type {HTMLElement} */ (document.getElementById("content"));
+  const content = file.view.scroller;
   const anchor = firstVisibleLine(file, content);
   const restoreFocus = captureFocus(file);
   draw();
@@ -26,7 +26,7 @@ export function keepFocus(file, draw) {
  * @param {HTMLElement} content
  */
 function firstVisibleLine(file, content) {
-  const edge = content.getBoundingClientRect().top;
+  const edge = content.getBoundingClientRect().top + file.view.toolbar.element.offsetHeight;
   const textBox = file.body.getBoundingClientRect();
   if (!file.drawn.length || textBox.top >= edge || textBox.bottom <= edge) return null;
   let [low, high] = [0, file.drawn.length - 1];

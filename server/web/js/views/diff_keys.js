@@ -43,7 +43,7 @@ export function bindKeys(view) {
   const handleKey = (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     // When the focused row is replaced, the body has the focus for a moment.
-    if (target !== document.body && !view.element.contains(target)) return;
+    if ((view.isBeside || target !== document.body) && !view.element.contains(target)) return;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select")) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (moveFocus(view, target, event.key === "ArrowDown" ? 1 : -1, event.shiftKey)) event.preventDefault();
@@ -119,11 +119,7 @@ function focusStop(element) {
 export function keysTable() {
   const more = [["↑ ↓", "move by line"], ["shift ↑ ↓", "select lines"], ["esc", "clear selection"]];
   const rows = [...more, ...Object.entries(KEYS).map(([key, [text]]) => [key, text])];
-  return make(
-    "details.keys",
-    make("summary", "Keys"),
-    make("dl", rows.flatMap(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)])),
-  );
+  return make("dl.keys", rows.flatMap(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)]));
 }
 
 /** Set the accessible name of a focused row; naming all of ten thousand rows would be too slow. @param {DiffView} view @param {HTMLElement} target */

@@ -2,6 +2,7 @@
 // The selection of lines to comment on: tap the first, then the last, or use keys.
 
 import { button, make } from "../dom.js";
+import { icon } from "../icons.js";
 import { isLine, findSimilarRow, textOf } from "./diff_rows.js";
 import { pluralize } from "../format.js";
 
@@ -26,10 +27,10 @@ export class LineSelection {
       this.label,
       make(
         "span.choices",
-        button("Comment", () => this.comment(), ".primary"),
-        button("▲", () => this.#extendBy(-1, 0), "", { "aria-label": "Extend the selection up" }),
-        button("▼", () => this.#extendBy(0, +1), "", { "aria-label": "Extend the selection down" }),
-        button("✕", () => this.clear(), "", { "aria-label": "Clear selection" }),
+        button([icon("comment"), "Comment"], () => this.comment(), ".primary"),
+        button(icon("chevron-up"), () => this.#extendBy(-1, 0), ".quiet.icon-only", { "aria-label": "Extend the selection up" }),
+        button(icon("chevron-down"), () => this.#extendBy(0, +1), ".quiet.icon-only", { "aria-label": "Extend the selection down" }),
+        button(icon("close"), () => this.clear(), ".quiet.icon-only", { "aria-label": "Clear selection" }),
       ),
       { hidden: true, role: "group", "aria-label": "Selected lines" },
     );

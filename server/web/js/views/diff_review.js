@@ -2,6 +2,8 @@
 // The unsent review comments, and the session to send them to as one message.
 
 import { button, make } from "../dom.js";
+import { pluralize } from "../format.js";
+import { icon } from "../icons.js";
 import { commentCard } from "./diff_card.js";
 import { commentLocation } from "./diff_comments.js";
 import { sessionPicker } from "./session_picker.js";
@@ -9,17 +11,12 @@ import { sessionPicker } from "./session_picker.js";
 /** @param {import("./diff.js").DiffView} view */
 export function reviewSection(view) {
   const { app, id: worktreeId, comments } = view;
-  const title = make("h2", "Comments", { tabIndex: -1 });
+  const title = make("summary", "Comments");
   const list = make("ul.comments");
   const picker = sessionPicker(app, worktreeId);
-  const send = button("Send", () => sendAll(), ".primary");
-  const element = make(
-    "section.review",
-    title,
-    list,
-    make("div.choices", make("span", "Send as one message to"), picker.element, send),
-    { "aria-label": "Comments to send" },
-  );
+  const send = button([icon("send"), "Send review"], () => sendAll(), ".primary");
+  const fold = make("details", title, list);
+  const element = make("section.review", fold, make("div.choices", make("span.hint", "to"), picker.element, send), { "aria-label": "Comments to send" });
 
   const sendAll = async () => {
     const sent = comments.ready.map((comment) => ({ ...comment }));
@@ -47,12 +44,15 @@ export function reviewSection(view) {
   return {
     element,
     findOutdated,
-    focus: () => title.focus(),
+    focus() {
+      fold.open = true;
+      title.focus();
+    },
     draw() {
       const isEditing = list.contains(document.activeElement) && document.activeElement instanceof HTMLTextAreaElement;
       const count = comments.ready.length;
       element.hidden = !comments.list.length;
-      title.textContent = `Comments to send: ${count}`;
+      title.textContent = pluralize(count, "comment");
       send.disabled = !count;
       picker.draw();
       if (isEditing && comments.list.some((comment) => comment.begun !== undefined)) return;

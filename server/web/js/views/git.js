@@ -1,8 +1,10 @@
 // @ts-check
-// Git actions for a worktree: commit, pull, push and pull request, with progress, result and cancellation. Used by the
-// worktree view and the diff view.
+// Git actions for a worktree: commit, pull, push and pull request, in a sheet with progress, result and cancellation.
+// A commit ends in Push, a push in Pull request. Used by the worktree view, the diff view and the cards of sessions.
 
-import { button, make } from "../dom.js";
+import { showDialog } from "../dialogs.js";
+import { button, make, patchChildren } from "../dom.js";
+import { icon } from "../icons.js";
 import { commitForm } from "./git_commit.js";
 import { pullRequestForm, pullRequestLink } from "./git_pull_request.js";
 import { operationBanner } from "./git_operation.js";
@@ -15,10 +17,11 @@ import { loadStylesheet } from "./stylesheet.js";
 
 await loadStylesheet("git");
 
-/** The panel with git actions for a worktree. */
+/** The git actions of a worktree. */
 export class GitPanel {
   #busy = false;
   /** @type {number | undefined} */ #timer;
+  /** @type {HTMLDialogElement | null} */ #sheet = null;
 
   /**
    * @param {App} app
@@ -32,7 +35,6 @@ export class GitPanel {
     this.actions = make("div.choices");
     this.resultArea = make("div.git-result", { "aria-live": "polite" });
     this.operation = operationBanner(this);
-    this.element = make("section.git-panel", this.actions, this.operation.element, this.resultArea, { "aria-label": "Git" });
     this.draw();
   }
 
@@ -50,16 +52,16 @@ export class GitPanel {
   /** Update for a changed worktree. */
   draw() {
     const { base, worktree } = this;
-    const signature = `${base} ${worktree.pr_url} ${worktree.pr_number}`;
     this.operation.draw();
+    const signature = `${base} ${worktree.pr_url} ${worktree.pr_number}`;
     if (this.actions.dataset.signature === signature) return;
     this.actions.dataset.signature = signature;
-    this.actions.replaceChildren(
-      button("Commit", () => this.commit()),
-      button(`Pull ${base}`, () => this.pull(base)),
-      button("Push", () => this.push()),
-      ...(worktree.pr_url ? [pullRequestLink(this)] : [button("Pull request", () => this.pullRequest())]),
-    );
+    patchChildren(this.actions, [
+      button([icon("commit"), "Commit"], () => this.commit()),
+      button([icon("push"), "Push"], () => this.push()),
+      button([icon("pull"), `Pull ${base}`], () => this.pull(base)),
+      worktree.pr_url ? pullRequestLink(this) : button([icon("pull-request"), "Pull request"], () => this.pullRequest()),
+    ]);
   }
 
   /** Check soon whether a merge, rebase or the like is in progress. */
@@ -80,26 +82,33 @@ export class GitPanel {
   async commit() {
     if (!this.#checkIdle()) return;
     const form = await commitForm(this);
-    if (form) this.#open(form);
+    if (form) this.show("Commit", form);
   }
 
   pullRequest() {
-    if (this.#checkIdle()) this.#open(pullRequestForm(this));
+    if (this.#checkIdle()) this.show("Pull request", pullRequestForm(this));
   }
 
-  async push() {
+  /** @param {string} [before] a sentence about what was done before */
+  async push(before = "") {
     const { path, branch } = this.worktree;
-    const result = await this.run(`Pushing '${branch}' …`, "git_push", { worktreePath: path });
+    const result = await this.run(`${before}Pushing '${branch}' …`, "git_push", { worktreePath: path }, { before });
     if (!result) return;
-    if (result.success) this.showResult("Pushed.", result.output);
+    if (result.success) this.showResult(`${before}Pushed.`, result.output, { actions: this.#afterPush() });
     else {
       const isBehind = /\[rejected\]|fetch first/.test(result.output);
       const pullAndPush = async () => (await this.pull(branch)) && this.push();
-      this.showResult("Push failed.", result.output || "Git gave no reason.", {
+      this.showResult(`${before}Push failed.`, result.output || "Git gave no reason.", {
         bad: true,
         actions: isBehind ? [button("Pull and push again", pullAndPush, ".primary")] : [],
       });
     }
+  }
+
+  /** What follows a push. */
+  #afterPush() {
+    if (this.worktree.pr_url) return [pullRequestLink(this)];
+    return [button([icon("pull-request"), "Pull request"], () => this.pullRequest(), ".primary")];
   }
 
   /** @param {string} branch @returns {Promise<boolean>} whether it succeeded */
@@ -117,15 +126,34 @@ export class GitPanel {
 
   // Progress and results ---------------------------------------------------------------------------
 
+  /** Show something in the sheet. @param {string} title @param {...HTMLElement} parts */
+  show(title, ...parts) {
+    this.resultArea.replaceChildren(...parts);
+    if (this.#sheet) {
+      const heading = /** @type {HTMLElement} */ (this.#sheet.firstElementChild);
+      heading.textContent = this.#sheet.ariaLabel = title;
+    } else {
+      this.#sheet = make("dialog.git-sheet", make("h2", title), this.resultArea, { "aria-label": title });
+      showDialog(this.#sheet, () => (this.#sheet = null));
+    }
+    /** @type {HTMLElement | null} */ (this.resultArea.querySelector("textarea, input:not([type=radio]), .primary, button"))?.focus();
+  }
+
+  /** Close the sheet. A command that runs in it continues; its result is a notice. */
+  hide() {
+    this.#sheet?.close();
+  }
+
   /**
-   * Run a long command, showing progress and errors in the panel.
+   * Run a long command, showing progress and errors in the sheet.
    * @param {string} text
    * @param {string} command
    * @param {Record<string, unknown>} args
-   * @param {{ into?: HTMLElement, cancel?: boolean }} [options] `into`: where to show it, if not below the buttons
+   * @param {{ into?: HTMLElement, cancel?: boolean, before?: string }} [options] `into`: a part of a form that is shown
+   *   already; `before`: a sentence before an error
    * @returns {Promise<any>} the result, or `undefined` if it failed
    */
-  async run(text, command, args, { into = this.resultArea, cancel = true } = {}) {
+  async run(text, command, args, { into, cancel = true, before = "" } = {}) {
     if (!this.#checkIdle()) return undefined;
     this.#busy = true;
     const label = make("span", text);
@@ -133,13 +161,17 @@ export class GitPanel {
       label.textContent = "Canceling …";
       await this.app.run("cancel_git", { worktreeId: this.id });
     };
-    into.replaceChildren(make("p.progress", make("span.pulse", "◐ "), label, cancel && button("Cancel", cancelCommand), { role: "status" }));
+    const progress = make("p.progress", make("span.spinner", { "aria-hidden": "true" }), label, cancel && button("Cancel", cancelCommand), { role: "status" });
+    if (into) into.replaceChildren(progress);
+    else this.show("Git", progress);
     try {
       const result = (await this.app.connection.call(command, args)) ?? null;
-      into.replaceChildren();
+      progress.remove();
       return result;
     } catch (error) {
-      into.replaceChildren(make("p.bad", /** @type {Error} */ (error).message, { role: "alert" }));
+      const message = `${before}${/** @type {Error} */ (error).message}`;
+      progress.replaceWith(make("p.bad", message, { role: "alert" }), ...(into ? [] : [this.#closing()]));
+      if (!this.#sheet) this.app.toast(message, { bad: true });
       return undefined;
     } finally {
       this.#busy = false;
@@ -148,25 +180,31 @@ export class GitPanel {
   }
 
   /**
-   * Show a result until it is closed.
+   * Show a result until it is closed; as a notice if the sheet was closed meanwhile.
    * @param {import("../dom.js").Parts} text
    * @param {string} output of git
    * @param {{ bad?: boolean, actions?: HTMLElement[] }} [options]
    */
   showResult(text, output = "", { bad = false, actions = [] } = {}) {
-    const line = make(bad ? "p.bad" : "p", text, { role: bad ? "alert" : "status" });
-    const outputElement = output && make("pre.output", output, { tabIndex: 0, role: "group", "aria-label": "Output of git" });
-    this.resultArea.replaceChildren(line, ...(outputElement ? [outputElement] : []), make("div.choices", actions, button("Close", () => this.resultArea.replaceChildren())));
+    const line = make(bad ? "p.bad" : "p.done", icon(bad ? "warning" : "check"), make("span", text), { role: bad ? "alert" : "status" });
+    const outputElement = output.trim() && make("pre.output", output, { tabIndex: 0, role: "group", "aria-label": "Output of git" });
+    const show = () => this.show("Git", line, ...(outputElement ? [outputElement] : []), this.#closing(actions));
+    if (this.#sheet) show();
+    else this.app.toast(line.textContent ?? "", { bad, action: ["Show", show] });
+  }
+
+  /** @param {HTMLElement[]} [actions] */
+  #closing(actions = []) {
+    return make("div.choices", actions, button("Close", () => this.hide(), actions.length ? ".quiet" : ""));
   }
 
   #checkIdle() {
     if (this.#busy) this.app.toast("A git action is already running. Wait for it or cancel it.");
     return !this.#busy;
   }
+}
 
-  /** @param {HTMLFormElement} form */
-  #open(form) {
-    this.resultArea.replaceChildren(form);
-    /** @type {HTMLElement | null} */ (form.querySelector("textarea, input"))?.focus();
-  }
+/** Start a git action of a worktree from another view. @param {App} app @param {string} worktreeId @param {"commit" | "push" | "pullRequest"} action */
+export function startGit(app, worktreeId, action) {
+  return new GitPanel(app, worktreeId, () => {})[action]();
 }

@@ -1,13 +1,23 @@
 // @ts-check
-// The banner for a merge, rebase or the like in progress: conflicts, resolving by a session, and aborting.
+// The banner for a merge, rebase or the like in progress: choices for each conflict, resolving by a session, finishing,
+// and aborting.
 
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
+import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
+import { showCommitted } from "./git_commit.js";
 import { sessionPicker } from "./session_picker.js";
 
 const MAX_LISTED = 20;
+
+/** @type {[choice: string, label: string, title: string][]} */
+const CHOICES = [
+  ["ours", "Ours", "Keep this branch's version"],
+  ["theirs", "Theirs", "Take the other version"],
+  ["both", "Both", "Keep both, ours first"],
+];
 
 /** @param {import("./git.js").GitPanel} panel */
 export function operationBanner(panel) {
@@ -19,6 +29,19 @@ export function operationBanner(panel) {
     const task = await app.run("write_conflict_task", { worktreeId });
     if (task) await picker.send(task.message);
   };
+  /** @param {string} path @param {string} choice */
+  const resolve = async (path, choice) => {
+    const replaced = await app.run("resolve_conflict", { worktreeId, path, choice });
+    if (replaced) app.toast(`Resolved '${path}'.`, { action: ["Undo", () => app.run("resolve_conflict", { worktreeId, path, choice: "markers" }).then(panel.onChange)] });
+    panel.checkOperation();
+    panel.onChange();
+  };
+  /** @param {string} operation */
+  const finish = async (operation) => {
+    const result = await panel.run(`Finishing the ${operation} …`, "continue_operation", { worktreeId });
+    if (result) showCommitted(panel, result);
+    panel.checkOperation();
+  };
   /** @param {string} operation */
   const abort = async (operation) => {
     const details = "This restores the branch and files. Resolved conflicts are lost.";
@@ -27,9 +50,18 @@ export function operationBanner(panel) {
     if (result) panel.showResult(`Aborted the ${result}.`);
     panel.checkOperation();
   };
+  /** @param {string} file */
+  const conflict = (file) =>
+    make(
+      "li",
+      make("a", file, { href: hashFor("diff", worktreeId, { side: "unstaged", file }) }),
+      make("span.choices", CHOICES.map(([choice, label, title]) => button(label, () => resolve(file, choice), "", { title, "aria-label": `${label}: ${file}` }))),
+    );
   return {
     element,
     draw: picker.draw,
+    /** Go to the first conflict. */
+    focus: () => /** @type {HTMLElement | null} */ (element.querySelector("a, button"))?.focus(),
     /** @param {{ operation: string | null, files: { path: string, status: string }[] }} changes on the unstaged side */
     show({ operation, files }) {
       const conflicts = files.filter((file) => file.status === "conflicted").map((file) => file.path);
@@ -38,15 +70,18 @@ export function operationBanner(panel) {
       element.dataset.signature = signature;
       element.hidden = !operation && !conflicts.length;
       const status = conflicts.length ? `stopped with ${pluralize(conflicts.length, "conflict")}` : "is ready to commit";
-      const links = conflicts.slice(0, MAX_LISTED).map((file) =>
-        make("li", make("a", file, { href: hashFor("diff", worktreeId, { side: "unstaged", file }) })),
-      );
-      if (conflicts.length > MAX_LISTED) links.push(make("li", `… ${conflicts.length - MAX_LISTED} more`));
+      const items = conflicts.slice(0, MAX_LISTED).map(conflict);
+      if (conflicts.length > MAX_LISTED) items.push(make("li", `… ${conflicts.length - MAX_LISTED} more`));
+      const isReady = Boolean(operation) && !conflicts.length;
       element.replaceChildren(
-        make("p.warned", `⚠ The ${operation ?? "merge"} ${status}.`),
-        make("ul.paths", links),
+        make("p.warned", icon("warning"), `The ${operation ?? "merge"} ${status}.`),
+        make("ul.paths", items),
         ...(conflicts.length ? [make("div.choices", picker.element, button("Let the session resolve them", sendTask, ".primary"))] : []),
-        ...(operation ? [make("div.choices", button(`Abort the ${operation}`, () => abort(operation), ".danger"))] : []),
+        make(
+          "div.choices",
+          isReady && button(`Finish the ${operation}`, () => finish(operation ?? ""), ".primary"),
+          operation && button(`Abort the ${operation}`, () => abort(operation), ".danger"),
+        ),
       );
     },
   };

@@ -2,6 +2,7 @@
 // The pull request of a worktree: the link to an open one, and the form to create one.
 
 import { button, make } from "../dom.js";
+import { icon } from "../icons.js";
 
 /** @param {import("./git.js").GitPanel} panel */
 export function pullRequestLink({ app, id: worktreeId, worktree }) {
@@ -34,13 +35,12 @@ export function pullRequestForm(panel) {
   /** @type {HTMLFormElement} */
   const form = make(
     "form.fields.git-form",
-    make("p.form-title", "Pull request"),
     make("p.hint", `${worktree.branch} → ${base}`),
     make("label", "Title", title),
     make("label", "Description", body),
     make("label.check", isDraft, "Draft"),
-    make("div.choices", make("button.primary", "Push and open"), button("Close", () => form.remove())),
     status,
+    make("div.choices", make("button.primary", icon("pull-request"), "Push and open"), button("Close", () => panel.hide(), ".quiet")),
     { "aria-label": "Pull request" },
   );
   form.oninput = () =>
