@@ -8,16 +8,31 @@ from playwright.async_api import Locator, Page, expect
 from tests.server.conftest import Socket
 
 
-async def check_cancel_and_reopen(page: Page, button: Locator) -> Locator:
-    """Assert that enter cancels the dialog which `button` opens; reopen and return it."""
-    await button.click()
+async def press(*buttons: Locator) -> None:
+    """Press a button, or those that lead to it."""
+    for button in buttons:
+        await button.click()
+
+
+async def check_cancel_and_reopen(page: Page, *buttons: Locator) -> Locator:
+    """Assert that enter cancels the dialog which the buttons open; reopen and return it."""
+    await press(*buttons)
     dialog = page.get_by_role("dialog")
     cancel = dialog.get_by_role("button", name="Cancel")
     await expect(cancel).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(dialog).to_have_count(0)
-    await button.click()
+    await press(*buttons)
     return dialog
+
+
+def remove_worktree(page: Page) -> tuple[Locator, Locator]:
+    """The menu of a worktree, and its entry to remove it."""
+    menu = page.get_by_role("dialog")
+    return (
+        page.get_by_role("button", name="Worktree actions"),
+        menu.get_by_role("button", name="Remove", exact=True),
+    )
 
 
 async def test_enter_in_a_deleting_dialog_deletes_nothing(
@@ -25,9 +40,8 @@ async def test_enter_in_a_deleting_dialog_deletes_nothing(
 ) -> None:
     await client.call("send_chat_message", sessionId=session["id"], message="/demo say hello")
     (Path(worktree["path"]) / "lost.txt").write_text("nobody else has this\n")
-    button = page.get_by_role("button", exact=True, name="Remove")
     await page.goto(f"/#/worktree/{worktree['id']}")
-    dialog = await check_cancel_and_reopen(page, button)
+    dialog = await check_cancel_and_reopen(page, *remove_worktree(page))
     await expect(dialog).to_contain_text("Will be lost: 1 uncommitted file (lost.txt)")
     await expect(dialog).to_contain_text("1 session with all messages")
     await dialog.get_by_role("button", name="Cancel").click()
@@ -47,7 +61,7 @@ async def test_enter_in_a_deleting_dialog_deletes_nothing(
     await dialog.get_by_role("button", name="Delete permanently").click()
     await expect(row).to_have_count(0)
     await page.goto(f"/#/worktree/{worktree['id']}")
-    await button.click()
+    await press(*remove_worktree(page))
     await page.get_by_role("button", name="Delete permanently").click()
     await expect(page.get_by_role("status").filter(has_text="Deleted ")).to_be_visible()
     assert not Path(worktree["path"]).exists()
@@ -61,7 +75,7 @@ async def test_removing_follows_the_preference_and_stops_running_sessions(
     await client.call("send_chat_message", sessionId=session["id"], message=endless)
     await page.goto(f"/#/worktree/{worktree['id']}")
     await expect(page.locator('main [data-mark="running"]')).to_be_visible()
-    await page.get_by_role("button", exact=True, name="Remove").click()
+    await press(*remove_worktree(page))
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("The worktree will be archived.")
     await expect(dialog).to_contain_text(f"Will be stopped first: {session['name']}")

@@ -1,5 +1,6 @@
 """Pressed buttons and focused text boxes survive updates of the page."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,15 @@ async def test_a_click_works_if_the_page_updates_while_the_button_is_down(
 ) -> None:
     page = await open_page(f"/worktree/{worktree['id']}")
     main = page.get_by_role("main")
-    await hold_down(page, main.get_by_role("button", name="Archive", exact=True))
+    await hold_down(page, main.get_by_role("button", name="New session"))
     (Path(worktree["path"]) / "news.txt").write_text("one\n")
     await client.call("fetch_worktrees_status", projectId=project["id"])
     await expect(main.locator("ins").first).to_be_visible()
     await page.mouse.up()
-    await expect(page.locator("#tree").get_by_role("link", name=worktree["name"])).to_have_count(0)
+    await expect(page).to_have_url(re.compile("#/session/"))
+    assert len(await client.call("list_sessions", worktreeId=worktree["id"])) == 2
 
+    await client.call("archive_worktree", worktreeId=worktree["id"])
     await page.goto("/#/archive")
     row = main.locator(".archived").filter(has_text=worktree["name"])
     await hold_down(page, row.get_by_role("button", name="Restore"))

@@ -123,10 +123,10 @@ async def test_the_focus_stays_when_a_view_is_redrawn(
     page: Page, client: Socket, session: Any, worktree: Any
 ) -> None:
     content = page.locator("#content")
-    archive = content.get_by_role("button", name="Archive")
+    menu = content.get_by_role("button", name="Worktree actions")
     link = content.get_by_role("link", name=session["name"])
     for place, focused in (
-        (f"worktree/{worktree['id']}", archive),
+        (f"worktree/{worktree['id']}", menu),
         (f"worktree/{worktree['id']}", link),
         (f"project/{worktree['project_id']}", link),
     ):

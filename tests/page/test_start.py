@@ -87,7 +87,7 @@ async def test_a_view_opened_before_its_data_arrives_is_shown_once_it_does(
     places = {
         f"project/{project['id']}": "Settings",
         f"worktree/{worktree['id']}": "Push",
-        f"diff/{worktree['id']}": "Refresh",
+        f"diff/{worktree['id']}": "No unstaged changes.",
         "new": repository.name,
     }
     for page, place in zip(pages, places, strict=True):

@@ -2,10 +2,12 @@
 // The view of a worktree: git status and actions, sessions, and scripts.
 
 import { missingView } from "../app.js";
-import { confirm, ask } from "../dialogs.js";
+import { ageElement } from "../age.js";
+import { confirm, ask, choose } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
+import { icon } from "../icons.js";
 import { sessionLink } from "../links.js";
-import { gitMarks } from "../marks.js";
+import { changeCounts, gitMarks } from "../marks.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
 import { GitPanel } from "./git.js";
@@ -20,33 +22,31 @@ import { removeWorktree } from "./removal.js";
 export function worktreeView(app, route) {
   if (!app.state.worktrees.has(route.id)) return missingView(app, "worktrees", route.id);
   const worktree = () => app.state.worktrees.get(route.id);
-  const header = make("section");
-  /** @param {(app: App, worktree: Resource) => unknown} action */
-  const withWorktree = (action) => () => {
-    const current = worktree();
-    return current && action(app, current);
-  };
-  const actions = make(
-    "div.choices",
-    button("Rename", withWorktree(rename)),
-    button("Label", withWorktree(label)),
-    button("Archive", () => app.run("archive_worktree", { worktreeId: route.id })),
-    button("Remove", withWorktree(remove), ".danger"),
-  );
-  const sessions = make("ul");
-  const newSessionItem = make("li", button("New session", () => newSession(app, route.id), ".primary"));
+  const header = make("section.worktree-head");
+  const sessions = make("ul.rows-list");
+  const newSessionItem = make("li", button([icon("plus"), "New session"], () => newSession(app, route.id), ".primary"));
   /** @type {GitPanel} */
   const git = new GitPanel(app, route.id, () => git.checkOperation());
-  const scripts = make("section");
-  const element = make("div.page", header, make("h2", "Sessions"), sessions, make("h2", "Git"), make("p", make("a.button", "Changes", { href: hashFor("diff", route.id) })), git.element, scripts);
+  const changes = make("a.button", icon("diff"), "Changes", make("span.git"), { href: hashFor("diff", route.id) });
+  git.actions.classList.add("git-actions");
+  const scripts = make("section.list");
+  const more = button(icon("more"), () => openMenu(app, route.id), ".quiet.icon-only", { "aria-label": "Worktree actions", title: "More" });
+  const element = make(
+    "div.page",
+    make("div.page-head", header, more),
+    make("section.card", make("h2", "Git"), git.operation.element, make("div.choices", changes), git.actions),
+    make("section.card", make("h2", "Sessions"), sessions),
+    scripts,
+  );
 
   const draw = () => {
     const current = worktree();
     if (!current) return app.showRoute();
-    // Below the buttons, because it is loaded later and must not move them.
+    // Below the name, because it is loaded later and must not move it.
     const facts = describeFacts(current, app.state.projects.get(current.project_id));
-    patchChildren(header, [...headerParts(app, current), actions, ...(facts ? [make("p.hint", facts)] : [])]);
-    patchChildren(sessions, [...app.state.sessionsOf(current.id).map((session) => make("li", sessionLink(session))), newSessionItem]);
+    patchChildren(header, [...headerParts(app, current), ...(facts ? [make("p.hint", facts)] : [])]);
+    changes.lastElementChild?.replaceChildren(...changeCounts(current).filter((part) => part instanceof Node));
+    patchChildren(sessions, [...app.state.sessionsOf(current.id).map(sessionItem), newSessionItem]);
     git.draw();
   };
   const load = () => {
@@ -69,12 +69,37 @@ export function worktreeView(app, route) {
   };
 }
 
+/** @param {Resource} session */
+const sessionItem = (session) => {
+  const link = sessionLink(session);
+  link.classList.add("grow");
+  return make("li", link, make("small", session.execution_mode, session.updated_at ? [" · ", ageElement(session.updated_at)] : ""));
+};
+
+/** @param {App} app @param {string} worktreeId */
+async function openMenu(app, worktreeId) {
+  const worktree = app.state.worktrees.get(worktreeId);
+  if (!worktree) return;
+  const pullRequests = () => import("./pull_request_link.js");
+  /** @type {import("../dialogs.js").MenuEntry<() => unknown>[]} */
+  const entries = [
+    ["Rename", () => rename(app, worktree), { icon: "edit" }],
+    ["Label", () => label(app, worktree), { icon: "label" }],
+    worktree.pr_url
+      ? ["Unlink the pull request", async () => (await pullRequests()).clearPullRequest(app, worktree), { icon: "pull-request" }]
+      : ["Link a pull request", async () => (await pullRequests()).linkPullRequest(app, worktree), { icon: "pull-request" }],
+    ["Archive", () => app.run("archive_worktree", { worktreeId }), { icon: "archive" }],
+    ["Remove", () => remove(app, worktree), { icon: "trash", danger: true }],
+  ];
+  await (await choose(worktree.name, entries))?.();
+}
+
 /** @param {App} app @param {Resource} worktree */
 function headerParts(app, worktree) {
   const project = app.state.projects.get(worktree.project_id);
   const branch = worktree.detached_at ? `detached at ${worktree.detached_at.slice(0, 7)}` : worktree.branch;
   return [
-    make("p", make("a", project?.name ?? "", { href: hashFor("project", worktree.project_id) }), ` ▸ ${branch} `, gitMarks(worktree)),
+    make("p", make("a", project?.name ?? "", { href: hashFor("project", worktree.project_id) }), ` ▸ ${branch} `, gitMarks(worktree), worktree.label && make("span.chip", icon("label"), worktree.label.name)),
     make("p.path", worktree.path),
     ...(worktree.status === "ready" ? [] : [statusElement(app, worktree)]),
     ...(worktree.pr_url ? [make("p", make("a", worktree.pr_url, { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }))] : []),
@@ -163,16 +188,16 @@ function scriptElement(app, worktree, script) {
     app.showRoute();
   };
   return make(
-    "div.script",
-    make("h3", script.name),
-    make("pre.output", script.shown),
+    "div.card.script",
+    make("h3", icon("terminal"), " ", script.name),
+    make("details", make("summary", "What it runs"), make("pre.output", script.shown, { tabIndex: 0 }), { open: !script.trusted }),
     script.hidden && make("p.bad", `Cannot be trusted: ${script.hidden}. Remove that from the file.`),
     make(
       "div.choices",
       script.trusted
-        ? button("Run", () => app.run("run_worktree_script", args))
+        ? button([icon("play"), "Run"], () => app.run("run_worktree_script", args))
         : !script.hidden && button("Review and trust", trust, ".primary"),
-      button("Stop", () => app.run("stop_worktree_script", args)),
+      button([icon("stop"), "Stop"], () => app.run("stop_worktree_script", args)),
       button("Output", showOutput),
     ),
     output,
