@@ -1,12 +1,14 @@
-"""The message box: drafts, completion, session settings, images, and rejected messages."""
+"""The message box: drafts, completion, session settings, attachments, and rejected messages."""
 
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import FilePayload, Page, expect
+from PIL import Image
+from playwright.async_api import FilePayload, Locator, Page, expect
 
 from tests.page.browser import PHONE, PageErrors, Screen, sign_in
 from tests.page.conftest import OpenPage
@@ -111,9 +113,7 @@ async def test_a_spinney_command_is_executed_and_not_sent(
 ) -> None:
     await session_page.message_box.fill("/mode")
     await session_page.press("Send")
-    await expect(session_page.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
-        "build"
-    )
+    await session_page.expect_mode("build")
     await session_page.message_box.fill("/mode yolo")
     await session_page.press("Send")
     await expect(session_page.page.get_by_role("alert")).to_contain_text("takes no arguments")
@@ -122,9 +122,7 @@ async def test_a_spinney_command_is_executed_and_not_sent(
     await session_page.message_box.fill("/clear")
     await session_page.press("Send")
     await expect(session_page.page).not_to_have_url(re.compile(session["id"]))
-    await expect(session_page.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
-        "build"
-    )
+    await session_page.expect_mode("build")
 
 
 async def test_model_thinking_and_agent_are_chosen_below_the_message_box(
@@ -133,9 +131,11 @@ async def test_model_thinking_and_agent_are_chosen_below_the_message_box(
     def box(name: str) -> Any:
         return session_page.page.get_by_role("combobox", name=name, exact=True)
 
-    rest = session_page.button("Agent, model, thinking")  # collapsed on a phone
-    if isinstance(session_page.user, Pointer) and session_page.user.touch:
-        await session_page.user.press(rest)
+    chip = session_page.page.get_by_role("button", name="Session settings")
+    await expect(session_page.mode).to_be_visible()
+    has_sheet = await chip.is_visible()  # on a phone
+    if has_sheet:
+        await session_page.user.press(chip)
     await expect(box("Thinking")).to_be_visible()
     await session_page.user.choose(box("Thinking"), "off")
     await expect(box("Agent")).to_be_enabled()
@@ -148,9 +148,13 @@ async def test_model_thinking_and_agent_are_chosen_below_the_message_box(
     await expect(box("Model")).to_have_value(offered[1])
     await session_page.user.choose(box("Agent"), "demo")
     await expect(box("Agent")).to_have_value("demo")
+    if has_sheet:
+        await session_page.press("Done")
     await session_page.send("/demo say hello")
     await expect(session_page.answers.last).to_contain_text("hello")
     await session_page.wait_until_idle()
+    if has_sheet:
+        await session_page.user.press(chip)
     await box("Agent").select_option("backend_a")
     dialog = session_page.page.get_by_role("dialog", name="Change the agent?")
     await expect(dialog).to_contain_text("summary")
@@ -160,28 +164,31 @@ async def test_model_thinking_and_agent_are_chosen_below_the_message_box(
     assert (now["thinking_level"], now["backend"]) == ("off", "demo")
 
 
-async def test_an_image_is_attached_by_its_path(
+def attachments(session_page: SessionPage) -> Locator:
+    """What is attached to the message that is being written."""
+    return session_page.page.get_by_role("list", name="Attachments").get_by_role("listitem")
+
+
+async def test_files_are_attached_by_their_paths(
     session_page: SessionPage, client: Socket, session: Any, worktree: Any
 ) -> None:
     (Path(worktree["path"]) / "plot.png").write_bytes(b"\x89PNG")
-    await session_page.press("Add an image")
-    await session_page.press("By path on the machine that runs Spinney")
-    box = session_page.page.get_by_role("textbox", name="Path of the image")
-    await box.fill("notes.txt")
-    await session_page.press("Add")
-    await expect(session_page.page.get_by_role("dialog")).to_contain_text(
-        "Mention other files with @."
-    )
-    await box.fill("plot.png")
-    await session_page.press("Add")
-    await expect(session_page.page.get_by_role("list", name="Images")).to_contain_text("plot.png")
+    for name in ("plot.png", "notes.txt"):
+        await session_page.press("Attach")
+        await session_page.press("By path on the machine that runs Spinney")
+        await session_page.page.get_by_role("textbox", name="Path of the file").fill(name)
+        await session_page.user.press(
+            session_page.page.get_by_role("dialog").get_by_role("button", name="Attach")
+        )
+    await expect(attachments(session_page)).to_have_text(["plot.png", "notes.txt"])
     await session_page.page.reload()
-    await expect(session_page.page.get_by_role("list", name="Images")).to_contain_text("plot.png")
+    await expect(attachments(session_page)).to_have_text(["plot.png", "notes.txt"])
+    await session_page.press("Remove notes.txt")
     await session_page.send("/demo say seen")
     await expect(session_page.page.locator('.message[data-role="user"]')).to_contain_text(
         "plot.png"
     )
-    await expect(session_page.page.get_by_role("list", name="Images")).to_have_count(0)
+    await expect(attachments(session_page)).to_have_count(0)
 
 
 PASTE = """(box, [name, type, bytes]) => {
@@ -192,29 +199,37 @@ PASTE = """(box, [name, type, bytes]) => {
 }"""
 
 
-async def test_an_image_is_attached_from_this_device(
+async def test_images_and_files_are_attached_from_this_device(
     session_page: SessionPage, client: Socket, session: Any, page_errors: PageErrors
 ) -> None:
-    page_errors.allow("400")
-    png = b"\x89PNG\r\n\x1a\npixels"
-    attached = session_page.page.get_by_role("list", name="Images").get_by_role("listitem")
-    await session_page.press("Add an image")
+    encoded = BytesIO()
+    Image.new("RGB", (8, 4), "green").save(encoded, "PNG")
+    png = encoded.getvalue()
+    await session_page.press("Attach")
     async with session_page.page.expect_file_chooser() as chosen:
-        await session_page.press("From this device")
+        await session_page.press("Pictures")
     picture = {"name": "shot.png", "mimeType": "image/png", "buffer": png}
     await (await chosen.value).set_files([FilePayload(**picture)])
-    await expect(attached).to_have_count(1)
-    await session_page.message_box.evaluate(PASTE, ["pasted.png", "image/png", list(png)])
-    await expect(attached).to_have_count(2)
-    await session_page.message_box.evaluate(PASTE, ["page.svg", "image/svg+xml", list(b"<svg/>")])
-    error = session_page.page.get_by_role("alert").filter(has_text="Could not add 'page.svg'.")
-    await expect(error).to_contain_text("Use PNG, JPEG, GIF or WebP.")
-    await session_page.send("/demo say seen")
+    await expect(attachments(session_page)).to_have_text(["shot.png"])
+    await session_page.message_box.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    await expect(attachments(session_page)).to_have_text(["shot.png", "data.csv"])
+    page_errors.allow("400")
+    await session_page.message_box.evaluate(PASTE, ["cut.png", "image/png", list(png[:20])])
+    error = session_page.page.get_by_role("alert").filter(has_text="Could not attach 'cut.png'.")
+    await expect(error).to_be_visible()
+    await session_page.message_box.fill("/demo say seen")
+    await session_page.press("Send")
+    await expect(session_page.page.locator("#toasts")).to_contain_text("or remove it")
+    await expect(session_page.message_box).to_have_value("/demo say seen")
+    await session_page.press("Remove cut.png")
+    await session_page.press("Send")
     await expect(session_page.answers.last).to_contain_text("seen")
     await session_page.wait_until_idle()
     page = await client.call("get_messages", sessionId=session["id"])
-    sent = [b["path"] for b in page["messages"][0]["content"] if b["type"] == "image"]
-    assert [Path(path).read_bytes() for path in sent] == [png, png]
+    [message, _] = page["messages"]
+    [image] = [b["path"] for b in message["content"] if b["type"] == "image"]
+    assert Image.open(image).size == (8, 4)
+    assert [Path(path).read_bytes() for path in message["files"]] == [b"a,b"]
 
 
 @pytest.mark.longer

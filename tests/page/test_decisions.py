@@ -184,9 +184,7 @@ async def test_a_plan_is_set_aside_only_by_a_second_escape(
     await expect(session_page.page.locator("#needs")).to_be_hidden()
     await expect(session_page.message_box).to_have_value("half a thought")
     await session_page.press("Build")
-    await expect(session_page.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
-        "build"
-    )
+    await session_page.expect_mode("build")
     await expect(session_page.answers.last).to_contain_text("set-aside.txt")
     await session_page.wait_until_idle()
 

@@ -135,9 +135,7 @@ async def test_a_search_hit_opens_the_session_at_the_highlighted_message(
 
 
 async def test_a_long_tool_result_is_shown_in_full_on_request(session_page: SessionPage) -> None:
-    await session_page.user.choose(
-        session_page.page.get_by_role("combobox", name="Mode", exact=True), "yolo"
-    )
+    await session_page.choose_mode("yolo")
     await session_page.send("/demo run seq 1 20000")
     await session_page.wait_until_idle()
     tool = session_page.answers.last.locator("details.tool").first

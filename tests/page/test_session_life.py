@@ -43,9 +43,7 @@ async def test_a_plan_is_proposed_approved_and_carried_out(
     session_page: SessionPage, session: Any, worktree: Any
 ) -> None:
     await open_session(session_page, session)
-    await expect(session_page.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
-        "plan"
-    )
+    await session_page.expect_mode("plan")
     await session_page.send("/demo plan write apples.txt: many; say carried out")
     card = session_page.page.get_by_role("heading", name="Approve this plan?")
     await expect(card).to_be_visible()
@@ -54,13 +52,11 @@ async def test_a_plan_is_proposed_approved_and_carried_out(
     await expect(card).to_have_count(0)
     await expect(session_page.answers.last).to_contain_text("carried out")
     await session_page.wait_until_idle()
-    await expect(session_page.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
-        "build"
-    )
+    await session_page.expect_mode("build")
     assert (Path(worktree["path"]) / "apples.txt").read_text() == "many\n"
     edit = session_page.answers.last.locator("details.tool").first
     await session_page.user.press(edit.locator("summary"))
-    await expect(edit.locator("ins")).to_contain_text("many")
+    await expect(edit.locator(".diff-row.added")).to_contain_text("many")
 
 
 async def test_a_question_is_answered(session_page: SessionPage, session: Any) -> None:
@@ -88,9 +84,7 @@ async def test_a_permission_is_given_and_another_one_denied_with_a_reason(
 ) -> None:
     file = Path(worktree["path"]) / "allowed.txt"
     await open_session(session_page, session)
-    await session_page.user.choose(
-        session_page.page.get_by_role("combobox", name="Mode", exact=True), "build"
-    )
+    await session_page.choose_mode("build")
     await session_page.send("/demo permission touch allowed.txt")
     await expect(session_page.page.get_by_role("heading", name="Run this command?")).to_be_visible()
     assert not file.exists()
@@ -112,9 +106,7 @@ async def test_the_output_of_a_command_is_shown_while_it_runs(
     session_page: SessionPage, session: Any, worktree: Any
 ) -> None:
     await open_session(session_page, session)
-    await session_page.user.choose(
-        session_page.page.get_by_role("combobox", name="Mode", exact=True), "yolo"
-    )
+    await session_page.choose_mode("yolo")
     await session_page.send("/demo run echo warp; while [ ! -e go ]; do sleep 0.1; done; echo weft")
     live = session_page.answers.last.locator(".live")
     await expect(live).to_have_text("warp")

@@ -14,6 +14,7 @@ from model.domain.resources import Message, Question, QuestionOption, TextBlock,
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer, begin_turn
+from tests.page.user_input import Pointer, SessionPage
 from tests.server.conftest import Socket
 
 
@@ -87,14 +88,19 @@ async def test_a_recap_and_the_mode_of_the_turn_are_shown_while_they_apply(
     await expect(recap).to_have_count(0)
 
     # This agent changes its mode only with the next message.
-    status = page.get_by_role("group", name="Session settings").get_by_role("status")
-    await page.get_by_role("combobox", name="Mode", exact=True).select_option("build")
+    session_page = SessionPage(Pointer(page, touch=screen.touch))
+    await session_page.choose_mode("build")
     await puppet.wait_for_call("configure")
     puppet.say(base.TurnModeReported("plan"))
-    await expect(status).to_have_text("from the next turn, now plan")
-    await expect(status).to_be_in_viewport(ratio=1)
+    if screen.touch:
+        pending = session_page.mode.filter(has_text="now plan")
+        await expect(pending).to_have_accessible_name(re.compile("build, from the next turn, now"))
+    else:
+        pending = page.get_by_role("group", name="Session settings").get_by_role("status")
+        await expect(pending).to_have_text("from the next turn, now plan")
+    await expect(pending).to_be_in_viewport(ratio=1)
     puppet.say(base.TurnFinished("end_turn", Usage()))
-    await expect(status).to_be_hidden()
+    await expect(pending).to_be_hidden()
 
 
 async def test_text_can_be_added_to_several_choices(

@@ -1,5 +1,6 @@
 """User input to a page by mouse, touch or keyboard, and the page object of a session."""
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -137,6 +138,35 @@ class SessionPage:
         await self.user.write(self.message_box, text)
         await self.press(button)
         await expect(self.message_box).to_have_value("")
+
+    @property
+    def mode(self) -> Locator:
+        """The session's mode: a list, or on a phone the button of the sheet with that list."""
+        page = self.page
+        select = page.get_by_role("combobox", name="Mode", exact=True).and_(
+            page.locator(".composer *")
+        )
+        return page.get_by_role("button", name="Session settings").or_(select)
+
+    async def expect_mode(self, mode: str) -> None:
+        """Wait until the session's mode is shown."""
+        await expect(self.mode).to_be_visible()
+        if await self.mode.get_attribute("aria-label") == "Mode":
+            await expect(self.mode).to_have_value(mode)
+        else:
+            await expect(self.mode).to_have_accessible_name(
+                re.compile(f"^Session settings: {mode},")
+            )
+
+    async def choose_mode(self, mode: str) -> None:
+        """Change the session's mode."""
+        await expect(self.mode).to_be_visible()
+        if await self.mode.get_attribute("aria-label") == "Mode":
+            await self.user.choose(self.mode, mode)
+            return
+        await self.user.press(self.mode)
+        await self.user.choose(self.page.get_by_role("combobox", name="Mode", exact=True), mode)
+        await self.press("Done")
 
     async def wait_until_idle(self) -> None:
         """Wait until the agent, whose answer has begun, has finished and its answer is drawn."""

@@ -131,12 +131,12 @@ function toggleTree() {
   else document.body.classList.toggle("tree-hidden");
 }
 
-/** Open a select in the settings below the message box. @param {string} name */
+/** Open a select of the settings below the message box, or in their sheet on a phone. @param {string} name */
 function openSelect(name) {
   const select = /** @type {HTMLSelectElement | null} */ (document.querySelector(`.settings .${name}`));
   if (!select || select.disabled) return false;
-  const moreButton = /** @type {HTMLElement | null} */ (document.querySelector('.settings .more-settings[aria-expanded="false"]'));
-  if (!select.checkVisibility()) moreButton?.click();
+  const chip = /** @type {HTMLElement | null} */ (document.querySelector(".settings-chip"));
+  if (!select.checkVisibility()) chip?.click();
   select.focus();
   try {
     select.showPicker();

@@ -41,7 +41,7 @@ function moveOrphanedDrafts(app) {
     if (session && [session.request?.id, session.set_aside_plan?.id].includes(draft?.request)) continue;
     localStorage.removeItem(key);
     const message = Object.values(draft?.fields ?? {}).join("\n");
-    if (session && message) app.outbox.returnToDraft({ sessionId, message, images: [] }, "The request is no longer open. Your text is in the message box.");
+    if (session && message) app.outbox.returnToDraft({ sessionId, message, images: [], files: [] }, "The request is no longer open. Your text is in the message box.");
   }
 }
 

@@ -155,16 +155,23 @@ export class Connection {
   }
 
   /**
-   * Send large data by a separate request, so that it does not delay anything else.
-   * @param {string} path @param {Record<string, unknown>} body @returns {Promise<any>}
+   * Upload a file by a separate request, so that it does not delay anything else.
+   * @param {string} path @param {Blob} data @param {(progress: number) => void} onProgress from 0 to 1
+   * @returns {Promise<any>}
    */
-  async post(path, body) {
-    const headers = { ...authorization(), "Content-Type": "application/json" };
-    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => null);
-    if (!response) throw new Error("Not connected. Try again when you are back online.");
-    const result = await response.json().catch(() => ({}));
-    if (!response.ok) throw new Error(result.error ?? `Spinney responded with status ${response.status}.`);
-    return result;
+  upload(path, data, onProgress) {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest(); // fetch reports no progress
+      request.open("POST", path);
+      for (const [name, value] of Object.entries(authorization())) request.setRequestHeader(name, value);
+      request.setRequestHeader("Content-Type", "application/octet-stream");
+      request.responseType = "json";
+      request.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0);
+      request.onload = () =>
+        request.status < 400 ? resolve(request.response) : reject(new Error(request.response?.error ?? `Spinney responded with status ${request.status}.`));
+      request.onerror = () => reject(new Error("Not connected. Try again when you are back online."));
+      request.send(data);
+    });
   }
 
   async #load() {

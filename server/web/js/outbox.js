@@ -6,10 +6,7 @@
 import { prependToDraft } from "./drafts.js";
 
 /**
- * @typedef {object} UnsentMessage
- * @property {string} sessionId
- * @property {string} message
- * @property {string[]} images paths on the machine that runs Spinney
+ * @typedef {import("./drafts.js").Draft & { sessionId: string }} UnsentMessage
  *
  * @typedef {UnsentMessage & SendState} OutgoingMessage
  *
@@ -42,9 +39,9 @@ export class Outbox {
     return this.#load().filter((outgoing) => outgoing.sessionId === sessionId);
   }
 
-  /** Send a message now, or as soon as there is a connection. @param {string} sessionId @param {string} message @param {string[]} [images] */
-  add(sessionId, message, images = []) {
-    const outgoing = { id: newId(), sessionId, message, images, at: Date.now(), tried: false };
+  /** Send a message now, or as soon as there is a connection. @param {string} sessionId @param {string} message @param {import("./drafts.js").Paths} [paths] */
+  add(sessionId, message, { images, files } = { images: [], files: [] }) {
+    const outgoing = { id: newId(), sessionId, message, images, files, at: Date.now(), tried: false };
     this.#save([...this.#load(), outgoing]);
     this.#notify();
     this.#sendAll();
@@ -86,9 +83,10 @@ export class Outbox {
   async #send(outgoing) {
     this.#save(this.#load().map((other) => (other.id === outgoing.id ? { ...other, tried: true } : other)));
     this.#notify(); // a message that is being sent cannot be changed or removed
-    const { id, sessionId, message, images } = outgoing;
+    const { id, sessionId, message, images, files } = outgoing;
+    const attached = { ...(images.length ? { images } : {}), ...(files.length ? { files } : {}) };
     try {
-      await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...(images.length ? { images } : {}) });
+      await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...attached });
     } catch (error) {
       if (!(/** @type {any} */ (error).kind)) throw error;
       this.returnToDraft(outgoing, /** @type {Error} */ (error).message);
@@ -115,7 +113,8 @@ export class Outbox {
   /** @returns {OutgoingMessage[]} */
   #load() {
     try {
-      return [...JSON.parse(localStorage.getItem(KEY) ?? "[]"), ...this.#unsaved];
+      const saved = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+      return [...saved.map((/** @type {any} */ outgoing) => ({ files: [], ...outgoing })), ...this.#unsaved];
     } catch {
       return this.#unsaved;
     }

@@ -3,7 +3,8 @@
 
 import { button, make } from "../dom.js";
 import { loadDraft, onDraftChange, saveDraft } from "../drafts.js";
-import { images as imageList } from "./images.js";
+import { icon } from "../icons.js";
+import { Attachments } from "./attachments.js";
 import { unescapeCommand, isSlashCommand, runSlashCommand } from "./slash_commands.js";
 import { settings } from "./settings.js";
 import { replyHint } from "./reply_hint.js";
@@ -15,6 +16,8 @@ import { replyHint } from "./reply_hint.js";
 
 const SAVE_DELAY = 300; // ms after the last key, as saving a long draft is slow
 const LONG_TEXT = 20_000; // characters, from which the box has its maximum height without being measured
+const ONE_LINE = 14; // characters that fit between the buttons of a phone
+const NO_PATHS = { images: [], files: [] };
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
 /** @param {App} app @param {string} sessionId @param {() => unknown} onSend called when a message is sent */
@@ -37,13 +40,14 @@ class Composer {
     const draft = loadDraft(sessionId);
     this.#draft = JSON.stringify(draft);
     this.replyHint = replyHint(app, sessionId);
-    this.text = make("textarea", { rows: 1, "aria-describedby": "reply-hint", placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
-    this.images = imageList(app, sessionId, draft.images, () => this.#handleInput());
+    this.text = make("textarea", { rows: 1, "aria-describedby": "reply-hint", placeholder: "Message…", "aria-label": "Message", value: draft.message });
+    this.attachments = new Attachments(app, sessionId, draft, () => this.#handleInput());
     this.settings = settings(app, sessionId);
-    this.stopButton = button("Stop", () => this.#stop(), ".stop", { hidden: true });
-    this.sendButton = make("button.primary", "Send");
-    const controls = make("div.choices", this.settings.element, this.images.button, this.images.chooser, this.stopButton, this.sendButton);
-    this.element = make("form.composer", this.replyHint.element, this.images.element, this.text, controls);
+    this.stopButton = button([icon("stop"), make("span.words", "Stop")], () => this.#stop(), ".stop", { hidden: true, "aria-label": "Stop", title: "Stop (Escape)" });
+    this.sendLabel = make("span.words", "Send");
+    this.sendButton = make("button.primary.send", icon("send"), this.sendLabel, { "aria-label": "Send" });
+    const box = make("div.composer-box", this.attachments.button, this.settings.chip, this.text, this.settings.element, this.stopButton, this.sendButton);
+    this.element = make("form.composer", this.replyHint.element, this.attachments.element, box);
     this.element.onsubmit = (event) => {
       event.preventDefault();
       this.#submit();
@@ -53,31 +57,31 @@ class Composer {
     this.text.oninput = () => this.#handleInput();
     this.text.onkeydown = (event) => this.#handleKey(event);
     this.text.onpaste = (event) => this.#paste(event);
-    this.images.receive(this.element, this.text);
-    this.#unregister = app.outbox.registerBox(sessionId, (unsent) => this.insertText(unsent.message, unsent.images));
+    this.attachments.receive(this.element, this.text);
+    this.#unregister = app.outbox.registerBox(sessionId, (unsent) => this.insertText(unsent.message, unsent));
     this.save = this.save.bind(this);
     addEventListener("pagehide", this.save);
     this.#unsubscribe = onDraftChange(sessionId, () => this.#loadDraft());
     requestAnimationFrame(() => this.#grow());
   }
 
-  /** The display name of the session's agent. */
-  get agent() {
-    return this.settings.agent;
+  /** The display name of an agent, or of the session's. @param {string | null} name */
+  labelOf(name) {
+    return this.settings.labelOf(name);
   }
 
   /** @param {Resource} session */
   update(session) {
     // A question or a permission blocks the run. A plan does not: the conversation can continue.
     this.stopButton.hidden = session.status !== "running" && !["permission", "question"].includes(session.waiting_for);
-    this.sendButton.textContent = this.replyHint.update(session);
+    this.sendLabel.textContent = this.sendButton.ariaLabel = this.sendButton.title = this.replyHint.update(session);
     this.settings.update(session);
   }
 
-  /** Insert a text before the text in the box. @param {string} text @param {string[]} [images] */
-  insertText(text, images = []) {
+  /** Insert a text before the text in the box. @param {string} text @param {import("../drafts.js").Paths} [paths] */
+  insertText(text, paths = NO_PATHS) {
     this.text.value = [text, this.text.value].filter(Boolean).join("\n");
-    this.images.add(images);
+    this.attachments.addPaths(paths);
     this.#handleInput();
     this.text.focus();
   }
@@ -91,12 +95,13 @@ class Composer {
     this.#unregister();
     this.#unsubscribe();
     this.settings.close();
+    this.attachments.close();
     removeEventListener("pagehide", this.save);
   }
 
   /** The unsent message. */
   get #current() {
-    return { message: this.text.value, images: this.images.paths };
+    return { message: this.text.value, ...this.attachments.paths };
   }
 
   save() {
@@ -112,9 +117,9 @@ class Composer {
     const draft = loadDraft(this.id);
     const isNew = JSON.stringify(this.#current) !== this.#draft && this.text.value !== draft.message;
     this.#draft = JSON.stringify(draft);
-    const { message, images } = isNew ? this.#current : { message: "", images: [] };
+    const { message, images, files } = isNew ? this.#current : { message: "", ...NO_PATHS };
     this.text.value = [draft.message, message].filter(Boolean).join("\n");
-    this.images.set([...draft.images, ...images]);
+    this.attachments.setPaths({ images: [...draft.images, ...images], files: [...draft.files, ...files] });
     this.#grow();
     if (isNew) this.save();
   }
@@ -140,8 +145,11 @@ class Composer {
   }
 
   #grow() {
+    const { value } = this.text;
+    // Longer texts have the whole width of a phone, above the buttons.
+    this.element.classList.toggle("tall", value.includes("\n") || value.length > ONE_LINE);
     if (GROWS_BY_ITSELF) return;
-    const isLong = this.text.value.length > LONG_TEXT;
+    const isLong = value.length > LONG_TEXT;
     this.text.style.height = isLong ? "40vh" : "auto";
     if (!isLong) this.text.style.height = `${this.text.scrollHeight + 2}px`;
   }
@@ -165,40 +173,44 @@ class Composer {
 
   #submit() {
     const message = this.text.value.trim();
-    if (!message && !this.images.paths.length) {
+    if (!message && this.attachments.isEmpty) {
       this.text.focus();
       return;
     }
     if (isSlashCommand(message)) {
       const error = runSlashCommand(this.app, message);
       if (error) this.app.toast(error, { bad: true });
-      else this.#clear(this.images.paths);
+      else this.#clear(this.attachments.paths);
       return;
     }
-    if (this.images.isUploading) {
-      this.app.toast("An image is still being uploaded. Try again in a moment.");
+    if (this.attachments.problem) {
+      this.app.toast(this.attachments.problem);
       return;
     }
     // Cleared immediately, so that a second press sends nothing; the outbox returns refused messages.
-    const paths = this.images.paths;
+    const { paths } = this.attachments;
     if (this.replyHint.deny(message, () => this.#clear(paths))) return;
     this.#clear();
     this.app.outbox.add(this.id, unescapeCommand(message), paths);
     this.onSend();
   }
 
-  /** @param {string[]} [images] to keep */
-  #clear(images = []) {
+  /** @param {import("../drafts.js").Paths} [paths] to keep */
+  #clear(paths = NO_PATHS) {
     this.text.value = "";
-    this.images.set(images);
+    this.attachments.setPaths(paths);
     this.#handleInput();
     this.save();
   }
 
   async #stop() {
-    this.stopButton.textContent = "Stopping…";
+    const label = /** @type {HTMLElement} */ (this.stopButton.lastElementChild);
+    label.textContent = this.stopButton.title = "Stopping…";
+    this.stopButton.classList.add("busy");
     await this.app.run("stop_generation", { sessionId: this.id });
-    this.stopButton.textContent = "Stop";
+    label.textContent = "Stop";
+    this.stopButton.title = "Stop (Escape)";
+    this.stopButton.classList.remove("busy");
   }
 
   /** @param {KeyboardEvent} event */

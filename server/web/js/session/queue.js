@@ -2,6 +2,7 @@
 // Messages that are queued behind a run, or waiting for the connection. They can be edited and removed.
 
 import { button, make, syncKeyed } from "../dom.js";
+import { icon } from "../icons.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
@@ -10,7 +11,7 @@ import { button, make, syncKeyed } from "../dom.js";
 
 const SEND_TIME = 800; // ms within which a message is normally accepted, and not yet shown as waiting
 
-/** @param {import("../app.js").App} app @param {string} sessionId @param {(text: string, images: string[]) => void} change */
+/** @param {import("../app.js").App} app @param {string} sessionId @param {(text: string, paths: import("../drafts.js").Paths) => void} change */
 export function queueList(app, sessionId, change) {
   const element = make("ul.queue", { "aria-label": "Queued messages" });
 
@@ -19,11 +20,12 @@ export function queueList(app, sessionId, change) {
     const texts = message.content.filter((/** @type {any} */ block) => block.type === "text").map((/** @type {any} */ block) => block.text);
     const images = message.content.filter((/** @type {any} */ block) => block.type === "image").map((/** @type {any} */ block) => block.path);
     const args = { sessionId, messageId: message.id };
+    const files = message.files ?? [];
     const edit = button("Edit", async () => {
-      if ((await app.run("remove_queued_message", args)) !== undefined) change(texts.join("\n\n"), images);
+      if ((await app.run("remove_queued_message", args)) !== undefined) change(texts.join("\n\n"), { images, files });
     }, ".quiet");
     const sendButton = status.action && button(status.action, () => sendNow(), ".quiet");
-    return row(status.text, [...texts, ...images].join(" "), sendButton, edit, remove(() => app.run("remove_queued_message", args)));
+    return row(status.text, [...texts, ...images, ...files].join(" "), sendButton, edit, remove(() => app.run("remove_queued_message", args)));
   };
   /** Stop the run and send the first queued message. */
   const sendNow = async () => {
@@ -35,7 +37,7 @@ export function queueList(app, sessionId, change) {
     if (message.tried) return row("Sending: ", message.message);
     const edit = button("Edit", () => {
       app.outbox.remove(message.id);
-      change(message.message, message.images);
+      change(message.message, message);
     }, ".quiet");
     return row("Will be sent when you are back online: ", message.message, edit, remove(() => app.outbox.remove(message.id)));
   };
@@ -72,4 +74,4 @@ function sendingStatus(state, sessionId, isFirst) {
 /** @param {string} state @param {string} text @param {(HTMLElement | "")[]} buttons */
 const row = (state, text, ...buttons) => make("li", make("span", make("b", state), text), buttons);
 /** @param {() => unknown} action */
-const remove = (action) => button("✕", action, ".quiet", { "aria-label": "Remove" });
+const remove = (action) => button(icon("close"), action, ".quiet.icon-only", { "aria-label": "Remove" });

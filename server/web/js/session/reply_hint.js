@@ -46,14 +46,14 @@ export function replyHint(app, sessionId) {
       if (request?.kind !== "permission" || !app.connection.isOpen) return false;
       if (performance.now() - requestedAt < GUARD_TIME) return false;
       if (!text) {
-        app.toast("A denial needs a reason in words. The images are kept for your next message.");
+        app.toast("A denial needs a reason in words. The attachments are kept for your next message.");
         return true;
       }
       clear();
       const args = { sessionId, requestId: request.id, decision: "deny", reason: text };
       app.connection.call("answer_permission", args).then(
         () => app.toast("Denied. The agent gets your reason."),
-        (error) => app.outbox.returnToDraft({ sessionId, message: text, images: [] }, error.message),
+        (error) => app.outbox.returnToDraft({ sessionId, message: text, images: [], files: [] }, error.message),
       );
       return true;
     },

@@ -1,7 +1,8 @@
 // @ts-check
-// The settings of a session in one line below its message box: mode, agent, model, thinking, and usage.
+// The settings of a session in one line below its message box: mode, agent, model, thinking, and usage. On a phone a
+// chip beside the box shows mode and agent, and opens all of them in a sheet.
 
-import { confirm } from "../dialogs.js";
+import { confirm, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { pluralize } from "../format.js";
 import { loadAgents, answeringModel, clearAgents, modelChooser, setOptions } from "./models.js";
@@ -24,14 +25,23 @@ export function settings(app, sessionId) {
   const agent = make("select.agent", { "aria-label": "Agent" });
   const thinking = make("select.thinking", THINKING.map(([value, label]) => make("option", label, { value })), { "aria-label": "Thinking" });
   const usage = make("span.usage");
-  const moreButton = button("⚙", () => setExpanded(moreButton.ariaExpanded !== "true"), ".quiet.more-settings", { "aria-label": "Agent, model, thinking", "aria-expanded": "false" });
+  const gauge = make("progress.gauge", { max: 100, value: 0, "aria-label": "Context" });
   const session = () => app.state.sessions.get(sessionId);
   const currentAgent = () => agents.find((agent) => agent.name === session()?.backend);
   const models = modelChooser(app, session, currentAgent, (model) => change({ model }));
-  const element = make("div.settings", mode, pendingMode, moreButton, agent, models.element, thinking, usage, { role: "group", "aria-label": "Session settings" });
-  /** On small screens all settings except the mode can be hidden. @param {boolean} isExpanded */
-  const setExpanded = (isExpanded) => {
-    moreButton.ariaExpanded = String(isExpanded);
+  const element = make(
+    "div.settings",
+    setting("Mode", mode), pendingMode, setting("Agent", agent), setting("Model", models.element), setting("Thinking", thinking), usage, gauge,
+    { role: "group", "aria-label": "Session settings" },
+  );
+  const chipMode = make("b");
+  const chipAgent = make("small");
+  const chip = button([chipMode, chipAgent], () => openSheet(), ".quiet.settings-chip");
+  const openSheet = () => {
+    const { parentElement: home, nextSibling: next } = element;
+    const done = button("Done", () => sheet.close(), ".primary");
+    const sheet = make("dialog.settings-sheet", make("h2", "Session settings"), element, make("div.choices", done), { "aria-label": "Session settings" });
+    showDialog(sheet, () => home?.isConnected && home.insertBefore(element, next));
   };
   /** @param {Record<string, unknown>} changes */
   const change = async (changes) => {
@@ -59,6 +69,11 @@ export function settings(app, sessionId) {
     pendingMode.textContent = current.turn_mode ? `from the next turn, now ${current.turn_mode}` : "";
     agent.disabled = current.status === "running" || current.status === "waiting";
     agent.title = agent.disabled ? "Stop the session before changing its agent" : "Agent";
+    chipMode.textContent = chipMode.dataset.mode = current.execution_mode;
+    chipAgent.textContent = current.turn_mode ? `now ${current.turn_mode}` : (currentAgent()?.label ?? "…");
+    chip.ariaLabel = `Session settings: ${current.execution_mode}, ${pendingMode.textContent || chipAgent.textContent}`;
+    gauge.hidden = !current.context_tokens || !current.context_window;
+    gauge.value = gauge.hidden ? 0 : (100 * current.context_tokens) / current.context_window;
     usage.textContent = [answeringModel(currentAgent(), current), formatUsage(current)].filter(Boolean).join(" · ");
     usage.title = describeUsage(current);
   };
@@ -79,14 +94,14 @@ export function settings(app, sessionId) {
   });
   return {
     element,
+    chip,
     update,
     close() {
       unsubscribeConnection();
       unsubscribeEvents();
     },
-    get agent() {
-      return currentAgent()?.label ?? "agent";
-    },
+    /** The display name of an agent, or of the session's. @param {string | null} name */
+    labelOf: (name) => (agents.find((agent) => agent.name === name) ?? currentAgent())?.label ?? "agent",
   };
 }
 
@@ -100,6 +115,9 @@ function describeAgentChange(session, backend, agents) {
   if (knownMessages >= session.message_count) return `${label(backend)} continues its own conversation, which is complete.`;
   return `${label(backend)} continues its previous conversation. With your next message it gets a summary of what happened since, which you can read here.`;
 }
+
+/** A select with a label that only the sheet shows. @param {string} label @param {HTMLElement} select */
+const setting = (label, select) => make("label.setting", make("span", label), select);
 
 /** @param {string} name */
 const option = (name) => make("option", name, { value: name });
