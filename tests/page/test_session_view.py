@@ -112,15 +112,22 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_visible(
     await expect(session_page.answers.last).to_contain_text("the very last")
     await session_page.wait_until_idle()
 
-    # The link to the changes and its counts stay beside a truncated name; links are touch targets.
+    # The changes and their counts stay beside a truncated name; the sessions that do not fit are in
+    # a menu; everything is a touch target.
     await client.call("fetch_worktrees_status", projectId=project["id"])
     changes = page.get_by_role("link", name="Changes +1 −2")
     await expect(changes).to_be_in_viewport(ratio=1)
-    links = page.get_by_role("navigation", name="Worktree").get_by_role("link")
-    shown = ["orchard ▸ " + name, "Changes\n+1\n−2", "8 sessions"]
-    await expect(links).to_have_text(shown, use_inner_text=True)
-    for link in await links.all():
-        assert (await get_bounding_box(link))["height"] >= 44
+    await expect(page.locator("#subtitle")).to_have_text("orchard ▸ " + name)
+    tabs = page.get_by_role("navigation", name="Worktree").get_by_role("link")
+    await expect(tabs.filter(has_text="Prune")).to_have_attribute("aria-current", "page")
+    others = page.get_by_role("button", name="All sessions of this worktree")
+    for control in [changes, others, *await tabs.all()]:
+        await expect(control).to_be_in_viewport(ratio=1)
+        assert (await get_bounding_box(control))["height"] >= 44
+    await others.tap()
+    menu = page.get_by_role("dialog", name="Sessions of this worktree")
+    await expect(menu.get_by_role("button", name="Session number 6")).to_be_visible()
+    await menu.get_by_role("button", name="Cancel").tap()
 
     # When the keyboard takes half of the screen, the end stays visible.
     assert await transcript.evaluate(BELOW) < 2
@@ -130,7 +137,7 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_visible(
     await page.set_viewport_size({"width": 390, "height": 844})
 
     # There are buttons to the end and to the beginning, which cover only text.
-    end = session_page.button("↓ Go to the end")
+    end = session_page.button("Go to the end")
     await expect(end).to_be_hidden()
     await Pointer(page, touch=True).scroll(transcript, -200)
     await expect(end).to_be_visible()

@@ -174,12 +174,12 @@ async def test_the_scroll_position_stays_while_an_answer_grows(
     await page.evaluate("() => new Promise(requestAnimationFrame)")
     assert await transcript.evaluate(end) < 2
     await Pointer(page).scroll(transcript, -10_000)
-    await expect(page.get_by_role("button", name="↓ Go to the end")).to_be_visible()
+    await expect(page.get_by_role("button", name="Go to the end")).to_be_visible()
     puppet.say(base.ToolUse("tool", "bash", {"command": "true"}))
     puppet.say(*(base.TextDelta("second", f"row {number}\n\n") for number in range(200)))
     await expect(page.locator(".prose").last).to_contain_text("row 199")
     assert await transcript.evaluate(top) == 0
-    await page.get_by_role("button", name="↓ New messages").click()
+    await page.get_by_role("button", name="New messages").click()
     assert await transcript.evaluate(end) < 2
     puppet.say(base.TextDelta("second", "the last\n\n"), base.TurnFinished("end_turn", Usage()))
     await expect(page.locator(".prose").last).to_contain_text("the last")
@@ -215,7 +215,7 @@ async def test_a_page_scrolled_to_the_end_stays_there_when_the_content_grows(
         await page.evaluate("() => new Promise(requestAnimationFrame)")
     below = "(element) => element.scrollHeight - element.scrollTop - element.clientHeight"
     assert await transcript.evaluate(below) < 2
-    await expect(page.get_by_role("button", name="↓ Go to the end")).to_be_hidden()
+    await expect(page.get_by_role("button", name="Go to the end")).to_be_hidden()
 
 
 async def test_an_open_fold_stays_open_while_an_answer_grows(

@@ -13,7 +13,9 @@ const SKELETON_LINES = 6;
 /**
  * @typedef {object} View what an address of the page shows; exists while it is shown
  * @property {string} title for the header, the tab and screen readers
+ * @property {string} [subtitle] for the header, below the title
  * @property {HTMLElement} element the content, created once
+ * @property {HTMLElement} [bar] its part of the header
  * @property {(change: import("./state.js").Change) => void} [update] update after state changes, at most once per frame
  * @property {(name: string, body: any) => void} [handleEvent] handle an event immediately; must not draw
  * @property {(snapshot: any) => void} [handleReload] the whole state was reloaded
@@ -165,6 +167,7 @@ export class App {
     this.view = view;
     const content = /** @type {HTMLElement} */ (document.getElementById("content"));
     content.replaceChildren(this.view.element);
+    document.getElementById("view-bar")?.replaceChildren(...(view.bar ? [view.bar] : []));
     this.updateTitle();
     document.body.dataset.view = this.route.view;
     this.view.focus?.();
@@ -182,8 +185,10 @@ export class App {
     const title = this.view?.title ?? "Spinney";
     const waiting = this.state.waiting().length;
     document.title = `${waiting ? `(${waiting}) ` : this.titleMark}${title === "Spinney" ? title : `${title} · Spinney`}`;
-    const shown = document.getElementById("title");
-    if (shown && shown.textContent !== title) shown.textContent = title;
+    for (const [id, text] of [["title", title], ["subtitle", this.view?.subtitle ?? ""]]) {
+      const shown = document.getElementById(id);
+      if (shown && shown.textContent !== text) shown.textContent = text;
+    }
   }
 
   /** @param {string} view @param {string} [id] @param {Record<string, string>} [query] */

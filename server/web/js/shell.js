@@ -86,7 +86,7 @@ function showWaitingCount(app) {
   const count = app.state.waiting().length;
   const element = byId("needs");
   element.hidden = count === 0;
-  element.textContent = `${count} need${count === 1 ? "s" : ""} you`;
+  element.replaceChildren(String(count), make("span.words", ` need${count === 1 ? "s" : ""} you`));
 }
 
 /** @param {import("./app.js").App} app */

@@ -21,7 +21,10 @@ export function changeCard(app, worktree, changes) {
   const sum = (/** @type {"added" | "removed"} */ side) => changes.reduce((total, change) => total + change[side], 0);
   const files = changes.slice(0, MAX_FILES).map((change) => make("li", make("span.path", change.path), counts(change), bar(change, most)));
   const more = changes.length - files.length;
-  const form = (/** @type {string} */ name) => () => app.go("diff", worktree.id, { form: name });
+  /** @param {"commit" | "push" | "pullRequest"} action */
+  const start = (action) => async () => (await import("../views/git.js")).startGit(app, worktree.id, action);
+  const isCommitted = !worktree.cached_uncommitted_added && !worktree.cached_uncommitted_removed;
+  const isPushed = isCommitted && !worktree.cached_unpushed_count;
   return make(
     "section.change-card",
     make("h3", `${pluralize(changes.length, "file")} changed `, counts({ added: sum("added"), removed: sum("removed") })),
@@ -29,9 +32,10 @@ export function changeCard(app, worktree, changes) {
     make(
       "div.choices",
       make("a.button.primary", icon("diff"), "Review", { href: hashFor("diff", worktree.id) }),
-      button([icon("commit"), "Commit"], form("commit")),
-      !worktree.pr_url && button([icon("pull-request"), "Pull request"], form("pull_request"), ".quiet"),
-      worktree.pr_url && make("a.button", icon("pull-request"), `PR ${worktree.pr_number}`, { href: worktree.pr_url, target: "_blank", rel: "noopener" }),
+      !isCommitted && button([icon("commit"), "Commit"], start("commit")),
+      isCommitted && !isPushed && button([icon("push"), "Push"], start("push")),
+      isPushed && !worktree.pr_url && button([icon("pull-request"), "Pull request"], start("pullRequest")),
+      worktree.pr_url && make("a.button", icon("pull-request"), `PR ${worktree.pr_number}`, { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }),
     ),
     { "aria-label": "Changes of this answer" },
   );

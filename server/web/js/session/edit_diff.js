@@ -1,29 +1,25 @@
 // @ts-check
-// An edit as a diff: the lines that differ, with some lines of context.
+// An edit as a diff, drawn as in the diff view: numbers, colors of code, changed words.
 
 import { make } from "../dom.js";
 
-/** @param {string} before @param {string} after */
-export function editDiff(before, after) {
-  const old = before === "" ? [] : before.replace(/\n$/, "").split("\n");
-  const now = after === "" ? [] : after.replace(/\n$/, "").split("\n");
-  let head = 0;
-  while (head < old.length && head < now.length && old[head] === now[head]) head++;
-  let tail = 0;
-  while (tail < old.length - head && tail < now.length - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
-  const context = 3;
-  const first = Math.max(0, head - context);
-  const lines = [
-    ...old.slice(first, head).map((text) => line(" ", text)),
-    ...old.slice(head, old.length - tail).map((text) => line("-", text)),
-    ...now.slice(head, now.length - tail).map((text) => line("+", text)),
-    ...old.slice(old.length - tail, old.length - tail + context).map((text) => line(" ", text)),
-  ];
-  return make("pre.diff", lines, { tabIndex: 0, role: "group", "aria-label": "Changes of the edit" });
-}
-
-/** @param {" " | "-" | "+"} sign @param {string} text */
-function line(sign, text) {
-  const name = sign === "+" ? "ins" : sign === "-" ? "del" : "span";
-  return make(name, make("span.sign", sign), text, "\n");
+/** @param {import("../app.js").App} app @param {{ file_path?: string, old_content?: string, new_content: string }} edit */
+export function editDiff(app, { file_path: path = "", old_content: old = "", new_content: now }) {
+  const element = make("div.edit-diff", { tabIndex: 0, role: "group", "aria-label": "Changes of the edit" });
+  const draw = async () => {
+    const [{ drawRows }, compared] = await Promise.all([
+      import("../views/diff_rows.js"),
+      app.read("get_edit_rows", { path, old, new: now }),
+      import("../views/stylesheet.js").then(({ loadStylesheet }) => loadStylesheet("diff")),
+    ]);
+    if (!compared) return void element.replaceChildren(make("p.hint", "The changes could not be loaded."));
+    const { groups } = drawRows(compared.rows, { split: false, hunk: () => [] });
+    const digits = Math.max(3, ...compared.rows.map((/** @type {any} */ row) => String(row.new ?? row.old ?? 0).length));
+    const rows = make("div.diff-rows", groups);
+    rows.style.setProperty("--digits", String(digits));
+    for (const part of rows.querySelectorAll("[role]")) part.removeAttribute("role"); // a group, not a grid
+    element.replaceChildren(rows);
+  };
+  draw();
+  return element;
 }

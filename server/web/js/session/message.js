@@ -1,12 +1,16 @@
 // @ts-check
 // A message: author, text, and tools as expandable lines.
 
-import { blockElement } from "./blocks.js";
+import { blockElement, copyText } from "./blocks.js";
 import { button, make } from "../dom.js";
-import { setDay } from "./day_separators.js";
+import { formatDuration } from "../format.js";
+import { VERBS } from "../generated.js";
+import { icon } from "../icons.js";
+import { hashFor } from "../router.js";
+import { setDivider } from "./dividers.js";
 import { editDiff } from "./edit_diff.js";
 import { userTextElement } from "./user_text.js";
-import { nameOf } from "./images.js";
+import { nameOf } from "./attachments.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
@@ -14,13 +18,13 @@ import { nameOf } from "./images.js";
  * @typedef {object} MessageContext
  * @property {import("../app.js").App} app
  * @property {string} sessionId
- * @property {string} agent display name of the session's agent
+ * @property {(name: string | null) => string} labelOf the display name of an agent
  */
 
 /** @param {Resource} message @param {MessageContext} context */
 export function messageElement(message, context) {
   const element = make("article.message", { id: `m-${message.id}`, "data-role": message.role });
-  setDay(element, message.timestamp);
+  setDivider(element, message);
   drawMessage(element, message, context);
   return element;
 }
@@ -31,9 +35,9 @@ export function drawMessage(element, message, context) {
     head(message, context),
     // Events of blocks can arrive out of order, so that some are missing.
     ...Array.from(message.content, (_, index) => contentElement(message, index, context)).filter((created) => created !== null),
-    ...(message.files ?? []).map((/** @type {string} */ path) => make("p.file", `▤ ${path}`)),
-    message.context ? make("p.file", `▤ ${message.context.split("/").at(-1)} is sent to the agent with this message`) : "",
-    ...tail(message),
+    ...(message.files ?? []).map((/** @type {string} */ path) => fileLine("file", nameOf(path), path)),
+    message.context ? fileLine("file", `${nameOf(message.context)} is sent to the agent with this message`) : "",
+    ...tail(message, context),
   );
 }
 
@@ -63,8 +67,8 @@ function replaceKeepingFocus(old, newElement) {
 
 /** Render the end of a message, without its text. @param {HTMLElement} element @param {Resource} message @param {MessageContext} context */
 export function drawMessageEnd(element, message, context) {
-  for (const old of element.querySelectorAll(":scope > .pulse, :scope > .error, :scope > .ended")) old.remove();
-  element.append(...tail(message));
+  for (const old of element.querySelectorAll(":scope > .pulse, :scope > .error, :scope > .ended, :scope > .message-actions")) old.remove();
+  element.append(...tail(message, context));
   const unfinished = message.content.flatMap((/** @type {any} */ block, /** @type {number} */ index) =>
     block?.type === "tool_use" && !resultOf(message, block) ? [index] : []);
   drawBlocks(element, message, unfinished, context);
@@ -86,24 +90,49 @@ function blockBefore(element, index) {
   return before ?? blocks[0];
 }
 
-/** @param {Resource} message @param {MessageContext} context */
-function head(message, { agent }) {
-  const time = new Date(message.timestamp * 1000);
-  const timeElement = make("time", time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }), {
-    dateTime: time.toISOString(),
-    title: time.toLocaleString(),
-  });
-  return make("h2.author", message.role === "user" ? "you" : agent, " ", timeElement);
+/** The author; of the user, or of the same agent as before, for screen readers only. @param {Resource} message @param {MessageContext} context */
+function head(message, { labelOf }) {
+  const who = message.role === "user" ? "you" : labelOf(message.backend);
+  const model = message.role === "assistant" && message.model;
+  return make("h2.author", make("span.who", who), model && make("span.model", model), " ", timeElement(message));
 }
 
 /** @param {Resource} message */
-function tail(message) {
+function timeElement(message) {
+  const time = new Date(message.timestamp * 1000);
+  return make("time", time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }), {
+    dateTime: time.toISOString(),
+    title: time.toLocaleString(),
+  });
+}
+
+/** @param {Resource} message @param {MessageContext} context */
+function tail(message, context) {
   const streaming = message.role === "assistant" && message.status === "processing";
   return [
     ...(streaming ? [make("p.pulse", "writing…")] : []),
     ...(message.error ? [make("p.error", message.error.error, { role: "alert" })] : []),
     ...endNotice(message),
+    ...(message.role === "assistant" && !streaming ? [messageActions(message, context)] : []),
   ];
+}
+
+/** Copy an answer, or a link to it. @param {Resource} message @param {MessageContext} context */
+function messageActions(message, { app, sessionId }) {
+  const copyAnswer = () => {
+    const texts = [...document.querySelectorAll(`[id="m-${message.id}"] > .prose`)].map((part) => /** @type {HTMLElement} */ (part).innerText);
+    return copyText(texts.join("\n\n")).then(() => app.toast("Copied the answer."));
+  };
+  const copyLink = () => {
+    const { origin } = location;
+    return copyText(`${origin}/${hashFor("session", sessionId, { message: message.id })}`).then(() => app.toast("Copied a link to the answer."));
+  };
+  return make(
+    "div.message-actions",
+    button(icon("copy"), copyAnswer, ".quiet.icon-only", { "aria-label": "Copy the answer", title: "Copy the answer" }),
+    button(icon("link"), copyLink, ".quiet.icon-only", { "aria-label": "Copy a link to the answer", title: "Copy a link to the answer" }),
+    make("time", timeElement(message).textContent, { "aria-hidden": "true" }),
+  );
 }
 
 /** @type {Record<string, string>} */
@@ -145,7 +174,7 @@ function blockElementFor(message, block, context) {
     case "question":
       return questionElement(block);
     case "image":
-      return make("p.file", `▧ ${nameOf(block.path)}`, { title: block.path });
+      return fileLine("image", nameOf(block.path), block.path);
     case "notice":
       return make("p.notice", block.text);
     case "unreadable":
@@ -154,6 +183,9 @@ function blockElementFor(message, block, context) {
       return null;
   }
 }
+
+/** @param {string} symbol @param {string} text @param {string} [title] */
+const fileLine = (symbol, text, title = text) => make("p.file", icon(symbol), text, { title });
 
 /** A block that is damaged in the database. @param {any} block */
 function unreadable(block) {
@@ -195,18 +227,19 @@ function toolElement(message, block, context) {
   const denied = result?.denied ?? null;
   const isRunning = !result && state !== "";
   const text = result ? (denied !== null ? "denied" : result.is_error ? "failed" : "done") : state && "running";
+  const edit = block.name === "edit" && typeof block.input?.new_content === "string";
   const title = [
+    icon(TOOL_ICONS[VERBS[/** @type {keyof typeof VERBS} */ (block.name.toLowerCase())]] ?? "settings"),
     make("b", block.name),
     make("span.subject", toolSubject(block.input ?? {})),
-    isRunning ? make("span.hint.time", formatDuration(block)) : "",
+    isRunning ? make("span.hint.time", runningTime(block)) : "",
     make("span.outcome", denied === null ? state : `${state} denied`, { title: text, "aria-label": text, role: "img" }),
   ];
   const fold = foldElement("tool", `${message.id}/${block.id}`, title, () => {
-    const edit = block.name === "edit" && typeof block.input?.new_content === "string";
     const todos = block.input?.todos;
     return make(
       "div.inside",
-      Array.isArray(todos) ? todoList(todos) : edit ? editDiff(block.input.old_content ?? "", block.input.new_content) : make("pre", inputText(block.input), { tabIndex: 0 }),
+      Array.isArray(todos) ? todoList(todos) : edit ? editDiff(context.app, block.input) : make("pre", inputText(block.input), { tabIndex: 0 }),
       subTools.map((/** @type {any} */ child) => toolElement(message, child, context)),
       result && outputElements(result, block.id, context),
     );
@@ -227,7 +260,7 @@ export function drawRunningTool(element, message, index, context) {
   const outputElement = tool?.querySelector(":scope > .live");
   const time = tool?.querySelector(":scope > details > summary > .time");
   if (!(outputElement instanceof HTMLElement) || !time) return drawBlocks(element, message, [index], context);
-  time.textContent = formatDuration(block);
+  time.textContent = runningTime(block);
   outputElement.textContent = outputText(block);
   outputElement.hidden = !outputElement.textContent;
 }
@@ -236,10 +269,22 @@ export function drawRunningTool(element, message, index, context) {
 const outputText = (block) => block.output_so_far?.trimEnd() ?? "";
 
 /** @param {any} block */
-function formatDuration({ running_for: seconds }) {
-  if (!seconds) return "";
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
+const runningTime = ({ running_for: seconds }) => (seconds ? formatDuration(seconds) : "");
+
+/** The icon for each verb of a tool. @type {Record<string, string>} */
+const TOOL_ICONS = {
+  agent: "agent",
+  edit: "edit",
+  fetch: "external",
+  find: "search",
+  list: "folder",
+  read: "file",
+  run: "terminal",
+  search: "search",
+  "search web": "search",
+  todo: "plan",
+  write: "edit",
+};
 
 /** @type {Record<string, [string, string]>} */
 const TODO_MARKS = { completed: ["☑", "done"], in_progress: ["◐", "in progress"], pending: ["☐", "to do"] };

@@ -1,61 +1,39 @@
 // @ts-check
-// Parts of the session view around the conversation: breadcrumb, menu, scroll buttons and the end.
+// Parts of the session view around the conversation: menu, scroll buttons and the end.
 
 import { requestCard } from "../cards.js";
 import { changeCard } from "./change_card.js";
 import { choose } from "../dialogs.js";
-import { button, make, syncKeyed } from "../dom.js";
-import { changeCounts } from "../marks.js";
+import { button, make } from "../dom.js";
+import { icon } from "../icons.js";
 import { listActions, performAction } from "../perform.js";
-import { hashFor } from "../router.js";
-import { pluralize } from "../format.js";
 
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../state.js").Resource} Resource
  */
 
-const MENU_ACTIONS = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "show_raw_log", "archive_session", "delete_session"];
-const MAX_SIBLINGS = 5;
-
-/** Update the links to the worktree, its changes, and its other sessions. @param {App} app @param {Resource} session @param {HTMLElement} nav */
-export function drawBreadcrumb(app, session, nav) {
-  const { worktree, project } = app.state.parentsOf(session);
-  if (!worktree) return;
-  const others = app.state.sessionsOf(worktree.id).filter((other) => other.id !== session.id);
-  const path = `${project?.name ?? ""} ▸ ${worktree.name}`;
-  const links = [
-    make("a.worktree", path, { href: hashFor("worktree", worktree.id), title: path }),
-    make("a.changes", "Changes", changeCounts(worktree), { href: hashFor("diff", worktree.id) }),
-    ...others.slice(0, MAX_SIBLINGS).map((other) => make("a.sibling", other.name, { href: hashFor("session", other.id), title: other.name })),
-    ...(others.length ? [allSessionsLink(others.length, worktree.id)] : []),
-  ];
-  syncKeyed(nav, links, (link) => link.className + link.hash, (link, old) => {
-    if (!old || old.isEqualNode(link)) return old ?? link;
-    old.replaceChildren(...link.childNodes); // the focus stays on the link
-    old.title = link.title;
-    return old;
-  });
-}
-
-/** The link to the sessions that are not listed: all others on a phone, else those after the first few. @param {number} count @param {string} worktreeId */
-function allSessionsLink(count, worktreeId) {
-  const title = `All ${count + 1} sessions of this worktree`;
-  return make(
-    "a.all-sessions",
-    make("span.few", pluralize(count + 1, "session")),
-    count > MAX_SIBLINGS && make("span.many", `${count - MAX_SIBLINGS} more`),
-    { href: hashFor("worktree", worktreeId), title, "aria-label": title },
-  );
-}
+/** The icons of the menu's actions. @type {Record<string, string>} */
+const MENU_ACTIONS = {
+  next_waiting: "question",
+  new_session: "plus",
+  rename_session: "edit",
+  open_worktree_page: "branch",
+  previous_session: "chevron-up",
+  next_session: "chevron-down",
+  show_raw_log: "terminal",
+  archive_session: "archive",
+  delete_session: "trash",
+};
 
 /**
  * Buttons to scroll to the first message and to the end, while the end is not visible.
  * @param {() => unknown} goToFirst @param {() => unknown} goToEnd
  */
 export function scrollButtons(goToFirst, goToEnd) {
-  const first = button("↑", goToFirst, "", { "aria-label": "Go to the first message", title: "Go to the first message" });
-  const end = button("", goToEnd);
+  const first = button(icon("to-start"), goToFirst, ".icon-only", { "aria-label": "Go to the first message", title: "Go to the first message" });
+  const label = document.createTextNode("");
+  const end = button([icon("to-end"), label], goToEnd);
   const element = make("div.scroll-buttons", first, end, { hidden: true });
   return {
     element,
@@ -66,7 +44,7 @@ export function scrollButtons(goToFirst, goToEnd) {
     /** @param {{ hasNews?: boolean, isAtFirst?: boolean }} options `hasNews`: there is new content below */
     show({ hasNews = false, isAtFirst = false }) {
       if (hasNews) end.dataset.news = "yes";
-      end.textContent = end.dataset.news ? "↓ New messages" : "↓ Go to the end";
+      label.data = end.dataset.news ? "New messages" : "Go to the end";
       first.hidden = isAtFirst;
       element.hidden = false;
     },
@@ -96,7 +74,9 @@ export function endElements(app, session, isUnanswered, changes) {
 
 /** Show the menu of session actions. @param {App} app @param {string} title */
 export async function chooseAction(app, title) {
-  const actions = MENU_ACTIONS.map((id) => listActions().find((action) => action.id === id)).filter((action) => action !== undefined);
-  const chosen = await choose(title, actions.map((action) => [action.title, action.id]), () => chooseAction(app, title));
+  const actions = Object.keys(MENU_ACTIONS).map((id) => listActions().find((action) => action.id === id)).filter((action) => action !== undefined);
+  /** @type {import("../dialogs.js").MenuEntry<string>[]} */
+  const entries = actions.map(({ id, title }) => [title, id, { icon: MENU_ACTIONS[id], danger: id === "delete_session" }]);
+  const chosen = await choose(title, entries, () => chooseAction(app, title));
   if (chosen) await performAction(app, chosen);
 }

@@ -6,11 +6,13 @@ import { replaceBlocks } from "./blocks.js";
 import { composer } from "./composer.js";
 import { Conversation, cacheConversation, cachedConversation, PAGE_SIZE } from "./conversation.js";
 import { button, make } from "../dom.js";
-import { updateDaySeparators } from "./day_separators.js";
+import { SessionHeader } from "./header.js";
+import { ChangesPane } from "./pane.js";
+import { updateDividers } from "./dividers.js";
 import { Autoscroll } from "./autoscroll.js";
 import { drawMessageEnd, drawBlocks, drawMessage, drawRunningTool, messageElement } from "./message.js";
 import { queueList } from "./queue.js";
-import { chooseAction, drawBreadcrumb, scrollButtons, setAsidePlan, endElements } from "./parts.js";
+import { chooseAction, scrollButtons, setAsidePlan, endElements } from "./parts.js";
 import { announcer } from "./announcer.js";
 import { formatTime } from "../format.js";
 
@@ -56,11 +58,11 @@ class SessionView {
     this.announcer = announcer(sessionId);
     this.scrollButtons = scrollButtons(() => this.#goToFirst(), () => this.#goToEnd());
     this.composer = composer(app, sessionId, () => this.#goToEnd());
-    this.queue = queueList(app, sessionId, (text, images) => this.composer.insertText(text, images));
-    this.breadcrumb = make("nav.breadcrumb", { "aria-label": "Worktree" });
-    this.more = button("⋯", () => chooseAction(app, this.title), ".quiet.more", { "aria-label": "Session actions", title: "More" });
-    const top = make("div.top", this.breadcrumb, this.more);
-    this.element = make("div.session", top, make("div.reading", this.scroller, this.scrollButtons.element), this.queue.element, this.composer.element, this.announcer.element);
+    this.queue = queueList(app, sessionId, (text, paths) => this.composer.insertText(text, paths));
+    this.pane = new ChangesPane(app, () => this.session?.worktree_id);
+    this.header = new SessionHeader(app, sessionId, { openMenu: () => chooseAction(app, this.title), pane: this.pane });
+    this.bar = this.header.bar;
+    this.element = make("div.session", this.header.element, this.pane.element, make("div.reading", this.scroller, this.scrollButtons.element), this.queue.element, this.composer.element, this.announcer.element);
     this.scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
     this.autoscroll = new Autoscroll(this.scroller, this.element);
     // Subscribe before loading, so that no text is missed. After a reconnect it is loaded again, because replayed
@@ -81,8 +83,14 @@ class SessionView {
     return this.session?.name ?? "Spinney";
   }
 
+  get subtitle() {
+    return this.header.state;
+  }
+
   close() {
     this.#unsubscribe();
+    this.header.close();
+    this.pane.close();
     this.autoscroll.close();
     this.queue.close();
     this.announcer.close();
@@ -93,12 +101,15 @@ class SessionView {
   /** The state was reloaded: events may have been missed. */
   handleReload() {
     this.conversation.isLoaded = false;
+    this.pane.handleReload();
     if (this.app.connection.isOpen) this.#load();
   }
 
   /** @param {string} name @param {any} body */
   handleEvent(name, body) {
     this.announcer.handleEvent(name, body);
+    this.pane.handleEvent(name, body);
+    if (name === "tool-use" && body.session_id === this.id) this.pane.follow(body.tool_input);
     if (name === "blocks-missed" && body.session_id === this.id) this.handleReload();
     const changed = this.conversation.apply(name, body);
     if (!changed) return;
@@ -126,12 +137,13 @@ class SessionView {
     if (change.tree || change.ids.has(this.id)) {
       this.#drawEnd(session);
       this.composer.update(session);
-      drawBreadcrumb(this.app, session, this.breadcrumb);
+      this.header.update(session, 1000 * (this.conversation.messages.at(-1)?.timestamp ?? 0));
       if (session.unread && document.visibilityState === "visible") {
         this.app.connection.call("mark_session_read", { sessionId: this.id }).catch(() => {});
       }
     }
     if (change.tree || change.queues.has(this.id)) this.queue.draw();
+    if (change.tree) this.pane.update(change);
   }
 
   focus() {
@@ -153,7 +165,7 @@ class SessionView {
       this.#blocks.clear();
       const anchor = this.autoscroll.isOn ? null : this.#scrollAnchor();
       this.list.replaceChildren(...this.#sections(page.messages));
-      updateDaySeparators(this.list);
+      updateDividers(this.list);
       this.autoscroll.reobserve(this.list);
       this.note.hidden = true;
       this.older.hidden = this.conversation.older === 0;
@@ -174,7 +186,7 @@ class SessionView {
     const cached = this.#targetId ? undefined : cachedConversation(this.id);
     if (!cached) return;
     this.list.replaceChildren(...this.#sections(cached.messages));
-    updateDaySeparators(this.list);
+    updateDividers(this.list);
     this.#goToEnd();
   }
 
@@ -203,7 +215,7 @@ class SessionView {
     const before = this.scroller.scrollHeight - this.scroller.scrollTop;
     const loaded = this.conversation.prepend(page);
     this.list.prepend(...this.#sections(loaded));
-    updateDaySeparators(this.list);
+    updateDividers(this.list);
     this.older.hidden = this.conversation.older === 0;
     this.scroller.scrollTop = this.scroller.scrollHeight - before;
     return loaded.length > 0;
@@ -243,7 +255,7 @@ class SessionView {
 
   /** @returns {import("./message.js").MessageContext} */
   #messageContext() {
-    return { app: this.app, sessionId: this.id, agent: this.composer.agent };
+    return { app: this.app, sessionId: this.id, labelOf: (name) => this.composer.labelOf(name) };
   }
 
   // Drawing ----------------------------------------------------------------------------------------
@@ -272,7 +284,7 @@ class SessionView {
     const isUnanswered = isStopped && newest?.role === "user";
     const changes = session.status === "running" ? [] : this.#changesOf(newest);
     const { worktree } = this.app.state.parentsOf(session);
-    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered, changes, worktree?.pr_url]);
+    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered, changes, changes.length && nextStepOf(worktree)]);
     if (this.endElement.dataset.signature === signature) return;
     this.endElement.dataset.signature = signature;
     this.endElement.replaceChildren(...endElements(this.app, session, isUnanswered, changes));
@@ -323,7 +335,7 @@ class SessionView {
       this.list.append(last);
     }
     last.append(created);
-    updateDaySeparators(this.list, created);
+    updateDividers(this.list, created);
     return created;
   }
 
@@ -361,3 +373,6 @@ class SessionView {
     this.scrollButtons.hide();
   }
 }
+
+/** What the change card offers depends on. @param {Resource | undefined} worktree */
+const nextStepOf = (worktree) => [worktree?.pr_url, Boolean(worktree?.cached_uncommitted_added || worktree?.cached_uncommitted_removed), worktree?.cached_unpushed_count > 0];
