@@ -65,7 +65,16 @@ async def read_conversation(page: Page) -> str:
 
 
 async def read_tree(page: Page) -> list[str]:
-    return await page.locator("#tree .row").all_inner_texts()
+    """The rows of the tree without ages, which depend on the clock of each page."""
+    return list(
+        await page.locator("#tree .row").evaluate_all(
+            """(rows) => rows.map((row) => {
+              const copy = row.cloneNode(true);
+              for (const age of copy.querySelectorAll("time")) age.remove();
+              return copy.textContent;
+            })"""
+        )
+    )
 
 
 async def assert_up_to_date(page: Page, open_page: OpenPage, session: Any, last: str) -> None:
