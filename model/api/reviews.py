@@ -11,6 +11,9 @@ from model.domain.resources import Resource
 DEFAULT_LIMIT: Final = 1_000
 """Rows per page."""
 
+MAX_LINES: Final = 500
+"""Lines of a file per call."""
+
 Piece = tuple[str, str | None, bool]
 """Text, its token class, and whether it is part of a word that changed."""
 
@@ -49,6 +52,14 @@ class EditRows(Resource):
     """The result of `get_edit_rows`."""
 
     rows: list[ShownRow]
+
+
+class FileLines(Resource):
+    """The result of `get_file_lines`."""
+
+    rows: list[ShownRow]
+    total: int
+    """The number of lines of the whole file."""
 
 
 class ReviewComment(Resource):
@@ -102,6 +113,21 @@ async def get_edit_rows(path: str, old: str, new: str) -> EditRows:
     `get_diff_rows`, with notes in place of the unchanged lines between changes.
 
     Ends after 400,000 characters.
+    """
+
+
+@command
+async def get_file_lines(
+    worktree_id: str,
+    path: str,
+    side: Side = "unstaged",
+    first: int = 1,
+    limit: int = MAX_LINES,
+) -> FileLines:
+    """Get lines of a changed file as it is after the changes, to show what is around its hunks.
+
+    `first` is a line number, from 1; `limit` is 1 to 500. Rows are as in `get_diff_rows`, without
+    numbers of the old text.
     """
 
 

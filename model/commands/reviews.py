@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Final, cast, get_args
 
 from model.api import reviews as api
 from model.base.errors import SpinneyError
-from model.commands.changes import get_file_diff, list_changed_files
+from model.commands.changes import get_file_diff, list_changed_files, locate
 from model.commands.registry import implements
 from model.domain.changes import Side
+from model.git import changes
+from model.git.file_text import read_lines
 from model.richtext.diff_comments import Comment, find_lost, format_message
 from model.richtext.diff_rows import (
+    MAX_ROW_LENGTH,
+    DiffRow,
     diff_rows,
     find_changed_words,
     highlight_rows,
@@ -62,6 +66,29 @@ async def get_edit_rows(
     return await asyncio.to_thread(_compare, path, old, new)
 
 
+@implements(api.get_file_lines)
+async def get_file_lines(
+    workspace: "Workspace",
+    worktree_id: str,
+    path: str,
+    side: Side = "unstaged",
+    first: int = 1,
+    limit: int = api.MAX_LINES,
+) -> api.FileLines:
+    if not 0 < limit <= api.MAX_LINES:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {api.MAX_LINES}")
+    if first < 1:
+        raise SpinneyError("Invalid field 'first': must be 1 or more")
+    root, base, _ = locate(workspace, worktree_id)
+    file = await changes.find_changed_file(root, side, path, base)
+    lines = await read_lines(root, side, file)
+    rows = [
+        DiffRow(" ", line[:MAX_ROW_LENGTH], new=number)
+        for number, line in enumerate(lines[first - 1 : first - 1 + limit], first)
+    ]
+    return await asyncio.to_thread(_show_lines, rows, path, len(lines))
+
+
 @implements(api.write_review)
 async def write_review(
     workspace: "Workspace", worktree_id: str, comments: list[api.ReviewComment]
@@ -82,13 +109,13 @@ async def write_review(
 
 @implements(api.write_conflict_task)
 async def write_conflict_task(workspace: "Workspace", worktree_id: str) -> api.ConflictTask:
-    changes = await list_changed_files(workspace, worktree_id)
-    files = [file.path for file in changes.files if file.status == "conflicted"]
+    found = await list_changed_files(workspace, worktree_id)
+    files = [file.path for file in found.files if file.status == "conflicted"]
     if not files:
         raise SpinneyError("No file has a conflict here.", "conflict")
     listed = "\n".join(f"- {path}" for path in files)
     task = workspace.store.state.preferences.magic_prompts.get("resolve_conflicts")
-    default = _RESOLVE.format(operation=changes.operation or "merge", files=listed)
+    default = _RESOLVE.format(operation=found.operation or "merge", files=listed)
     return api.ConflictTask(message=f"{task}\n\nFiles:\n{listed}" if task else default, files=files)
 
 
@@ -132,6 +159,13 @@ def _compare(path: str, old: str, new: str) -> api.EditRows:
             rows.append(_row(FileNote("The rest is not shown."), []))
             break
     return api.EditRows(rows=rows)
+
+
+def _show_lines(rows: list[DiffRow], path: str, total: int) -> api.FileLines:
+    """Runs in a thread, as `_page` does."""
+    highlighted = zip(rows, highlight_rows(rows, path), strict=True)
+    shown = [_row(row, [(*token, False) for token in tokens]) for row, tokens in highlighted]
+    return api.FileLines(rows=shown, total=total)
 
 
 def _shown_rows(text: DiffText, start: int, stop: int, path: str) -> list[api.ShownRow]:

@@ -59,6 +59,11 @@ def _read_contents(root: Path, names: Sequence[str]) -> list[tuple[bytes | None,
     return found
 
 
+def read_regular_file(path: Path, limit: int) -> bytes | None:
+    """Return the content of a file or link; `None` if it is neither, or too large."""
+    return _read(path, limit)[0]
+
+
 def _read(path: Path, limit: int) -> tuple[bytes | None, int]:
     try:
         facts = path.lstat()

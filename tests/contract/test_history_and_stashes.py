@@ -94,3 +94,30 @@ async def test_a_branch_of_a_remote_becomes_a_local_one_that_tracks_it(
     missing = {"projectId": client.project_id, "branch": "nowhere"}
     error = await expect_error(client.call, "create_worktree", **missing)
     assert error == "Invalid field 'branch': there is no branch 'nowhere'"
+
+
+async def test_lines_around_the_hunks_of_a_changed_file(client: ProjectClient) -> None:
+    made = await client.create()
+    before = "".join(f"n = {number}\n" for number in range(1, 41))
+    client.write(made, "long.py", before)
+    await client.call("commit_changes", worktreeId=made["id"], message="Add it", stageAll=True)
+    client.write(made, "long.py", before.replace("n = 30\n", "n = 30\nextra\x1b[2J\n"))
+    of_it: dict[str, Any] = {"worktreeId": made["id"], "path": "long.py"}
+    found = await client.call("get_file_lines", first=29, limit=3, **of_it)
+    assert found["total"] == 41
+    texts = ["".join(text for text, *_ in row["pieces"]) for row in found["rows"]]
+    assert texts == ["n = 29", "n = 30", "extra␛[2J"]
+    assert [(row["sign"], row["old"], row["new"]) for row in found["rows"][:2]] == [
+        (" ", None, 29), (" ", None, 30),
+    ]  # fmt: skip
+    assert ["1", "number", False] in (await client.call("get_file_lines", **of_it))["rows"][0][
+        "pieces"
+    ]
+    on_branch = await client.call("get_file_lines", side="branch", first=40, **of_it)
+    assert (len(on_branch["rows"]), on_branch["total"]) == (1, 40)
+    assert "must be 1 or more" in await expect_error(
+        client.call, "get_file_lines", first=0, **of_it
+    )
+    client.write(made, "gone", "x\n")
+    error = await expect_error(client.call, "get_file_lines", worktreeId=made["id"], path="../x")
+    assert "no longer has such changes" in error
