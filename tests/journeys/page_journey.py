@@ -261,10 +261,13 @@ class PageJourney(WorkSteps):
             self._press_if_present(self.harness.page.locator(".composer .stop"))
 
     def switch_mode(self, mode: str) -> None:
-        """Choose a mode under the message box."""
+        """Choose a mode under the message box, or in the sheet of a phone."""
         current = self.shown
         if current is not None and self.harness.is_online:
+            has_sheet = self._press_if_present(self.harness.page.locator(".settings-chip"))
             self.harness.page.locator("select.mode").select_option(mode)
+            if has_sheet:
+                self._press(self.harness.page.get_by_role("button", name="Done"))
             self.harness.settle(
                 lambda: (
                     ""
@@ -283,7 +286,7 @@ class PageJourney(WorkSteps):
             self._press(self.harness.page.get_by_role("button", name="Restore"))
         elif len(self.harness.world.open_sessions) > 3 and current.status == "idle":
             self.harness.ledger.expect("session-archived")
-            self._press(self.harness.page.locator(".top .more"))
+            self._press(self.harness.page.locator("#view-bar .more"))
             self._press(self.harness.page.get_by_role("button", name="Archive the session"))
             self._press(self.harness.page.get_by_role("button", name="Archive", exact=True))
         else:
