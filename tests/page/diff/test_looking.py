@@ -72,6 +72,34 @@ async def test_a_long_line_scrolls_in_its_file_or_wraps(phone: Page, tree: WorkT
     )
 
 
+async def test_the_lines_around_hunks_are_shown_on_request(
+    open_page: OpenPage, two_hunks: WorkTree
+) -> None:
+    wide, narrow = await open_page(), await open_page(screen=PHONE)
+    for page in (wide, narrow):
+        await open_diff(page, two_hunks)
+        shown = file(page, "list.txt").get_by_role("row")
+        await expect(shown.filter(has_text="line 15")).to_have_count(0)
+        await button(page, "Show 18 lines above line 25").click()
+        await expect(shown.filter(has_text="line 15")).to_have_count(1)
+        await expect(page.get_by_role("button", name="lines above line")).to_have_count(0)
+        await expect(button(page, "Show what follows")).to_have_count(0)  # nothing does
+    await expect(shown.filter(has_text="line 15")).to_have_text("1515 line 15")
+
+    long = "".join(f"number {n}\n" for n in range(1, 101))
+    two_hunks.commit("list.txt", long)
+    two_hunks.write("list.txt", long.replace("number 50\n", "fifty\n"))
+    await wide.reload()
+    shown = file(wide, "list.txt").get_by_role("row")
+    await button(wide, "Show 20 lines above line 47").click()
+    await button(wide, "Show 26 lines above line 27").click()
+    await expect(shown.filter(has_text="number 1").first).to_have_text("1 number 11 number 1")
+    for last in ("number 73", "number 93", "number 100"):
+        await button(wide, "Show what follows").click()
+        await expect(shown.filter(has_text=last)).to_have_count(1)
+    await expect(button(wide, "Show what follows")).to_have_count(0)
+
+
 async def test_a_large_file_is_collapsed_and_loads_in_parts(page: Page, tree: WorkTree) -> None:
     tree.write("large.txt", "".join(f"number {n}\n" for n in range(2_400)))
     await open_diff(page, tree)

@@ -3,6 +3,7 @@
 
 import { button, make } from "../dom.js";
 import { commentCard } from "./diff_card.js";
+import { DiffContext } from "./diff_context.js";
 import { trimContext, commentOn, findComment, updateLine } from "./diff_comments.js";
 import { keepFocus } from "./diff_focus.js";
 import { actionButtons, fileHead } from "./diff_head.js";
@@ -38,6 +39,7 @@ export class DiffFile {
   constructor(view, file) {
     this.view = view;
     this.file = file;
+    this.context = new DiffContext(this);
     this.grid = make("div.diff-rows", { role: "grid", "aria-label": `Lines of ${file.path}` });
     this.foot = make("div.file-foot");
     this.body = make("div.file-body", this.grid, this.foot);
@@ -112,6 +114,7 @@ export class DiffFile {
     if (!page || (page.digest === this.digest && this.rows.length)) return;
     const { rows, hunks, digest, total } = page;
     const before = this.rows;
+    this.context.clear();
     Object.assign(this, { rows, hunks, digest, total });
     this.view.selection.followLines(this, before);
     this.draw();
@@ -179,6 +182,7 @@ export class DiffFile {
     this.grid.style.setProperty("--digits", String(Math.max(3, ...numbers)));
     this.grid.style.setProperty("--longest", String(maxColumns(this.rows)));
     this.grid.append(...groups);
+    this.context.draw(from);
     this.#updateExpanded();
     this.#drawFoot();
     this.drawComments();
@@ -189,7 +193,7 @@ export class DiffFile {
     const remaining = this.total - this.rows.length;
     const label = `Show ${Math.min(remaining, PAGE).toLocaleString("en")} more of ${pluralize(remaining, "row")}`;
     this.foot.replaceChildren(
-      ...(remaining > 0 ? [button(label, () => this.#loadMore())] : []),
+      ...(remaining > 0 ? [button(label, () => this.#loadMore())] : this.context.buttonsBelow()),
       ...(this.total ? [] : [make("p.hint", "The file is empty.")]),
     );
   }
@@ -246,7 +250,8 @@ export class DiffFile {
     const entries = view.actions.actionsFor(this.file).map(([label, command, classes]) =>
       /** @type {import("./diff_head.js").Entry} */ ([label, () => view.actions.run(command, this, index), classes]),
     );
-    return actionButtons([...entries, ["Comment", () => this.comment(this.hunkRows(index)), ""]], `the hunk at ${textOf(row)}`);
+    const actions = actionButtons([...entries, ["Comment", () => this.comment(this.hunkRows(index)), ""]], `the hunk at ${textOf(row)}`);
+    return [...actions, ...this.context.buttonsAbove(row)];
   }
 
   /** The changed lines of a hunk. @param {number} hunk */
