@@ -16,6 +16,14 @@ R = TypeVar("R")
 Cancel = Callable[[], Awaitable[None]]
 
 
+class _Status(VerticalScroll):
+    """A message; tab goes to one that is too long to be shown at once."""
+
+    def allow_focus(self) -> bool:
+        """Whether there is something to scroll."""
+        return self.max_scroll_y > 0
+
+
 class Working(Dialog[R]):
     """Escape cancels the work in progress, and closes the dialog if there is none."""
 
@@ -26,7 +34,7 @@ class Working(Dialog[R]):
 
     def status(self) -> Widget:
         """Return the status widget, for `body`."""
-        return VerticalScroll(Static(id="words", markup=False), classes="page status")
+        return _Status(Static(id="words", markup=False), classes="page status")
 
     def say(self, message: str, *, bad: bool = False) -> None:
         """Show a status message; does nothing once the dialog has closed."""
