@@ -14,7 +14,7 @@ class Stash(Resource):
     """The branch that was checked out, of any worktree of the repository."""
     created_at: float
     files: int
-    """The number of tracked files in it."""
+    """The number of files in it, new ones included."""
 
 
 @command

@@ -14,7 +14,7 @@ from model.git.run import git
 
 _MAX_STASHES: Final = 50
 _TIMEOUT: Final = 120
-_SUBJECT: Final = re.compile(r"(?:WIP on|On) ([^:]+): (.*)")
+_SUBJECT: Final = re.compile(r"(WIP on|On) ([^:]+): (.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Stash:
     created_at: float
     """Seconds since 1970."""
     files: int
-    """The number of tracked files in it."""
+    """The number of files in it, new ones included."""
 
 
 async def list_stashes(path: Path) -> list[Stash]:
     """Return the newest stashes of the repository, newest first."""
     listed = await git(
-        path, "stash", "list", "-z", "--format=%H%n%at%n%gs", f"--max-count={_MAX_STASHES}"
+        path, "stash", "list", "-z", "--format=%H%n%P%n%at%n%gs", f"--max-count={_MAX_STASHES}"
     )
     return list(await asyncio.gather(*(_parse(path, field) for field in listed.fields)))
 
@@ -98,10 +98,16 @@ async def _find(path: Path, stash_id: str) -> str:
 
 
 async def _parse(path: Path, field: str) -> Stash:
-    sha, at, subject = field.split("\n", 2)
+    sha, parents, at, subject = field.split("\n", 3)
     found = _SUBJECT.match(subject)
-    branch, message = found.groups() if found else ("", subject)
+    kind, branch, message = found.groups() if found else ("", "", subject)
+    if kind == "WIP on":  # without a message git names the commit that was checked out
+        message = f"Changes on top of {message}"
     named = await git(
         path, "diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", f"{sha}^1", sha, "--"
     )
-    return Stash(sha, clean_line(message), clean_line(branch), float(at), len(named.fields))
+    files = len(named.fields)
+    if len(parents.split()) == 3:  # the third has the untracked files
+        untracked = await git(path, "ls-tree", "-r", "--name-only", "-z", f"{sha}^3")
+        files += len(untracked.fields)
+    return Stash(sha, clean_line(message), clean_line(branch), float(at), files)

@@ -21,7 +21,7 @@ def changed(repository: Repository) -> Repository:
 async def test_everything_uncommitted_is_put_aside_and_comes_back(changed: Repository) -> None:
     before = changed.git("status", "--short")
     made = await stash(changed.root, "Half of it")
-    assert (made.message, made.branch, made.files) == ("Half of it", "main", 2)
+    assert (made.message, made.branch, made.files) == ("Half of it", "main", 3)
     assert changed.git("status", "--short") == ""
     success, _ = await apply_stash(changed.root, made.id, drop=True)
     assert success
@@ -36,6 +36,7 @@ async def test_without_changes_nothing_is_stashed(repository: Repository) -> Non
 
 async def test_a_stash_that_does_not_fit_is_kept(changed: Repository) -> None:
     made = await stash(changed.root)
+    assert made.message.startswith("Changes on top of ")
     changed.commit("a", "three\n")
     success, output = await apply_stash(changed.root, made.id, drop=True)
     assert not success
