@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import OptionList
 
-from model.api.changes import FileDiff
+from model.api.changes import Changes, FileDiff
 from model.domain.output import RawLog
 from model.domain.resources import (
     Label,
@@ -31,7 +31,15 @@ from model.domain.resources import (
     Usage,
 )
 from model.domain.scripts import CommandRun, Script, ScriptRun
-from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree, make_changes
+from tests.tui.builders import (
+    a_changed_file,
+    a_message,
+    a_project,
+    a_session,
+    a_state,
+    a_worktree,
+    make_changes,
+)
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import is_conversation_shown, rows_in_front
 from tests.tui.waiting import settled, until, wait_until_still
@@ -77,6 +85,23 @@ index 1..2 100644
 -    while row:
 +    while row or tail:
 +        rows.append(row)  # all of them
+     return rows
+"""
+
+
+CONFLICT = """\
+diff --git a/parser.py b/parser.py
+--- a/parser.py
++++ b/parser.py
+@@ -40,3 +40,9 @@ def read_rows(text):
+     rows = []
++<<<<<<< HEAD
+     while row:
++||||||| 4f1c2d9
++    while True:
++=======
++    while row or tail:
++>>>>>>> main
      return rows
 """
 
@@ -180,8 +205,25 @@ def a_busy_state() -> FakeClient:
         "get_file_diff": lambda given: FileDiff(
             path="parser.py", text=DIFF, digest="d", hunks=["h0"]
         ),
-    }
+    }  # fmt: skip
     client.answers["get_command_output"] = client.answers["run_command"]
+    return client
+
+
+def a_stopped_merge() -> FakeClient:
+    """A worktree with a conflict."""
+    client = a_busy_state()
+    files = [a_changed_file("parser.py", status="conflicted")]
+    client.answers |= {
+        "list_changed_files": lambda given: Changes(
+            files=files if given.get("side", "unstaged") == "unstaged" else [],
+            base="main",
+            operation="merge",
+        ),
+        "get_file_diff": lambda given: FileDiff(
+            path="parser.py", text=CONFLICT, digest="d", hunks=["h0"]
+        ),
+    }
     return client
 
 
@@ -301,6 +343,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("diff", in_diff()),
     ScreenCase("diff-marked", in_diff("down", "shift+down", "shift+down")),
     ScreenCase("comment", _comment),
+    ScreenCase("conflict", in_diff(), a_stopped_merge),
     ScreenCase("search", action("search")),
     ScreenCase("archive", action("show_archive")),
     ScreenCase("scripts", action("show_scripts")),

@@ -35,9 +35,10 @@ async def open_diff(desk: Desk, path: str | None = None) -> None:
         return
     from tui.actions.changes import ON_DIFF_SCREEN
     from tui.diff.actions import DIFF
+    from tui.diff.conflicts import CONFLICTS
     from tui.diff.screen import Diff
 
-    desk.show(Diff(desk, worktree, {**DIFF, **ON_DIFF_SCREEN}, path))
+    desk.show(Diff(desk, worktree, {**DIFF, **CONFLICTS, **ON_DIFF_SCREEN}, path))
 
 
 async def commit(desk: Desk) -> None:

@@ -47,16 +47,17 @@ async def discard(screen: Diff) -> None:
     elif screen.path:
         path, is_hunk = screen.path, screen.hunk is not None
         if await _change(screen, discard_changes):
-            screen.pending.removed = None  # `undo` restores what was removed last
+            screen.undoing = None
             what = "a hunk of" if is_hunk else "the changes to"
             key = screen.desk.key_of("diff_undo")
             screen.desk.say(f"Discarded {what} '{path}'. {key} restores them.")
 
 
 async def undo(screen: Diff) -> None:
-    """Restore what was removed last: a comment, else discarded changes."""
-    if screen.pending.restore() is not None:
-        screen.desk.say("Restored the comment.")
+    """Undo what was done last: a comment removed, a conflict resolved, changes discarded."""
+    undoing, screen.undoing = screen.undoing, None
+    if undoing is not None:
+        await undoing()
         return
     try:
         restored = await screen.desk.client.call(undo_discard, worktree_id=screen.worktree.id)

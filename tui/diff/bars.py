@@ -1,6 +1,7 @@
 """The bars of the diff screen: worktree, sides, counts and keys."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
@@ -9,9 +10,14 @@ from model.base.text import clean_line
 from tui.diff.state import SIDES, DiffState
 from tui.terminal import screen_reader
 from tui.widgets.line import clickable
+from tui.widgets.top_bar import MARK
+
+if TYPE_CHECKING:
+    from model.api.changes import ChangedFile
 
 FOOTER: Final = (
-    "diff_resolve_conflicts", "diff_abort_merge", "diff_send", "diff_comment", "diff_stage",
+    "diff_ours", "diff_theirs", "diff_both", "diff_continue", "diff_resolve_conflicts",
+    "diff_abort_merge", "diff_send", "diff_comment", "diff_stage",
     "diff_unstage", "diff_discard", "diff_commit", "diff_edit", "diff_next_side", "diff_next_hunk",
     "diff_comments", "diff_stage_all", "diff_mark", "diff_push", "diff_pull_request",
     "diff_layout", "diff_undo",
@@ -22,7 +28,7 @@ FOOTER: Final = (
 def title(screen: DiffState) -> Content:
     """Return the worktree, and a merge or rebase in progress."""
     parts = [
-        Content.styled("▲ ", "bold $accent"),
+        Content.styled(f"{MARK} ", "bold $accent"),
         Content.styled(clean_line(screen.worktree.name), "bold $foreground"),
         Content.styled("  changes", "$text-muted"),
     ]
@@ -44,12 +50,11 @@ def tabs(screen: DiffState) -> tuple[Content, Content]:
         label = f"[{label}]" if is_here else f" {label} "
         tone = "bold $accent" if is_here else "$text-muted"
         parts.append(clickable(Content.styled(label, tone), f"screen.show_side('{side}')"))
-    return Content.assemble(*parts), _changed_lines(screen)
+    return Content.assemble(*parts), changed_lines(screen.files.files)
 
 
-def _changed_lines(screen: DiffState) -> Content:
-    """Return how many lines of this side's files were added and removed."""
-    files = screen.files.files
+def changed_lines(files: "Sequence[ChangedFile]") -> Content:
+    """Return how many files there are, and how many lines of them were added and removed."""
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)
     if not files:
@@ -66,8 +71,12 @@ def _operation_state(screen: DiffState) -> str:
     if screen.changes is None or screen.changes.operation is None:
         return ""
     left = _conflicts(screen)
-    state = f"stopped: {count(left, 'conflict')}" if left else "ready to commit"
+    state = f"stopped: {count(left, 'conflict')}" if left else "ready to continue"
     return f"{screen.changes.operation} {state}"
+
+
+def _is_stopped(screen: DiffState) -> bool:
+    return screen.changes is not None and screen.changes.operation is not None
 
 
 def _conflicts(screen: DiffState) -> int:
@@ -118,10 +127,16 @@ def _is_applicable(action_id: str, screen: DiffState) -> bool:
             return has_files
         case "diff_mark" | "diff_next_hunk":
             return not screen.is_in_files and bool(screen.view.text.rows)
+        case "diff_both":
+            return bool(screen.conflict)
+        case "diff_ours" | "diff_theirs":
+            return screen.files.file is not None and screen.files.file.status == "conflicted"
+        case "diff_continue":
+            return _is_stopped(screen) and not _conflicts(screen)
         case "diff_resolve_conflicts":
             return _conflicts(screen) > 0
         case "diff_abort_merge":
-            return screen.changes is not None and screen.changes.operation is not None
+            return _is_stopped(screen)
         case "diff_comments" | "diff_send":
             return bool(screen.comments)
     return True

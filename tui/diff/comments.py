@@ -63,7 +63,7 @@ async def comments(screen: Diff) -> None:
         if what == "edit":
             await _change(screen, pending[at])
         else:
-            screen.pending.remove(pending[at])
+            screen.remove_comment(pending[at])
     key = screen.desk.key_of("diff_comment")
     screen.desk.say(f"There are no comments. {key} on a line writes one.")
 

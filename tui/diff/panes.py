@@ -1,7 +1,7 @@
 """A list of changed files and the diff of the one under its cursor: the base of two screens."""
 
 import asyncio
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
@@ -10,6 +10,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from model.base.errors import SpinneyError
+from model.richtext.conflict_parts import find_conflict_parts
 from model.richtext.diff_text import DiffText, parse_diff
 from model.richtext.highlight import highlight_code, language_for_path
 from tui.diff.file_list import FileList
@@ -22,16 +23,20 @@ from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from model.api.changes import ChangedFile, FileDiff
+    from model.richtext.conflict_parts import ConflictPart
     from tui.draw.colors import Palette
+
+    _Conflict = Mapping[int, ConflictPart]
 
 _SPLIT_WIDTH: Final = 164
 """Columns from which old and new are shown side by side, unless the user chose a layout."""
 
 
-def _read_text(diff: "FileDiff") -> DiffText:
+def _read_text(diff: "FileDiff", *, has_conflict: bool) -> "tuple[DiffText, _Conflict]":
     """Parse a diff, and load its language for highlighting; runs in a thread."""
     highlight_code("", language_for_path(diff.path))
-    return parse_diff(diff.text)
+    text = parse_diff(diff.text)
+    return text, find_conflict_parts(text.rows) if has_conflict else {}
 
 
 class DiffPanes(FullScreen):
@@ -48,6 +53,8 @@ class DiffPanes(FullScreen):
         """The displayed diff; its hunk names identify hunks to stage."""
         self._shown: tuple[Hashable, str, str] | None = None
         self._chosen_split: bool | None = None
+        self.conflict: _Conflict = {}
+        """The rows of the displayed diff that belong to the sides of a conflict."""
         self._reading = asyncio.Lock()
 
     def body(self, palette: "Palette") -> Iterable[Widget]:
@@ -95,6 +102,10 @@ class DiffPanes(FullScreen):
         """The sentence shown if there are no files."""
         raise NotImplementedError
 
+    def no_rows(self, file: "ChangedFile") -> str:
+        """The sentence shown if the diff of a file is empty."""
+        return "The file is empty."
+
     def notes_in(self, text: DiffText) -> Sequence[Note]:
         """The notes to show with the selected file."""
         return ()
@@ -119,19 +130,22 @@ class DiffPanes(FullScreen):
         except SpinneyError as error:
             self.show_nothing(error.message)
             return
-        key = (source, file.path, diff.digest)
+        key = (source, file.path, f"{file.status} {diff.digest}")
         self.note_read(diff)
         if key == self._shown or (self.files.file, self.source) != (file, source):
             return
-        text = await asyncio.to_thread(_read_text, diff)
+        has_conflict = file.status == "conflicted"
+        text, self.conflict = await asyncio.to_thread(_read_text, diff, has_conflict=has_conflict)
+        self._fit_layout()
         is_same_file = self._shown is not None and self._shown[:2] == key[:2]
         self._shown, self.file_diff = key, diff
-        placeholder = "" if text.rows else "The file is empty."
+        placeholder = "" if text.rows else self.no_rows(file)
         self.view.show(
             text,
             file.path,
             notes=self.notes_in(text),
             placeholder=placeholder,
+            conflict=self.conflict,
             reset=not is_same_file,
         )
         self.update_bars()
@@ -139,6 +153,7 @@ class DiffPanes(FullScreen):
     def show_nothing(self, reason: str) -> None:
         """Show a sentence in place of a diff."""
         self._shown = self.file_diff = None
+        self.conflict = {}
         self.view.show(DiffText(), "", placeholder=reason)
         self.update_bars()
 
@@ -192,5 +207,10 @@ class DiffPanes(FullScreen):
         self.set_class(width < WIDE or screen_reader.is_enabled(), "narrow")
         self.set_class(width >= 180, "roomy")
         self.update_bars()
+        self._fit_layout()
+
+    def _fit_layout(self) -> None:
         if self._chosen_split is None:
-            self.view.set_split(width >= _SPLIT_WIDTH and not screen_reader.is_enabled())
+            is_wide = self.size.width >= _SPLIT_WIDTH and not screen_reader.is_enabled()
+            # Of a conflict both sides are in the new text.
+            self.view.set_split(is_wide and not self.conflict)

@@ -33,8 +33,6 @@ class PendingComments:
         self._shown: dict[Note, Comment] = {}
         self.lost: frozenset[Comment] = frozenset()
         """Comments whose lines no longer exist."""
-        self.removed: tuple[int, Comment] | None = None
-        """The comment that was removed last and can be restored, with its place in the list."""
 
     @property
     def all(self) -> list[Comment]:
@@ -53,22 +51,6 @@ class PendingComments:
         self._desk.chat.drafts.set(self._draft_key, Draft(dump_comments(self.all)))
         self._desk.chat.save_draft()
         self._changed()
-
-    def remove(self, comment: Comment) -> None:
-        """Remove a comment; `restore` brings it back."""
-        at = self.all.index(comment)
-        self.removed = (at, self.all.pop(at))
-        self.save()
-
-    def restore(self) -> Comment | None:
-        """Bring back the comment that was removed last; return it."""
-        if self.removed is None:
-            return None
-        at, comment = self.removed
-        self.removed = None
-        self.all.insert(at, comment)
-        self.save()
-        return comment
 
     def notes_in(self, text: "DiffText", path: str) -> list[Note]:
         """The comments on a file as notes; comments move with their lines."""

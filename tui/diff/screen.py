@@ -63,6 +63,8 @@ class Diff(DiffPanes):
         self.sides: dict[Side, Changes] = {}
         """The changes of each side, as far as they have been read."""
         self.pending = PendingComments(desk, worktree.id, self.show_comments)
+        self.undoing: Callable[[], Coroutine[Any, Any, None]] | None = None
+        """Undoes the last action, unless that was a discard."""
         self._wanted = path
         self._seeks = True
         """Whether to switch to the first side with the wanted file, or with any."""
@@ -102,6 +104,16 @@ class Diff(DiffPanes):
     def nothing(self) -> str:
         """Why this side is empty, and what to do."""
         return empty_sentence(self.side, self.sides, self.desk.key_of)
+
+    def no_rows(self, file: ChangedFile) -> str:
+        """Of a conflict without text git does not say more."""
+        if file.status != "conflicted":
+            return super().no_rows(file)
+        ours, theirs = self.desk.key_of("diff_ours"), self.desk.key_of("diff_theirs")
+        return (
+            "One side deleted this file and the other changed it, or it is not text. "
+            f"{ours} takes ours, {theirs} takes theirs."
+        )
 
     def follow(self, change: "Change") -> None:
         """Reload after events about the worktree; called at most once a frame."""
@@ -353,6 +365,17 @@ class Diff(DiffPanes):
     @on(DiffView.Removed)
     def _removed(self) -> None:
         if (comment := self.comment_here) is not None:
-            self.pending.remove(comment)
-            key = self.desk.key_of("diff_undo")
-            self.desk.say(f"Removed the comment. {key} restores it.")
+            self.remove_comment(comment)
+
+    def remove_comment(self, comment: Comment) -> None:
+        """Remove a comment; the next undo restores it."""
+        at = self.comments.index(comment)
+        del self.comments[at]
+        self.pending.save()
+
+        async def restore() -> None:
+            self.comments.insert(at, comment)
+            self.pending.save()
+
+        self.undoing = restore
+        self.desk.say(f"Removed the comment. {self.desk.key_of('diff_undo')} restores it.")

@@ -28,7 +28,10 @@ def empty_sentence(
     has = {each: count(len(of.files), "file") for each, of in sides.items() if of.files}
     view, commit = key_of("diff_next_side"), key_of("diff_commit")
     base = next((of.base for of in sides.values()), "the base branch")
+    operation = next((of.operation for of in sides.values()), None)
     match side:
+        case "unstaged" if operation is not None:
+            return f"No conflict is left. {key_of('diff_continue')} continues the {operation}."
         case "unstaged" if "staged" in has:
             return f"All changes are staged: {has['staged']}. {view} shows them, {commit} commits."
         case "unstaged" if "branch" in has:

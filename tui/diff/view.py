@@ -1,6 +1,6 @@
 """One file's diff, drawn by line: invisible rows cost nothing."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from model.richtext.conflict_parts import ConflictPart
 from model.richtext.diff_text import DiffText
 from tui.diff.notes import Note, note_strips
 from tui.diff.positions import Positions
@@ -80,6 +81,7 @@ class DiffView(Positions, ScrollView, can_focus=True):
         self._pressed: int | None = None
         """The row in which the mouse was pressed."""
         self._path = ""
+        self._conflict: Mapping[int, ConflictPart] | None = None
         self._left = 0
         self._palette = palette
         self._painter = Painter(self.text, "", palette)
@@ -94,6 +96,7 @@ class DiffView(Positions, ScrollView, can_focus=True):
         *,
         notes: Sequence[Note] = (),
         placeholder: str = "",
+        conflict: Mapping[int, ConflictPart] | None = None,
         reset: bool = True,
     ) -> None:
         """Show a file; without `reset` the cursor and its line stay where they are."""
@@ -103,7 +106,8 @@ class DiffView(Positions, ScrollView, can_focus=True):
         mark_row = self.text.rows[mark_start] if mark_start is not None else None
         note = self.note_under_cursor
         self.text, self._path, self.placeholder = text, path, placeholder
-        self._painter = Painter(text, path, self._palette)
+        self._conflict = conflict
+        self._painter = Painter(text, path, self._palette, conflict)
         self.here = self.first_stop if reset else self.drawn_index(text.find_row(cursor_line, at))
         self.marked_from = (
             self.drawn_index(text.find_row(mark_row, mark_start))
@@ -145,7 +149,7 @@ class DiffView(Positions, ScrollView, can_focus=True):
         """Redraw in other colors."""
         if palette is not self._palette:
             self._palette = palette
-            self._painter = Painter(self.text, self._path, palette)
+            self._painter = Painter(self.text, self._path, palette, self._conflict)
             self._measure()
             self.redraw()
 

@@ -1,6 +1,6 @@
 """Draws the rows of a diff; only visible ones are highlighted and drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -9,6 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from model.richtext.blocks import CodeLine
+from model.richtext.conflict_parts import ConflictPart
 from model.richtext.diff_rows import DiffRow
 from model.richtext.diff_text import DiffText, FileNote, HunkHeading
 from themes.loader import Kind
@@ -36,8 +37,16 @@ class Mark(NamedTuple):
 class Painter:
     """Draws the rows of one file's diff in one palette."""
 
-    def __init__(self, text: DiffText, path: str, palette: Palette) -> None:
+    def __init__(
+        self,
+        text: DiffText,
+        path: str,
+        palette: Palette,
+        conflict: Mapping[int, ConflictPart] | None = None,
+    ) -> None:
+        """`conflict`: the rows that belong to a side of a conflict."""
         self.text = text
+        self._conflict = conflict or {}
         self.palette = palette
         self._path = path
         self._block = lru_cache(maxsize=64)(self._highlight_block)
@@ -51,6 +60,8 @@ class Painter:
         row = self.text.rows[at]
         if not isinstance(row, DiffRow):
             return self._draw_note(row, width, mark.sign)
+        if (part := self._conflict.get(at)) is not None and part.label is not None:
+            return self._draw_marker(part, width, mark.sign)
         numbers = f"{row.old or '':>{self.digits}} {row.new or '':>{self.digits}} "
         if screen_reader.is_enabled():
             numbers = f"{row.new or row.old} "
@@ -62,6 +73,8 @@ class Painter:
         row = self.text.rows[max(pair)]
         if not isinstance(row, DiffRow):
             return self._draw_note(row, width, mark.sign)
+        if (part := self._conflict.get(max(pair))) is not None and part.label is not None:
+            return self._draw_marker(part, width, mark.sign)
         half = (width - 1) // 2
         inner = Mark(Segment(""), mark.is_marked)
         column = Segment(self.palette.glyphs.vertical, self.palette.border)
@@ -89,12 +102,16 @@ class Painter:
         ground, sign = (
             (side.background, side.sign) if side else (self.palette.code, self.palette.code)
         )
+        sign_text = _SIGN_WORDS[row.sign] if screen_reader.is_enabled() else row.sign
+        if (part := self._conflict.get(at)) is not None:
+            sign = sign + self._conflict_tone(part)
+            sign_text = part.side if screen_reader.is_enabled() else self.palette.glyphs.quote
         faint = self.palette.code_faint + side.background if side else self.palette.code_faint
         faint += Style(reverse=mark.is_marked or None)
         head: Line = [
             mark.sign,
             Segment(numbers, faint),
-            Segment(f"{_SIGN_WORDS[row.sign] if screen_reader.is_enabled() else row.sign} ", sign),
+            Segment(f"{sign_text} ", sign),
         ]
         tokens = self._block(at // _BLOCK)[at % _BLOCK]
         pieces = expand_tabs(
@@ -115,6 +132,22 @@ class Painter:
         line = [mark, Segment(f"{across}{across} {row.text} ", self.palette.accent)]
         rest = Segment(across * width, self.palette.border)
         return to_strip([*line, rest], width, self._kind)
+
+    def _draw_marker(self, part: ConflictPart, width: int, mark: Segment) -> Strip:
+        """Draw a marker as the heading of its side."""
+        across = self.palette.glyphs.horizontal
+        tone = self._conflict_tone(part)
+        if part.side == "end":
+            rest = Segment(across * width, self.palette.border)
+            return to_strip([mark, Segment(" " * (2 * self.digits + 2)), rest], width, self._kind)
+        heading = " · ".join(filter(None, (part.side, part.label)))
+        start = Segment(" " * (2 * self.digits + 2))
+        line = [mark, start, Segment(f"{across}{across} {heading} ", tone + Style(bold=True))]
+        return to_strip([*line, Segment(across * width, tone)], width, self._kind)
+
+    def _conflict_tone(self, part: ConflictPart) -> Style:
+        tones = {"ours": self.palette.info, "theirs": self.palette.success}
+        return tones.get(part.side, self.palette.muted)
 
     def _highlight_block(self, block: int) -> Sequence[CodeLine]:
         return self.text.highlight(block * _BLOCK, (block + 1) * _BLOCK, self._path)

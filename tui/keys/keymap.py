@@ -209,7 +209,7 @@ ACTIONS: tuple[Action, ...] = (
         "o",
         "Let a session resolve the conflicts",
         scope="diff",
-        hint="resolve",
+        hint="agent",
     ),
     Action(
         "diff_abort_merge",
@@ -218,13 +218,19 @@ ACTIONS: tuple[Action, ...] = (
         scope="diff",
         hint="abort",
     ),
+    Action("diff_ours", "1", "Resolve the file's conflict: take ours", scope="diff", hint="ours"),
+    Action(
+        "diff_theirs", "2", "Resolve the file's conflict: take theirs", scope="diff", hint="theirs"
+    ),
+    Action("diff_both", "3", "Resolve the file's conflict: take both", scope="diff", hint="both"),
+    Action("diff_continue", "C", "Continue the merge or rebase", scope="diff", hint="continue"),
     Action("diff_stage", "s", "Stage the file or hunk", scope="diff", hint="stage"),
     Action("diff_unstage", "u", "Unstage the file or hunk", scope="diff", hint="unstage"),
     Action("diff_stage_all", "a", "Stage or unstage everything", scope="diff", hint="all"),
     Action(
         "diff_discard", "x", "Discard the file's or hunk's changes", scope="diff", hint="discard"
     ),
-    Action("diff_undo", "z", "Restore what was discarded last", scope="diff", hint="undo"),
+    Action("diff_undo", "z", "Undo the last discard, removal or choice", scope="diff", hint="undo"),
     Action(
         "diff_comment",
         "c",

@@ -34,7 +34,9 @@ OPENING: Final = frozenset(
         "pull_request", "abort_merge", "rename_worktree", "label_worktree", "project_settings",
         "new_folder", "rename_folder", "move_project", "link_pull_request", "remove_project",
         "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "diff_send", "diff_push",
-        "diff_pull_base", "diff_commit", "diff_pull_request", "diff_abort_merge", "delete_session",
+        "diff_pull_base", "diff_commit", "diff_pull_request", "diff_abort_merge",
+        "diff_continue",
+        "delete_session",
         "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
         "show_raw_log",
     }

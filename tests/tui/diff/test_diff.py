@@ -222,14 +222,15 @@ async def test_a_stopped_merge_is_shown_with_its_conflicts_until_it_ends(
         screen = await open_diff(app, pilot)
         foot = screen.query_one(KeyHints)
         assert "merge stopped: 1 conflict" in top_text(screen)
-        assert foot.text.startswith("tab files  o resolve  b abort")
+        assert foot.text.startswith("tab files  1 ours  2 theirs  3 both  o agent  b abort")
         await pilot.press("o")
         await until(pilot, lambda: tree.client.called("send_chat_message"))
         assert "- parser.py" in tree.client.called("send_chat_message")[0]["message"]
         tree.files = {"unstaged": [], "staged": [a_changed_file("parser.py")], "branch": []}
         screen.load()
-        await until(pilot, lambda: "merge ready to commit" in top_text(screen))
-        assert foot.text.startswith("b abort")
+        await until(pilot, lambda: "merge ready to continue" in top_text(screen))
+        assert foot.text.startswith("C continue  b abort")
+        assert "C continues the merge." in screen.view.placeholder
         tree.client.answers["abort_merge"] = lambda given: "merge"
         await pilot.press("b")
         await until(pilot, lambda: isinstance(app.screen, Confirm))

@@ -1,0 +1,113 @@
+"""Actions on conflicts: take a side of a file, and continue what the conflicts stopped."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from model.api.changes import continue_operation, resolve_conflict, undo_discard
+from model.api.git import cancel_git
+from tui.diff.screen import Diff, DiffActionFunction
+from tui.screens.go_ahead import GoAhead
+
+if TYPE_CHECKING:
+    from model.api.changes import DiscardedFile
+    from model.api.git import CommitResult
+    from model.domain.changes import ConflictChoice
+
+_TOOK: Final = {"ours": "ours", "theirs": "theirs", "both": "both sides"}
+
+
+async def ours(screen: Diff) -> None:
+    """Take our side of the file."""
+    await _resolve(screen, "ours")
+
+
+async def theirs(screen: Diff) -> None:
+    """Take their side of the file."""
+    await _resolve(screen, "theirs")
+
+
+async def both(screen: Diff) -> None:
+    """Take the lines of both sides, ours first."""
+    await _resolve(screen, "both")
+
+
+async def _resolve(screen: Diff, choice: "ConflictChoice") -> None:
+    file, desk = screen.files.file, screen.desk
+    if file is None or file.status != "conflicted":
+        desk.say("This file has no conflict.")
+        return
+    has_markers = bool(screen.conflict)
+    try:
+        before = await desk.client.call(
+            resolve_conflict, worktree_id=screen.worktree.id, path=file.path, choice=choice
+        )
+    finally:
+        await screen.read()
+    sentence = f"Took {_TOOK[choice]} in '{file.path}'."
+    screen.undoing = None
+    if has_markers:  # git can write them again, but cannot bring back a side that is a deletion
+        screen.undoing = partial(_bring_back, screen, before)
+        sentence += f" {desk.key_of('diff_undo')} undoes it."
+    changes = screen.sides.get("unstaged")
+    if changes is not None and not any(each.status == "conflicted" for each in changes.files):
+        key = desk.key_of("diff_continue")
+        sentence += f" No conflict is left: {key} continues the {changes.operation or 'merge'}."
+    desk.say(sentence)
+
+
+async def _bring_back(screen: Diff, before: "DiscardedFile") -> None:
+    """Make the file conflicted again, with the content that it had then."""
+    call, worktree_id = screen.desk.client.call, screen.worktree.id
+    try:
+        await call(undo_discard, worktree_id=worktree_id, discard_id=before.id)
+        # Git writes the whole file again, without what was resolved in it by hand.
+        written = await call(
+            resolve_conflict, worktree_id=worktree_id, path=before.path, choice="markers"
+        )
+        await call(undo_discard, worktree_id=worktree_id, discard_id=written.id)
+    finally:
+        await screen.read()
+    screen.files.go_to(before.path)
+    screen.desk.say(f"The conflict in '{before.path}' is back.")
+
+
+async def continue_(screen: Diff) -> None:
+    """Continue the merge or rebase, once no file has a conflict."""
+    desk, operation = screen.desk, screen.changes.operation if screen.changes else None
+    if operation is None:
+        desk.say("No merge or rebase is in progress.")
+        return
+    from tui.screens.working import Progress
+
+    sentence = (
+        "All conflicts are resolved. Commit the merge with the message that git has prepared?"
+        if operation == "merge"
+        else f"All conflicts so far are resolved. Continue the {operation}?"
+    )
+    if not await desk.ask(GoAhead(f"Continue the {operation}", sentence, "continue")):
+        return
+
+    async def work() -> "CommitResult":
+        desk.pending.reported.add(("commit", screen.worktree.id))
+        return await desk.client.call(continue_operation, worktree_id=screen.worktree.id)
+
+    async def cancel() -> None:
+        await desk.client.call(cancel_git, worktree_id=screen.worktree.id)
+
+    title = f"Continue the {operation}"
+    try:
+        result = await desk.ask(Progress(title, f"Continuing the {operation} …", work, cancel))
+    finally:
+        screen.load()
+    if result is not None:
+        desk.say(f"The {operation} is complete: {result.commit_sha[:10]}.")
+
+
+CONFLICTS: Mapping[str, DiffActionFunction] = {
+    "diff_ours": ours,
+    "diff_theirs": theirs,
+    "diff_both": both,
+    "diff_continue": continue_,
+}
+"""The actions on conflicts by their ids."""
