@@ -3,6 +3,7 @@
 from typing import Any
 
 from model.api.changes import ChangedFile, Changes
+from model.api.history import Commit
 from model.domain import events as e
 from model.domain.resources import Block, Message, Project, Session, TextBlock, Worktree
 from model.preferences.schema import Preferences
@@ -60,6 +61,13 @@ def a_changed_file(path: str, **fields: Any) -> ChangedFile:
     given: dict[str, Any] = {"old_path": None, "status": "modified", "added": 2, "removed": 1}
     given |= {"old_mode": "100644", "mode": "100644", "submodule": False, "path": path}
     return ChangedFile(**{**given, **fields})
+
+
+def a_commit(sha: str, subject: str, **fields: Any) -> Commit:
+    """A commit of the branch that was not pushed."""
+    of_commit = {"body": "", "author": "Ada", "authored_at": 1.0, "is_pushed": False}
+    of_commit |= {"is_in_base": False, "is_merge": False, "short_sha": sha[:7]}
+    return Commit.model_validate({"sha": sha, "subject": subject, **of_commit, **fields})
 
 
 def make_changes(*paths: str, operation: Any = None, **fields: Any) -> Changes:

@@ -33,6 +33,7 @@ from model.domain.resources import (
 from model.domain.scripts import CommandRun, Script, ScriptRun
 from tests.tui.builders import (
     a_changed_file,
+    a_commit,
     a_message,
     a_project,
     a_session,
@@ -44,6 +45,7 @@ from tests.tui.fake_client import FakeClient
 from tests.tui.reading import is_conversation_shown, rows_in_front
 from tests.tui.waiting import settled, until, wait_until_still
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
+from tui.diff.commit_list import CommitList
 from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
 from tui.terminal.output_filters import make_legible, nearest_color
@@ -205,7 +207,16 @@ def a_busy_state() -> FakeClient:
         "get_file_diff": lambda given: FileDiff(
             path="parser.py", text=DIFF, digest="d", hunks=["h0"]
         ),
+        "list_commits": lambda given: [
+            a_commit("4f1c2d9a", "Read the last row", authored_at=NOW - 300, body=(
+                "The loop ended one step early.\n\nA file without a newline at its end is a file."
+            )),
+            a_commit("b81e07f3", "Test the tail", is_pushed=True, authored_at=NOW - 8_000),
+            a_commit("0ac93e57", "Begin", is_pushed=True, is_in_base=True, authored_at=NOW - 9e5),
+        ],
+        "list_commit_files": lambda given: make_changes("parser.py", "tail.py").files,
     }  # fmt: skip
+    client.answers["get_commit_file_diff"] = client.answers["get_file_diff"]
     client.answers["get_command_output"] = client.answers["run_command"]
     return client
 
@@ -294,6 +305,27 @@ async def _comment(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: app.screen.is_modal)
 
 
+def in_log(*keys: str) -> Reach:
+    """A function that opens the log, waits for its commits, then presses keys."""
+
+    async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+        await action("log")(app, pilot)
+        await until(pilot, lambda: bool(app.screen.query_one(CommitList).items))
+        await pilot.press(*keys)
+
+    return reach
+
+
+async def _commit_diff(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await in_log("enter")(app, pilot)
+    await until(pilot, lambda: getattr(app.screen, "file_diff", None) is not None)
+
+
+async def _amend(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await in_log("A")(app, pilot)
+    await until(pilot, lambda: app.screen.is_modal)
+
+
 def focused(selector: str) -> Reach:
     """A function that opens a session and focuses a pane."""
 
@@ -344,6 +376,9 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("diff-marked", in_diff("down", "shift+down", "shift+down")),
     ScreenCase("comment", _comment),
     ScreenCase("conflict", in_diff(), a_stopped_merge),
+    ScreenCase("log", in_log()),
+    ScreenCase("commit-diff", _commit_diff),
+    ScreenCase("amend", _amend),
     ScreenCase("search", action("search")),
     ScreenCase("archive", action("show_archive")),
     ScreenCase("scripts", action("show_scripts")),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.actions import git
+from tui.actions import git, history
 from tui.actions.editor import open_file
 from tui.desk import ActionFunction
 from tui.screens.go_ahead import GoAhead
@@ -70,6 +70,7 @@ ON_DIFF_SCREEN: "Mapping[str, DiffActionFunction]" = {
     "diff_push": _and_reload(push),
     "diff_pull_base": _and_reload(pull_base),
     "diff_edit": _and_reload(edit),
+    "diff_log": _on_desk(history.log),
     **{
         f"diff_{action.__name__}": _and_reload(_on_desk(action))
         for action in (git.commit, git.pull_request, git.resolve_conflicts, git.abort_merge)

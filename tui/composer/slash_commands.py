@@ -40,6 +40,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "diff": SlashCommand("open_diff"),
     "editor": SlashCommand("open_worktree"),
     "help": SlashCommand("help"),
+    "log": SlashCommand("log"),
     "mode": SlashCommand("cycle_mode", "[plan|build|yolo]", "modes"),
     "model": SlashCommand("choose_model", "[name]", "models"),
     "new": SlashCommand("new_session"),

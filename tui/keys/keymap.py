@@ -4,7 +4,7 @@ It is the source of the bindings, the footer, the help, the command palette and 
 preference. It avoids keys that many terminals cannot distinguish (`ctrl+m`, `ctrl+i`, `ctrl+[`,
 `ctrl+h`) or reserve (`ctrl+s`). `ctrl+z` suspends, as everywhere. `ctrl+b`, which tmux reserves, is
 only an alternative key; `ctrl+space`, which input methods reserve, has an alternative. Outside the
-diff no letter is bound: letters are for typing.
+diff and the log no letter is bound: letters are for typing.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Scope = Literal["everywhere", "message box", "projects", "canvas", "diff"]
+Scope = Literal["everywhere", "message box", "projects", "canvas", "diff", "log"]
 """Where the keys of an action work: everywhere, or in one pane or screen."""
 
 
@@ -202,6 +202,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("push", "", "Push the branch"),
     Action("pull_base", "", "Pull the base branch"),
     Action("pull_request", "", "Pull request: create or show"),
+    Action(
+        "log",
+        "shift+f5,f17",
+        "Commits of the branch (log)",
+        help="Show, amend or fix up commits; copy a hash.",
+    ),
     Action("resolve_conflicts", "", "Resolve conflicts with an agent"),
     Action("abort_merge", "", "Abort the merge or rebase", help="Asks for confirmation."),
     Action(
@@ -253,11 +259,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_push", "w", "Push the branch", scope="diff", hint="push"),
     Action("diff_pull_base", "l", "Pull the base branch", scope="diff"),
     Action("diff_pull_request", "r", "Pull request", scope="diff", hint="pull request"),
+    Action("diff_log", "h", "Commits (log): amend, fix up", scope="diff", hint="log"),
     Action("diff_layout", "t", "Switch between one and two columns", scope="diff", hint="columns"),
     Action("diff_next_hunk", "n", "Next hunk or file", scope="diff", hint="next"),
     Action("diff_previous_hunk", "p", "Previous hunk or file", scope="diff"),
     Action("diff_refresh", "f5", "Refresh", scope="diff"),
     Action("diff_back", "escape,q", "Back", scope="diff", hint="back"),
+    Action("log_amend", "A", "Amend the last commit", scope="log", hint="amend last"),
+    Action("log_fixup", "f", "Put the staged changes into the commit", scope="log", hint="fix up"),
+    Action("log_copy", "y", "Copy the commit's hash", scope="log", hint="copy hash"),
+    Action("log_back", "escape,q", "Back", scope="log", hint="back"),
     Action(
         "find",
         "ctrl+r,shift+f3,f15",

@@ -20,6 +20,10 @@ DIFF_KEYS = (
     ("shift+↑ shift+↓", "Select lines to comment on (also by dragging with the mouse)"),
     ("enter del", "On a comment: edit or remove it"),
 )
+LOG_KEYS = (
+    ("enter", "Show the changes of the commit"),
+    ("↑ ↓ pgup pgdn", "Move (also j k g G); older commits follow at the end"),
+)
 CANVAS_KEYS = (
     ("letters", "Filter; backspace deletes a letter"),
     ("↑ ↓ ← →", "Move"),

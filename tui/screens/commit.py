@@ -32,6 +32,8 @@ class Commit(Working[str]):
         Binding("ctrl+t", "toggle_all", "All or staged", priority=True, show=False),
         Binding("ctrl+g", "write", "Write it for me", priority=True, show=False),
     ]
+    title_of_dialog: ClassVar = "Commit"
+    verb: ClassVar = "commit"
 
     def __init__(
         self,
@@ -42,7 +44,7 @@ class Commit(Working[str]):
         cancel: Cancel,
     ) -> None:
         """`counts`: unstaged files, staged files, and files in either."""
-        super().__init__("Commit", cancel)
+        super().__init__(self.title_of_dialog, cancel)
         self._draft = draft
         self._unstaged, self._staged, self._all = counts
         if draft.stage_all is None or not self._staged:
@@ -52,14 +54,16 @@ class Commit(Working[str]):
 
     def body(self) -> list[Widget]:
         """Scope, message and keys."""
-        keys = [("enter", "commit"), ("^j", "line"), ("^g", "write with agent")]
-        if self._staged and self._unstaged:
-            keys.append(("^t", "all / staged"))
+        keys = [("enter", self.verb), ("^j", "line"), ("^g", "write with agent")]
+        last = [("esc", "cancel")]
+        rows = [keys_line(*keys, *last)]
+        if self._has_choice:  # all in one row would be too long
+            rows = [keys_line(*keys), keys_line(("^t", "all / staged"), *last)]
         return [
             Label(self._scope(), id="what"),
             MessageArea(id="message", placeholder="Commit message", can_submit_empty=True),
             self.status(),
-            Static(keys_line(*keys, ("esc", "cancel")), classes="keys"),
+            Static(Content("\n").join(rows), classes="keys"),
         ]
 
     def on_mount(self) -> None:
@@ -74,6 +78,10 @@ class Commit(Working[str]):
             return Content(f"All changes: {count(self._all, 'file')}")
         rest = f"; {count(self._unstaged, 'file')} not staged" if self._unstaged else ""
         return Content(f"Staged changes: {count(self._staged, 'file')}{rest}")
+
+    @property
+    def _has_choice(self) -> bool:
+        return bool(self._staged and self._unstaged)
 
     @property
     def _message(self) -> str:
@@ -93,7 +101,7 @@ class Commit(Working[str]):
 
     def action_toggle_all(self) -> None:
         """Switch between all changes and the staged ones."""
-        if self._staged and self._unstaged and not self.is_busy:
+        if self._has_choice and not self.is_busy:
             self._draft.stage_all = not self._draft.stage_all
             self.query_one("#what", Label).update(self._scope())
 

@@ -1,6 +1,6 @@
 """The base class of full screens over the main one: bars, shared keys, colors, mirror."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -23,10 +23,16 @@ if TYPE_CHECKING:
 _SHARED = ("commands", "help", "next_waiting", "quit")
 
 
-def bindings(where: keymap.Scope, *shared: str) -> list[Binding]:
-    """Return the keys of a full screen, and those of the main screen that work on it, too."""
+def bindings(
+    where: keymap.Scope, *shared: str, only: Container[str] | None = None
+) -> list[Binding]:
+    """Return the keys of a full screen, and those of the main screen that work on it, too.
+
+    `only`: the actions of the screen that this one has, if not all.
+    """
+    own_keys = (bound for bound in keymap.make_bindings(where) if only is None or bound.id in only)
     global_keys = (bound for bound in keymap.make_bindings() if bound.id in (*_SHARED, *shared))
-    return [*keymap.make_bindings(where), *global_keys]
+    return [*own_keys, *global_keys]
 
 
 class FullScreen(Closing[None], Screen[None]):

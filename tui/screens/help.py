@@ -18,6 +18,7 @@ from tui.keys.pane_keys import (
     CANVAS_KEYS,
     COMPOSER_KEYS,
     DIFF_KEYS,
+    LOG_KEYS,
     MAIN_KEYS,
     REQUEST_KEYS,
     TRANSCRIPT_KEYS,
@@ -61,6 +62,7 @@ AREAS = (
     Area("Projects", "projects", TREE_KEYS, ("tree",)),
     Area("All sessions", "canvas", CANVAS_KEYS, ("canvas",)),
     Area("Changes (diff)", "diff", DIFF_KEYS, ("files", "diff")),
+    Area("Commits (log)", "log", LOG_KEYS, ("commits",)),
 )
 
 

@@ -205,7 +205,7 @@ class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=Fa
             self.dismiss(None)
             return
         character = event.character if event.is_printable else None
-        reason = refusal(event.key, character, allow_letters=self._action.scope == "diff")
+        reason = refusal(event.key, character, allow_letters=self._action.scope in ("diff", "log"))
         reason = reason or clash(self._action.id, event.key, self._overrides)
         if reason is None:
             self.dismiss(event.key)

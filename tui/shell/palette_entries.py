@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _OF_WORKTREES = frozenset(
     (
         "open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts",
-        "abort_merge", "link_pull_request", "cancel_git", "show_scripts", "run_script",
+        "abort_merge", "log", "link_pull_request", "cancel_git", "show_scripts",
+        "run_script",
     )
 )  # fmt: skip
 
@@ -48,7 +49,7 @@ def main_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
 
     Without a query only the sessions opened last, first of all.
     """
-    shown = (a for a in ACTIONS if a.in_palette and a.scope not in ("canvas", "diff"))
+    shown = (a for a in ACTIONS if a.in_palette and a.scope not in ("canvas", "diff", "log"))
     yield from action_entries((a for a in shown if _is_applicable(a.id, main)), main, query, style)
     if not main.is_connected:
         return

@@ -22,6 +22,7 @@ from tui.actions.changes import ON_DIFF_SCREEN
 from tui.canvas.screen import CANVAS
 from tui.diff.actions import DIFF
 from tui.diff.conflicts import CONFLICTS
+from tui.diff.log_actions import LOG
 from tui.keys import keymap, overrides
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.problem import Problem
@@ -49,7 +50,7 @@ def test_importing_the_program_loads_only_what_the_first_frame_needs() -> None:
 def test_every_action_has_a_function() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
     of_diff = {"diff_back", *DIFF, *ON_DIFF_SCREEN}
-    of_diff |= {*CONFLICTS}
+    of_diff |= {*CONFLICTS, *LOG, "log_back"}
     known = FUNCTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
     assert {action.id for action in keymap.ACTIONS} <= known
 

@@ -1,0 +1,117 @@
+"""Actions of the log: amend, fix up, copy."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from model.api.changes import list_changed_files, write_commit_message
+from model.api.git import cancel_git
+from model.api.history import amend_commit, fixup_commit
+from model.base.plural import count
+from model.base.text import clean_line
+from tui.diff.amend import Amend
+from tui.diff.log_screen import Log
+from tui.screens.commit import CommitDraft
+from tui.screens.dialog import Confirm
+from tui.screens.go_ahead import GoAhead
+
+if TYPE_CHECKING:
+    from tui.diff.log_screen import LogActionFunction
+    from tui.screens.working import Cancel
+
+
+async def _count_files(screen: Log) -> tuple[int, int, int]:
+    """Return the numbers of unstaged files, staged files, and files in either."""
+    call, worktree_id = screen.desk.client.call, screen.worktree.id
+    unstaged = await call(list_changed_files, worktree_id=worktree_id)
+    staged = await call(list_changed_files, worktree_id=worktree_id, side="staged")
+    paths = {file.path for file in (*unstaged.files, *staged.files)}
+    return len(unstaged.files), len(staged.files), len(paths)
+
+
+async def amend(screen: Log) -> None:
+    """Change the message of the last commit, and add changes to it."""
+    desk, worktree = screen.desk, screen.worktree
+    last = screen.commits.items[0] if screen.commits.items else None
+    if last is None:
+        desk.say("There is no commit to amend.")
+        return
+    force = last.is_pushed or last.is_in_base
+    if force and not await desk.ask(
+        Confirm(
+            "Amend a pushed commit",
+            f"{clean_line(last.short_sha)} was pushed or belongs to the base branch. Amending it "
+            "makes another commit, which can then only be pushed by force. Amend it anyway?",
+            "amend anyway",
+        )
+    ):
+        return
+    message = f"{last.subject}\n\n{last.body}".strip()
+
+    async def make_commit(text: str, stage_all: bool) -> str:
+        desk.pending.reported.add(("commit", worktree.id))
+        result = await desk.client.call(
+            amend_commit,
+            worktree_id=worktree.id,
+            message=text if text != message else None,
+            stage_all=stage_all,
+            force=force,
+        )
+        return result.commit_sha
+
+    async def write_message(stage_all: bool) -> str:
+        result = await desk.client.call(
+            write_commit_message, worktree_id=worktree.id, stage_all=stage_all
+        )
+        return result.message
+
+    draft = CommitDraft(message, stage_all=False)
+    counts = await _count_files(screen)
+    sha = await desk.ask(Amend(draft, counts, make_commit, write_message, _cancel(screen)))
+    if sha:
+        screen.load()
+        desk.say(f"Amended: the commit is now {sha[:10]}.")
+
+
+async def fixup(screen: Log) -> None:
+    """Put the staged changes, or all if none are staged, into the commit under the cursor."""
+    desk, commit = screen.desk, screen.commit
+    if commit is None or commit.is_pushed or commit.is_in_base:
+        desk.say("Only a commit that was not pushed can be fixed up: choose one with ↑.")
+        return
+    _, staged, every = await _count_files(screen)
+    if not every:
+        desk.say("There are no changes to put into the commit.")
+        return
+    what = count(staged, "staged file") if staged else f"all changes ({count(every, 'file')})"
+    sentence = (
+        f"Put {what} into {clean_line(commit.short_sha)} '{clean_line(commit.subject)}'? "
+        "It and the commits after it are written again."
+    )
+    if await desk.ask(GoAhead("Fix up", sentence, "fix up")):
+        result = await desk.client.call(
+            fixup_commit, worktree_id=screen.worktree.id, sha=commit.sha, stage_all=not staged
+        )
+        screen.load()
+        desk.say(f"Fixed up '{clean_line(commit.subject)}'. The last commit is now "
+                 f"{result.commit_sha[:10]}.")  # fmt: skip
+
+
+async def copy(screen: Log) -> None:
+    """Copy the id of the commit under the cursor."""
+    if screen.commit is not None:
+        screen.desk.host.copy(screen.commit.sha)
+
+
+def _cancel(screen: Log) -> "Cancel":
+    async def cancel() -> None:
+        await screen.desk.client.call(cancel_git, worktree_id=screen.worktree.id)
+
+    return cancel
+
+
+LOG: "Mapping[str, LogActionFunction]" = {
+    "log_amend": amend,
+    "log_fixup": fixup,
+    "log_copy": copy,
+}
+"""The actions of the log by their ids."""
