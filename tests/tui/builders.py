@@ -4,6 +4,7 @@ from typing import Any
 
 from model.api.changes import ChangedFile, Changes
 from model.api.history import Commit
+from model.api.stashes import Stash
 from model.domain import events as e
 from model.domain.resources import Block, Message, Project, Session, TextBlock, Worktree
 from model.preferences.schema import Preferences
@@ -68,6 +69,12 @@ def a_commit(sha: str, subject: str, **fields: Any) -> Commit:
     of_commit = {"body": "", "author": "Ada", "authored_at": 1.0, "is_pushed": False}
     of_commit |= {"is_in_base": False, "is_merge": False, "short_sha": sha[:7]}
     return Commit.model_validate({"sha": sha, "subject": subject, **of_commit, **fields})
+
+
+def a_stash(stash_id: str, message: str, **fields: Any) -> Stash:
+    """Changes that were put aside."""
+    of_stash = {"branch": "brave-otter", "created_at": 1.0, "files": 2}
+    return Stash.model_validate({"id": stash_id, "message": message, **of_stash, **fields})
 
 
 def make_changes(*paths: str, operation: Any = None, **fields: Any) -> Changes:

@@ -37,6 +37,7 @@ from tests.tui.builders import (
     a_message,
     a_project,
     a_session,
+    a_stash,
     a_state,
     a_worktree,
     make_changes,
@@ -215,6 +216,10 @@ def a_busy_state() -> FakeClient:
             a_commit("0ac93e57", "Begin", is_pushed=True, is_in_base=True, authored_at=NOW - 9e5),
         ],
         "list_commit_files": lambda given: make_changes("parser.py", "tail.py").files,
+        "list_stashes": lambda given: [
+            a_stash("s2", "Half of the parser", created_at=NOW - 600),
+            a_stash("s1", "Changes on top of 0ac93e5 Begin", created_at=NOW - 90_000, files=1),
+        ],
     }  # fmt: skip
     client.answers["get_commit_file_diff"] = client.answers["get_file_diff"]
     client.answers["get_command_output"] = client.answers["run_command"]
@@ -379,6 +384,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("log", in_log()),
     ScreenCase("commit-diff", _commit_diff),
     ScreenCase("amend", _amend),
+    ScreenCase("stashes", action("stash")),
     ScreenCase("search", action("search")),
     ScreenCase("archive", action("show_archive")),
     ScreenCase("scripts", action("show_scripts")),

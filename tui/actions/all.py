@@ -80,6 +80,7 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         git.open_diff,
         git.commit,
         history.log,
+        history.stash,
         git.push,
         git.pull_base,
         git.pull_request,

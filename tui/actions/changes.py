@@ -71,6 +71,7 @@ ON_DIFF_SCREEN: "Mapping[str, DiffActionFunction]" = {
     "diff_pull_base": _and_reload(pull_base),
     "diff_edit": _and_reload(edit),
     "diff_log": _on_desk(history.log),
+    "diff_stash": _and_reload(_on_desk(history.stash)),
     **{
         f"diff_{action.__name__}": _and_reload(_on_desk(action))
         for action in (git.commit, git.pull_request, git.resolve_conflicts, git.abort_merge)

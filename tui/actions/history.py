@@ -1,11 +1,16 @@
-"""Actions about commits."""
+"""Actions about commits and stashes."""
 
 from typing import TYPE_CHECKING
 
+from model.api.stashes import apply_stash, drop_stash, list_stashes, restore_stash, stash_changes
+from model.base.plural import count
+from model.base.text import clean_line
 from tui.desk import Desk
 
 if TYPE_CHECKING:
+    from model.api.stashes import Stash
     from model.domain.resources import Worktree
+    from tui.diff.stash_dialog import What
 
 
 async def log(desk: Desk) -> None:
@@ -17,6 +22,66 @@ async def log(desk: Desk) -> None:
     from tui.diff.log_screen import Log
 
     desk.show(Log(desk, worktree, LOG))
+
+
+async def stash(desk: Desk) -> None:
+    """List the stashes: put changes aside, bring them back, drop them."""
+    worktree = _selected_worktree(desk)
+    if worktree is None:
+        return
+    from tui.diff.stash_dialog import Stashes
+
+    at, dropped = 0, list[str]()
+    while True:
+        stashes = await desk.client.call(list_stashes, worktree_id=worktree.id)
+        chosen = await desk.ask(Stashes(stashes, can_undo=bool(dropped), at=at))
+        if chosen is None:
+            return
+        what, at = chosen
+        match what:
+            case "create":
+                await _create(desk, worktree)
+            case "undo":
+                stash_id = dropped.pop()
+                await desk.client.call(restore_stash, worktree_id=worktree.id, stash_id=stash_id)
+            case "drop":
+                await desk.client.call(drop_stash, worktree_id=worktree.id, stash_id=stashes[at].id)
+                dropped.append(stashes[at].id)
+            case _:
+                await _apply(desk, worktree, stashes[at], what)
+                return
+
+
+async def _create(desk: Desk, worktree: "Worktree") -> None:
+    from tui.screens.dialog import AskText
+
+    message = await desk.ask(
+        AskText(
+            "Stash all changes",
+            sentence="All uncommitted changes are put aside, new files included.",
+            placeholder="What they are (optional)",
+            empty="without a message",
+        )
+    )
+    if message is not None:
+        created = await desk.client.call(stash_changes, worktree_id=worktree.id, message=message)
+        desk.say(f"Stashed {count(created.files, 'file')}.")
+
+
+async def _apply(desk: Desk, worktree: "Worktree", stash: "Stash", what: "What") -> None:
+    result = await desk.client.call(
+        apply_stash, worktree_id=worktree.id, stash_id=stash.id, drop=what == "pop"
+    )
+    name = clean_line(stash.message)
+    if result.success:
+        kept = "" if what == "pop" else " It is still on the list."
+        desk.say(f"Brought back: {name}.{kept}")
+        return
+    desk.say(
+        f"Some changes of '{name}' conflict with those that are here. The files with conflicts are "
+        "first in the list of changes; the stash is kept.",
+        bad=True,
+    )
 
 
 def _selected_worktree(desk: Desk) -> "Worktree | None":

@@ -54,6 +54,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "review": SlashCommand("open_diff"),
     "search": SlashCommand("search", "[text]"),
     "shell": SlashCommand("open_shell"),
+    "stash": SlashCommand("stash"),
     "theme": SlashCommand("theme"),
     "thinking": SlashCommand("choose_thinking", "[level]", "thinking"),
 }

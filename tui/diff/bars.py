@@ -20,7 +20,7 @@ FOOTER: Final = (
     "diff_abort_merge", "diff_send", "diff_comment", "diff_stage",
     "diff_unstage", "diff_discard", "diff_commit", "diff_edit", "diff_next_side", "diff_next_hunk",
     "diff_comments", "diff_stage_all", "diff_mark", "diff_push", "diff_pull_request",
-    "diff_layout", "diff_log", "diff_undo",
+    "diff_layout", "diff_log", "diff_stash", "diff_undo",
 )  # fmt: skip
 """The actions in the footer, the most useful first."""
 

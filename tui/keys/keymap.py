@@ -208,6 +208,12 @@ ACTIONS: tuple[Action, ...] = (
         "Commits of the branch (log)",
         help="Show, amend or fix up commits; copy a hash.",
     ),
+    Action(
+        "stash",
+        "shift+f6,f18",
+        "Stash: put changes aside, bring them back",
+        help="All uncommitted changes, new files included.",
+    ),
     Action("resolve_conflicts", "", "Resolve conflicts with an agent"),
     Action("abort_merge", "", "Abort the merge or rebase", help="Asks for confirmation."),
     Action(
@@ -260,6 +266,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_pull_base", "l", "Pull the base branch", scope="diff"),
     Action("diff_pull_request", "r", "Pull request", scope="diff", hint="pull request"),
     Action("diff_log", "h", "Commits (log): amend, fix up", scope="diff", hint="log"),
+    Action(
+        "diff_stash", "y", "Stash: put changes aside, bring them back", scope="diff", hint="stash"
+    ),
     Action("diff_layout", "t", "Switch between one and two columns", scope="diff", hint="columns"),
     Action("diff_next_hunk", "n", "Next hunk or file", scope="diff", hint="next"),
     Action("diff_previous_hunk", "p", "Previous hunk or file", scope="diff"),

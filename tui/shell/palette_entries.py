@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _OF_WORKTREES = frozenset(
     (
         "open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts",
-        "abort_merge", "log", "link_pull_request", "cancel_git", "show_scripts",
+        "abort_merge", "log", "stash", "link_pull_request", "cancel_git", "show_scripts",
         "run_script",
     )
 )  # fmt: skip

@@ -35,7 +35,7 @@ OPENING: Final = frozenset(
         "new_folder", "rename_folder", "move_project", "link_pull_request", "remove_project",
         "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "diff_send", "diff_push",
         "diff_pull_base", "diff_commit", "diff_pull_request", "diff_abort_merge",
-        "diff_log", "diff_continue", "log", "log_amend", "log_fixup",
+        "diff_log", "diff_stash", "diff_continue", "log", "stash", "log_amend", "log_fixup",
         "delete_session",
         "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
         "show_raw_log",
