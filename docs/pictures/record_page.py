@@ -52,13 +52,13 @@ class Film:
 
 
 async def play(page: Page) -> None:
-    """What needs the person, a session, its changes, and a new task."""
+    """What needs the person, a session, its changes, and a message."""
     await page.wait_for_timeout(1500)
     await page.get_by_role("button", name="Allow", exact=True).first.tap()
     await page.wait_for_timeout(1500)
-    await page.get_by_role("link", name="Tour").first.tap()
+    await page.locator("#content a", has_text="Tour").first.tap()
     await page.wait_for_timeout(2500)
-    await page.get_by_role("link", name="Changes").first.tap()
+    await page.locator("a", has_text="Changes").first.tap()
     await page.wait_for_timeout(3000)
     await page.go_back()
     await page.wait_for_timeout(1000)
