@@ -21,8 +21,8 @@ from tui.canvas.cells import Cell
 from tui.canvas.lines import Drawn, Layout, rows
 from tui.draw.colors import Palette
 from tui.draw.line_parts import to_strip, wrap_prose
-from tui.draw.motion import Motion, turn
-from tui.draw.status_icons import StatusIcon
+from tui.draw.motion import Motion
+from tui.draw.status_icons import StatusIcon, turn
 
 Lines = Callable[[str], tuple[str, ...]]
 """Returns the last lines of a session."""

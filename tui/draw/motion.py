@@ -1,22 +1,10 @@
-"""The spinner, and the timer that turns it and counts seconds where something visibly runs."""
+"""The timer that turns spinners and counts seconds where something visibly runs."""
 
-import time
 from collections.abc import Callable
-from typing import Final
 
 from textual.widget import Widget
 
-from tui.draw.status_icons import StatusIcon
-
-FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-"""The spinner, which replaces the icon of what runs."""
-_FRAME_SECONDS: Final = 0.125
-
-
-def turn(text: str) -> str:
-    """Put the spinner's present frame in place of the icon; all spinners turn together."""
-    frame = FRAMES[int(time.monotonic() / _FRAME_SECONDS) % len(FRAMES)]
-    return text.replace(StatusIcon.RUNNING.symbol, frame)
+from tui.draw.status_icons import FRAME_SECONDS
 
 
 class Motion:
@@ -36,7 +24,7 @@ class Motion:
         self._turn = turn
         self._count = count
         self._frames = 0
-        self._per_second = round(1 / _FRAME_SECONDS) if moves else 1
+        self._per_second = round(1 / FRAME_SECONDS) if moves else 1
         self._timer = widget.set_interval(1 / self._per_second, self._next, pause=True)
 
     def wake(self) -> None:

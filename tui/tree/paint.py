@@ -5,8 +5,7 @@ from collections.abc import Callable
 from rich.style import Style
 from rich.text import Text
 
-from tui.draw.motion import turn
-from tui.draw.status_icons import StatusIcon
+from tui.draw.status_icons import StatusIcon, turn
 from tui.tree.filter import find_occurrences
 from tui.tree.rows import NAME_ROLES, TAIL_ROLES, Part, fit_parts
 

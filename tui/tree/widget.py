@@ -17,7 +17,6 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from themes.contrast import ensure_contrast
-from tui.draw.motion import Motion
 from tui.draw.status_icons import StatusIcon
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
@@ -39,6 +38,7 @@ from tui.tree.rows import (
 )
 
 if TYPE_CHECKING:
+    from tui.draw.motion import Motion
     from tui.store.mirror import Change
 
 Node = TreeNode[Row]
@@ -172,6 +172,8 @@ class ProjectTree(Tree[Row], MovableEdge):
         if not self._working or screen_reader.is_enabled():
             return
         if self._motion is None:
+            from tui.draw.motion import Motion  # the first frame has no running rows
+
             self._motion = Motion(self, self._turn, self._count_seconds, moves=self.moves)
         self._motion.wake()
 
