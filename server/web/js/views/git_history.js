@@ -161,7 +161,9 @@ export async function showStashes(panel) {
   /** @param {Stash} stashed */
   const drop = async (stashed) => {
     if ((await app.run("drop_stash", { worktreeId, stashId: stashed.id })) === undefined) return;
-    const restore = () => app.run("restore_stash", { worktreeId, stashId: stashed.id });
+    const restore = async () => {
+      if ((await app.run("restore_stash", { worktreeId, stashId: stashed.id })) !== undefined) app.toast(`'${stashed.message}' is stashed again.`);
+    };
     app.toast(`Dropped '${stashed.message}'.`, { action: ["Undo", restore] });
     await reopen();
   };
