@@ -40,7 +40,7 @@ function commitElement(panel, commit) {
   const head = make(
     "summary",
     make("b", commit.subject),
-    make("small", make("code", commit.short_sha), ` ${commit.author} `, ageElement(commit.authored_at), state && ` · ${state}`),
+    make("small", make("code", commit.short_sha), ` · ${commit.author} · `, ageElement(commit.authored_at), state && ` · ${state}`),
   );
   const canFix = !commit.is_pushed && !commit.is_in_base && !commit.is_merge;
   const element = make("details.commit", head);
@@ -71,9 +71,11 @@ function commitFile({ app, id: worktreeId }, sha, { path, added, removed }) {
   return element;
 }
 
-/** A unified diff. @param {string} text */
+/** The hunks of a unified diff; what git says instead, of a binary file or a mode. @param {string} text */
 function patchElement(text) {
-  const lines = text.split("\n").map((line) => {
+  const all = text.trimEnd().split("\n");
+  const start = Math.max(0, all.findIndex((line) => line.startsWith("@@")));
+  const lines = all.slice(start).map((line) => {
     const name = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
     return make(name, line, "\n");
   });
@@ -172,9 +174,9 @@ export async function showStashes(panel) {
       "li.stash",
       make("span", make("b", stashed.message), make("small", `${stashed.branch} · ${pluralize(stashed.files, "file")} · `, ageElement(stashed.created_at))),
       make(
-        "span.choices",
+        "span.actions",
         button("Apply", async () => (await applyStash(panel, stashed)) && panel.hide()),
-        button(icon("trash"), () => drop(stashed), ".quiet.icon-only.danger", { "aria-label": `Drop ${stashed.message}`, title: "Drop" }),
+        button(icon("trash"), () => drop(stashed), ".quiet.icon-only.drop", { "aria-label": `Drop ${stashed.message}`, title: "Drop" }),
       ),
     ),
   );

@@ -76,7 +76,7 @@ export function operationBanner(panel) {
       element.replaceChildren(
         make("p.warned", icon("warning"), `The ${operation ?? "merge"} ${status}.`),
         make("ul.paths", items),
-        ...(conflicts.length ? [make("div.choices", picker.element, button("Let the session resolve them", sendTask, ".primary"))] : []),
+        ...(conflicts.length ? [make("div.choices", picker.element, button([icon("agent"), "Let the session resolve them"], sendTask))] : []),
         make(
           "div.choices",
           isReady && button(`Finish the ${operation}`, () => finish(operation ?? ""), ".primary"),
