@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     from tui.diff.screen import Diff, DiffActionFunction
 
 
-async def push(screen: "Diff") -> None:
-    """Say what would be pushed; push on enter."""
-    worktree = screen.worktree
-    number = worktree.cached_unpushed_count
-    what = "the commits" if number is None else count(number, "commit") if number else "nothing new"
-    sentence = f"Push {what} of '{clean_line(worktree.branch)}' to origin?"
-    if await screen.desk.ask(GoAhead("Push", sentence, "push")):
-        await git.push(screen.desk)
-
-
 async def pull_base(screen: "Diff") -> None:
     """Say what would be pulled; pull on enter."""
     desk, worktree = screen.desk, screen.worktree
@@ -67,7 +57,7 @@ def _and_reload(action: "DiffActionFunction") -> "DiffActionFunction":
 
 
 ON_DIFF_SCREEN: "Mapping[str, DiffActionFunction]" = {
-    "diff_push": _and_reload(push),
+    "diff_push": _and_reload(_on_desk(git.offer_push)),
     "diff_pull_base": _and_reload(pull_base),
     "diff_edit": _and_reload(edit),
     "diff_log": _on_desk(history.log),

@@ -90,6 +90,18 @@ async def push(desk: Desk) -> None:
         await _push(desk, worktree)
 
 
+async def offer_push(desk: Desk) -> None:
+    """Say what would be pushed; push on enter."""
+    worktree = _selected_worktree(desk)
+    if worktree is None:
+        return
+    number = worktree.cached_unpushed_count
+    what = "the commits" if number is None else count(number, "commit") if number else "nothing new"
+    sentence = f"Push {what} of '{clean_line(worktree.branch)}' to origin?"
+    if await desk.ask(GoAhead("Push", sentence, "push")):
+        await _push(desk, worktree)
+
+
 async def _push(desk: Desk, worktree: "Worktree") -> None:
     result = await _exchange(desk, worktree, "Push", f"Pushing '{worktree.branch}' …", "push")
     if result is None:

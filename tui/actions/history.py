@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from model.api.stashes import apply_stash, drop_stash, list_stashes, restore_stash, stash_changes
 from model.base.plural import count
 from model.base.text import clean_line
+from tui.actions.git import offer_push
 from tui.desk import Desk
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ async def log(desk: Desk) -> None:
     from tui.diff.log_actions import LOG
     from tui.diff.log_screen import Log
 
-    desk.show(Log(desk, worktree, LOG))
+    async def push(screen: Log) -> None:
+        await offer_push(screen.desk)
+
+    desk.show(Log(desk, worktree, {**LOG, "log_push": push}))
 
 
 async def stash(desk: Desk) -> None:

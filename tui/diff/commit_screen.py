@@ -18,9 +18,10 @@ from model.base.plural import count
 from model.base.text import clean_line
 from tui.desk import Desk
 from tui.diff.bars import changed_lines
+from tui.diff.commit_actions import copy_hash, show_message
 from tui.diff.panes import DiffPanes
 from tui.diff.view import DiffView
-from tui.keys.keymap import BY_ID
+from tui.keys.keymap import BY_ID, make_bindings
 from tui.screens.full import bindings
 from tui.screens.palette import Entry
 from tui.screens.palette_entries import action_entries
@@ -36,13 +37,18 @@ if TYPE_CHECKING:
 
 _ACTIONS: Final = ("diff_next_hunk", "diff_previous_hunk", "diff_layout", "diff_back")
 """What the diff screen and this one have in common."""
+_OF_COMMIT: Final = {"log_message": show_message, "log_copy": copy_hash}
+"""What the log and this screen have in common."""
 _BODY_ROWS: Final = 6
 
 
 class CommitDiff(DiffPanes):
     """The message and the files of a commit, and the diff of one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("diff", only=_ACTIONS)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("diff", only=_ACTIONS),
+        *make_bindings("log", only=_OF_COMMIT),
+    ]
     LAST = ("diff_back", "help")
 
     def __init__(self, desk: Desk, worktree: "Worktree", commit: "Commit") -> None:
@@ -105,7 +111,7 @@ class CommitDiff(DiffPanes):
 
     def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
         """The command palette's entries on this screen."""
-        actions = (BY_ID[id] for id in (*_ACTIONS, "help", "quit"))
+        actions = (BY_ID[id] for id in (*_ACTIONS, *_OF_COMMIT, "help", "quit"))
         return action_entries(actions, self, query, style)
 
     def update_bars(self) -> None:
@@ -126,10 +132,14 @@ class CommitDiff(DiffPanes):
     def show_keys(self) -> None:
         """Show the keys."""
         first = [("enter", "diff")] if self.is_in_files else [("tab", "files")]
-        self.update_key_hints(("diff_next_hunk", "diff_layout"), first=first)
+        self.update_key_hints(("diff_next_hunk", "diff_layout", *_OF_COMMIT), first=first)
 
     def do(self, action_id: str) -> None:
-        """Move, switch the layout, or close."""
+        """Move, switch the layout, show or copy something of the commit, or close."""
+        if action_id in _OF_COMMIT:
+            work = _OF_COMMIT[action_id](self.desk, self.commit)
+            self.desk.run_once(action_id, self.commit.sha, work)
+            return
         actions: Mapping[str, Callable[[], object]] = {
             "diff_next_hunk": lambda: self.next_hunk(1),
             "diff_previous_hunk": lambda: self.next_hunk(-1),

@@ -9,6 +9,7 @@ from model.api.history import amend_commit, fixup_commit
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.diff.amend import Amend
+from tui.diff.commit_actions import copy_hash, show_message
 from tui.diff.log_screen import Log
 from tui.screens.commit import CommitDraft
 from tui.screens.dialog import Confirm
@@ -96,10 +97,16 @@ async def fixup(screen: Log) -> None:
                  f"{result.commit_sha[:10]}.")  # fmt: skip
 
 
-async def copy(screen: Log) -> None:
-    """Copy the id of the commit under the cursor."""
+async def message(screen: Log) -> None:
+    """Show the whole message of the commit under the cursor."""
     if screen.commit is not None:
-        screen.desk.host.copy(screen.commit.sha)
+        await show_message(screen.desk, screen.commit)
+
+
+async def copy(screen: Log) -> None:
+    """Copy the hash of the commit under the cursor."""
+    if screen.commit is not None:
+        await copy_hash(screen.desk, screen.commit)
 
 
 def _cancel(screen: Log) -> "Cancel":
@@ -112,6 +119,7 @@ def _cancel(screen: Log) -> "Cancel":
 LOG: "Mapping[str, LogActionFunction]" = {
     "log_amend": amend,
     "log_fixup": fixup,
+    "log_message": message,
     "log_copy": copy,
 }
 """The actions of the log by their ids."""

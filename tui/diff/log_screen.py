@@ -17,7 +17,7 @@ from model.domain import events as e
 from tui.desk import Desk
 from tui.diff.commit_list import CommitList
 from tui.diff.commit_screen import CommitDiff
-from tui.keys.keymap import ACTIONS
+from tui.keys.keymap import ACTIONS, BY_ID
 from tui.screens.full import FullScreen, bindings
 from tui.screens.palette import Entry
 from tui.screens.palette_entries import action_entries
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     LogActionFunction = Callable[["Log"], Coroutine[Any, Any, None]]
 
 _PAGE: Final = 100
-_FOOTER: Final = ("log_amend", "log_fixup", "log_copy")
+_FOOTER: Final = ("log_amend", "log_fixup", "log_push", "log_message", "log_copy")
 
 
 class Log(FullScreen):
@@ -64,7 +64,7 @@ class Log(FullScreen):
 
     def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
         """The command palette's entries on this screen."""
-        actions = (a for a in ACTIONS if a.scope == "log" or a.id in ("help", "quit"))
+        actions = (*(a for a in ACTIONS if a.scope == "log"), BY_ID["help"], BY_ID["quit"])
         return action_entries(actions, self, query, style)
 
     def on_mount(self) -> None:
@@ -160,7 +160,8 @@ class Log(FullScreen):
         return project.default_branch if project is not None else ""
 
     @on(CommitList.Moved)
-    def _read_on(self) -> None:
+    def _moved(self) -> None:
+        self.show_keys()
         if self._is_near_end and not self._is_complete:
             self._start_reading()
 
@@ -187,7 +188,13 @@ class Log(FullScreen):
 
     def show_keys(self) -> None:
         """Show the keys."""
-        self.update_key_hints(_FOOTER, first=[("enter", "show")])
+        if self.commit is None:
+            self.update_key_hints(())
+            return
+        is_fixed = self.commit.is_pushed or self.commit.is_in_base
+        is_pushed = self.worktree.cached_unpushed_count == 0
+        without = frozenset(["log_fixup"] * is_fixed + ["log_push"] * is_pushed)
+        self.update_key_hints(_FOOTER, first=[("enter", "show")], without=without)
 
     def do(self, action_id: str) -> None:
         """Run an action of this screen."""

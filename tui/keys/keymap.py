@@ -7,7 +7,7 @@ only an alternative key; `ctrl+space`, which input methods reserve, has an alter
 diff and the log no letter is bound: letters are for typing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -276,6 +276,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_back", "escape,q", "Back", scope="diff", hint="back"),
     Action("log_amend", "A", "Amend the last commit", scope="log", hint="amend last"),
     Action("log_fixup", "f", "Put the staged changes into the commit", scope="log", hint="fix up"),
+    Action("log_push", "w", "Push the branch", scope="log", hint="push"),
+    Action("log_message", "i", "Show the commit's whole message", scope="log", hint="message"),
     Action("log_copy", "y", "Copy the commit's hash", scope="log", hint="copy hash"),
     Action("log_back", "escape,q", "Back", scope="log", hint="back"),
     Action(
@@ -514,10 +516,13 @@ PAGE_ACTIONS = ("write", "open_worktree_page", "clone_project")
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
-def make_bindings(scope: Scope = "everywhere") -> list[Binding]:
-    """The bindings of the main screen, or of one of its panes; each has its action's id."""
+def make_bindings(scope: Scope = "everywhere", only: Container[str] | None = None) -> list[Binding]:
+    """The bindings of the main screen, of a pane or another screen; each has its action's id.
+
+    `only`: the actions to include, if not all.
+    """
     return [
         Binding(action.keys, f"screen.do('{action.id}')", action.title, show=False, id=action.id)
         for action in ACTIONS
-        if action.keys and action.scope == scope
+        if action.keys and action.scope == scope and (only is None or action.id in only)
     ]

@@ -30,9 +30,8 @@ def bindings(
 
     `only`: the actions of the screen that this one has, if not all.
     """
-    own_keys = (bound for bound in keymap.make_bindings(where) if only is None or bound.id in only)
-    global_keys = (bound for bound in keymap.make_bindings() if bound.id in (*_SHARED, *shared))
-    return [*own_keys, *global_keys]
+    global_keys = keymap.make_bindings(only=(*_SHARED, *shared))
+    return [*keymap.make_bindings(where, only), *global_keys]
 
 
 class FullScreen(Closing[None], Screen[None]):

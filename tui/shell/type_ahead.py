@@ -36,7 +36,7 @@ OPENING: Final = frozenset(
         "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "diff_send", "diff_push",
         "diff_pull_base", "diff_commit", "diff_pull_request", "diff_abort_merge",
         "diff_log", "diff_stash", "diff_continue", "log", "stash", "log_amend", "log_fixup",
-        "delete_session",
+        "log_push", "log_message", "delete_session",
         "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
         "show_raw_log",
     }

@@ -4,7 +4,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from model.api.git import CommitResult
+from model.api.git import CommitResult, ExchangeResult
 from model.base.errors import SpinneyError
 from model.domain import events as e
 from tests.tui.builders import a_changed_file, a_commit, make_changes
@@ -15,7 +15,7 @@ from tests.tui.waiting import until
 from tui.diff.amend import Amend
 from tui.diff.commit_screen import CommitDiff
 from tui.diff.log_screen import Log
-from tui.screens.dialog import Confirm
+from tui.screens.dialog import Confirm, Report
 from tui.screens.go_ahead import GoAhead
 from tui.shell.app import SpinneyApp
 
@@ -174,6 +174,40 @@ async def test_changes_that_do_not_fit_are_reported(start: Start) -> None:
         await pilot.press("f", "enter")
         sentence = "The changes do not fit into that commit."
         await until(pilot, lambda: sentence in notifications(app))
+
+
+async def test_a_long_message_is_cut_above_the_diff_and_shown_whole_by_a_key(
+    start: Start,
+) -> None:
+    history = FakeHistory()
+    body = "\n".join(f"Reason {n}." for n in range(1, 10))
+    history.commits[0] = a_commit("aaaaaaa1", "Read the tail", body=body)
+    async with start(history.client) as (app, pilot):
+        await open_log(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: getattr(app.screen, "file_diff", None) is not None)
+        assert "Reason 5.\n … 4 more lines" in screen_text(app)
+        await pilot.press("i")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        assert "Reason 9." in screen_text(app)
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: isinstance(app.screen, Log))
+        assert "f fix up" in screen_text(app)
+        await pilot.press("down")
+        await until(pilot, lambda: "f fix up" not in screen_text(app))
+        await pilot.press("i")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+
+
+async def test_the_branch_is_pushed_from_the_log(start: Start) -> None:
+    history = FakeHistory()
+    history.client.answers["git_push"] = lambda given: ExchangeResult(success=True, output="done")
+    async with start(history.client) as (app, pilot):
+        await open_log(app, pilot)
+        await pilot.press("w")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        await pilot.press("enter")
+        await until(pilot, lambda: any("Pushed." in each for each in notifications(app)))
 
 
 async def test_the_hash_is_copied(start: Start) -> None:

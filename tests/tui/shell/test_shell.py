@@ -50,7 +50,7 @@ def test_importing_the_program_loads_only_what_the_first_frame_needs() -> None:
 def test_every_action_has_a_function() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
     of_diff = {"diff_back", *DIFF, *ON_DIFF_SCREEN}
-    of_diff |= {*CONFLICTS, *LOG, "log_back"}
+    of_diff |= {*CONFLICTS, *LOG, "log_push", "log_back"}
     known = FUNCTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
     assert {action.id for action in keymap.ACTIONS} <= known
 
