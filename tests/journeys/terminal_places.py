@@ -5,8 +5,8 @@ from typing import Any, Final
 from tests.journeys.ledger import Conversation
 from tests.journeys.prompts import DIRECTIVES
 from tests.journeys.second_client import MAX_SESSIONS
+from tests.journeys.terminal_git import GitSteps
 from tests.journeys.terminal_input import ENTER, ESCAPE
-from tests.journeys.terminal_reflexes import ReflexSteps
 
 NEXT, PREVIOUS, LAST = "\x1b[1;3C", "\x1b[1;3D", "\x1e"
 ARCHIVE, ARCHIVE_HERE = "\x1b[19~", "\x1b[19;2~"
@@ -14,7 +14,7 @@ NEW_WORKTREE, MODE = "\x0e", "\x1b[Z"
 MODES: Final = ("plan", "build", "yolo")
 
 
-class PlaceSteps(ReflexSteps):
+class PlaceSteps(GitSteps):
     """Steps from one session to another."""
 
     def switch_session(self, step: int) -> None:
