@@ -5,7 +5,7 @@ import { make } from "../dom.js";
 
 /** @param {import("../app.js").App} app @param {{ file_path?: string, old_content?: string, new_content: string }} edit */
 export function editDiff(app, { file_path: path = "", old_content: old = "", new_content: now }) {
-  const element = make("div.edit-diff", { tabIndex: 0, role: "group", "aria-label": "Changes of the edit" });
+  const element = make("div.edit-diff");
   const draw = async () => {
     const [{ drawRows }, compared] = await Promise.all([
       import("../views/diff_rows.js"),
@@ -18,6 +18,9 @@ export function editDiff(app, { file_path: path = "", old_content: old = "", new
     const rows = make("div.diff-rows", groups);
     rows.style.setProperty("--digits", String(digits));
     for (const part of rows.querySelectorAll("[role]")) part.removeAttribute("role"); // a group, not a grid
+    rows.tabIndex = 0; // it scrolls
+    rows.role = "group";
+    rows.ariaLabel = "Changes of the edit";
     element.replaceChildren(rows);
   };
   draw();
