@@ -49,6 +49,7 @@ export class DiffView {
   /** The error of the last attempt to load the list. */
   problem = "";
   #isStale = false;
+  #isAnySideStale = true;
   #limit = PAGE_SIZE;
   /** @type {() => unknown} */ #unsubscribe;
   /** @type {() => unknown} */ #unbindKeys;
@@ -86,8 +87,8 @@ export class DiffView {
     this.visibilityObserver = new IntersectionObserver((entries) => this.#handleVisibility(entries), { root: this.scroller, rootMargin: "600px 0px" });
     this.#unbindKeys = bindKeys(this);
     // Changes by editors are only found by reloading; the server checks git once a minute.
-    addEventListener("focus", this.#markStale);
-    document.addEventListener("visibilitychange", this.#markStale);
+    addEventListener("focus", this.#markAllStale);
+    document.addEventListener("visibilitychange", this.#markAllStale);
     this.#unsubscribe = app.onConnection((status) => {
       if (status.state === "open") this.reload();
       else if (status.state === "lost" && !this.changes) this.problem = "You are offline. Changes will load when you are back online.";
@@ -103,8 +104,8 @@ export class DiffView {
   close() {
     this.#unsubscribe();
     this.#unbindKeys();
-    removeEventListener("focus", this.#markStale);
-    document.removeEventListener("visibilitychange", this.#markStale);
+    removeEventListener("focus", this.#markAllStale);
+    document.removeEventListener("visibilitychange", this.#markAllStale);
     clearTimeout(this.#timer);
     this.layout.close();
     this.visibilityObserver.disconnect();
@@ -121,7 +122,7 @@ export class DiffView {
   /** @param {import("../state.js").Change} change */
   update(change) {
     if (!change.tree) return;
-    if (!this.app.state.worktrees.has(this.id)) this.app.go("needs");
+    if (!this.isBeside && !this.app.state.worktrees.has(this.id)) this.app.go("needs");
     this.git.draw();
     this.review.draw();
   }
@@ -131,22 +132,34 @@ export class DiffView {
     const isGit = name === "git:status-update" || name === "task:completed";
     const isAgent = name === "message-block" || name === "message-completed";
     const ofSession = isAgent && this.app.state.sessions.get(body.session_id)?.worktree_id;
-    if ((isGit && body.worktree_id === this.id) || ofSession === this.id) this.#markStale();
+    if (isGit && body.worktree_id === this.id) this.#markAllStale();
+    else if (ofSession === this.id) this.#markStale();
   }
 
   handleReload() {
-    this.#markStale();
+    this.#markAllStale();
   }
 
-  #markStale = () => {
+  /** An agent may have edited files. */
+  #markStale() {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.reload();
+      this.#reloadSide();
     }, RELOAD_DELAY);
+  }
+
+  #markAllStale = () => {
+    this.#isAnySideStale = true;
+    this.#markStale();
   };
 
-  /** Reload the list and the visible files; resolves when everything is loaded. */
+  /** Reload the list, the visible files and the counts of the other sides; resolves when everything is loaded. */
   reload() {
+    this.#isAnySideStale = true;
+    return this.#reloadSide();
+  }
+
+  #reloadSide() {
     this.#isStale = true;
     this.#loading ??= this.#loadChanges().finally(() => (this.#loading = null));
     return this.#loading;
@@ -193,7 +206,7 @@ export class DiffView {
     if (!this.#showTarget()) for (const file of this.files) if (file.isNear) await file.load();
     this.#follow();
     this.#drawComments();
-    await this.#countOthers();
+    if (this.#isAnySideStale) await this.#countOthers();
     for (const file of this.files) await file.checkViewed();
   }
 
@@ -206,6 +219,7 @@ export class DiffView {
 
   /** Count the files of the other sides. */
   async #countOthers() {
+    this.#isAnySideStale = false;
     for (const side of SIDES.filter((other) => other !== this.side)) {
       const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id, side }).catch(() => null);
       if (!changes) return;
