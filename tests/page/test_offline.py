@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
@@ -10,7 +11,7 @@ from playwright.async_api import WebSocketRoute, expect
 from tests.page.browser import PageErrors, Screen
 from tests.page.conftest import OpenPage
 from tests.page.proxy import Proxy
-from tests.page.test_composer import read_user_texts
+from tests.page.test_composer import PASTE, attachments, read_user_texts
 from tests.page.test_device import wait_for_worker
 from tests.page.user_input import Pointer, SessionPage
 from tests.program import Program, Serving
@@ -52,6 +53,28 @@ async def test_a_message_written_offline_is_sent_once_after_reconnecting(
     await expect(banner).to_be_hidden()
     expected = ["/demo say before", "/demo say first", "/demo say second"]
     assert await read_user_texts(client, session) == expected
+
+
+async def test_a_file_attached_offline_is_uploaded_after_reconnecting(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
+) -> None:
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.message_box.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    attached = attachments(session_page)
+    await expect(attached).to_contain_text("uploads when you are back online")
+    await session_page.message_box.fill("/demo say seen")
+    await session_page.press("Send")
+    await expect(session_page.page.locator("#toasts")).to_contain_text("when you are back online")
+    await expect(session_page.message_box).to_have_value("/demo say seen")
+    await proxy.restore()
+    await expect(attached).to_have_text(["data.csv"])
+    await session_page.press("Send")
+    await expect(session_page.answers.last).to_contain_text("seen")
+    await session_page.wait_until_idle()
+    page = await client.call("get_messages", sessionId=session["id"])
+    [path] = page["messages"][-2]["files"]
+    assert Path(path).read_bytes() == b"a,b"
 
 
 async def test_loaded_views_stay_readable_offline(

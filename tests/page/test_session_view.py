@@ -1,5 +1,6 @@
 """The layout and navigation of the session view: toasts, history, scrolling, printing."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -321,6 +322,36 @@ async def test_marks_choices_and_highlights_are_aligned_with_their_text(
         assert radio["width"] <= 24
         assert radio["x"] - line["x"] < 8
         assert line["height"] < 2 * radio["height"] + 28
+
+
+async def test_the_changes_are_beside_the_conversation_on_a_wide_screen(
+    open_page: OpenPage, client: Socket, session: Any, worktree: Any
+) -> None:
+    page = await open_page(f"/session/{session['id']}", screen=DESK)
+    session_page = SessionPage(Pointer(page))
+    pane = page.get_by_role("complementary", name="Changes")
+    await expect(pane).to_contain_text("No unstaged changes.")
+    await session_page.choose_mode("yolo")
+    await session_page.send("/demo write apples.txt: many\n/demo stream 1000000 50")
+    await expect(pane.locator(".diff-row.added")).to_contain_text("many")
+    await session_page.press("Stop")
+
+    # The letters that are keys of the changes are typed here.
+    await session_page.message_box.press_sequentially("xas")
+    await expect(session_page.message_box).to_have_value("xas")
+    assert (Path(worktree["path"]) / "apples.txt").read_text() == "many\n"
+    await expect(pane.get_by_role("button", name=re.compile("^Working 1"))).to_be_visible()
+
+    toggle = session_page.button("Changes beside the conversation")
+    await toggle.click()
+    await expect(pane).to_be_hidden()
+    await page.reload()
+    await expect(toggle).to_have_attribute("aria-pressed", "false")
+    await toggle.click()
+    await expect(pane.locator(".diff-row.added")).to_contain_text("many")
+    await page.set_viewport_size({"width": 1300, "height": 900})
+    await expect(pane).to_be_hidden()
+    await expect(toggle).to_be_hidden()
 
 
 async def test_printing_shows_the_whole_conversation_in_light_colors_without_controls(
