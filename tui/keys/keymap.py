@@ -79,8 +79,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "toggle_side",
         "shift+f2,f14",
-        "Show or hide the side pane",
-        help="The worktree's changes as they happen, on terminals of at least 150 columns.",
+        "Side pane: changes, a second session, or nothing",
+        help="The agent's steps and the worktree's changes as they happen, or the session that was "
+        "open last; on terminals of at least 150 columns.",
     ),
     Action(
         "quit", "ctrl+q", "Quit", hint="quit", help="Asks for confirmation if something is running."

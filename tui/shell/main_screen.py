@@ -23,7 +23,15 @@ from tui.shell.local_actions import LOCAL, open_number, step_back
 from tui.shell.onboarding import missing_agents, next_step
 from tui.shell.selection import Selection
 from tui.shell.startup import SAVE_INTERVAL, Startup
-from tui.store.places import Place, find_nearest_shown, find_project_id, get_project, is_shown
+from tui.store.places import (
+    SIDE_CONTENTS,
+    Place,
+    SideContent,
+    find_nearest_shown,
+    find_project_id,
+    get_project,
+    is_shown,
+)
 from tui.terminal.capabilities import WIDE, Terminal, size_problem
 from tui.terminal.screen_reader import Announcements
 from tui.tree.detail import PlaceDetail
@@ -533,24 +541,30 @@ class MainScreen(Selection):
     # The side pane ------------------------------------------------------------------------------
 
     def toggle_side(self) -> None:
-        """Show or hide the side pane, and keep that."""
+        """Show changes, then a second session, then nothing in the side pane; and keep that."""
         if self.size.width < MIN_SIDE or self.terminal.screen_reader:
             self.say(f"The side pane needs a terminal of at least {MIN_SIDE} columns.")
             return
-        self.side_wanted = not self.has_class("side")
+        at = SIDE_CONTENTS.index(self._find_side(self.size.width))
+        self.side_wanted = SIDE_CONTENTS[(at + 1) % len(SIDE_CONTENTS)]
         self._fit_side(self.size.width)
         self.startup.save_soon()
 
     def _fit_side(self, width: int) -> None:
-        wanted = width >= ROOMY if self.side_wanted is None else self.side_wanted
-        is_shown = wanted and width >= MIN_SIDE and not self.terminal.screen_reader
-        is_shown = is_shown and self.is_connected and self.mirror.is_loaded
+        wanted = self._find_side(width)
+        is_shown = wanted != "hidden" and self.is_connected and self.mirror.is_loaded
         self.set_class(is_shown, "side")
         if is_shown and self._side is None:
             from tui.side.pane import SidePane  # after the first frame
 
             self._side = SidePane(self)
             self.query_one("#body").mount(self._side)
-        elif is_shown and self._side is not None:
-            self._side.follow_place()
+        if is_shown and self._side is not None:
+            self._side.switch(wanted)
             self._side.read_soon()
+
+    def _find_side(self, width: int) -> SideContent:
+        """What the side pane shows on a screen of this width."""
+        if width < MIN_SIDE or self.terminal.screen_reader:
+            return "hidden"
+        return self.side_wanted or ("changes" if width >= ROOMY else "hidden")

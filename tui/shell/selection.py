@@ -9,7 +9,7 @@ from textual.screen import Screen
 from tui.desk import Host
 from tui.keys import overrides
 from tui.keys.names import format_key
-from tui.store.places import Place, get_project, get_worktree
+from tui.store.places import Place, SideContent, get_project, get_worktree
 from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
 
@@ -81,8 +81,8 @@ class Selection(Screen[None]):
         """The ids of sessions, the one opened last first."""
         self.task_choices: dict[str, TaskChoices] = {}
         """What was chosen for the last new task of each project, by its id."""
-        self.side_wanted: bool | None = None
-        """Whether the user wants the side pane; `None` until that was chosen."""
+        self.side_wanted: SideContent | None = None
+        """What the user wants in the side pane; `None` until that was chosen."""
         self.tree_width: int | None = None
         """The width in cells that the user gave the tree."""
         self._mirror: Mirror | None = None

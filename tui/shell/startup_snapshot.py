@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from model.base.paths import create_private_directory, write_atomically
 from model.base.text import make_visible
-from tui.store.places import Place
+from tui.store.places import SIDE_CONTENTS, Place, SideContent
 from tui.store.task_choices import TaskChoices
 from tui.tree.rows import SavedRow
 
@@ -49,8 +49,8 @@ class Snapshot:
     """The sessions that were open, the last one first."""
     tree_width: int | None = None
     """The width in cells that the user gave the tree."""
-    side_wanted: bool | None = None
-    """Whether the user wants the side pane; `None` until that was chosen."""
+    side_wanted: SideContent | None = None
+    """What the user wants in the side pane; `None` until that was chosen."""
     task_choices: Mapping[str, TaskChoices] = field(default_factory=dict)
     """What was chosen for the last new task of each project, by its id."""
     position: tuple[str, int] | None = None
@@ -84,7 +84,7 @@ def read(path: Path) -> Snapshot:
             str(stored["session_id"]),
             tuple(map(str, stored.get("recent_sessions", ()))),
             _width(stored.get("tree_width")),
-            stored.get("side_wanted") if isinstance(stored.get("side_wanted"), bool) else None,
+            next((each for each in SIDE_CONTENTS if each == stored.get("side_wanted")), None),
             {str(key): _choices(*given) for key, *given in stored.get("task_choices", ())},
             _position(stored.get("position")),
         )

@@ -1,7 +1,8 @@
 """The side pane: the open session's steps, and its worktree's changes, read after each edit."""
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,11 +17,15 @@ from model.domain import events as e
 from model.domain.resources import ToolResultBlock
 from model.domain.tool_uses import read_steps, read_todo_list
 from model.richtext.diff_text import DiffText, parse_diff
+from tui.side.session import SecondSession
 from tui.side.steps import StepsView
 from tui.side.view import ChangesView
+from tui.store.places import SideContent
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from model.api.changes import ChangedFile
     from model.domain.resources import Worktree
     from tui.desk import Desk
@@ -47,10 +52,11 @@ class SidePane(Vertical):
         """Whether something changed since the last reading began."""
 
     def compose(self) -> ComposeResult:
-        """The steps, a title, and the changes."""
+        """The steps, a title, and the changes; or a second session."""
         yield StepsView()
         yield Line(id="side-title")
         yield ChangesView(self._desk.palette)
+        yield SecondSession(self._desk)
 
     def on_mount(self) -> None:
         """Read steps and changes."""
@@ -61,19 +67,31 @@ class SidePane(Vertical):
         """The files and the diff."""
         return self.query_one(ChangesView)
 
+    def switch(self, shown: SideContent) -> None:
+        """Show the changes, or a second session."""
+        self.set_class(shown == "session", "second-session")
+        self._desk.mirror.histories.second_session_id = None  # until it is shown
+        self.call_after_refresh(self.follow_place)
+
     def recolor(self) -> None:
         """Draw in the present colors."""
         self.view.set_palette(self._desk.palette)
+        self.query_one(SecondSession).recolor()
 
     def follow_place(self) -> None:
         """Show the open session and worktree, if they are others now."""
         if not self.children or not self.display:
             return
+        if self.has_class("second-session"):
+            self.query_one(SecondSession).follow_place()
+            return
         session = self._desk.session
         if (session_id := session.id if session is not None else "") != self._session_id:
             self._session_id = session_id
             self.query_one(StepsView).show([])
-            self.run_worker(self._read_steps(session_id), group="steps", exclusive=True)
+            # A function: an exclusive worker may be canceled before a coroutine is awaited.
+            read = cast("WorkType[None]", partial(self._read_steps, session_id))
+            self.run_worker(read, group="steps", exclusive=True)
         worktree = self._desk.worktree
         if worktree is not None and worktree.id != self._worktree_id:
             self._worktree_id, self._followed = worktree.id, ""
@@ -82,6 +100,9 @@ class SidePane(Vertical):
     def follow(self, change: "Change") -> None:
         """Read again if the open worktree was edited, or its git status changed."""
         if not self.is_mounted or not self.display:
+            return
+        if self.has_class("second-session"):
+            self.query_one(SecondSession).follow(change)
             return
         self.follow_place()
         for event in change.events:

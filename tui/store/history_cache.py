@@ -21,6 +21,8 @@ class HistoryCache:
         self._histories: OrderedDict[str, History] = OrderedDict()
         self.open_session_id: str | None = None
         """The open session, whose history is never dropped for its size."""
+        self.second_session_id: str | None = None
+        """The session shown beside the open one; likewise."""
         self._buffered: dict[str, list[Event]] = {}
         """Events received while the first page is being loaded."""
 
@@ -70,7 +72,8 @@ class HistoryCache:
         if (history := self._histories.get(session_id)) is None:
             return None
         index = history.apply(event, state.streaming)
-        if index is not None and session_id != self.open_session_id and history.is_large:
+        visible = (self.open_session_id, self.second_session_id)
+        if index is not None and session_id not in visible and history.is_large:
             self.forget(session_id)
         return (session_id, index) if index is not None else None
 

@@ -1,4 +1,4 @@
-"""References to projects, worktrees and sessions, and lookups of their parents."""
+"""What the screen refers to: projects, worktrees and sessions, with lookups of their parents."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from model.state import State
 
 Kind = Literal["root", "project", "worktree", "session"]
+SideContent = Literal["changes", "session", "hidden"]
+"""What the side pane shows: the open worktree's changes, a second session, or nothing."""
+SIDE_CONTENTS: tuple[SideContent, ...] = ("changes", "session", "hidden")
+"""In the order in which one key shows them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from model.domain.resources import ToolResultBlock, ToolUseBlock
 from tests.tui.builders import a_message, a_session, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
-from tests.tui.reading import notifications, screen_text
+from tests.tui.reading import notifications, screen_text, visible_text
 from tests.tui.waiting import until
+from tui.transcript.view import TranscriptView
 
 DIFF = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-old {0}\n+new {0}\n"
 
@@ -72,12 +73,48 @@ async def test_a_click_follows_a_file_and_nothing_left_is_said(start: Start) -> 
         await until(pilot, lambda: "Everything is staged or committed." in screen_text(app))
 
 
-async def test_it_is_hidden_by_a_key_and_where_there_is_no_room(start: Start) -> None:
-    async with start(client_with_changes("a.py"), size=(200, 50)) as (app, pilot):
+async def test_one_key_shows_changes_a_second_session_and_nothing(start: Start) -> None:
+    client = client_with_changes("a.py")
+    client.feed(e.SessionCreated(session=a_session(id="s2", name="The other one")))
+    client.messages["s2"] = [a_message("What the other one was told", session_id="s2")]
+    async with start(client, size=(200, 50)) as (app, pilot):
+        app.main.open_session("s2")
+        app.main.open_session("s1")
         await until(pilot, lambda: "new a.py" in screen_text(app))
         await pilot.press("shift+f2")
-        await until(pilot, lambda: "new a.py" not in screen_text(app))
+        await until(pilot, lambda: "What the other one was told" in screen_text(app))
+        assert "new a.py" not in screen_text(app)
         await pilot.press("shift+f2")
+        await until(pilot, lambda: "What the other one was told" not in screen_text(app))
+        assert not app.main.has_class("side")
+        await pilot.press("shift+f2")
+        await until(pilot, lambda: "new a.py" in screen_text(app))
+
+
+async def test_a_second_session_is_live_and_changes_places_with_the_open_one(start: Start) -> None:
+    client = client_with_changes()
+    client.feed(e.SessionCreated(session=a_session(id="s2", name="The other one")))
+    client.messages["s1"] = [a_message("Told to the first")]
+    async with start(client, size=(200, 50)) as (app, pilot):
+        app.main.open_session("s2")
+        app.main.open_session("s1")
+        await pilot.press("shift+f2")
+        answer = a_message("", id="m9", role="assistant", status="processing", session_id="s2")
+        client.feed(
+            e.MessageStarted(message_id="m9", session_id="s2", message=answer),
+            e.ContentDelta(
+                message_id="m9", session_id="s2", content="It streams.", content_index=0
+            ),
+        )
+        await until(pilot, lambda: "It streams." in screen_text(app))
+        await pilot.press("ctrl+6")
+        await until(pilot, lambda: app.main.session.id == "s2")  # type: ignore[union-attr]
+        side = app.main.query_one("#side-transcript", TranscriptView)
+        await until(pilot, lambda: "Told to the first" in visible_text(side))
+
+
+async def test_there_is_no_side_pane_where_there_is_no_room(start: Start) -> None:
+    async with start(client_with_changes("a.py"), size=(200, 50)) as (app, pilot):
         await until(pilot, lambda: "new a.py" in screen_text(app))
         await pilot.resize_terminal(120, 40)
         await until(pilot, lambda: "new a.py" not in screen_text(app))
