@@ -15,8 +15,8 @@ const SEND_TIME = 800; // ms within which a message is normally accepted, and no
 export function queueList(app, sessionId, change) {
   const element = make("ul.queue", { "aria-label": "Queued messages" });
 
-  /** @param {Resource} message @param {ReturnType<typeof sendingStatus>} status */
-  const queuedRow = (message, status) => {
+  /** @param {Resource} message @param {string} label @param {string} action */
+  const queuedRow = (message, label, action) => {
     const texts = message.content.filter((/** @type {any} */ block) => block.type === "text").map((/** @type {any} */ block) => block.text);
     const images = message.content.filter((/** @type {any} */ block) => block.type === "image").map((/** @type {any} */ block) => block.path);
     const args = { sessionId, messageId: message.id };
@@ -24,32 +24,43 @@ export function queueList(app, sessionId, change) {
     const edit = button("Edit", async () => {
       if ((await app.run("remove_queued_message", args)) !== undefined) change(texts.join("\n\n"), { images, files });
     }, ".quiet");
-    const sendButton = status.action && button(status.action, () => sendNow(), ".quiet");
-    return row(status.text, [...texts, ...images, ...files].join(" "), sendButton, edit, remove(() => app.run("remove_queued_message", args)));
+    const sendButton = action && button(action, () => sendNow(), ".quiet");
+    return row([label, sendButton], [...texts, ...images, ...files].join(" "), edit, remove(() => app.run("remove_queued_message", args)));
   };
   /** Stop the run and send the first queued message. */
   const sendNow = async () => {
     const isIdle = app.state.sessions.get(sessionId)?.status !== "running" || (await app.run("stop_generation", { sessionId })) !== undefined;
     if (isIdle) await app.run("send_queued_messages", { sessionId });
   };
-  /** @param {OutgoingMessage} message */
-  const outgoingRow = (message) => {
-    if (message.tried) return row("Sending: ", message.message);
+  /** @param {OutgoingMessage} message @param {string} label */
+  const outgoingRow = (message, label) => {
+    if (message.tried) return row([label], message.message);
     const edit = button("Edit", () => {
       app.outbox.remove(message.id);
       change(message.message, message);
     }, ".quiet");
-    return row("Will be sent when you are back online: ", message.message, edit, remove(() => app.outbox.remove(message.id)));
+    return row([label], message.message, edit, remove(() => app.outbox.remove(message.id)));
   };
   const draw = () => {
     const isOffline = !app.connection.isOpen;
     const outgoing = app.outbox.forSession(sessionId).filter((message) => isOffline || Date.now() - message.at > SEND_TIME);
+    let before = "";
+    /** What is said once above messages of which it is true. @param {string} label */
+    const unlessSaid = (label) => {
+      const isSaid = label === before;
+      before = label;
+      return isSaid ? "" : label;
+    };
     const items = [
       ...(app.state.queued.get(sessionId) ?? []).map((message, index) => {
         const status = sendingStatus(app.state, sessionId, index === 0);
-        return { key: `${message.id} ${status.text} ${status.action}`, make: () => queuedRow(message, status) };
+        const label = unlessSaid(status.text);
+        return { key: `${message.id} ${label} ${status.action}`, make: () => queuedRow(message, label, status.action) };
       }),
-      ...outgoing.map((message) => ({ key: `${message.id}/${message.tried}`, make: () => outgoingRow(message) })),
+      ...outgoing.map((message) => {
+        const label = unlessSaid(message.tried ? "Sending" : "Will be sent when you are back online");
+        return { key: `${message.id}/${message.tried}/${label}`, make: () => outgoingRow(message, label) };
+      }),
     ];
     syncKeyed(element, items, (item) => item.key, (item, old) => old ?? item.make());
   };
@@ -64,14 +75,14 @@ export function queueList(app, sessionId, change) {
 function sendingStatus(state, sessionId, isFirst) {
   const session = state.sessions.get(sessionId);
   const hold = session?.message_count === 0 ? state.worktrees.get(session.worktree_id)?.setup_hold : null;
-  if (hold === "running") return { text: "Waiting for setup: ", action: isFirst ? "Send anyway" : "" };
-  if (hold === "failed") return { text: "Setup failed: ", action: isFirst ? "Send anyway" : "" };
-  if (session?.status === "running") return { text: "Queued until this answer is complete: ", action: isFirst ? "Stop and send now" : "" };
-  if (session?.status === "waiting") return { text: "Queued until you respond: ", action: "" };
-  return { text: "Queued until your next message: ", action: isFirst ? "Send now" : "" };
+  if (hold === "running") return { text: "Waiting for setup", action: isFirst ? "Send anyway" : "" };
+  if (hold === "failed") return { text: "Setup failed", action: isFirst ? "Send anyway" : "" };
+  if (session?.status === "running") return { text: "Queued until this answer is complete", action: isFirst ? "Stop and send now" : "" };
+  if (session?.status === "waiting") return { text: "Queued until you respond", action: "" };
+  return { text: "Queued until your next message", action: isFirst ? "Send now" : "" };
 }
 
-/** @param {string} state @param {string} text @param {(HTMLElement | "")[]} buttons */
-const row = (state, text, ...buttons) => make("li", make("span", make("b", state), text), buttons);
+/** @param {[label: string, action?: HTMLElement | ""]} head @param {string} text @param {HTMLElement[]} buttons */
+const row = ([label, action], text, ...buttons) => make("li", label && make("div.queue-head", make("b", label), action), make("span", text), buttons);
 /** @param {() => unknown} action */
 const remove = (action) => button(icon("close"), action, ".quiet.icon-only", { "aria-label": "Remove" });
