@@ -110,12 +110,18 @@ function planCard(pending, request, { hasBox }) {
   return make(
     "section.request",
     make("h3", pending.isAside ? "This plan was set aside. Approve it now?" : "Approve this plan?"),
-    request.plan && (hasBox ? make("details", make("summary", "Plan"), make("p.verbatim", request.plan)) : make("p.verbatim.plan-text", request.plan)),
+    planText(request.plan, { isShown: hasBox && !pending.isAside, isFolded: hasBox }),
     editor,
     make("label.check", fresh, "In a new session that only knows the plan"),
     make("div.choices", button("Build", () => approve("build"), ".primary"), yolo(() => approve("yolo")), edit),
-    hasBox ? make("p.hint", "Or send a message with the changes you want.") : discussion(pending),
+    !hasBox && discussion(pending),
   );
+}
+
+/** The plan, unless the conversation shows it just above. @param {string | undefined} text @param {{ isShown: boolean, isFolded: boolean }} options */
+function planText(text, { isShown, isFolded }) {
+  if (!text || isShown) return null;
+  return isFolded ? make("details", make("summary", "Plan"), make("p.verbatim", text)) : make("p.verbatim.plan-text", text);
 }
 
 /** A field for requested changes, if no message box is visible. @param {PendingAnswer} pending */
