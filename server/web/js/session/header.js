@@ -19,13 +19,19 @@ const TICK = 1000; // ms between updates of the elapsed time, while something ru
 
 export class SessionHeader {
   #timer = 0;
-  #runsSince = 0; // ms
+  #runsSince = 0; // ms, as seen here
   #observer = new ResizeObserver(() => this.#fitTabs());
   /** @type {number[]} */ #widths = [];
 
-  /** @param {App} app @param {string} sessionId @param {{ openMenu: () => unknown, pane: import("./pane.js").ChangesPane }} options */
-  constructor(app, sessionId, { openMenu, pane }) {
+  /**
+   * @param {App} app
+   * @param {string} sessionId
+   * @param {{ openMenu: () => unknown, pane: import("./pane.js").ChangesPane, startedAt: () => number }} options
+   *   `startedAt`: of the newest message in ms, or 0 while it is not loaded
+   */
+  constructor(app, sessionId, { openMenu, pane, startedAt }) {
     this.app = app;
+    this.startedAt = startedAt;
     this.id = sessionId;
     this.changes = make("a.button.quiet.changes", icon("diff"), make("span.words", "Changes"), make("span.counts"));
     this.bar = make("div", this.changes, pane.toggle, button(icon("more"), openMenu, ".quiet.icon-only.more", { "aria-label": "Session actions", title: "More" }));
@@ -56,16 +62,16 @@ export class SessionHeader {
     if (session?.status === "running") {
       const activity = this.app.state.activities.get(this.id);
       const verb = activity && describeActivity({ ...activity, isTimed: false });
-      return `running ${formatDuration((Date.now() - this.#runsSince) / 1000)}${verb ? ` · ${verb}` : ""}`;
+      return `running ${formatDuration((Date.now() - (this.startedAt() || this.#runsSince)) / 1000)}${verb ? ` · ${verb}` : ""}`;
     }
     const place = NARROW.matches && `${project?.name ?? ""} ▸ ${worktree?.name ?? ""}`; // else it is in the bar below
     return [STATES[session?.waiting_for], place].filter(Boolean).join(" · ");
   }
 
-  /** @param {Resource} session @param {number} startedAt of the newest message, in ms */
-  update(session, startedAt) {
+  /** @param {Resource} session */
+  update(session) {
     const isRunning = session.status === "running";
-    this.#runsSince = isRunning ? startedAt || this.#runsSince || Date.now() : 0;
+    this.#runsSince = isRunning ? this.#runsSince || Date.now() : 0;
     if (isRunning) this.#timer ||= setInterval(() => document.hidden || this.app.updateTitle(), TICK);
     else this.#timer = (clearInterval(this.#timer), 0);
     const { worktree, project } = this.app.state.parentsOf(session);
@@ -73,7 +79,6 @@ export class SessionHeader {
     const counts = changeCounts(worktree).filter((part) => part instanceof Node);
     this.changes.href = hashFor("diff", worktree.id);
     this.changes.lastElementChild?.replaceChildren(...counts);
-    this.changes.classList.toggle("has-counts", counts.length > 0);
     this.changes.ariaLabel = ["Changes", ...counts.map((count) => count.textContent)].join(" ");
     this.place.textContent = this.place.title = `${project?.name ?? ""} ▸ ${worktree.name}`;
     this.place.href = hashFor("worktree", worktree.id);

@@ -60,7 +60,11 @@ class SessionView {
     this.composer = composer(app, sessionId, () => this.#goToEnd());
     this.queue = queueList(app, sessionId, (text, paths) => this.composer.insertText(text, paths));
     this.pane = new ChangesPane(app, () => this.session?.worktree_id);
-    this.header = new SessionHeader(app, sessionId, { openMenu: () => chooseAction(app, this.title), pane: this.pane });
+    this.header = new SessionHeader(app, sessionId, {
+      openMenu: () => chooseAction(app, this.title),
+      pane: this.pane,
+      startedAt: () => 1000 * (this.conversation.messages.at(-1)?.timestamp ?? 0),
+    });
     this.bar = this.header.bar;
     this.element = make("div.session", this.header.element, this.pane.element, make("div.reading", this.scroller, this.scrollButtons.element), this.queue.element, this.composer.element, this.announcer.element);
     this.scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
@@ -137,7 +141,7 @@ class SessionView {
     if (change.tree || change.ids.has(this.id)) {
       this.#drawEnd(session);
       this.composer.update(session);
-      this.header.update(session, 1000 * (this.conversation.messages.at(-1)?.timestamp ?? 0));
+      this.header.update(session);
       if (session.unread && document.visibilityState === "visible") {
         this.app.connection.call("mark_session_read", { sessionId: this.id }).catch(() => {});
       }
