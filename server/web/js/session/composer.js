@@ -16,7 +16,7 @@ import { replyHint } from "./reply_hint.js";
 
 const SAVE_DELAY = 300; // ms after the last key, as saving a long draft is slow
 const LONG_TEXT = 20_000; // characters, from which the box has its maximum height without being measured
-const ONE_LINE = 14; // characters that fit between the buttons of a phone
+const ONE_LINE = 12; // characters that fit between the buttons of a phone
 const NO_PATHS = { images: [], files: [] };
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
