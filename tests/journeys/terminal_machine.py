@@ -63,6 +63,7 @@ STEPS = (
     Step("clear", When.OPEN, 1, {}),
     Step("switch_session", When.OPEN, 2, {"step": st.sampled_from((-1, 1))}),
     Step("last_session", When.OPEN, 2, {"number": NUMBERS}),
+    Step("look_beside", When.OPEN, 1, {}),
     Step("archive_here", When.OPEN, 1, {}),
     Step("new_task", When.ALWAYS, 1, {"mode": st.sampled_from(("plan", "build", "yolo"))}),
     Step("search", When.OPEN, 1, {"number": NUMBERS}),

@@ -1,5 +1,6 @@
 """Steps on the terminal that get about: next, previous and last session, new task, archive."""
 
+import re
 from typing import Any, Final
 
 from tests.journeys.ledger import Conversation
@@ -11,6 +12,10 @@ from tests.journeys.terminal_input import ENTER, ESCAPE
 NEXT, PREVIOUS, LAST = "\x1b[1;3C", "\x1b[1;3D", "\x1e"
 ARCHIVE, ARCHIVE_HERE = "\x1b[19~", "\x1b[19;2~"
 NEW_WORKTREE, MODE = "\x0e", "\x1b[Z"
+SIDE, WIDE = "\x1b[1;2Q", 160
+SIDE_TITLES: Final = tuple(
+    map(re.compile, (r"│ (Changes|Steps)\b", r"\^6 open *$|│ Open a second session"))
+)
 MODES: Final = ("plan", "build", "yolo")
 
 
@@ -39,6 +44,25 @@ class PlaceSteps(GitSteps):
             for wanted in (current, other):
                 self.press(LAST)
                 self.harness.wait_for_session(wanted.name)
+
+    def look_beside(self) -> None:
+        """On a wide terminal, show changes and another session beside the open one, and hide it."""
+        current, size = self.shown, self.harness.size
+        if current is None or current.is_archived:
+            return
+        self.resize(WIDE, size[1])
+        is_wide = lambda view: len(view.rows[-1].rstrip()) > WIDE - 5  # noqa: E731
+        self.harness.wait_for(is_wide, "the wide screen")
+        for title in SIDE_TITLES:
+            self.press(SIDE)
+            self.harness.wait_for(
+                lambda view, title=title: title.search(view.rows[1]), title.pattern
+            )  # type: ignore[misc]
+        self.press(SIDE)
+        is_hidden = lambda view: not any(each.search(view.rows[1]) for each in SIDE_TITLES)  # noqa: E731
+        self.harness.wait_for(is_hidden, "the end of the side pane")
+        self.resize(*size)
+        self.harness.wait_for_session(current.name, at_end=False)
 
     def archive_here(self) -> None:
         """Archive the worktree of the open session by one key, and restore it."""
