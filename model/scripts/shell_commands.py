@@ -32,8 +32,8 @@ class ShellCommands:
             raise worktree_not_found(worktree_id)
         if not command.strip():
             raise SpinneyError("There is no command to run.")
-        if "\0" in command:
-            raise SpinneyError("A command cannot contain the character NUL.")
+        if "\0" in command or _has_lone_surrogate(command):
+            raise SpinneyError("The command contains characters that no program accepts.")
         if not await asyncio.to_thread(Path(worktree.path).is_dir):
             raise worktree_directory_missing(worktree.path)
         if worktree_id in self._running:
@@ -86,3 +86,8 @@ class ShellCommands:
 
     def _output(self, worktree_id: str) -> Path:
         return self._directories.scripts / worktree_id / "command.log"
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    """Whether the text has half of a character, which JSON can express and UTF-8 cannot."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
