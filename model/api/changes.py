@@ -2,7 +2,7 @@
 
 from model.api.command import command
 from model.api.git import CommitResult
-from model.domain.changes import ConflictChoice, FileStatus, Operation, Side
+from model.domain.changes import ConflictChoice, ConflictSide, FileStatus, Operation, Side
 from model.domain.resources import Resource
 
 
@@ -19,6 +19,8 @@ class ChangedFile(Resource):
     """Git's file mode, six digits; empty for untracked files."""
     mode: str
     submodule: bool
+    deleted_by: ConflictSide | None = None
+    """Which side of a conflict deleted the file that the other one changed."""
 
 
 class Changes(Resource):

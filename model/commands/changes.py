@@ -155,4 +155,5 @@ def as_resource(file: changes.ChangedFile) -> api.ChangedFile:
         old_mode=file.old_mode,
         mode=file.mode,
         submodule=file.is_submodule,
+        deleted_by=file.deleted_by,
     )

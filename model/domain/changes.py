@@ -12,5 +12,7 @@ FileStatus = Literal[
 Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
 """What git can leave half-way, usually because of a conflict."""
 
+ConflictSide = Literal["ours", "theirs"]
+
 ConflictChoice = Literal["ours", "theirs", "both", "markers"]
 """What becomes of a conflicted file; `markers` brings the conflict back."""

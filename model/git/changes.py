@@ -13,7 +13,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.domain.changes import FileStatus, Side
+from model.domain.changes import ConflictSide, FileStatus, Side
 from model.git.diff import DIFF_ARGUMENTS, MAX_BYTES, TIMEOUT, find_branch_range, resolve_head
 from model.git.log import resolve_commit
 from model.git.patches import FilePatch, split_patch
@@ -25,6 +25,8 @@ _STATUS: Final[dict[str, FileStatus]] = {
     "A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",
     "U": "conflicted",
 }  # fmt: skip
+_DELETED_BY: Final[dict[str, ConflictSide]] = {"13": "ours", "12": "theirs"}
+"""Which side deleted a file, by its stages in the index: base, ours, theirs."""
 _SUBMODULE: Final = "160000"
 _LINE_BREAKS: Final = str.maketrans({"\n": "␊", "\r": "␍", "\t": "␉"})
 
@@ -42,6 +44,8 @@ class ChangedFile:
     old_mode: str = ""
     """Git's file mode, six digits; `000000` if there is no file."""
     mode: str = ""
+    deleted_by: ConflictSide | None = None
+    """Which side of a conflict deleted the file that the other one changed."""
 
     @property
     def is_submodule(self) -> bool:
@@ -69,6 +73,7 @@ async def list_changed_files(path: Path, side: Side, base: str | None = None) ->
     """
     found = await _list_between(path, side, await _commits_to_compare(path, side, base))
     if side == "unstaged":
+        found = await _note_deletions(path, found)
         untracked = await list_untracked_files(path)
         counts = await asyncio.to_thread(count_lines_per_file, path, untracked)
         found += [
@@ -78,6 +83,17 @@ async def list_changed_files(path: Path, side: Side, base: str | None = None) ->
     else:
         found = [file for file in found if file.status != "conflicted"]
     return sorted(found, key=lambda file: file.name)
+
+
+async def _note_deletions(path: Path, found: list[ChangedFile]) -> list[ChangedFile]:
+    """Add to each file with a conflict which side deleted it."""
+    if not any(file.status == "conflicted" for file in found):
+        return found
+    stages: dict[str, str] = {}
+    for field in (await git(path, "ls-files", "--unmerged", "-z")).fields:
+        entry, _, name = field.partition("\t")
+        stages[name] = stages.get(name, "") + entry[-1]
+    return [replace(file, deleted_by=_DELETED_BY.get(stages.get(file.name, ""))) for file in found]
 
 
 async def list_commit_files(path: Path, commit: str) -> list[ChangedFile]:

@@ -1,6 +1,7 @@
 """Resolve the conflict of a file by one of its sides, and continue what it stopped."""
 
 import asyncio
+import os
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -46,7 +47,7 @@ async def resolve(
 
     async def write() -> None:
         if choice == "markers":
-            await git(path, "checkout", "--merge", "--", *to_pathspecs([name]), write=True)
+            await _bring_back(path, name)
         elif choice == "both":
             await _combine(path, name)
         else:
@@ -91,6 +92,22 @@ async def _take(path: Path, name: str, choice: ConflictChoice) -> None:
         await git(path, "add", "--", *pathspecs, write=True)
     else:  # this side deleted it
         await git(path, "rm", "--quiet", "--force", "--", *pathspecs, write=True)
+
+
+async def _bring_back(path: Path, name: str) -> None:
+    """Make a file conflicted again, with the text that a merge would write."""
+    pathspecs = to_pathspecs([name])
+    noted = (await git(path, "ls-files", "--resolve-undo", "-z", "--", *pathspecs)).fields
+    stages = {entry.partition("\t")[0][-1] for entry in noted}
+    if not noted or {_OURS, _THEIRS} <= stages:
+        await git(path, "checkout", "--merge", "--", *pathspecs, write=True)
+        return
+    # `checkout` and `update-index --unresolve` refuse a file that one side deleted.
+    removed = f"0 {'0' * len(noted[0].split(' ')[1])}\t{name}"
+    entries = b"".join(os.fsencode(entry) + b"\0" for entry in (removed, *noted))
+    await git(path, "update-index", "-z", "--index-info", write=True, stdin=entries)
+    kept = f"--stage={_OURS if _OURS in stages else _THEIRS}"
+    await git(path, "checkout-index", "--force", kept, "--", name, write=True)
 
 
 async def _combine(path: Path, name: str) -> None:

@@ -18,13 +18,14 @@ import selectors
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from model.base.errors import SpinneyError, worktree_directory_missing
 from model.base.git_layout import is_bare_repository
@@ -112,6 +113,7 @@ async def git(
     discover: bool = False,
     max_bytes: int | None = None,
     on_stderr: Callable[[bytes], None] | None = None,
+    stdin: bytes = b"",
 ) -> GitResult:
     """Run git in `cwd`, in a thread.
 
@@ -125,6 +127,7 @@ async def git(
         discover: Accept a `cwd` inside a repository, not only its root.
         max_bytes: Bytes of standard output after which git is terminated; for reads.
         on_stderr: Called with each chunk of standard error, in a thread of the pool.
+        stdin: What git reads from standard input.
 
     Raises:
         SpinneyError: `git_error` with git's own message, `timeout`, `not_found` for a missing
@@ -141,6 +144,7 @@ async def git(
             discover=discover,
             max_bytes=max_bytes,
             on_stderr=on_stderr,
+            stdin=stdin,
         )
         result = await _run_in_thread(call)
         if not _is_transient(result, write=write) or time.monotonic() + pause > deadline:
@@ -202,6 +206,16 @@ async def _run_in_thread(call: "_Call") -> GitResult:
         raise
 
 
+def _open_input(content: bytes) -> contextlib.AbstractContextManager[BinaryIO | None]:
+    """Return a file with this content, or `None` for no content."""
+    if not content:
+        return contextlib.nullcontext()
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
+    file.write(content)
+    file.seek(0)
+    return file
+
+
 class _Call:
     """One run of git in its own process group; another thread may stop it."""
 
@@ -215,6 +229,7 @@ class _Call:
         discover: bool,
         max_bytes: int | None,
         on_stderr: Callable[[bytes], None] | None,
+        stdin: bytes,
     ) -> None:
         self.write = write
         self.cwd = cwd
@@ -223,6 +238,7 @@ class _Call:
         self._discover = discover
         self._max_bytes = max_bytes
         self._on_stderr = on_stderr
+        self._stdin = stdin
         self._stopped = threading.Event()
         self._process: Any = None
         self._ended = False
@@ -291,9 +307,14 @@ class _Call:
         from git.exc import GitCommandNotFound
 
         try:
-            return Git(self.cwd).execute(
-                self._command(), as_process=True, env=self._environment(), start_new_session=True
-            )
+            with _open_input(self._stdin) as stdin:
+                return Git(self.cwd).execute(
+                    self._command(),
+                    as_process=True,
+                    env=self._environment(),
+                    start_new_session=True,
+                    istream=stdin,
+                )
         except GitCommandNotFound:
             raise _not_installed_error() from None
         except (ValueError, UnicodeError):

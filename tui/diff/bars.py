@@ -127,10 +127,10 @@ def _is_applicable(action_id: str, screen: DiffState) -> bool:
             return has_files
         case "diff_mark" | "diff_next_hunk":
             return not screen.is_in_files and bool(screen.view.text.rows)
-        case "diff_both":
-            return bool(screen.conflict)
-        case "diff_ours" | "diff_theirs":
-            return screen.files.file is not None and screen.files.file.status == "conflicted"
+        case "diff_ours" | "diff_theirs" | "diff_both":
+            file = screen.files.file
+            has_both = file is not None and (action_id != "diff_both" or file.deleted_by is None)
+            return file is not None and file.status == "conflicted" and has_both
         case "diff_continue":
             return _is_stopped(screen) and not _conflicts(screen)
         case "diff_resolve_conflicts":

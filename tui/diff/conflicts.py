@@ -37,18 +37,14 @@ async def _resolve(screen: Diff, choice: "ConflictChoice") -> None:
     if file is None or file.status != "conflicted":
         desk.say("This file has no conflict.")
         return
-    has_markers = bool(screen.conflict)
     try:
         before = await desk.client.call(
             resolve_conflict, worktree_id=screen.worktree.id, path=file.path, choice=choice
         )
     finally:
         await screen.read()
-    sentence = f"Took {_TOOK[choice]} in '{file.path}'."
-    screen.undoing = None
-    if has_markers:  # git can write them again, but cannot bring back a side that is a deletion
-        screen.undoing = partial(_bring_back, screen, before)
-        sentence += f" {desk.key_of('diff_undo')} undoes it."
+    screen.undoing = partial(_bring_back, screen, before)
+    sentence = f"Took {_TOOK[choice]} in '{file.path}'. {desk.key_of('diff_undo')} undoes it."
     changes = screen.sides.get("unstaged")
     if changes is not None and not any(each.status == "conflicted" for each in changes.files):
         key = desk.key_of("diff_continue")

@@ -89,7 +89,8 @@ class FileList(RowList["ChangedFile"]):
         if not kind and not file.added and not file.removed and file.mode != file.old_mode:
             kind = "mode"
         if file.status == "conflicted":
-            return [Segment("conflict", self.palette.warning)]
+            what = f"{file.deleted_by} deleted" if file.deleted_by else "conflict"
+            return [Segment(what, self.palette.warning)]
         if kind:
             return [Segment(kind, self.palette.muted)]
         added, removed = file.added or 0, file.removed or 0

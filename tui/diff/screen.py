@@ -106,14 +106,16 @@ class Diff(DiffPanes):
         return empty_sentence(self.side, self.sides, self.desk.key_of)
 
     def no_rows(self, file: ChangedFile) -> str:
-        """Of a conflict without text git does not say more."""
+        """Say what is in conflict if there is no text to show."""
         if file.status != "conflicted":
             return super().no_rows(file)
         ours, theirs = self.desk.key_of("diff_ours"), self.desk.key_of("diff_theirs")
-        return (
-            "One side deleted this file and the other changed it, or it is not text. "
-            f"{ours} takes ours, {theirs} takes theirs."
-        )
+        if file.deleted_by == "theirs":
+            return (
+                "Theirs deleted this file, which ours changed. "
+                f"{ours} keeps it, {theirs} deletes it."
+            )
+        return f"The file is now the same as ours. {ours} takes it, {theirs} takes theirs."
 
     def follow(self, change: "Change") -> None:
         """Reload after events about the worktree; called at most once a frame."""

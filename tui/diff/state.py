@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 if TYPE_CHECKING:
     from model.api.changes import Changes
     from model.domain.resources import Worktree
-    from model.richtext.conflict_parts import ConflictPart
     from model.richtext.diff_comments import Comment
     from tui.diff.file_list import FileList
     from tui.diff.view import DiffView
@@ -40,10 +39,6 @@ class DiffState(Protocol):
     @property
     def view(self) -> "DiffView":
         """The diff of one of them."""
-
-    @property
-    def conflict(self) -> "Mapping[int, ConflictPart]":
-        """The rows of the displayed diff that belong to the sides of a conflict."""
 
     @property
     def comments(self) -> "Collection[Comment]":

@@ -6,6 +6,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.domain.changes import ConflictChoice
+from model.git.changes import list_changed_files
 from model.git.conflicts import continue_operation, resolve
 from model.git.discarding import undo
 from model.git.merging import find_operation
@@ -62,6 +63,25 @@ async def test_a_side_that_deleted_the_file_deletes_it(
     await resolve(repository.root, discards, "file", "theirs")
     assert not (repository.root / "file").exists()
     await continue_operation(repository.root)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("mine\n", None), (None, "other\n")])
+@pytest.mark.parametrize("choice", ["ours", "theirs"])
+async def test_a_conflict_with_a_deletion_says_by_whom_and_is_brought_back(
+    repository: Repository,
+    discards: Path,
+    ours: str | None,
+    theirs: str | None,
+    choice: ConflictChoice,
+) -> None:
+    start_merge(repository, ours, theirs)
+    before = repository.git("status", "--short")
+    (file,) = await list_changed_files(repository.root, "unstaged")
+    assert file.deleted_by == ("ours" if ours is None else "theirs")
+    await resolve(repository.root, discards, "file", choice)
+    await resolve(repository.root, discards, "file", "markers")
+    assert repository.git("status", "--short") == before
+    assert (repository.root / "file").read_text() == (ours or theirs)
 
 
 async def test_what_a_person_had_edited_comes_back(repository: Repository, discards: Path) -> None:

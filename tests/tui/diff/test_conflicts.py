@@ -71,14 +71,14 @@ async def test_a_side_is_taken_and_the_conflict_comes_back_as_it_was(start: Star
 async def test_a_side_that_deleted_the_file_is_described(start: Start) -> None:
     tree = a_stopped_merge()
     tree.texts["parser.py"] = ""
+    tree.files["unstaged"] = [a_changed_file("parser.py", status="conflicted", deleted_by="theirs")]
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        assert "One side deleted this file" in screen.view.placeholder
+        assert "1 keeps it, 2 deletes it." in screen.view.placeholder
+        assert "theirs deleted" in screen.files.render_line(0).text
         assert "3 both" not in str(screen.query_one("#keys").render())
         await pilot.press("2")
         await until(pilot, lambda: tree.client.called("resolve_conflict"))
-        await until(pilot, lambda: bool(notifications(app)))
-        assert "undoes" not in notifications(app)[0]
 
 
 async def test_a_merge_is_continued_once_nothing_is_unmerged(start: Start) -> None:
