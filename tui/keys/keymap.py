@@ -275,7 +275,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_previous_hunk", "p", "Previous hunk or file", scope="diff"),
     Action("diff_refresh", "f5", "Refresh", scope="diff"),
     Action("diff_back", "escape,q", "Back", scope="diff", hint="back"),
-    Action("log_amend", "A", "Amend the last commit", scope="log", hint="amend last"),
+    Action("log_amend", "A", "Amend the last commit", scope="log", hint="amend"),
     Action("log_fixup", "f", "Put the staged changes into the commit", scope="log", hint="fix up"),
     Action("log_push", "w", "Push the branch", scope="log", hint="push"),
     Action("log_message", "i", "Show the commit's whole message", scope="log", hint="message"),
