@@ -1,4 +1,4 @@
-"""Actions of the diff screen that are made of others: git over the network, the editor."""
+"""Opens the diff screen, with its actions that are made of others: git, the editor."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -7,11 +7,23 @@ from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions import git, history
 from tui.actions.editor import open_file
-from tui.desk import ActionFunction
+from tui.desk import ActionFunction, Desk
 from tui.screens.go_ahead import GoAhead
 
 if TYPE_CHECKING:
     from tui.diff.screen import Diff, DiffActionFunction
+
+
+async def open_diff(desk: Desk, path: str | None = None) -> None:
+    """Show the worktree's changes on a full screen."""
+    worktree = git.selected_worktree(desk)
+    if worktree is None:
+        return
+    from tui.diff.actions import DIFF
+    from tui.diff.conflicts import CONFLICTS
+    from tui.diff.screen import Diff
+
+    desk.show(Diff(desk, worktree, {**DIFF, **CONFLICTS, **ON_DIFF_SCREEN}, path))
 
 
 async def pull_base(screen: "Diff") -> None:

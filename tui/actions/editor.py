@@ -2,16 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from tui.actions.git import open_diff
 from tui.actions.links import open_link
 from tui.desk import Desk
-from tui.screens.choose import Choice, Choose
 from tui.terminal import open_commands
 from tui.terminal.external_programs import open_in_window, run_in_terminal
 from tui.terminal.open_commands import Opener
@@ -19,7 +17,6 @@ from tui.terminal.open_commands import Opener
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
     from model.preferences.schema import Preferences
-    from tui.transcript.targets import Target
 
     OpenerFactory = Callable[[Preferences, Mapping[str, str], Path], Opener]
 
@@ -65,32 +62,6 @@ async def open_file(desk: Desk, name: str, line: int = 0, having: str = "") -> N
     await _open(
         desk, open_commands.find_editor(desk.state.preferences, os.environ, path, line), folder
     )
-
-
-async def open_one(desk: Desk, targets: "Sequence[Target]") -> None:
-    """Open one of the files and pages named in a message; ask which if there are several."""
-    if not targets:
-        desk.say("This message names no file with a line number and no web page.")
-        return
-    at: str | None = "0"
-    if len(targets) > 1:
-        choices = [Choice(str(n), clean_line(each.label)) for n, each in enumerate(targets)]
-        at = await desk.ask(Choose("Open", choices))
-    if at is None:
-        return
-    target = targets[int(at)]
-    if target.in_diff:
-        await open_diff(desk, _inside(desk, target.path))
-    elif target.href:
-        await open_link(desk, target.href)
-    else:
-        await open_file(desk, target.path, target.line, target.containing)
-
-
-def _inside(desk: Desk, path: str) -> str:
-    """Return the path relative to the worktree, as git writes it."""
-    root = desk.worktree.path.rstrip("/") if desk.worktree is not None else ""
-    return path.removeprefix(f"{root}/").removeprefix("./")
 
 
 async def _open_folder(desk: Desk, opener_of: "OpenerFactory") -> None:

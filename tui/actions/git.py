@@ -28,22 +28,9 @@ if TYPE_CHECKING:
     from tui.screens.working import Cancel
 
 
-async def open_diff(desk: Desk, path: str | None = None) -> None:
-    """Show the worktree's changes on a full screen."""
-    worktree = _selected_worktree(desk)
-    if worktree is None:
-        return
-    from tui.actions.changes import ON_DIFF_SCREEN
-    from tui.diff.actions import DIFF
-    from tui.diff.conflicts import CONFLICTS
-    from tui.diff.screen import Diff
-
-    desk.show(Diff(desk, worktree, {**DIFF, **CONFLICTS, **ON_DIFF_SCREEN}, path))
-
-
 async def commit(desk: Desk) -> None:
     """Commit the staged changes, or all."""
-    worktree = _selected_worktree(desk)
+    worktree = selected_worktree(desk)
     if worktree is None:
         return
     from tui.screens.commit import Commit, CommitDraft
@@ -85,14 +72,14 @@ async def commit(desk: Desk) -> None:
 
 async def push(desk: Desk) -> None:
     """Push the branch; the first push sets its upstream."""
-    worktree = _selected_worktree(desk)
+    worktree = selected_worktree(desk)
     if worktree is not None:
         await _push(desk, worktree)
 
 
 async def offer_push(desk: Desk) -> None:
     """Say what would be pushed; push on enter."""
-    worktree = _selected_worktree(desk)
+    worktree = selected_worktree(desk)
     if worktree is None:
         return
     number = worktree.cached_unpushed_count
@@ -120,7 +107,7 @@ async def _push(desk: Desk, worktree: "Worktree") -> None:
 
 async def pull_base(desk: Desk) -> None:
     """Pull the base branch into the worktree."""
-    worktree = _selected_worktree(desk)
+    worktree = selected_worktree(desk)
     if worktree is not None:
         project = desk.state.projects[worktree.project_id]
         base = worktree.base_branch or project.default_branch
@@ -157,7 +144,7 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
 
 async def pull_request(desk: Desk) -> None:
     """Push the branch and open a pull request, or show the existing one."""
-    worktree = _selected_worktree(desk)
+    worktree = selected_worktree(desk)
     if worktree is None:
         return
     from tui.screens.pull_request import PullRequest, PullRequestDraft
@@ -209,7 +196,7 @@ async def _show_pull_request(desk: Desk, worktree_id: str, number: int, url: str
 
 async def resolve_conflicts(desk: Desk) -> None:
     """Ask a session to resolve the conflicts of a merge or rebase."""
-    worktree = _selected_worktree(desk)
+    worktree = selected_worktree(desk)
     if worktree is None:
         return
     task = await desk.client.call(write_conflict_task, worktree_id=worktree.id)
@@ -223,7 +210,7 @@ async def resolve_conflicts(desk: Desk) -> None:
 
 async def abort_merge(desk: Desk) -> None:
     """Abort the stopped merge or rebase after confirmation: resolved conflicts are lost."""
-    worktree = _selected_worktree(desk)
+    worktree = selected_worktree(desk)
     if worktree is None:
         return
     changes = await desk.client.call(list_changed_files, worktree_id=worktree.id)
@@ -273,7 +260,8 @@ def _cancel(desk: Desk, worktree: "Worktree") -> "Cancel":
     return cancel
 
 
-def _selected_worktree(desk: Desk) -> "Worktree | None":
+def selected_worktree(desk: Desk) -> "Worktree | None":
+    """The worktree that actions apply to; without one the user is asked to select it."""
     if desk.worktree is None:
         desk.say("Select a worktree first.")
     return desk.worktree

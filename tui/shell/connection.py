@@ -10,8 +10,8 @@ from model.api.doctor import get_problems, list_backends
 from model.client.base import Client
 from tui.actions.about import welcome
 from tui.actions.all import FUNCTIONS
-from tui.actions.editor import open_one
 from tui.actions.slash import list_values, perform_command
+from tui.actions.targets import open_one
 from tui.composer.slash_commands import Values
 from tui.desk import ActionFunction, Desk
 from tui.draw.colors import Palette
