@@ -222,6 +222,7 @@ async def test_images_and_files_are_attached_from_this_device(
     await expect(session_page.page.locator("#toasts")).to_contain_text("or remove it")
     await expect(session_page.message_box).to_have_value("/demo say seen")
     await session_page.press("Remove cut.png")
+    await expect(attachments(session_page).locator("progress")).to_have_count(0)
     await session_page.press("Send")
     await expect(session_page.answers.last).to_contain_text("seen")
     await session_page.wait_until_idle()
