@@ -219,10 +219,12 @@ export class Attachments {
     return make(
       "li",
       picture,
-      make("span.name", item.name, { title: item.path ?? item.name }),
-      item.progress !== undefined && make("progress", { max: 1, value: item.progress, "aria-label": `Uploading ${item.name}` }),
-      waits && make("small", "uploads when you are back online"),
-      item.error && make("span.bad", `Could not attach '${item.name}'. ${item.error}`, { role: "alert" }),
+      make(
+        "span.about",
+        item.error ? make("span.bad", `Could not attach '${item.name}'. ${item.error}`, { role: "alert" }) : make("span.name", item.name, { title: item.path ?? item.name }),
+        item.progress !== undefined && make("progress", { max: 1, value: item.progress, "aria-label": `Uploading ${item.name}` }),
+        waits && make("small", "uploads when you are back online"),
+      ),
       item.error && retry,
       button(icon("close"), () => this.#remove(item), ".quiet.icon-only", { "aria-label": `Remove ${item.name}` }),
     );
