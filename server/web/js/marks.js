@@ -70,8 +70,8 @@ export function gitMarks(worktree) {
 /** @type {Record<string, string>} */
 const CHECKS = { success: "✓", failure: "✗", error: "!", pending: "…" };
 
-/** @param {Resource} worktree */
-function pullRequestMark(worktree) {
+/** The number of a worktree's pull request, and the state of its checks. @param {Resource} worktree */
+export function pullRequestMark(worktree) {
   const { pr_number: number, cached_pr_status: status, cached_check_status: checks } = worktree;
   const symbol = CHECKS[checks] ?? "";
   const text = [`pull request ${number}`, status, checks && `checks: ${checks}`].filter(Boolean).join(", ");
