@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from model.api.changes import list_changed_files, write_commit_message
+from model.api.changes import list_changed_files
 from model.api.git import cancel_git
 from model.api.history import amend_commit, fixup_commit
 from model.base.plural import count
@@ -16,14 +16,22 @@ from tui.screens.dialog import Confirm
 from tui.screens.go_ahead import GoAhead
 
 if TYPE_CHECKING:
+    from model.api.history import Commit
+    from tui.desk import Desk
     from tui.diff.log_screen import LogActionFunction
     from tui.screens.working import Cancel
 
 
-async def _count_files(screen: Log) -> tuple[int, int, int]:
-    """Return the numbers of unstaged files, staged files, and files in either."""
+async def _count_files(screen: Log) -> tuple[int, int, int] | None:
+    """Return the numbers of unstaged files, staged files, and files in either.
+
+    Says so and returns `None` if a merge or rebase is in progress.
+    """
     call, worktree_id = screen.desk.client.call, screen.worktree.id
     unstaged = await call(list_changed_files, worktree_id=worktree_id)
+    if unstaged.operation is not None:
+        screen.desk.say(f"A {unstaged.operation} is in progress. Continue or abort it first.")
+        return None
     staged = await call(list_changed_files, worktree_id=worktree_id, side="staged")
     paths = {file.path for file in (*unstaged.files, *staged.files)}
     return len(unstaged.files), len(staged.files), len(paths)
@@ -33,18 +41,11 @@ async def amend(screen: Log) -> None:
     """Change the message of the last commit, and add changes to it."""
     desk, worktree = screen.desk, screen.worktree
     last = screen.commits.items[0] if screen.commits.items else None
-    if last is None:
-        desk.say("There is no commit to amend.")
+    counts = await _count_files(screen) if last is not None else None
+    if last is None or counts is None:
         return
-    force = last.is_pushed or last.is_in_base
-    if force and not await desk.ask(
-        Confirm(
-            "Amend a pushed commit",
-            f"{clean_line(last.short_sha)} was pushed or belongs to the base branch. Amending it "
-            "makes another commit, which can then only be pushed by force. Amend it anyway?",
-            "amend anyway",
-        )
-    ):
+    is_forced = last.is_pushed or last.is_in_base
+    if is_forced and not await _is_rewriting_meant(desk, last):
         return
     message = f"{last.subject}\n\n{last.body}".strip()
 
@@ -55,22 +56,29 @@ async def amend(screen: Log) -> None:
             worktree_id=worktree.id,
             message=text if text != message else None,
             stage_all=stage_all,
-            force=force,
+            force=is_forced,
         )
         return result.commit_sha
 
-    async def write_message(stage_all: bool) -> str:
-        result = await desk.client.call(
-            write_commit_message, worktree_id=worktree.id, stage_all=stage_all
-        )
-        return result.message
-
-    draft = CommitDraft(message, stage_all=False)
-    counts = await _count_files(screen)
-    sha = await desk.ask(Amend(draft, counts, make_commit, write_message, _cancel(screen)))
+    draft = desk.drafts.get(CommitDraft, last.sha)
+    draft.message = draft.message or message
+    sha = await desk.ask(Amend(draft, counts, make_commit, None, _cancel(screen)))
     if sha:
+        desk.drafts.drop(CommitDraft, last.sha)
         screen.load()
         desk.say(f"Amended: the commit is now {sha[:10]}.")
+
+
+async def _is_rewriting_meant(desk: "Desk", commit: "Commit") -> bool:
+    is_meant = await desk.ask(
+        Confirm(
+            "Amend a pushed commit",
+            f"{clean_line(commit.short_sha)} was pushed or belongs to the base branch. Amending "
+            "it makes another commit, which can then only be pushed by force. Amend it anyway?",
+            "amend anyway",
+        )
+    )
+    return bool(is_meant)
 
 
 async def fixup(screen: Log) -> None:
@@ -79,7 +87,10 @@ async def fixup(screen: Log) -> None:
     if commit is None or commit.is_pushed or commit.is_in_base:
         desk.say("Only a commit that was not pushed can be fixed up: choose one with ↑.")
         return
-    _, staged, every = await _count_files(screen)
+    counts = await _count_files(screen)
+    if counts is None:
+        return
+    _, staged, every = counts
     if not every:
         desk.say("There are no changes to put into the commit.")
         return
@@ -93,8 +104,10 @@ async def fixup(screen: Log) -> None:
             fixup_commit, worktree_id=screen.worktree.id, sha=commit.sha, stage_all=not staged
         )
         screen.load()
-        desk.say(f"Fixed up '{clean_line(commit.subject)}'. The last commit is now "
-                 f"{result.commit_sha[:10]}.")  # fmt: skip
+        desk.say(
+            f"Fixed up '{clean_line(commit.subject)}'. The last commit is now "
+            f"{result.commit_sha[:10]}."
+        )
 
 
 async def message(screen: Log) -> None:

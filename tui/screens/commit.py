@@ -40,10 +40,10 @@ class Commit(Working[str]):
         draft: CommitDraft,
         counts: tuple[int, int, int],
         commit: Callable[[str, bool], Coroutine[Any, Any, str]],
-        write: Callable[[bool], Coroutine[Any, Any, str]],
+        write: Callable[[bool], Coroutine[Any, Any, str]] | None,
         cancel: Cancel,
     ) -> None:
-        """`counts`: unstaged files, staged files, and files in either."""
+        """`counts`: unstaged files, staged files, and files in either. `write`: asks an agent."""
         super().__init__(self.title_of_dialog, cancel)
         self._draft = draft
         self._unstaged, self._staged, self._all = counts
@@ -54,11 +54,13 @@ class Commit(Working[str]):
 
     def body(self) -> list[Widget]:
         """Scope, message and keys."""
-        keys = [("enter", self.verb), ("^j", "line"), ("^g", "write with agent")]
-        last = [("esc", "cancel")]
-        rows = [keys_line(*keys, *last)]
-        if self._has_choice:  # all in one row would be too long
-            rows = [keys_line(*keys), keys_line(("^t", "all / staged"), *last)]
+        keys = [("enter", self.verb), ("^j", "line")]
+        written = [("^g", "write with agent")] if self._write is not None else []
+        chosen = [("^t", "all / staged")] if self._has_choice else []
+        last = [*chosen, ("esc", "cancel")]
+        rows = [keys_line(*keys, *written, *last)]
+        if written and chosen:  # all in one row would be too long
+            rows = [keys_line(*keys, *written), keys_line(*last)]
         return [
             Label(self._scope(), id="what"),
             MessageArea(id="message", placeholder="Commit message", can_submit_empty=True),
@@ -95,7 +97,8 @@ class Commit(Working[str]):
     def _submitted(self, event: MessageArea.Submitted) -> None:
         event.stop()
         if not self._message:
-            self.say("Enter a commit message, or let the agent write one (ctrl+g).")
+            agent = ", or let the agent write one (ctrl+g)" if self._write is not None else ""
+            self.say(f"Enter a commit message{agent}.")
             return
         self.work("Committing …", self._commit(self._message, bool(self._draft.stage_all)))
 
@@ -107,10 +110,11 @@ class Commit(Working[str]):
 
     def action_write(self) -> None:
         """Let the agent write the message."""
-        self.work("Writing a commit message …", self._fill_in_message())
+        if self._write is not None:
+            self.work("Writing a commit message …", self._fill_in(self._write))
 
-    async def _fill_in_message(self) -> None:
-        message = await self._write(bool(self._draft.stage_all))
+    async def _fill_in(self, write: Callable[[bool], Coroutine[Any, Any, str]]) -> None:
+        message = await write(bool(self._draft.stage_all))
         area = self.query_one("#message", MessageArea)
         area.text = message
         area.move_cursor(area.document.end)

@@ -125,6 +125,33 @@ async def test_the_last_commit_is_amended_with_its_message_to_start_from(start: 
         assert "Amended: the commit is now dddddddddd." in notifications(app)
 
 
+async def test_a_message_that_was_not_saved_is_kept(start: Start) -> None:
+    history = FakeHistory()
+    async with start(history.client) as (app, pilot):
+        screen = await open_log(app, pilot)
+        await pilot.press("A")
+        await until(pilot, lambda: isinstance(app.screen, Amend))
+        assert "write with agent" not in screen_text(app)  # it knows only what is added
+        await pilot.press("!", "escape")
+        await until(pilot, lambda: app.screen is screen)
+        await pilot.press("A")
+        await until(pilot, lambda: isinstance(app.screen, Amend))
+        assert "This finds it.!" in screen_text(app)
+
+
+async def test_commits_are_not_written_again_while_a_rebase_is_stopped(start: Start) -> None:
+    history = FakeHistory()
+    history.operation = "rebase"
+    sentence = "A rebase is in progress. Continue or abort it first."
+    async with start(history.client) as (app, pilot):
+        screen = await open_log(app, pilot)
+        await pilot.press("A")
+        await until(pilot, lambda: notifications(app) == [sentence])
+        await pilot.press("f")
+        await until(pilot, lambda: notifications(app) == [sentence, sentence])
+        assert app.screen is screen
+
+
 async def test_a_pushed_commit_is_amended_only_after_a_question(start: Start) -> None:
     history = FakeHistory()
     del history.commits[0]
