@@ -92,6 +92,7 @@ class Log(FullScreen):
             worktree = change.state.worktrees.get(self.worktree.id)
             if worktree is None:
                 self.dismiss(None)
+                self.desk.say("The worktree was removed.")
                 return
             self.worktree = worktree
         if change.loaded or any(map(self._concerns, change.events)):

@@ -237,6 +237,17 @@ async def test_the_branch_is_pushed_from_the_log(start: Start) -> None:
         await until(pilot, lambda: any("Pushed." in each for each in notifications(app)))
 
 
+async def test_removing_the_worktree_closes_the_log_and_the_commit(start: Start) -> None:
+    history = FakeHistory()
+    async with start(history.client) as (app, pilot):
+        await open_log(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, CommitDiff))
+        history.client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        await until(pilot, lambda: app.screen is app.main)
+        assert notifications(app) == ["The worktree was removed."]
+
+
 async def test_the_hash_is_copied(start: Start) -> None:
     history = FakeHistory()
     async with start(history.client) as (app, pilot):
