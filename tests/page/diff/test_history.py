@@ -60,6 +60,14 @@ async def test_the_last_commit_is_amended(page: Page, two_hunks: WorkTree) -> No
     assert two_hunks.git("status", "-sb").count("ahead") == 0
 
 
+async def test_commits_are_read_from_the_worktree_view(page: Page, two_hunks: WorkTree) -> None:
+    await page.goto(f"/#/worktree/{two_hunks.id}")
+    await button(page, "Worktree actions").click()
+    await button(page.get_by_role("dialog"), "Commits").click()
+    sheet = page.get_by_role("dialog", name="Commits")
+    await expect(sheet.locator(".commit").first).to_contain_text("Change list.txt")
+
+
 async def test_changes_are_stashed_applied_dropped_and_restored(
     page: Page, two_hunks: WorkTree
 ) -> None:

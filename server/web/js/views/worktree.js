@@ -6,7 +6,7 @@ import { ageElement } from "../age.js";
 import { confirm, ask, choose } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
 import { icon } from "../icons.js";
-import { sessionLink } from "../links.js";
+import { externalLink, sessionLink } from "../links.js";
 import { changeCounts, gitMarks } from "../marks.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
@@ -30,7 +30,7 @@ export function worktreeView(app, route) {
   const changes = make("a.button", icon("diff"), "Changes", make("span.git"), { href: hashFor("diff", route.id) });
   git.actions.classList.add("git-actions");
   const scripts = make("section.list");
-  const more = button(icon("more"), () => openMenu(app, route.id), ".quiet.icon-only", { "aria-label": "Worktree actions", title: "More" });
+  const more = button(icon("more"), () => openMenu(app, git), ".quiet.icon-only", { "aria-label": "Worktree actions", title: "More" });
   const element = make(
     "div.page",
     make("div.page-head", header, more),
@@ -76,10 +76,10 @@ const sessionItem = (session) => {
   return make("li", link, make("small", session.execution_mode, session.updated_at ? [" · ", ageElement(session.updated_at)] : ""));
 };
 
-/** @param {App} app @param {string} worktreeId */
-async function openMenu(app, worktreeId) {
-  const worktree = app.state.worktrees.get(worktreeId);
-  if (!worktree) return;
+/** @param {App} app @param {GitPanel} git */
+async function openMenu(app, git) {
+  const { worktree, id: worktreeId } = git;
+  const history = () => import("./git_history.js");
   const pullRequests = () => import("./pull_request_link.js");
   /** @type {import("../dialogs.js").MenuEntry<() => unknown>[]} */
   const entries = [
@@ -88,7 +88,9 @@ async function openMenu(app, worktreeId) {
     worktree.pr_url
       ? ["Unlink the pull request", async () => (await pullRequests()).clearPullRequest(app, worktree), { icon: "pull-request" }]
       : ["Link a pull request", async () => (await pullRequests()).linkPullRequest(app, worktree), { icon: "pull-request" }],
-    ["Archive", () => app.run("archive_worktree", { worktreeId }), { icon: "archive" }],
+    ["Commits", async () => (await history()).showLog(git), { icon: "history", isApart: true }],
+    ["Stashes", async () => (await history()).showStashes(git), { icon: "stash" }],
+    ["Archive", () => app.run("archive_worktree", { worktreeId }), { icon: "archive", isApart: true }],
     ["Remove", () => remove(app, worktree), { icon: "trash", danger: true }],
   ];
   await (await choose(worktree.name, entries))?.();
@@ -102,7 +104,7 @@ function headerParts(app, worktree) {
     make("p", make("a", project?.name ?? "", { href: hashFor("project", worktree.project_id) }), ` ▸ ${branch} `, gitMarks(worktree), worktree.label && make("span.chip", icon("label"), worktree.label.name)),
     make("p.path", worktree.path),
     ...(worktree.status === "ready" ? [] : [statusElement(app, worktree)]),
-    ...(worktree.pr_url ? [make("p", make("a", worktree.pr_url, { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }))] : []),
+    ...(worktree.pr_url ? [make("p", externalLink(worktree.pr_url, worktree.pr_url))] : []),
   ];
 }
 
