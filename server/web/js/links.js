@@ -1,5 +1,5 @@
 // @ts-check
-// Links to sessions, with their marks.
+// Links to sessions, with their marks, and to other sites.
 
 import { make } from "./dom.js";
 import { markElement, markOf } from "./marks.js";
@@ -18,4 +18,13 @@ export function sessionLink(session, message) {
   return make("a.session", markElement(markOf(session)), make("span", make("b", session.name)), {
     href: hashFor("session", session.id, message ? { message } : {}),
   });
+}
+
+/**
+ * A link to another site, or text if it is not an HTTP address.
+ * @param {string} url @param {import("./dom.js").Parts} parts @param {"a" | "a.button"} [selector]
+ */
+export function externalLink(url, parts, selector = "a") {
+  const isLink = /^https?:\/\//i.test(url);
+  return isLink ? make(selector, parts, { href: url, target: "_blank", rel: "noopener noreferrer" }) : make("span", parts);
 }

@@ -4,6 +4,7 @@
 import { button, make } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
+import { externalLink } from "../links.js";
 import { pullRequestMark } from "../marks.js";
 import { hashFor } from "../router.js";
 
@@ -36,7 +37,7 @@ export function changeCard(app, worktree, changes) {
       !isCommitted && button([icon("commit"), "Commit"], start("commit")),
       isCommitted && !isPushed && button([icon("push"), "Push"], start("push")),
       isPushed && !worktree.pr_url && button([icon("pull-request"), "Pull request"], start("pullRequest")),
-      worktree.pr_url && make("a.button", icon("pull-request"), pullRequestMark(worktree), { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }),
+      worktree.pr_url && externalLink(worktree.pr_url, [icon("pull-request"), pullRequestMark(worktree)], "a.button"),
     ),
     { "aria-label": "Changes of this answer" },
   );

@@ -5,6 +5,8 @@ import { choose } from "../dialogs.js";
 import { button, make, syncChildren } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
+import { externalLink } from "../links.js";
+import { pullRequestMark } from "../marks.js";
 import { hashFor } from "../router.js";
 
 /**
@@ -119,9 +121,13 @@ export class DiffBar {
 
   #drawNext() {
     const step = this.#nextStep();
-    if (this.next.dataset.key === step?.[0]) return;
-    this.next.dataset.key = step?.[0] ?? "";
-    syncChildren(this.next, step ? [button([icon(step[1]), step[2]], step[3], ".primary")] : []);
+    const { worktree } = this.view.git;
+    const url = worktree.pr_url;
+    const key = step?.[0] ?? (url ? `${url} ${worktree.cached_pr_status} ${worktree.cached_check_status}` : "");
+    if (this.next.dataset.key === key) return;
+    this.next.dataset.key = key;
+    if (step) syncChildren(this.next, [button([icon(step[1]), step[2]], step[3], ".primary")]);
+    else syncChildren(this.next, url ? [externalLink(url, [icon("pull-request"), pullRequestMark(worktree)], "a.button")] : []);
   }
 
   /** What comes next for these changes. @returns {Step | null} */

@@ -3,21 +3,16 @@
 
 import { button, make } from "../dom.js";
 import { icon } from "../icons.js";
+import { externalLink } from "../links.js";
 
 /** @param {import("./git.js").GitPanel} panel */
 export function pullRequestLink({ app, id: worktreeId, worktree }) {
   const { pr_number: number, pr_url: url } = worktree;
   return make(
     "span.choices",
-    linkOrText(url, `Pull request ${number}`, "a.button"),
+    externalLink(url, `Pull request ${number}`, "a.button"),
     button("Unlink", () => app.run("clear_worktree_pr", { worktreeId }), "", { title: "Does not change the pull request itself" }),
   );
-}
-
-/** A link, or text if it is not an HTTP address. @param {string} url @param {string} text @param {"a" | "a.button"} [selector] */
-function linkOrText(url, text, selector = "a") {
-  const isLink = /^https?:\/\//i.test(url);
-  return isLink ? make(selector, text, { href: url, target: "_blank", rel: "noopener noreferrer" }) : make("span", text);
 }
 
 /**
@@ -57,7 +52,7 @@ export function pullRequestForm(panel) {
     const result = await panel.run(text, "open_pull_request", args, { into: status, cancel: false });
     if (!result) return;
     localStorage.removeItem(key);
-    panel.showResult(["Opened pull request: ", linkOrText(result.pr_url, result.pr_url)]);
+    panel.showResult(["Opened pull request: ", externalLink(result.pr_url, result.pr_url)]);
   };
   return form;
 }
