@@ -1,7 +1,8 @@
 """Uploading files for messages."""
 
+import asyncio
 import io
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from model.commands.dispatch import run
 from model.domain.resources import ImageBlock, Session
 from model.runtime.workspace import Workspace
 from server.app import Server
+from server.limits import Limits
 from tests.conftest import Eventually
 from tests.server.conftest import StartServer, base_url, bearer
 
@@ -98,3 +100,20 @@ async def test_other_sites_cannot_upload_where_no_token_is_required(
         400,
         "The body must be sent as application/octet-stream.",
     )
+
+
+async def test_an_upload_that_does_not_end_is_refused(
+    start_server: StartServer, http: aiohttp.ClientSession, session: Session
+) -> None:
+    server = await start_server(limits=Limits(upload_time=0.1))
+    answered = asyncio.Event()
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"x"
+        await answered.wait()
+
+    url = f"{base_url(server)}/api/sessions/{session.id}/attachments?name=x"
+    async with http.post(url, data=endless(), headers={**RAW, **bearer()}) as response:
+        answer = await response.json()
+    answered.set()
+    assert answer == {"error": "The body took too long to arrive.", "error_type": "timeout"}
