@@ -73,9 +73,10 @@ recordings: .venv/developing        ## docs/pictures: twenty seconds of the term
 	$(BIN)/python -m docs.pictures.record
 	$(BIN)/python -m docs.pictures.record_page
 
-components: .venv/developing        ## pictures of the page's components in components/, to look at
-	mkdir -p components
+components: .venv/developing        ## docs/pictures: contact sheets of the page's components
+	rm -rf components && mkdir components
 	SPINNEY_PICTURES=components $(BIN)/pytest -q tests/page/test_components.py
+	$(BIN)/python -m docs.pictures.component_sheet components
 
 media: .venv/bin/python             ## the page's sounds and icons
 	$(BIN)/python docs/media/sounds.py
