@@ -118,7 +118,8 @@ async def test_a_conflict_is_resolved_by_a_choice_and_the_merge_finished(
     await button(page.locator(".toast"), "Undo").click()
     await expect(stopped).to_contain_text("The merge stopped with 1 conflict")
     await button(stopped, f"{choice}: README.md").click()
-    await button(stopped, "Finish the merge").click()
+    await expect(button(stopped, "Finish the merge")).to_be_visible()
+    await button(page, "Finish").click()
     await expect(page.get_by_text("Committed as ")).to_be_visible()
     await expect(stopped).to_be_hidden()
     assert len(tree.git("rev-list", "--parents", "-1", "HEAD").split()) == 3

@@ -135,7 +135,8 @@ export class DiffBar {
     const { git, counts, operation } = this.view;
     const { worktree } = git;
     if (operation?.conflicts) return ["resolve", "merge", "Resolve", () => git.operation.focus()];
-    if (counts.get("unstaged") || counts.get("staged") || operation?.name) return ["commit", "commit", "Commit", () => git.commit()];
+    if (operation?.name) return ["finish", "check", "Finish", () => git.operation.finish(operation.name ?? "")];
+    if (counts.get("unstaged") || counts.get("staged")) return ["commit", "commit", "Commit", () => git.commit()];
     if (worktree.cached_unpushed_count > 0) return ["push", "push", "Push", () => git.push()];
     if (counts.get("branch") && !worktree.pr_url) return ["pull-request", "pull-request", "Pull request", () => git.pullRequest()];
     return null;

@@ -60,6 +60,7 @@ export function operationBanner(panel) {
   return {
     element,
     draw: picker.draw,
+    finish,
     /** Go to the first conflict. */
     focus: () => /** @type {HTMLElement | null} */ (element.querySelector("a, button"))?.focus(),
     /** @param {{ operation: string | null, files: { path: string, status: string }[] }} changes on the unstaged side */
@@ -79,7 +80,7 @@ export function operationBanner(panel) {
         ...(conflicts.length ? [make("div.choices", picker.element, button([icon("agent"), "Let the session resolve them"], sendTask))] : []),
         make(
           "div.choices",
-          isReady && button(`Finish the ${operation}`, () => finish(operation ?? ""), ".primary"),
+          isReady && button(`Finish the ${operation}`, () => finish(operation ?? "")),
           operation && button(`Abort the ${operation}`, () => abort(operation), ".danger"),
         ),
       );
