@@ -1,32 +1,39 @@
 """The log: the commits of a worktree's branch, to read, amend and fix up."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from textual import on
+from textual import events, on
 from textual.binding import BindingType
+from textual.containers import Container
 from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-from model.api.history import Commit, list_commits
+from model.api.history import Commit, list_commit_files, list_commits
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from model.domain import events as e
 from tui.desk import Desk
 from tui.diff.commit_list import CommitList
+from tui.diff.commit_preview import CommitPreview
 from tui.diff.commit_screen import CommitDiff
 from tui.keys.keymap import ACTIONS, BY_ID
 from tui.screens.full import FullScreen, bindings
 from tui.screens.palette import Entry
 from tui.screens.palette_entries import action_entries
+from tui.terminal import screen_reader
 from tui.widgets.line import Line
 from tui.widgets.top_bar import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any
+
+    from textual.worker import WorkType
 
     from model.domain.resources import Worktree
     from tui.draw.colors import Palette
@@ -35,6 +42,10 @@ if TYPE_CHECKING:
     LogActionFunction = Callable[["Log"], Coroutine[Any, Any, None]]
 
 _PAGE: Final = 100
+_SETTLED: Final = 0.05
+"""Seconds without another move after which the files of a commit are read."""
+_WITH_PREVIEW: Final = 150
+"""Columns from which the commit under the cursor is shown beside the list."""
 _FOOTER: Final = ("log_amend", "log_fixup", "log_push", "log_message", "log_copy")
 
 
@@ -58,9 +69,9 @@ class Log(FullScreen):
         """Whether something changed while commits were read."""
 
     def body(self, palette: "Palette") -> Iterable[Widget]:
-        """A line about the branch, and the commits."""
+        """A line about the branch, the commits, and what is known of one."""
         yield Line(id="sides")
-        yield CommitList(palette)
+        yield Container(CommitList(palette), CommitPreview(), id="log-body")
 
     def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
         """The command palette's entries on this screen."""
@@ -163,8 +174,33 @@ class Log(FullScreen):
     @on(CommitList.Moved)
     def _moved(self) -> None:
         self.show_keys()
+        self._show_preview()
         if self._is_near_end and not self._is_complete:
             self._start_reading()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show the commit beside the list where there is room."""
+        # A screen reader reads whole rows, so there nothing is beside the list.
+        has_room = event.size.width >= _WITH_PREVIEW and not screen_reader.is_enabled()
+        self.set_class(has_room, "with-preview")
+        self._show_preview()
+
+    def _show_preview(self) -> None:
+        if self.has_class("with-preview"):
+            self.query_one(CommitPreview).show(self.commit)
+            # A function, because a coroutine that is canceled before it began is reported.
+            read = cast("WorkType[None]", self._read_preview)
+            self.run_worker(read, group="preview", exclusive=True)
+
+    async def _read_preview(self) -> None:
+        if (commit := self.commit) is None:
+            return
+        await asyncio.sleep(_SETTLED)
+        with suppress(SpinneyError):  # what is wrong is said where the commit is opened
+            files = await self.desk.client.call(
+                list_commit_files, worktree_id=self.worktree.id, sha=commit.sha
+            )
+            self.query_one(CommitPreview).show(commit, files)
 
     @property
     def _is_near_end(self) -> bool:

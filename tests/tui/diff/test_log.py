@@ -226,6 +226,22 @@ async def test_a_long_message_is_cut_above_the_diff_and_shown_whole_by_a_key(
         await until(pilot, lambda: isinstance(app.screen, Report))
 
 
+async def test_on_a_wide_screen_the_commit_under_the_cursor_is_beside_the_list(
+    start: Start,
+) -> None:
+    history = FakeHistory()
+    async with start(history.client, size=(160, 40)) as (app, pilot):
+        screen = await open_log(app, pilot)
+        await until(pilot, lambda: "modified  other.py" in screen_text(app))
+        assert "This finds it." in screen_text(app)
+        await pilot.press("down")
+        await until(pilot, lambda: "bbbbbbb2 · Ada" in screen_text(app))
+        assert "This finds it." not in screen_text(app)
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: "bbbbbbb2" not in screen_text(app))
+        assert screen.commits.size.width == 120
+
+
 async def test_the_branch_is_pushed_from_the_log(start: Start) -> None:
     history = FakeHistory()
     history.client.answers["git_push"] = lambda given: ExchangeResult(success=True, output="done")
