@@ -99,9 +99,10 @@ async def get_diff_rows(
     side: Side = "unstaged",
     offset: int = 0,
     limit: int = DEFAULT_LIMIT,
+    commit: str | None = None,
 ) -> DiffRows:
     """Get a page of the diff of one file as rows, with syntax highlighting and the words that
-    changed.
+    changed: on a side, or in a `commit`.
 
     `limit` is 1 to 5,000; a page ends early after 400,000 characters.
     """

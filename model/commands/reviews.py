@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, cast, get_args
 from model.api import reviews as api
 from model.base.errors import SpinneyError
 from model.commands.changes import get_file_diff, list_changed_files, locate
+from model.commands.history import get_commit_file_diff
 from model.commands.registry import implements
 from model.domain.changes import Side
 from model.git import changes
@@ -47,12 +48,16 @@ async def get_diff_rows(
     side: Side = "unstaged",
     offset: int = 0,
     limit: int = api.DEFAULT_LIMIT,
+    commit: str | None = None,
 ) -> api.DiffRows:
     if not 0 < limit <= _MAX_LIMIT:
         raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must be 0 or more")
-    diff = await get_file_diff(workspace, worktree_id, path, side)
+    if commit is None:
+        diff = await get_file_diff(workspace, worktree_id, path, side)
+    else:
+        diff = await get_commit_file_diff(workspace, worktree_id, commit, path)
     return await asyncio.to_thread(_page, diff, offset, limit)
 
 

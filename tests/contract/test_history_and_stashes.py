@@ -20,6 +20,10 @@ async def test_the_log_of_a_worktree_and_a_commit_of_it(client: ProjectClient) -
     assert (file["path"], file["status"], file["added"]) == ("new.txt", "added", 1)
     diff = await client.call("get_commit_file_diff", path="new.txt", **of_it)
     assert "\n+one\n" in diff["text"]
+    shown = await client.call(
+        "get_diff_rows", worktreeId=made["id"], path="new.txt", commit=newest["sha"]
+    )
+    assert [(row["sign"], row["new"]) for row in shown["rows"]][-1] == ("+", 1)
 
 
 async def test_amend_and_fixup_change_commits_that_were_not_pushed(client: ProjectClient) -> None:
