@@ -26,7 +26,7 @@ async def test_a_commit_is_read_and_gets_later_changes(
     await expect(older.locator("summary")).to_contain_text("Change list.txt")
     await user.press(older.locator("summary").first)
     await user.press(older.locator(".commit-file > summary"))
-    await expect(older.locator(".patch ins", has_text="+line 30")).to_be_visible()
+    await expect(older.locator(".patch .added", has_text="line 30")).to_be_visible()
     await user.press(older.get_by_role("button", name="Put my changes into this commit"))
     await expect(page.get_by_text("The changes are in 'Change list.txt' now.")).to_be_visible()
     assert tree.git("status", "--porcelain") == ""

@@ -6,6 +6,7 @@ import { button, make } from "../dom.js";
 import { ageElement } from "../age.js";
 import { icon } from "../icons.js";
 import { pluralize } from "../format.js";
+import { readingRows } from "./diff_reading.js";
 import { showCommitted } from "./git_commit.js";
 
 /**
@@ -65,21 +66,12 @@ function commitFile({ app, id: worktreeId }, sha, { path, added, removed }) {
   const element = make("details.commit-file", make("summary", make("span.path", path), counts));
   element.addEventListener("toggle", async () => {
     if (!element.open || element.childElementCount > 1) return;
-    const diff = await app.read("get_commit_file_diff", { worktreeId, sha, path });
-    if (diff) element.append(patchElement(diff.text));
+    const page = await app.read("get_diff_rows", { worktreeId, path, commit: sha });
+    if (!page) return;
+    element.append(make("div.patch", readingRows(page.rows, `Changes in ${path}`)));
+    if (page.rows.length < page.total) element.append(make("p.hint", `${pluralize(page.total - page.rows.length, "row")} more`));
   });
   return element;
-}
-
-/** The hunks of a unified diff; what git says instead, of a binary file or a mode. @param {string} text */
-function patchElement(text) {
-  const all = text.trimEnd().split("\n");
-  const start = Math.max(0, all.findIndex((line) => line.startsWith("@@")));
-  const lines = all.slice(start).map((line) => {
-    const name = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
-    return make(name, line, "\n");
-  });
-  return make("pre.patch", lines, { tabIndex: 0, role: "group", "aria-label": "Changes of the commit" });
 }
 
 /** @param {GitPanel} panel @param {Commit} commit */
