@@ -59,6 +59,7 @@ async def test_unread_sessions_come_first(page: Page, client: Socket, project: A
         worktree = await create_worktree(client, projectId=project["id"], customName=name)
         session = await client.call("create_session", worktreeId=worktree["id"], name=name)
         await client.call("send_chat_message", sessionId=session["id"], message="/demo say hello")
+        await client.event("message-completed")
         made.append(session)
     rows = page.get_by_role("region", name="Recent").get_by_role("listitem")
     await expect(rows.locator('[data-mark="unread"]')).to_have_count(3)
