@@ -23,6 +23,13 @@ from tests.model.backends.agents import (
 from tests.patience import PATIENCE
 
 
+async def find_program(folder: Path) -> int:
+    """The process of the agent, once what it started for a moment has ended."""
+    await wait_until(lambda: len(find_processes_in(folder)) == 1)
+    (program,) = find_processes_in(folder)
+    return program
+
+
 async def stop_turn(conversation: Conversation) -> None:
     """Stop the turn, and check that this is reported and that the next turn works."""
     async with asyncio.timeout(PATIENCE):  # without a stop each turn takes at least a minute
@@ -97,7 +104,7 @@ async def test_stop_ends_the_running_command_and_its_children(
     open_claude: Open, folder: Path
 ) -> None:
     conversation = await open_claude(mode="yolo")
-    (program,) = find_processes_in(folder)
+    program = await find_program(folder)
     command = "sleep 60 & (sleep 61; true) & touch ready; sleep 62"
     await conversation.agent.send(base.Prompt(f"bash: {command}"))
     await wait_until((folder / "ready").exists)
@@ -108,7 +115,7 @@ async def test_stop_ends_the_running_command_and_its_children(
 
 async def test_stop_ends_the_commands_of_a_sub_agent(open_claude: Open, folder: Path) -> None:
     conversation = await open_claude(mode="yolo")
-    (program,) = find_processes_in(folder)
+    program = await find_program(folder)
     call = '{"description": "Wait", "prompt": "bash: touch ready; sleep 60"}'
     await conversation.agent.send(base.Prompt(f"call: Agent {call}"))
     await wait_until((folder / "ready").exists)
@@ -122,7 +129,7 @@ async def test_a_program_that_hangs_is_killed_and_its_conversation_resumes(
     monkeypatch.setattr(channel, "STOP_TIMEOUT", 0.2)
     hanging = await open_claude()
     await hanging.turn("say: the colour is blue")
-    (program,) = find_processes_in(folder)
+    program = await find_program(folder)
     await hanging.agent.send(base.Prompt("slow"))
     await hanging.until(base.TextDelta)
     os.kill(program, signal.SIGSTOP)
@@ -138,7 +145,7 @@ async def test_a_killed_program_fails_the_turn_and_its_conversation_resumes(
 ) -> None:
     killed = await open_claude(mode="yolo")
     await killed.turn("say: the colour is blue")
-    (program,) = find_processes_in(folder)
+    program = await find_program(folder)
     await killed.agent.send(base.Prompt("bash: touch ready; sleep 60"))
     await wait_until((folder / "ready").exists)
     os.kill(program, signal.SIGKILL)

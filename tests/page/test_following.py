@@ -114,6 +114,16 @@ async def test_layout_changes_keep_the_end_visible(
     assert await transcript.evaluate(BELOW) < 2
 
 
+async def wait_until_still(page: Page, transcript: Locator) -> float:
+    """Wait until a finger's scroll has ended, which goes on when it is lifted; return the top."""
+    before, top = -1.0, await transcript.evaluate(TOP)
+    async with asyncio.timeout(PATIENCE):
+        while top != before:
+            await page.evaluate(FRAMES)
+            before, top = top, await transcript.evaluate(TOP)
+    return float(top)
+
+
 async def drag(page: Page, by: int) -> None:
     await Pointer(page, touch=True).scroll(page.get_by_role("log", name="Conversation"), by)
 
@@ -152,7 +162,7 @@ async def test_scrolling_up_stops_following_and_scrolling_to_the_end_resumes_it(
         if screen is PHONE:  # a layout change does not scroll to the end, either
             await transcript.evaluate(LAYOUT["the composer is hidden and shown"])
         await expect(rows.nth(await rows.count() + 5)).to_be_attached()
-        top = await transcript.evaluate(TOP)
+        top = await wait_until_still(page, transcript)
         await expect(rows.nth(await rows.count() + 20)).to_be_attached()
         assert await transcript.evaluate(TOP) == top
         assert await transcript.evaluate(BELOW) > 300
