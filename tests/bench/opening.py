@@ -1,7 +1,8 @@
 """A program: Spinney in a terminal, which opens sessions and measures each step.
 
-`python opening.py RESULT SESSION…`. A step ends when its last line was written to the terminal,
-which is detected in the writing thread.
+`python opening.py RESULT SESSION…`. A step ends with the last output to the terminal before half a
+second of silence, which is detected in the writing thread. No text would do as a mark of its end:
+only cells that differ from those before are written.
 """
 
 import asyncio
@@ -48,9 +49,8 @@ class Opening:
             await asyncio.sleep(0.05)
         await self._spy.quiet(QUIET)
         for session_id in sessions:
-            last = main.state.sessions[session_id].message_count - 1
             memory = _memory()
-            opened = await self._step(partial(main.open_session, session_id), f"(mark {last})")
+            opened = await self._step(partial(main.open_session, session_id))
             self._found["opened"][session_id] = {
                 **opened,
                 "widgets": len(self._app.screen.query("*")),
@@ -75,15 +75,13 @@ class Opening:
         light = preferences.model_copy(update={"theme": "light"})
         main.follow(Change(replace(main.state, preferences=light), main.state, preferences=True))
 
-    async def _step(self, act: Callable[[], object], marker: str = "") -> dict[str, float]:
-        """Return wall and CPU seconds until the marker, or the last output, was written."""
+    async def _step(self, act: Callable[[], object]) -> dict[str, float]:
+        """Return wall and CPU seconds until the last output was written."""
         began, cpu = time.perf_counter(), time.process_time()
-        seen = self._spy.watch(marker)
+        seen = self._spy.watch("")
         act()
-        wall, used = await asyncio.wait_for(seen, 30)
-        if not marker:
-            wall, used = await self._spy.quiet(QUIET)
-        await self._spy.quiet(QUIET)
+        await asyncio.wait_for(seen, 30)
+        wall, used = await self._spy.quiet(QUIET)
         return {"wall": wall - began, "cpu": used - cpu}
 
 

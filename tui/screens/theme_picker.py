@@ -29,7 +29,7 @@ _CHROME: tuple[Choice, ...] = (
 ShowTheme = Callable[[Literal["system", "light", "dark"]], None]
 _KINDS: tuple[Kind, Kind] = ("dark", "light")
 _WIDTH = 50
-"""Cells of the sample."""
+"""Cells of the sample until the layout is known."""
 
 
 class ThemePicker(Choose):
@@ -72,6 +72,10 @@ class ThemePicker(Choose):
         super().on_mount()
         self.app.theme_changed_signal.subscribe(self, lambda _: self._draw_sample())
 
+    def on_resize(self) -> None:
+        """Draw the sample as wide as there is room."""
+        self.call_after_refresh(self._draw_sample)
+
     @on(OptionList.OptionHighlighted)
     def _preview(self, event: OptionList.OptionHighlighted) -> None:
         key, _, self._highlighted = str(event.option.id).partition(":")
@@ -83,10 +87,12 @@ class ThemePicker(Choose):
         kind: Kind = "dark" if self.app.current_theme.dark else "light"
         is_code = self._highlighted in list_syntax_themes()
         palette = get_palette(kind, self._highlighted if is_code else self._codes[kind])
-        code = render_code_lines(highlight_code(SAMPLE, "python"), _WIDTH, palette, "python")
-        diff = render_diff(SAMPLE, _CHANGED, "basket.py", _WIDTH, palette)
+        sample = self.query_one("#sample", Static)
+        width = sample.content_size.width or _WIDTH
+        code = render_code_lines(highlight_code(SAMPLE, "python"), width, palette, "python")
+        diff = render_diff(SAMPLE, _CHANGED, "basket.py", width, palette)
         rows: list[Line] = [*code, [], *diff]
-        self.query_one("#sample", Static).update(
+        sample.update(
             Group(*(Text.assemble(*((s.text, s.style or "") for s in row)) for row in rows))
         )
 
