@@ -21,6 +21,7 @@ from tui.desk import Desk
 from tui.diff.commit_list import CommitList
 from tui.diff.commit_preview import CommitPreview
 from tui.diff.commit_screen import CommitDiff
+from tui.diff.follow_worktree import follow_worktree
 from tui.keys.keymap import ACTIONS, BY_ID
 from tui.screens.full import FullScreen, bindings
 from tui.screens.palette import Entry
@@ -99,13 +100,10 @@ class Log(FullScreen):
 
     def follow(self, change: "Change") -> None:
         """Reload when git's status changed; close if the worktree is gone."""
-        if change.loaded or self.worktree.id in change.worktrees:
-            worktree = change.state.worktrees.get(self.worktree.id)
-            if worktree is None:
-                self.dismiss(None)
-                self.desk.say("The worktree was removed.")
-                return
-            self.worktree = worktree
+        worktree = follow_worktree(self, self.worktree, change)
+        if worktree is None:
+            return
+        self.worktree = worktree
         if change.loaded or any(map(self._concerns, change.events)):
             self.load()
 

@@ -19,6 +19,7 @@ from model.richtext.diff_text import DiffText
 from tui.desk import Desk
 from tui.diff.bars import FOOTER, counts, own_keys, tabs, title, useless
 from tui.diff.file_list import FileList
+from tui.diff.follow_worktree import follow_worktree
 from tui.diff.notes import Note
 from tui.diff.panes import DiffPanes
 from tui.diff.pending_comments import PendingComments
@@ -119,13 +120,10 @@ class Diff(DiffPanes):
 
     def follow(self, change: "Change") -> None:
         """Reload after events about the worktree; called at most once a frame."""
-        if change.loaded or self.worktree.id in change.worktrees:
-            worktree = change.state.worktrees.get(self.worktree.id)
-            if worktree is None:
-                self.dismiss(None)
-                self.desk.say("The worktree was removed.")
-                return
-            self.worktree = worktree
+        worktree = follow_worktree(self, self.worktree, change)
+        if worktree is None:
+            return
+        self.worktree = worktree
         if change.loaded or any(map(self._concerns, change.events)):
             self._mark_stale()
 
