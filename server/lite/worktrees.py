@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Iterator
-from typing import Final, get_args
+from typing import Final
 
 from model.api.changes import (
     ChangedFile,
@@ -106,7 +106,7 @@ async def render_changes(page_request: PageRequest, worktree_id: str) -> str:
     worktree = require_worktree(page_request.state, worktree_id)
     if "file" in page_request.query:
         return await _render_diff(page_request, worktree)
-    found = {side: await _list_changes(page_request, worktree, side) for side in get_args(Side)}
+    found = {side: await _list_changes(page_request, worktree, side) for side in _SIDES}
     rows = [(side, file) for side, changes in found.items() for file in changes.files]
     visible, links = paginate(page_request, rows)
     content: list[Node] = []
