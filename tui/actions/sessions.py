@@ -12,6 +12,7 @@ from tui.actions.scripts import stop_scripts
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
+from tui.store.places import find_last_session
 
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog, ModelRow
@@ -185,9 +186,7 @@ async def next_session(desk: Desk) -> None:
 async def last_session(desk: Desk) -> None:
     """Open the session that was open before this one."""
     here = desk.session.id if desk.session is not None else ""
-    shown = set(desk.projects.session_ids)
-    others = (key for key in desk.recent_sessions if key != here and key in shown)
-    before = next(others, None)
+    before = find_last_session(desk.recent_sessions, here, set(desk.projects.session_ids))
     if before is None:
         desk.say("No other session was open before.")
         return

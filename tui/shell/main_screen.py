@@ -559,9 +559,10 @@ class MainScreen(Selection):
 
             self._side = SidePane(self)
             self.query_one("#body").mount(self._side)
-        if is_shown and self._side is not None:
-            self._side.switch(wanted)
-            self._side.read_soon()
+        if self._side is not None:
+            self._side.switch(wanted if is_shown else "hidden")
+            if is_shown:
+                self._side.read_soon()
 
     def _find_side(self, width: int) -> SideContent:
         """What the side pane shows on a screen of this width."""

@@ -43,6 +43,7 @@ class SidePane(Vertical):
     def __init__(self, desk: "Desk") -> None:
         super().__init__(id="side")
         self._desk = desk
+        self._shown: SideContent = "changes"
         self._worktree_id = ""
         self._session_id = ""
         self._followed = ""
@@ -68,9 +69,13 @@ class SidePane(Vertical):
         return self.query_one(ChangesView)
 
     def switch(self, shown: SideContent) -> None:
-        """Show the changes, or a second session."""
+        """Show the changes, a second session, or nothing."""
+        if shown == self._shown:
+            return
+        self._shown = shown
         self.set_class(shown == "session", "second-session")
         self._desk.mirror.histories.second_session_id = None  # until it is shown
+        self._session_id = ""  # steps that came meanwhile were not followed
         self.call_after_refresh(self.follow_place)
 
     def recolor(self) -> None:

@@ -9,6 +9,7 @@ from textual.content import Content
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from tui.draw.status_icons import session_icon
+from tui.store.places import find_last_session
 from tui.transcript.view import TranscriptView
 from tui.widgets.line import Line
 
@@ -46,8 +47,8 @@ class SecondSession(Vertical):
         """The session that was open last, other than the open one."""
         desk = self._desk
         here = desk.session.id if desk.session is not None else ""
-        sessions = map(desk.state.sessions.get, desk.recent_sessions)
-        return next((s for s in sessions if s is not None and s.id != here), None)
+        before = find_last_session(desk.recent_sessions, here, desk.projects.session_ids)
+        return desk.state.sessions.get(before) if before is not None else None
 
     def follow_place(self) -> None:
         """Show the session that was open last, if it is another one now."""
@@ -57,6 +58,7 @@ class SecondSession(Vertical):
         shown = self._history.session_id if self._history is not None else ""
         self._desk.mirror.histories.second_session_id = session.id if session is not None else None
         self._show_title(session)
+        self._view.display = session is not None
         if session is None:
             return
         histories = self._desk.mirror.histories

@@ -1,5 +1,6 @@
 """What the screen refers to: projects, worktrees and sessions, with lookups of their parents."""
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -71,6 +72,14 @@ def list_shown_sessions(state: "State", project_id: str | None = None) -> "list[
         and project_id in (None, worktree.project_id)
     ]
     return sorted(sessions, key=lambda session: -session.updated_at)
+
+
+def find_last_session(recent: Iterable[str], here: str, listed: Container[str]) -> str | None:
+    """The session that was open before the one that is open here, if it is in the tree.
+
+    `recent`: the ids of sessions, the one opened last first; `listed`: those in the tree.
+    """
+    return next((key for key in recent if key != here and key in listed), None)
 
 
 def find_nearest_shown(place: Place, state: "State", before: "State") -> Place | None:

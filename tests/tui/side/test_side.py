@@ -4,7 +4,7 @@ from typing import Any
 
 from model.api.changes import FileDiff
 from model.domain import events as e
-from model.domain.resources import ToolResultBlock, ToolUseBlock
+from model.domain.resources import Message, ToolResultBlock, ToolUseBlock
 from tests.tui.builders import a_message, a_session, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -166,3 +166,41 @@ async def test_it_follows_to_another_worktree(start: Start) -> None:
         await until(pilot, lambda: "▸ w1.py" in screen_text(app))
         app.main.open_session("s2")
         await until(pilot, lambda: "▸ w2.py" in screen_text(app))
+
+
+async def test_steps_that_changed_while_it_showed_something_else_are_read_again(
+    start: Start,
+) -> None:
+    client = client_with_changes("a.py")
+
+    def work(status: str) -> list[Message]:
+        steps = todo_list(("Read the tail", status))
+        use = ToolUseBlock(id="t", name="TodoWrite", input=steps)
+        return [a_message("", id="m8", role="assistant", content=[use])]
+
+    client.messages["s1"] = work("in_progress")
+    async with start(client, size=(200, 50)) as (app, pilot):
+        app.main.open_session("s1")
+        await until(pilot, lambda: "Steps  0 of 1 done" in screen_text(app))
+        await pilot.press("shift+f2")
+        await until(pilot, lambda: "Open a second session" in screen_text(app))
+        client.messages["s1"] = work("completed")
+        await pilot.press("shift+f2", "shift+f2")
+        await until(pilot, lambda: "Steps  1 of 1 done" in screen_text(app))
+
+
+async def test_an_archived_session_is_not_shown_beside_the_open_one(start: Start) -> None:
+    client = client_with_changes()
+    other = a_session(id="s2", name="The other one")
+    client.feed(e.SessionCreated(session=other))
+    client.messages["s2"] = [a_message("Said beside", session_id="s2")]
+    async with start(client, size=(200, 50)) as (app, pilot):
+        app.main.open_session("s2")
+        app.main.open_session("s1")
+        await pilot.press("shift+f2")
+        await until(pilot, lambda: "The other one  brave-otter" in screen_text(app))
+        await until(pilot, lambda: "Said beside" in screen_text(app))
+        archived = {"archived_at": 1.0}
+        client.feed(e.SessionUpdated(session_id="s2", updates=archived))
+        await until(pilot, lambda: "Open a second session" in screen_text(app))
+        assert "Said beside" not in screen_text(app)
