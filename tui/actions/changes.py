@@ -7,6 +7,7 @@ from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions import git, history
 from tui.actions.editor import open_file
+from tui.actions.worktrees import pointed_worktree
 from tui.desk import ActionFunction, Desk
 from tui.screens.go_ahead import GoAhead
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 async def open_diff(desk: Desk, path: str | None = None) -> None:
     """Show the worktree's changes on a full screen."""
-    worktree = git.selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     from tui.diff.actions import DIFF

@@ -15,6 +15,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.links import open_link
+from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.draw.status_icons import pull_request_status
 from tui.screens.choose_session import session_for
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 async def commit(desk: Desk) -> None:
     """Commit the staged changes, or all."""
-    worktree = selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     from tui.screens.commit import Commit, CommitDraft
@@ -72,14 +73,14 @@ async def commit(desk: Desk) -> None:
 
 async def push(desk: Desk) -> None:
     """Push the branch; the first push sets its upstream."""
-    worktree = selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is not None:
         await _push(desk, worktree)
 
 
 async def offer_push(desk: Desk) -> None:
     """Say what would be pushed; push on enter."""
-    worktree = selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     number = worktree.cached_unpushed_count
@@ -107,7 +108,7 @@ async def _push(desk: Desk, worktree: "Worktree") -> None:
 
 async def pull_base(desk: Desk) -> None:
     """Pull the base branch into the worktree."""
-    worktree = selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is not None:
         project = desk.state.projects[worktree.project_id]
         base = worktree.base_branch or project.default_branch
@@ -144,7 +145,7 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
 
 async def pull_request(desk: Desk) -> None:
     """Push the branch and open a pull request, or show the existing one."""
-    worktree = selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     from tui.screens.pull_request import PullRequest, PullRequestDraft
@@ -196,7 +197,7 @@ async def _show_pull_request(desk: Desk, worktree_id: str, number: int, url: str
 
 async def resolve_conflicts(desk: Desk) -> None:
     """Ask a session to resolve the conflicts of a merge or rebase."""
-    worktree = selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     task = await desk.client.call(write_conflict_task, worktree_id=worktree.id)
@@ -210,7 +211,7 @@ async def resolve_conflicts(desk: Desk) -> None:
 
 async def abort_merge(desk: Desk) -> None:
     """Abort the stopped merge or rebase after confirmation: resolved conflicts are lost."""
-    worktree = selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     changes = await desk.client.call(list_changed_files, worktree_id=worktree.id)
@@ -258,10 +259,3 @@ def _cancel(desk: Desk, worktree: "Worktree") -> "Cancel":
         await desk.client.call(commands.cancel_git, worktree_id=worktree.id)
 
     return cancel
-
-
-def selected_worktree(desk: Desk) -> "Worktree | None":
-    """The worktree that actions apply to; without one the user is asked to select it."""
-    if desk.worktree is None:
-        desk.say("Select a worktree first.")
-    return desk.worktree

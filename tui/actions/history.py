@@ -6,6 +6,7 @@ from model.api.stashes import apply_stash, drop_stash, list_stashes, restore_sta
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.git import offer_push
+from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 async def log(desk: Desk) -> None:
     """Show the commits of the worktree's branch on a full screen."""
-    worktree = _selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     from tui.diff.log_actions import LOG
@@ -30,7 +31,7 @@ async def log(desk: Desk) -> None:
 
 async def stash(desk: Desk) -> None:
     """List the stashes: put changes aside, bring them back, drop them."""
-    worktree = _selected_worktree(desk)
+    worktree = pointed_worktree(desk)
     if worktree is None:
         return
     from tui.diff.stash_dialog import Stashes
@@ -86,9 +87,3 @@ async def _apply(desk: Desk, worktree: "Worktree", stash: "Stash", what: "What")
         "first in the list of changes; the stash is kept.",
         bad=True,
     )
-
-
-def _selected_worktree(desk: Desk) -> "Worktree | None":
-    if desk.worktree is None:
-        desk.say("Select a worktree first.")
-    return desk.worktree
