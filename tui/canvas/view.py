@@ -22,7 +22,7 @@ from tui.canvas.lines import Drawn, Layout, rows
 from tui.draw.colors import Palette
 from tui.draw.line_parts import to_strip, wrap_prose
 from tui.draw.motion import Motion
-from tui.draw.status_icons import StatusIcon, turn
+from tui.draw.status_icons import StatusIcon
 
 Lines = Callable[[str], tuple[str, ...]]
 """Returns the last lines of a session."""
@@ -119,6 +119,7 @@ class CanvasView(ScrollView, can_focus=True):
         self.here = ids.get(current or "", min(self.here, max(len(cells) - 1, 0)))
         self._painted = {key: kept for key, kept in self._painted.items() if key in ids}
         if moved or not cells:  # without cells the text may have changed
+            self._motion.wake()
             self._measure()
             self.refresh()
             self.post_message(self.Marked())
@@ -190,6 +191,7 @@ class CanvasView(ScrollView, can_focus=True):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Request lines of newly visible cells."""
         super().watch_scroll_y(old_value, new_value)
+        self._motion.wake()
         self._request_lines()
         self.refresh()
 
@@ -243,23 +245,23 @@ class CanvasView(ScrollView, can_focus=True):
             index == self.here,
         )
 
-    def _turn(self) -> bool:
-        """Draw the visible spinners again; whether there are any."""
+    def _turn(self) -> int:
+        """Draw the visible spinners again; how many there are."""
         if self.app.screen is not self.screen:
-            return False
+            return 0
         running = [i for i in self._visible() if self.cells[i].icon is StatusIcon.RUNNING]
         if self._moves:
             for index in running:
                 region, first = self._region(index), self._cell_layout.first_row
                 self.refresh(Region(region.x, region.y + first, region.width, 1))
-        return bool(running)
+        return len(running)
 
     def _row(self, index: int, offset: int) -> Strip:
         row = self._rows(index)[offset]
         turns = self._moves and offset == self._cell_layout.first_row
         if not turns or self.cells[index].icon is not StatusIcon.RUNNING:
             return row
-        return Strip([Segment(turn(text), style) for text, style, _ in row], row.cell_length)
+        return self._motion.draw(row)
 
     def _rows(self, index: int) -> list[Strip]:
         drawn, layout = self._drawn(index), self._cell_layout

@@ -1,12 +1,11 @@
-"""The status icon of a session, worktree or project, the order of urgency, and the spinner.
+"""The status icon of a session, worktree or project, and the order of urgency.
 
 Icons differ in shape as well as in color.
 """
 
-import time
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tui.store.places import list_shown_sessions
 from tui.terminal import screen_reader
@@ -39,10 +38,6 @@ class StatusIcon(IntEnum):
 
 _TEXTS = ("idle", "creating", "running", "finished", "failed", "needs you")
 
-FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-"""The spinner, which replaces the icon of what runs."""
-FRAME_SECONDS: Final = 0.125
-
 LEGEND = (
     (StatusIcon.NEEDS_YOU, "needs you: a plan, a question or a permission"),
     (StatusIcon.FAILED, "failed"),
@@ -50,12 +45,6 @@ LEGEND = (
     (StatusIcon.RUNNING, "running"),
     (StatusIcon.IDLE, "idle"),
 )
-
-
-def turn(text: str) -> str:
-    """Put the spinner's present frame in place of the icon; all spinners turn together."""
-    frame = FRAMES[int(time.monotonic() / FRAME_SECONDS) % len(FRAMES)]
-    return text.replace(StatusIcon.RUNNING.symbol, frame)
 
 
 def session_icon(session: "Session") -> StatusIcon:

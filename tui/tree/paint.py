@@ -1,52 +1,68 @@
 """Draws the parts of a row in the colors of their roles."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from rich.segment import Segment
 from rich.style import Style
-from rich.text import Text
+from textual.strip import Strip
 
-from tui.draw.status_icons import StatusIcon, turn
+from tui.draw.status_icons import StatusIcon
 from tui.tree.filter import find_occurrences
 from tui.tree.rows import NAME_ROLES, TAIL_ROLES, Part, fit_parts
 
 ROLES_OF_TEXT = ("text", "muted", "strong", "session", "match")
 """Roles whose colors are not made for the cursor's background."""
+FOLDING_WIDTH = 2
+"""Cells of the sign before a row that folds it."""
 MIN_WIDTH = 4
 """Cells that a row keeps for its first parts, however much is at its right edge."""
 
 
 def paint_row(
-    first: Text,
+    folding: str,
     parts: tuple[Part, ...],
     width: int,
-    style: Style,
+    ground: Style,
     style_of: Callable[[str], Style],
     *,
     searched: str = "",
-    turns: bool = False,
-) -> Text:
+) -> list[Segment]:
     """The row, `width` cells wide, with what changes most at its right edge.
 
-    `first`: what comes before the parts; `style_of`: the style of a role; `searched`: a text to
-    mark in names; `turns`: whether the spinner replaces the icon of what runs.
+    `folding`: what comes before the parts; `ground`: the style of empty cells; `style_of`: that
+    of a role on it; `searched`: a text to mark in names.
     """
-    text, tail = first, Text()
+    left, tail = [Segment(folding, ground + style_of("muted"))], []
     if searched:
         # A session is found by its name, which then is more important than what follows.
         parts = tuple((part, _found(part, role, searched)) for part, role in parts)
-    for part, role in fit_parts(parts, width - first.cell_len):
-        side = tail if role in TAIL_ROLES or role.startswith("#") else text
-        start = len(side)
-        side.append(
-            turn(part) if turns and is_turning(part, role) else part, style + style_of(role)
-        )
-        if searched and role in NAME_ROLES:
-            for begin, end in find_occurrences(searched, part):
-                side.stylize(style_of("match"), start + begin, start + end)
-    available = width - tail.cell_len
-    text.truncate(max(MIN_WIDTH, available), overflow="ellipsis")
-    text.append(" " * max(0, available - text.cell_len), style)
-    return text.append_text(tail)
+    for part, role in fit_parts(parts, width - left[0].cell_length):
+        style = ground + style_of(role)
+        if role in TAIL_ROLES or role.startswith("#"):
+            tail.append(Segment(part, style))
+        elif searched and role in NAME_ROLES:
+            left += _mark(part, style, style + style_of("match"), searched)
+        else:
+            left.append(Segment(part, style))
+    available = max(MIN_WIDTH, width - sum(part.cell_length for part in tail))
+    return [*_fit(left, available, ground), *tail]
+
+
+def _fit(segments: list[Segment], width: int, empty: Style) -> Iterable[Segment]:
+    """Fill up to `width` cells, or end in an ellipsis there."""
+    missing = width - sum(part.cell_length for part in segments)
+    if missing >= 0:
+        return [*segments, Segment(" " * missing, empty)] if missing else segments
+    kept = list(Strip(segments).crop(0, width - 1))
+    return [*kept, Segment("…", kept[-1].style)]
+
+
+def _mark(text: str, style: Style, marked: Style, searched: str) -> list[Segment]:
+    end, pieces = 0, []
+    for first, behind in find_occurrences(searched, text):
+        pieces += [Segment(text[end:first], style), Segment(text[first:behind], marked)]
+        end = behind
+    return [piece for piece in (*pieces, Segment(text[end:], style)) if piece.text]
 
 
 def _found(text: str, role: str, searched: str) -> str:

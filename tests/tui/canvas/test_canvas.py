@@ -28,7 +28,7 @@ from tests.tui.waiting import until
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.screen import Canvas
 from tui.canvas.view import CanvasView
-from tui.draw.status_icons import FRAMES
+from tui.draw.motion import FRAMES
 from tui.screens.dialog import Confirm
 from tui.screens.full import FullScreen
 from tui.shell.app import SpinneyApp

@@ -55,7 +55,7 @@ async def restart_and_read_tree(
         await until(pilot, lambda: tree.cursor_node is not None)
         await pilot.pause()
         rows = [
-            next(name for name in ALL if name in tree.get_node_at_line(line).label.plain)  # type: ignore[union-attr]
+            next(name for name in ALL if name in tree.render_line(line).text)
             for line in range(tree.last_line + 1)
         ]
         place = tree.place

@@ -11,7 +11,7 @@ from tests.tui.builders import a_message, a_project, a_session, a_state, a_workt
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, client_with_two_sessions
 from tests.tui.waiting import until
-from tui.draw.status_icons import FRAMES
+from tui.draw.motion import FRAMES
 from tui.store.places import Place
 from tui.terminal.input_parser import KeyboardReported
 from tui.tree.detail import PlaceDetail
