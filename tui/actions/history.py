@@ -1,5 +1,6 @@
 """Actions about commits and stashes."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model.api.stashes import apply_stash, drop_stash, list_stashes, restore_stash, stash_changes
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from model.api.stashes import Stash
     from model.domain.resources import Worktree
     from tui.diff.stash_dialog import What
+
+
+@dataclass(frozen=True, slots=True)
+class StashDraft:
+    """A stash's message that was written and not used yet."""
+
+    message: str = ""
 
 
 async def log(desk: Desk) -> None:
@@ -60,14 +68,16 @@ async def stash(desk: Desk) -> None:
 async def _create(desk: Desk, worktree: "Worktree") -> None:
     from tui.screens.dialog import AskText
 
-    message = await desk.ask(
-        AskText(
-            "Stash all changes",
-            sentence="All uncommitted changes are put aside, new files included.",
-            placeholder="What they are (optional)",
-            empty="without a message",
-        )
+    dialog = AskText(
+        "Stash all changes",
+        desk.drafts.get(StashDraft, worktree.id).message,
+        sentence="All uncommitted changes are put aside, new files included.",
+        placeholder="What they are (optional)",
+        empty="without a message",
+        verb="stash",
     )
+    message = await desk.ask(dialog)
+    desk.drafts.set(StashDraft("" if message is not None else dialog.text), worktree.id)
     if message is not None:
         created = await desk.client.call(stash_changes, worktree_id=worktree.id, message=message)
         desk.say(f"Stashed {count(created.files, 'file')}.")

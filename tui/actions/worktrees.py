@@ -53,18 +53,20 @@ async def new_worktree(desk: Desk) -> None:
     if project is None:
         desk.say("Add a project first: press ctrl+p and choose 'Add a project'.")
         return
-    unmade = desk.drafts.get(UnmadeWorktree)
+    unmade = desk.drafts.get(UnmadeWorktree, project.id)
     wanted, problem = unmade.wanted, unmade.problem
     if wanted == WantedWorktree():
         used = _last_choices(desk, project)
         wanted = WantedWorktree(backend=used.backend, model=used.model, mode=used.mode)
     while True:
-        given = await desk.ask(
-            NewWorktree(
-                project.name, project.default_branch, _offers(desk, project), wanted, problem
-            )
+        dialog = NewWorktree(
+            project.name, project.default_branch, _offers(desk, project), wanted, problem
         )
+        given = await desk.ask(dialog)
         if given is None:
+            is_begun = dialog.left.message or dialog.left.name or problem
+            kept = UnmadeWorktree(dialog.left, problem) if is_begun else UnmadeWorktree()
+            desk.drafts.set(kept, project.id)
             return
         try:
             worktree = await _request_worktree(desk, project, given)
@@ -173,11 +175,11 @@ async def _wait_for_creation(desk: Desk, worktree: "Worktree", wanted: WantedWor
         timeout=CREATION_LIMIT,
     )
     if worktree.id in state.worktrees:
-        desk.drafts.drop(UnmadeWorktree)
+        desk.drafts.drop(UnmadeWorktree, worktree.project_id)
         return True
     reason = desk.pending.failed_worktrees.pop(worktree.id, "unknown error.")
     problem = f"Could not create '{worktree.name}': {reason}"
-    desk.drafts.set(UnmadeWorktree(wanted, problem))
+    desk.drafts.set(UnmadeWorktree(wanted, problem), worktree.project_id)
     return False
 
 

@@ -144,12 +144,15 @@ class AskText(Dialog[str]):
         sentence: str = "",
         placeholder: str = "",
         empty: str = "",
+        verb: str = "save",
     ) -> None:
         super().__init__(title)
-        self._value = value
+        self.text = value
+        """The current text, saved or not."""
         self._sentence = sentence
         self._placeholder = placeholder
         self._empty = empty
+        self._verb = verb
 
     def body(self) -> list[Widget]:
         """Sentence, text field and keys."""
@@ -157,10 +160,15 @@ class AskText(Dialog[str]):
         return [
             *([Static(self._sentence, markup=False, classes="words")] if self._sentence else []),
             TextField(
-                self._value, placeholder=self._placeholder, select_on_focus=False, compact=True
+                self.text, placeholder=self._placeholder, select_on_focus=False, compact=True
             ),
-            Static(keys_line(("enter", "save"), *empty, ("esc", "cancel")), classes="keys"),
+            Static(keys_line(("enter", self._verb), *empty, ("esc", "cancel")), classes="keys"),
         ]
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.text = event.value
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

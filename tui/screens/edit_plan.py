@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
@@ -19,6 +20,13 @@ class EditedPlan:
     mode: Literal["build", "yolo"]
 
 
+@dataclass(slots=True)
+class PlanDraft:
+    """An edited plan that was not approved yet."""
+
+    text: str = ""
+
+
 class EditPlan(Dialog[EditedPlan]):
     """A text box with the plan; approve it with ctrl+g or ctrl+y."""
 
@@ -29,12 +37,13 @@ class EditPlan(Dialog[EditedPlan]):
 
     def __init__(self, plan: str) -> None:
         super().__init__("Edit the plan")
-        self._plan = plan
+        self.text = plan
+        """The current text, approved or not."""
 
     def body(self) -> list[Widget]:
         """The text and its keys."""
         return [
-            TextArea(self._plan, id="plan", compact=True, highlight_cursor_line=False),
+            TextArea(self.text, id="plan", compact=True, highlight_cursor_line=False),
             Static(
                 keys_line(("^g", "build"), ("^y", "yolo"), ("esc", "cancel")),
                 classes="keys",
@@ -50,4 +59,8 @@ class EditPlan(Dialog[EditedPlan]):
         self._approve("yolo")
 
     def _approve(self, mode: Literal["build", "yolo"]) -> None:
-        self.dismiss(EditedPlan(self.query_one("#plan", TextArea).text, mode))
+        self.dismiss(EditedPlan(self.text, mode))
+
+    @on(TextArea.Changed)
+    def _changed(self, event: TextArea.Changed) -> None:
+        self.text = event.text_area.text

@@ -101,6 +101,8 @@ class NewWorktree(Dialog[WantedWorktree]):
         self._new_branch = Choice("", default_branch, "a new branch from it")
         self._start = self._new_branch
         """The base branch or the existing one."""
+        self.left = WantedWorktree()
+        """The input, once the dialog was left without creating anything."""
         self._problem = problem
         self._problem_at = _field_of(problem) if problem else ""
 
@@ -162,6 +164,7 @@ class NewWorktree(Dialog[WantedWorktree]):
         """Focus the message, or the field with the problem."""
         area = self.query_one("#message", MessageArea)
         area.text = self._filled_in.message
+        area.move_cursor(area.document.end)
         self.query_one(f"#{self._problem_at or 'message'}").focus()
 
     # The lists ----------------------------------------------------------------------------------
@@ -251,23 +254,26 @@ class NewWorktree(Dialog[WantedWorktree]):
         self, event: Input.Submitted | MessageArea.Submitted | PickField.Submitted
     ) -> None:
         event.stop()
-        self._submit()
+        self.dismiss(self._read())
 
-    def _submit(self) -> None:
+    def action_leave(self) -> None:
+        """Close, and keep what was filled in for the next time."""
+        self.left = self._read()
+        super().action_leave()
+
+    def _read(self) -> WantedWorktree:
         start = self._start.value
         branch = start.removeprefix(_EXISTING.value) if start.startswith(_EXISTING.value) else ""
-        self.dismiss(
-            WantedWorktree(
-                message=self.query_one("#message", MessageArea).draft.text_to_send().strip(),
-                name=self.query_one("#name", Input).value.strip(),
-                base="" if branch else start,
-                branch=branch,
-                issue=self._choice("issue"),
-                pull_request=self._choice("pull-request"),
-                backend=self._choice("agent").value,
-                model=self._choice("model").value,
-                mode=next(mode for mode in _MODES if mode == self._choice("mode").value),
-            )
+        return WantedWorktree(
+            message=self.query_one("#message", MessageArea).draft.text_to_send().strip(),
+            name=self.query_one("#name", Input).value.strip(),
+            base="" if branch else start,
+            branch=branch,
+            issue=self._choice("issue"),
+            pull_request=self._choice("pull-request"),
+            backend=self._choice("agent").value,
+            model=self._choice("model").value,
+            mode=next(mode for mode in _MODES if mode == self._choice("mode").value),
         )
 
     def _choice(self, field: str) -> Choice:

@@ -47,7 +47,7 @@ class Connection:
         self.agents = AgentCatalog(screen.client, agents_changed)
         self.runner = ActionRunner(screen)
         self.conversation = ConversationLoader(screen, self.agents)
-        self.outbox = Outbox(screen, self.agents, self.runner.start)
+        self.outbox = Outbox(screen, self.agents, self.drafts, self.runner.start)
         self.reports = EventReports(
             screen, self.pending, self.agents, start=self.runner.start, show_server=show_server
         )

@@ -9,11 +9,12 @@ from model.api.agent_commands import list_agent_commands
 from model.api.files import list_worktree_files
 from model.api.worktrees import mark_worktree_opened
 from model.base.errors import SpinneyError
-from model.domain.resources import AgentCommand
+from model.domain.resources import AgentCommand, Request
 from tui.composer.slash_commands import escape_text, unescape_text
-from tui.screens.edit_plan import EditPlan
+from tui.screens.edit_plan import EditedPlan, EditPlan, PlanDraft
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
+from tui.store.dialog_drafts import DialogDrafts
 from tui.store.places import Place
 from tui.widgets.request_panel import RequestPanel
 
@@ -28,11 +29,13 @@ class Outbox:
         self,
         screen: Selection,
         agents: AgentCatalog,
+        drafts: DialogDrafts,
         start: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._screen = screen
         self._client = screen.client
         self._agents = agents
+        self._drafts = drafts
         self._start = start
         self._being_read: set[str] = set()
         """Sessions that are being marked as read."""
@@ -118,13 +121,19 @@ class Outbox:
                 case "build" | "yolo":
                     await self._client.call(commands.approve_plan, mode=chosen.choice, **arguments)
                 case "edit":
-                    dialog = EditPlan(chosen.request.plan)
-                    edited = await self._screen.app.push_screen_wait(dialog)
+                    edited = await self._edit_plan(chosen.request)
                     if edited is None:
                         chosen.panel.reopen(chosen.session_id)
                         return
                     arguments |= {"mode": edited.mode, "plan": edited.text}
                     await self._client.call(commands.approve_plan, **arguments)
+
+    async def _edit_plan(self, request: Request) -> EditedPlan | None:
+        """Ask for the plan's text; an edit that was left is there the next time."""
+        dialog = EditPlan(self._drafts.get(PlanDraft, request.id).text or request.plan)
+        edited = await self._screen.app.push_screen_wait(dialog)
+        self._drafts.set(PlanDraft(dialog.text), request.id)
+        return edited
 
     async def _approve_in_new_session(self, session_id: str, arguments: dict[str, Any]) -> None:
         screen = self._screen

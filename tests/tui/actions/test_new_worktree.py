@@ -9,6 +9,7 @@ from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import notifications
 from tests.tui.waiting import until
+from tui.composer.message_area import MessageArea
 from tui.screens.new_worktree import NewWorktree
 from tui.store.places import Place
 
@@ -47,6 +48,18 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Sta
         await until(pilot, lambda: client.called("send_chat_message"))
         assert client.called("send_chat_message") == [{"session_id": "s9", "message": "mend\nit"}]
         assert app.main.place == Place("session", "s9")
+
+
+async def test_a_first_message_that_was_left_is_there_the_next_time(start: Start) -> None:
+    async with start(FakeClient(a_state(a_project()))) as (app, pilot):
+        for typed, shown in (("mend it", "mend it"), (" all", "mend it all")):
+            await pilot.press("ctrl+n")
+            await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+            await pilot.press(*typed)
+            area = app.screen.query_one("#message", MessageArea)
+            await until(pilot, lambda: area.text == shown)  # noqa: B023
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is app.main)
 
 
 async def test_keys_that_follow_a_tab_in_one_burst_go_into_the_next_field(

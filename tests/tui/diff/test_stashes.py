@@ -53,6 +53,21 @@ def shows(app: SpinneyApp, text: str) -> bool:
     return isinstance(app.screen, Stashes) and text in screen_text(app)
 
 
+async def test_a_message_that_was_left_is_there_the_next_time(start: Start) -> None:
+    tree = FakeStashes()
+    async with start(tree.client) as (app, pilot):
+        await open_stashes(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, AskText))
+        await pilot.press(*"half", "escape")
+        await until(pilot, lambda: isinstance(app.screen, Stashes))
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, AskText))
+        await pilot.press("enter")
+        await until(pilot, lambda: tree.client.called("stash_changes"))
+        assert tree.client.called("stash_changes")[0]["message"] == "half"
+
+
 async def test_changes_are_put_aside_and_brought_back(start: Start) -> None:
     tree = FakeStashes()
     async with start(tree.client) as (app, pilot):

@@ -263,7 +263,12 @@ async def test_a_plan_can_be_edited_before_it_is_built(start: Start) -> None:
     async with start(client) as (app, pilot):
         await pilot.press("tab", "e")
         await until(pilot, lambda: app.screen is not app.main)
-        await pilot.press("x", "ctrl+g")
+        await pilot.press("x", "escape")
+        await until(pilot, lambda: app.screen is app.main)
+        # What was written is there the next time.
+        await pilot.press("e")
+        await until(pilot, lambda: app.screen is not app.main)
+        await pilot.press("ctrl+g")
         await until(pilot, lambda: client.called("approve_plan"))
         given = client.called("approve_plan")[0]
         assert given["plan"] == "x1. look\n2. mend"
