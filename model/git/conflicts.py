@@ -72,8 +72,7 @@ async def continue_operation(path: Path) -> str:
             f"conflicts: {', '.join(conflicts[:5])}.",
             "conflict",
         )
-    arguments = ("commit", "--no-edit") if operation == "merge" else (operation, "--continue")
-    await git(path, *arguments, write=True, timeout=_TIMEOUT)
+    await git(path, operation, "--continue", write=True, timeout=_TIMEOUT)
     return await resolve_head(path)
 
 

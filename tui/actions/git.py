@@ -95,7 +95,7 @@ async def _push(desk: Desk, worktree: "Worktree") -> None:
     if result is None:
         return
     if result.success:
-        desk.say(f"Pushed.\n{result.output}"[:500])
+        desk.say(_describe_push(result.output)[:500])
         return
     output = Content(result.output or "Git printed no reason.")
     is_rejected = "[rejected]" in result.output or "fetch first" in result.output
@@ -133,7 +133,9 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
     if keys and conflicts:
         files = Content("\n".join(f"  {path}" for path in conflicts))
         output = Content.assemble(
-            (f"{count(len(conflicts), 'conflict')}:\n", "bold"), files, "\n\n", output
+            (f"{count(len(conflicts), 'conflict')}:\n", "bold"),
+            files,
+            f"\n\n{_how_to_resolve(desk)}",
         )
     match await desk.ask(Report(title, output, *keys)):
         case "r":
@@ -141,6 +143,23 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
         case "a":
             await abort_merge(desk)
     return False
+
+
+def _describe_push(output: str) -> str:
+    """Return that it was pushed, with what the server said, such as where to open a request."""
+    if "Everything up-to-date" in output:
+        return "Nothing to push: the remote has all commits."
+    lines = output.splitlines()
+    said = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
+    return "\n".join(["Pushed.", *filter(None, said)])
+
+
+def _how_to_resolve(desk: Desk) -> str:
+    actions = ("diff_ours", "diff_theirs", "diff_both", "diff_edit")
+    keys = [desk.key_of(action) for action in actions]
+    return "In the changes, {} takes ours, {} theirs, {} both, and {} opens the editor.".format(
+        *keys
+    )
 
 
 async def pull_request(desk: Desk) -> None:

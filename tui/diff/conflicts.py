@@ -70,7 +70,7 @@ async def _bring_back(screen: Diff, before: "DiscardedFile") -> None:
 
 async def continue_(screen: Diff) -> None:
     """Continue the merge or rebase, once no file has a conflict."""
-    desk, operation = screen.desk, screen.changes.operation if screen.changes else None
+    desk, operation = screen.desk, screen.operation
     if operation is None:
         desk.say("No merge or rebase is in progress.")
         return

@@ -23,6 +23,7 @@ from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from model.api.changes import ChangedFile, FileDiff
+    from model.domain.changes import Operation
     from model.richtext.conflict_parts import ConflictPart
     from tui.draw.colors import Palette
 
@@ -32,11 +33,13 @@ _SPLIT_WIDTH: Final = 164
 """Columns from which old and new are shown side by side, unless the user chose a layout."""
 
 
-def _read_text(diff: "FileDiff", *, has_conflict: bool) -> "tuple[DiffText, _Conflict]":
+def _read_text(
+    diff: "FileDiff", operation: "Operation | None", *, has_conflict: bool
+) -> "tuple[DiffText, _Conflict]":
     """Parse a diff, and load its language for highlighting; runs in a thread."""
     highlight_code("", language_for_path(diff.path))
     text = parse_diff(diff.text)
-    return text, find_conflict_parts(text.rows) if has_conflict else {}
+    return text, find_conflict_parts(text.rows, operation) if has_conflict else {}
 
 
 class DiffPanes(FullScreen):
@@ -94,6 +97,11 @@ class DiffPanes(FullScreen):
         """What the files are changes of; diffs of another source are not shown."""
         raise NotImplementedError
 
+    @property
+    def operation(self) -> "Operation | None":
+        """The merge or rebase that stopped half-way."""
+        return None
+
     async def fetch(self, file: "ChangedFile") -> "FileDiff":
         """Get the diff of a file."""
         raise NotImplementedError
@@ -135,7 +143,9 @@ class DiffPanes(FullScreen):
         if key == self._shown or (self.files.file, self.source) != (file, source):
             return
         has_conflict = file.status == "conflicted"
-        text, self.conflict = await asyncio.to_thread(_read_text, diff, has_conflict=has_conflict)
+        text, self.conflict = await asyncio.to_thread(
+            _read_text, diff, self.operation, has_conflict=has_conflict
+        )
         self._fit_layout()
         is_same_file = self._shown is not None and self._shown[:2] == key[:2]
         self._shown, self.file_diff = key, diff

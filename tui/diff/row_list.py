@@ -92,6 +92,10 @@ class RowList(ScrollView, Generic[T], can_focus=True):
             self._move_to(at, self.item)
         return at is not None
 
+    def go_to_first(self) -> None:
+        """Move the cursor to the first item."""
+        self._move_to(0, self.item)
+
     def _move_to(self, at: int, before: T | None) -> None:
         self.here = max(0, min(at, len(self.items) - 1))
         top, height = round(self.scroll_y), max(1, self.size.height)

@@ -34,6 +34,7 @@ from tui.screens.palette_entries import action_entries
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
+    from model.domain.changes import Operation
     from model.domain.resources import Worktree
     from tui.store.mirror import Change
 
@@ -95,6 +96,11 @@ class Diff(DiffPanes):
     def source(self) -> Side:
         """The side."""
         return self.side
+
+    @property
+    def operation(self) -> "Operation | None":
+        """The merge or rebase that stopped half-way."""
+        return self.changes.operation if self.changes is not None else None
 
     async def fetch(self, file: ChangedFile) -> FileDiff:
         """Get the diff of a file on this side."""
@@ -185,8 +191,14 @@ class Diff(DiffPanes):
             return True
         if side != self.side:
             return False  # the user switched sides meanwhile
+        before = self.sides.get(side)
         self.sides[side] = changes
         self._show_files(changes)
+        if before is not None and before.operation is None and changes.operation is not None:
+            if side != SIDES[0]:
+                self.side = SIDES[0]
+                return False
+            self.files.go_to_first()
         if self._try_next_side():
             return False
         self.update_bars()

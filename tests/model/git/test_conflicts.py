@@ -52,6 +52,7 @@ async def test_a_conflict_is_resolved_by_a_side_and_the_merge_completed(
     assert sha == repository.git("rev-parse", "HEAD")
     assert await find_operation(repository.root) is None
     assert len(repository.git("log", "-1", "--format=%P").split()) == 2
+    assert "Conflicts" not in repository.git("log", "-1", "--format=%B")
 
 
 async def test_a_side_that_deleted_the_file_deletes_it(

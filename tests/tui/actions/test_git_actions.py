@@ -157,13 +157,13 @@ async def test_escape_cancels_a_slow_commit(start: Start) -> None:
 # Push and pull ------------------------------------------------------------------------------------
 
 
-async def test_a_push_shows_the_output_of_git(start: Start) -> None:
+async def test_a_push_shows_what_the_server_said(start: Start) -> None:
     client = client_with_changes()
-    said = "branch 'brave-otter' set up to track 'origin/brave-otter'."
+    said = "branch 'brave-otter' set up to track 'origin/brave-otter'.\nremote: \nremote:  See https://x"
     client.answers["git_push"] = lambda given: ExchangeResult(success=True, output=said)
     async with start(client) as (app, pilot):
         perform(app, "push")
-        await until(pilot, lambda: f"Pushed.\n{said}" in notifications(app))
+        await until(pilot, lambda: "Pushed.\nSee https://x" in notifications(app))
         assert client.called("git_push") == [{"worktree_path": "/trees/brave-otter"}]
 
 
@@ -179,7 +179,7 @@ async def test_a_rejected_push_says_why_and_offers_to_pull(start: Start) -> None
         assert isinstance(app.screen, Report)
         assert "[rejected]" in app.screen.content.plain
         await pilot.press("p")
-        await until(pilot, lambda: "Pushed.\ndone" in notifications(app))
+        await until(pilot, lambda: "Pushed." in notifications(app))
         pulled = {"worktree_path": "/trees/brave-otter", "base_branch": "brave-otter"}
         assert client.called("git_pull") == [pulled]
 
@@ -202,7 +202,7 @@ async def test_the_conflicts_of_a_pull_can_be_sent_to_a_session(start: Start) ->
         assert client.called("git_pull")[0]["base_branch"] == "dev"
         report = app.screen
         assert isinstance(report, Report)
-        assert str(report.content).startswith("1 conflict:\n  parser.py\n\nCONFLICT")
+        assert str(report.content).startswith("1 conflict:\n  parser.py\n\nIn the changes, 1 takes")
         await pilot.press("r")
         await until(pilot, lambda: bool(client.called("send_chat_message")))
         sent = client.called("send_chat_message")[0]["message"]

@@ -40,9 +40,21 @@ async def test_the_sides_of_a_conflict_have_their_names(start: Start) -> None:
         screen = await open_diff(app, pilot)
         assert not screen.view.is_split  # both sides are in the new text
         shown = "\n".join(lines(screen))
-        assert "── ours · HEAD ──" in shown
+        assert "── ours · this branch ──" in shown
         assert "── theirs · theirs ──" in shown
         assert "<<<<" not in shown
+
+
+async def test_the_first_conflict_is_shown_when_a_pull_stops(start: Start) -> None:
+    tree = FakeWorktree()
+    tree.files |= {"unstaged": [a_changed_file("parser.py"), a_changed_file("picture")]}
+    async with start(tree.client) as (app, pilot):
+        screen = await open_diff(app, pilot)
+        screen.files.go_to("picture")
+        tree.operation = "merge"
+        tree.files["unstaged"][0] = a_changed_file("parser.py", status="conflicted")
+        screen.load()
+        await until(pilot, lambda: screen.path == "parser.py")
 
 
 async def test_a_side_is_taken_and_the_conflict_comes_back_as_it_was(start: Start) -> None:
