@@ -264,11 +264,11 @@ EFFECTS: Final[dict[str, Effect]] = {
         "live/test_profiles_live.py::test_texts_and_sessions_use_only_the_profiles_provider",
     ),
     "waiting_sound": _of(
-        "tui/shell/notifier.py server/web/js/alerts.js",
+        "tui/shell/notifier.py server/web/js/session/alerts.js",
         "page/test_alerts.py::test_a_sound_can_be_played_beside_its_preference",
     ),
     "review_sound": _of(
-        "tui/shell/notifier.py server/web/js/alerts.js",
+        "tui/shell/notifier.py server/web/js/session/alerts.js",
         "tui/shell/test_notifier.py::test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does_not",
     ),
     "keybindings": _of(

@@ -14,11 +14,11 @@ function applyAppearance({ theme, sheet, properties }) {
   if (theme) root.dataset.theme = theme;
   else delete root.dataset.theme;
   for (const [name, value] of Object.entries(properties)) root.style.setProperty(name, value);
-  const link = /** @type {HTMLLinkElement} */ (document.getElementById("theme"));
-  const address = new URL(link.href);
-  const version = address.searchParams.get("v") ?? "";
-  address.search = String(new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(sheet)), v: version }));
-  if (address.href !== link.href) link.href = address.href; // because of its `blocking`, the first paint waits for this one, too
+  for (const link of /** @type {NodeListOf<HTMLLinkElement>} */ (document.querySelectorAll("#theme, #code-colors"))) {
+    const address = new URL(link.href);
+    for (const [name, value] of new URLSearchParams(sheet)) address.searchParams.set(name, value);
+    if (address.href !== link.href) link.href = address.href; // because of its `blocking`, the first paint waits for this one, too
+  }
 }
 
 try {

@@ -35,6 +35,11 @@ new MutationObserver((_, observer) => {
 }).observe(document, { subtree: true, childList: true, attributes: true });
 """
 
+LATER = """() => performance.getEntriesByType("resource")
+  .filter((one) => one.startTime > window.interactive)
+  .map((one) => one.name)"""
+"""The addresses that were requested after the start."""
+
 WATCH_FRAMES = """() => {
   const seen = { frames: 0, late: 0, worst: 0, tasks: [] };
   let last = performance.now();
@@ -114,11 +119,9 @@ class _TransferCounter:
     def _count_response(self, event: dict[str, Any]) -> None:
         self._sizes[event["requestId"]] = event["encodedDataLength"]
 
-    @property
-    def shell(self) -> float:
-        """Bytes without the modules of sessions, which are loaded after the start."""
-        behind = {key for key, name in self._names.items() if "/js/session/" in name}
-        return sum(size for key, size in self._sizes.items() if key not in behind)
+    def sum_without(self, later: set[str]) -> float:
+        """Bytes of all but these addresses."""
+        return sum(size for key, size in self._sizes.items() if self._names[key] not in later)
 
 
 async def _add_start(table: Table, browser: Browser, place: Path, runs: int) -> None:
@@ -133,7 +136,9 @@ async def _add_start(table: Table, browser: Browser, place: Path, runs: int) -> 
                 wire = await _TransferCounter.attach(client)
                 await page.goto(f"/#token={serving.token}")
                 await wait_until_ready(page)
-                found[kind].append((await page.evaluate("window.interactive"), wire.shell / 1024))
+                await page.wait_for_load_state("networkidle")
+                size = wire.sum_without(set(await page.evaluate(LATER)))
+                found[kind].append((await page.evaluate("window.interactive"), size / 1024))
                 await page.close()
             await context.close()
     for kind, limit in (("cold", 250), ("warm", 150)):

@@ -59,11 +59,15 @@ async def test_the_tree_follows_changes_by_another_client(
     await expect(row).to_have_count(0)
 
 
-async def test_the_default_theme_is_requested_once(page: Page) -> None:
+async def test_the_default_theme_is_requested_once_without_and_once_with_the_colors_of_code(
+    page: Page,
+) -> None:
+    await expect(page.locator("#code-colors")).to_be_attached()
     urls = await page.evaluate(
         "() => performance.getEntriesByType('resource').map((each) => each.name)"
     )
-    assert sum("/theme.css" in name for name in urls) == 1
+    assert sum("/theme.css?plain" in name for name in urls) == 1
+    assert sum("/theme.css?dark" in name for name in urls) <= 1
 
 
 async def test_requests_of_the_first_view_wait_for_the_connection(

@@ -2,7 +2,6 @@
 // Startup: sets everything up, takes the token from the address, and connects.
 
 import { registerActions } from "./actions.js";
-import { initAlerts } from "./alerts.js";
 import { initAnswers } from "./answers.js";
 import { App, lazyView } from "./app.js";
 import { initAppearance } from "./appearance.js";
@@ -28,6 +27,18 @@ const openSession = () => import("./session/view.js");
 /** Preload the session view: immediately if the address is a session, else after the page has started. */
 const preloadSession = () => openSession().catch(() => {});
 
+/** @type {Promise<void> | undefined} */
+let alerts;
+
+/** What the first view does not need. A part that could not be loaded is loaded with the next connection. */
+function loadRest() {
+  preloadSession();
+  alerts ??= import("./session/alerts.js").then(
+    (module) => module.initAlerts(app),
+    () => (alerts = undefined),
+  );
+}
+
 registerActions();
 takeToken();
 if (location.hash.startsWith("#/session/")) preloadSession();
@@ -50,7 +61,6 @@ initShell(app);
 initTree(app);
 initKeys(app);
 initAppearance(app);
-initAlerts(app);
 initAnswers(app);
 initPwa(app);
 app.onEvent((name, body) => {
@@ -58,5 +68,5 @@ app.onEvent((name, body) => {
   if (name === "task:completed" && !body.ok && !body.worktree_id) app.toast(body.detail, { bad: true });
 });
 addEventListener("hashchange", () => takeToken() && app.connection.start());
-app.onConnection((status) => status.state === "open" && preloadSession());
+app.onConnection((status) => status.state === "open" && loadRest());
 app.connection.start();

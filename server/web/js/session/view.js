@@ -15,6 +15,10 @@ import { queueList } from "./queue.js";
 import { chooseAction, scrollButtons, setAsidePlan, endElements } from "./parts.js";
 import { announcer } from "./announcer.js";
 import { formatTime } from "../format.js";
+import { loadCodeColors, loadStylesheet } from "../views/stylesheet.js";
+
+loadStylesheet("print");
+await Promise.all([loadStylesheet("session"), loadCodeColors()]);
 
 /**
  * @typedef {import("../app.js").App} App

@@ -15,7 +15,7 @@ import { keysTable, bindKeys } from "./diff_keys.js";
 import { LineSelection } from "./diff_marks.js";
 import { reviewSection } from "./diff_review.js";
 import { GitPanel } from "./git.js";
-import { loadStylesheet } from "./stylesheet.js";
+import { loadCodeColors, loadStylesheet } from "./stylesheet.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -23,7 +23,7 @@ import { loadStylesheet } from "./stylesheet.js";
  * @typedef {"unstaged" | "staged" | "branch"} Side
  */
 
-await loadStylesheet("diff");
+await Promise.all([loadStylesheet("diff"), loadCodeColors()]);
 
 /** @type {Side[]} */
 const SIDES = ["unstaged", "staged", "branch"];

@@ -3,9 +3,9 @@
 
 import { make } from "../dom.js";
 import { drawRows } from "./diff_rows.js";
-import { loadStylesheet } from "./stylesheet.js";
+import { loadCodeColors, loadStylesheet } from "./stylesheet.js";
 
-await loadStylesheet("diff");
+await Promise.all([loadStylesheet("diff"), loadCodeColors()]);
 
 /** @param {import("./diff_rows.js").Row[]} rows @param {string} label */
 export function readingRows(rows, label) {

@@ -6,6 +6,9 @@ import { keysFor } from "../keys.js";
 import { MARKS, markElement } from "../marks.js";
 import { listActions } from "../perform.js";
 import { hashFor } from "../router.js";
+import { loadStylesheet } from "./stylesheet.js";
+
+await loadStylesheet("palette");
 
 /** Keys without an action. */
 const OTHER_KEYS = [

@@ -5,6 +5,9 @@ import { make } from "../dom.js";
 import { keysFor } from "../keys.js";
 import { markElement, markOf } from "../marks.js";
 import { currentContext, isAvailable, listActions, performAction } from "../perform.js";
+import { loadStylesheet } from "./stylesheet.js";
+
+await loadStylesheet("palette");
 
 /**
  * @typedef {import("../app.js").App} App

@@ -1,7 +1,7 @@
 // @ts-check
 // The row of a preference: title, help, control and error message. A change is saved immediately.
 
-import { playSound } from "../alerts.js";
+import { playSound } from "../session/alerts.js";
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { icon } from "../icons.js";

@@ -2,7 +2,7 @@
 // The preferences by section, with search over all of them. Changes are saved immediately, and changes by other clients
 // are shown.
 
-import { notificationState, setNotifications } from "../alerts.js";
+import { notificationState, setNotifications } from "../session/alerts.js";
 import { button, make } from "../dom.js";
 import { icon } from "../icons.js";
 import { promptInstall, canInstall } from "../pwa.js";

@@ -2,12 +2,12 @@
 // Alerts when a session needs the user or has finished: by sound, toast, tab title, device notification and vibration.
 // Only one tab alerts, and never for the session that is being viewed.
 
-import { requestLabel } from "./marks.js";
-import { navigate } from "./overlays.js";
-import { hashFor } from "./router.js";
+import { requestLabel } from "../marks.js";
+import { navigate } from "../overlays.js";
+import { hashFor } from "../router.js";
 
 /**
- * @typedef {import("./state.js").Resource} Resource
+ * @typedef {import("../state.js").Resource} Resource
  * @typedef {"waiting" | "review"} Kind as in the preferences `waiting_sound` and `review_sound`
  */
 
@@ -15,23 +15,24 @@ const LAST_ALERTS = "spinney-alerts"; // the last alerts of any tab, and when
 const NOTIFICATIONS_KEY = "spinney-notifies";
 const MIN_INTERVAL = 1000; // minimum ms between two alerts
 const LOCK_TIME = 10000; // ms within which all tabs have received the same event
-const BASE_PATH = new URL(import.meta.url).pathname.replace(/\/js\/\w+\.js$/, "");
+const BASE_PATH = new URL(import.meta.url).pathname.replace(/\/js\/.*$/, "");
 const VIBRATION = { waiting: [80, 60, 80], review: [60] };
 
 /** @type {((sound: string) => void) | undefined} offers to allow blocked sounds */ let offerSounds;
 
-/** @param {import("./app.js").App} app */
+/** @param {import("../app.js").App} app */
 export function initAlerts(app) {
   /** @type {Map<string, { request: string, status: string }>} the last known status of each session */
   const known = new Map();
-  let resources = app.state.sessions;
+  /** @type {unknown} */
+  let resources;
 
   // A reloaded state must not alert.
   app.onConnection((status) => {
     if (status.state !== "open" || resources === app.state.sessions) return;
     resources = app.state.sessions;
     known.clear();
-    for (const session of resources.values()) known.set(session.id, statusOf(session));
+    for (const session of app.state.sessions.values()) known.set(session.id, statusOf(session));
   });
   app.onEvent((name, body) => {
     if (!name.startsWith("session-")) return;
@@ -68,7 +69,7 @@ function alertKind(before, now) {
   return wasActive && hasEnded && now.last_run?.status !== "cancelled" ? "review" : null;
 }
 
-/** @param {import("./app.js").App} app @param {Resource} session @param {Kind} kind */
+/** @param {import("../app.js").App} app @param {Resource} session @param {Kind} kind */
 async function sendAlert(app, session, kind) {
   const address = hashFor("session", session.id);
   const text = kind === "waiting" ? requestLabel(session) : session.status === "failed" ? "failed" : "has finished";
@@ -85,7 +86,7 @@ async function sendAlert(app, session, kind) {
   if (!document.hasFocus()) showNotification(session.name, text, address);
 }
 
-/** Show a toast while it applies. The "Needs you" view shows all requests itself. @param {import("./app.js").App} app @param {Resource} session @param {Kind} kind @param {string} text */
+/** Show a toast while it applies. The "Needs you" view shows all requests itself. @param {import("../app.js").App} app @param {Resource} session @param {Kind} kind @param {string} text */
 function showAlertToast(app, session, kind, text) {
   const before = JSON.stringify(statusOf(session));
   const isValid = () => {
