@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 async def clone_project(
     workspace: "Workspace", url: str, path: str, parent_id: str | None = None
 ) -> Project:
-    target = Path(path)
-    if not target.is_absolute():
-        raise SpinneyError("Invalid field 'path': must be an absolute path")
+    target = _resolve(path)
     if parent_id is not None:
         require_folder(workspace.store.state, parent_id)
     if path in workspace.clone_progress:
@@ -37,7 +35,18 @@ async def clone_project(
         await workspace.cancellable_tasks.run(path, "clone", work)
     finally:
         del workspace.clone_progress[path]
-    return await add_project(workspace, path, parent_id)
+    return await add_project(workspace, str(target), parent_id)
+
+
+def _resolve(path: str) -> Path:
+    """The directory to clone into; a page does not know what `~` is on this machine."""
+    try:
+        target = Path(path).expanduser()
+    except RuntimeError:
+        target = Path(path)
+    if not target.is_absolute():
+        raise SpinneyError(f"'{path}' is no absolute path. Begin it with / or ~/.")
+    return target
 
 
 @implements(api.get_clone_progress)

@@ -36,6 +36,18 @@ async def test_a_project_is_found_by_its_directories(page: Page, repository: Pat
     await expect(page.locator("#title")).to_have_text("orchard")
 
 
+async def test_a_project_is_cloned_into_the_suggested_directory(
+    page: Page, repository: Path
+) -> None:
+    await page.locator("main").get_by_role("button", name="Clone a repository").click()
+    dialog = page.get_by_role("dialog", name="Add a project")
+    url = dialog.get_by_role("textbox", name="Address of the repository")
+    await url.fill(f"file://{repository}")
+    await dialog.get_by_role("button", name="Clone").click()
+    await expect(page.locator("#title")).to_have_text("orchard")
+    await expect(page.locator("main")).to_contain_text("/home/orchard")
+
+
 async def test_a_project_is_cloned_and_an_error_keeps_what_was_typed(
     page: Page, repository: Path, tmp_path: Path
 ) -> None:
