@@ -16,7 +16,7 @@ async def test_a_plan_is_read_and_approved_in_one_tap(
     await client.call("send_chat_message", sessionId=session["id"], message=plan)
     phone = await open_page(screen=PHONE)
     needs = phone.get_by_role("region", name="Needs you")
-    await expect(needs).to_contain_text("write a.txt: b")
+    await expect(needs.get_by_role("list").filter(has_text="write a.txt: b")).to_be_visible()
     await needs.get_by_role("button", name="Build").tap()
     await expect(needs).to_be_hidden()
     recent = phone.get_by_role("region", name="Recent").get_by_role("link")

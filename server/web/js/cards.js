@@ -110,7 +110,7 @@ function planCard(pending, request, { hasBox }) {
   return make(
     "section.request",
     make("h3", pending.isAside ? "This plan was set aside. Approve it now?" : "Approve this plan?"),
-    planText(request.plan, { isShown: hasBox && !pending.isAside, isFolded: hasBox }),
+    planText(pending, request, { isShown: hasBox && !pending.isAside, isFolded: hasBox }),
     editor,
     make("label.check", fresh, "In a new session that only knows the plan"),
     make("div.choices", button("Build", () => approve("build"), ".primary"), yolo(() => approve("yolo")), edit),
@@ -118,11 +118,27 @@ function planCard(pending, request, { hasBox }) {
   );
 }
 
-/** The plan, unless the conversation shows it just above. @param {string | undefined} text @param {{ isShown: boolean, isFolded: boolean }} options */
-function planText(text, { isShown, isFolded }) {
-  if (!text || isShown) return null;
-  return isFolded ? make("details", make("summary", "Plan"), make("p.verbatim", text)) : make("p.verbatim.plan-text", text);
+/** The plan, unless the conversation shows it just above. @param {PendingAnswer} pending @param {any} request @param {{ isShown: boolean, isFolded: boolean }} options */
+function planText(pending, request, { isShown, isFolded }) {
+  if (!request.plan || isShown) return null;
+  const text = make("div.plan-text", make("p.verbatim", request.plan));
+  renderPlan(pending, request, text);
+  return isFolded ? make("details", make("summary", "Plan"), text) : text;
 }
+
+/** Show the plan as in its conversation, as soon as that is read; offline, its plain text stays. @param {PendingAnswer} pending @param {any} request @param {HTMLElement} element */
+async function renderPlan({ app, sessionId }, request, element) {
+  try {
+    const [page, { blockElement }] = await Promise.all([app.connection.call("get_message_blocks", { sessionId, limit: PLAN_MESSAGES }), import("./session/blocks.js")]);
+    const message = page.messages.find((/** @type {Resource} */ { id }) => id === request.message_id);
+    const plan = message?.content.findLast((/** @type {any} */ block) => block.type === "plan" && block.blocks);
+    if (plan) element.replaceChildren(make("div.prose", plan.blocks.map(blockElement)));
+  } catch {
+    // The next change of the request, or of the connection, draws it again.
+  }
+}
+
+const PLAN_MESSAGES = 3; // a message of the user may follow the plan
 
 /** A field for requested changes, if no message box is visible. @param {PendingAnswer} pending */
 function discussion(pending) {
