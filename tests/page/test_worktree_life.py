@@ -1,5 +1,6 @@
 """The whole life of a worktree in the page: by mouse, by touch on a phone, by keyboard."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 from playwright.async_api import expect
 
 from tests.model.hosting.conftest import FakeGh, fake_gh  # noqa: F401 - a fixture
+from tests.page.conftest import create_worktree
 from tests.page.diff.conftest import repository  # noqa: F401 - a fixture, with a remote
-from tests.page.diff.work_tree import button, file
+from tests.page.diff.work_tree import WorkTree, button, file
 from tests.page.user_input import SessionPage, UserInput, open_tree
 from tests.server.conftest import Socket
 
@@ -105,10 +107,14 @@ async def _archive_and_restore(session_page: SessionPage) -> None:
     await expect(page.locator("#title")).to_have_text(NAME)
     await user.press(button(page, "Worktree actions"))
     await user.press(button(page.get_by_role("dialog"), "Archive"))
+    await expect(page.locator("#title")).to_have_text("Home")
+    await expect(page.locator(".toast")).to_contain_text(f"Archived {NAME}.")
     await open_view(user, "Archive")
     archived = page.locator(".archived").filter(has_text=NAME)
     await user.press(button(archived, "Restore"))
     await expect(archived).to_have_count(0)
+    title = page.get_by_role("heading", name="The archive is empty.")
+    assert (await title.bounding_box() or {})["height"] < 60  # not squeezed between its neighbors
 
 
 async def _remove(session_page: SessionPage) -> None:
@@ -123,6 +129,29 @@ async def _remove(session_page: SessionPage) -> None:
     await expect(page.locator("#title")).to_have_text("Home")
     await open_tree(user)
     await expect(page.locator("#tree").get_by_role("link", name=NAME)).to_have_count(0)
+
+
+async def test_a_script_shows_that_it_runs_and_what_it_prints(
+    user: UserInput,
+    client: Socket,
+    repository: Path,  # noqa: F811
+) -> None:
+    scripts = {"scripts": {"run": "echo begun; sleep 600"}}
+    WorkTree("", repository).commit("spinney.json", json.dumps(scripts))
+    project = await client.call("add_project", path=str(repository))
+    worktree = await create_worktree(client, projectId=project["id"])
+    page = user.page
+    await page.goto(f"/#/worktree/{worktree['id']}")
+    await expect(page.get_by_text("1 commit not pushed")).to_be_visible()  # moves what is below
+    card = page.locator(".script")
+    await expect(button(card, "Stop")).to_have_count(0)
+    await user.press(button(card, "Run"))
+    await expect(card.get_by_role("status")).to_have_text("running")
+    await expect(card.get_by_role("group", name="Output of run")).to_have_text("begun")
+    await expect(button(card, "Run")).to_have_count(0)
+    await user.press(button(card, "Stop"))
+    await expect(card.get_by_role("status")).to_contain_text("stopped")
+    await expect(button(card, "Run")).to_be_visible()
 
 
 async def test_a_worktree_made_by_hand_is_adopted(

@@ -12,6 +12,7 @@ import { deleteWorktree } from "./removal.js";
 /** @type {import("../app.js").MakeView} */
 export function archiveView(app) {
   const list = make("div.rows-list");
+  const empty = make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here."));
   const draw = () => {
     const worktrees = [...app.state.worktrees.values()].filter((worktree) => worktree.archived_at);
     const sessions = [...app.state.sessions.values()].filter(
@@ -21,7 +22,9 @@ export function archiveView(app) {
       ...worktrees.map((worktree) => row(worktree, "worktree", app.state.projects.get(worktree.project_id)?.name)),
       ...sessions.map((session) => row(session, "session", app.state.parentsOf(session).worktree?.name)),
     ];
-    patchChildren(list, rows.length ? rows : [make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here."))]);
+    list.hidden = !rows.length;
+    empty.hidden = rows.length > 0;
+    patchChildren(list, rows);
   };
   /** @param {any} item @param {"worktree" | "session"} kind @param {string | undefined} parentName */
   const row = (item, kind, parentName) => {
@@ -40,5 +43,5 @@ export function archiveView(app) {
       button(icon("trash"), deleteItem, ".danger.quiet.icon-only", { title: "Delete", "aria-label": "Delete" }),
     );
   };
-  return { title: "Archive", element: make("div.page", list), update: (change) => change.tree && draw() };
+  return { title: "Archive", element: make("div.page", empty, list), update: (change) => change.tree && draw() };
 }

@@ -3,15 +3,17 @@
 
 import { missingView } from "../app.js";
 import { ageElement } from "../age.js";
-import { confirm, ask, choose } from "../dialogs.js";
+import { ask, choose } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
 import { icon } from "../icons.js";
 import { externalLink, sessionLink } from "../links.js";
 import { changeCounts, gitMarks } from "../marks.js";
+import { performAction } from "../perform.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
 import { GitPanel } from "./git.js";
 import { removeWorktree } from "./removal.js";
+import { ScriptList } from "./scripts.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -29,14 +31,14 @@ export function worktreeView(app, route) {
   const git = new GitPanel(app, route.id, () => git.checkOperation());
   const changes = make("a.button", icon("diff"), "Changes", make("span.git"), { href: hashFor("diff", route.id) });
   git.actions.classList.add("git-actions");
-  const scripts = make("section.list");
+  const scripts = new ScriptList(app, route.id);
   const more = button(icon("more"), () => openMenu(app, git), ".quiet.icon-only", { "aria-label": "Worktree actions", title: "More" });
   const element = make(
     "div.page",
     make("div.page-head", header, more),
     make("section.card", make("h2", "Git"), git.operation.element, make("div.choices", changes), git.actions),
     make("section.card", make("h2", "Sessions"), sessions),
-    scripts,
+    scripts.element,
   );
 
   const draw = () => {
@@ -50,7 +52,7 @@ export function worktreeView(app, route) {
     git.draw();
   };
   const load = () => {
-    loadScripts(app, route.id, scripts);
+    scripts.load();
     git.checkOperation();
   };
   load();
@@ -61,10 +63,13 @@ export function worktreeView(app, route) {
     element,
     update: (change) => change.tree && draw(),
     handleReload: load,
-    close: () => git.close(),
+    close() {
+      git.close();
+      scripts.close();
+    },
     handleEvent: (name, body) => {
       if (name === "git:status-update" && body.worktree_id === route.id) git.checkOperation();
-      if (name === "task:completed" && body.worktree_id === route.id) loadScripts(app, route.id, scripts);
+      if (name === "task:completed" && body.worktree_id === route.id) scripts.load();
     },
   };
 }
@@ -78,7 +83,7 @@ const sessionItem = (session) => {
 
 /** @param {App} app @param {GitPanel} git */
 async function openMenu(app, git) {
-  const { worktree, id: worktreeId } = git;
+  const { worktree } = git;
   const history = () => import("./git_history.js");
   const pullRequests = () => import("./pull_request_link.js");
   /** @type {import("../dialogs.js").MenuEntry<() => unknown>[]} */
@@ -90,7 +95,7 @@ async function openMenu(app, git) {
       : ["Link a pull request", async () => (await pullRequests()).linkPullRequest(app, worktree), { icon: "pull-request" }],
     ["Commits", async () => (await history()).showLog(git), { icon: "history", isApart: true }],
     ["Stashes", async () => (await history()).showStashes(git), { icon: "stash" }],
-    ["Archive", () => app.run("archive_worktree", { worktreeId }), { icon: "archive", isApart: true }],
+    ["Archive", () => performAction(app, "archive_worktree"), { icon: "archive", isApart: true }],
     ["Remove", () => remove(app, worktree), { icon: "trash", danger: true }],
   ];
   await (await choose(worktree.name, entries))?.();
@@ -163,45 +168,4 @@ async function label(app, worktree) {
 /** @param {App} app @param {Resource} worktree */
 async function remove(app, worktree) {
   if (await removeWorktree(app, worktree)) app.go("needs");
-}
-
-/** @param {App} app @param {string} worktreeId @param {HTMLElement} container */
-async function loadScripts(app, worktreeId, container) {
-  const worktree = app.state.worktrees.get(worktreeId);
-  if (!worktree) return;
-  const scripts = await app.read("get_project_scripts", { projectId: worktree.project_id, worktreeId });
-  if (!scripts?.length) return;
-  container.replaceChildren(make("h2", "Scripts"), ...scripts.map((/** @type {any} */ script) => scriptElement(app, worktree, script)));
-}
-
-/** @param {App} app @param {Resource} worktree @param {any} script */
-function scriptElement(app, worktree, script) {
-  const args = { worktreeId: worktree.id, script: script.name };
-  const output = make("pre.output", { hidden: true, tabIndex: 0 });
-  const showOutput = async () => {
-    const ran = await app.run("get_script_output", args);
-    output.hidden = !ran;
-    if (ran) output.textContent = `${ran.status}${ran.exit_code === null ? "" : ` (${ran.exit_code})`}\n${ran.output}`;
-  };
-  const trust = async () => {
-    const details = [make("p", `From ${script.file}:`), make("pre.output", script.shown)];
-    if (!(await confirm(`Trust the script '${script.name}'?`, details, "Trust"))) return;
-    await app.run("trust_project_scripts", { projectId: worktree.project_id, hashes: [script.hash] });
-    app.showRoute();
-  };
-  return make(
-    "div.card.script",
-    make("h3", icon("terminal"), " ", script.name),
-    make("details", make("summary", "What it runs"), make("pre.output", script.shown, { tabIndex: 0 }), { open: !script.trusted }),
-    script.hidden && make("p.bad", `Cannot be trusted: ${script.hidden}. Remove that from the file.`),
-    make(
-      "div.choices",
-      script.trusted
-        ? button([icon("play"), "Run"], () => app.run("run_worktree_script", args))
-        : !script.hidden && button("Review and trust", trust, ".primary"),
-      button([icon("stop"), "Stop"], () => app.run("stop_worktree_script", args)),
-      button("Output", showOutput),
-    ),
-    output,
-  );
 }
