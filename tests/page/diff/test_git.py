@@ -89,6 +89,7 @@ async def test_a_conflict_is_sent_to_a_session_and_the_merge_aborted(
     await expect(stopped).to_contain_text("The merge stopped with 1 conflict")
     await expect(stopped.get_by_role("link", name="README.md")).to_be_visible()
     await expect(page.get_by_role("group", name="Output of git")).to_contain_text("CONFLICT")
+    await expect(page.get_by_role("alert")).to_have_text("Pull stopped at 1 conflict.")
     await button(page.get_by_role("dialog"), "Close").click()
     row = page.locator("#tree .row").filter(has_text=tree.root.name)
     await expect(row).to_contain_text("1 conflict")

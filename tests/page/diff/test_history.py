@@ -122,4 +122,5 @@ async def test_a_conflict_is_resolved_by_a_choice_and_the_merge_finished(
     await button(page, "Finish").click()
     await expect(page.get_by_text("Committed as ")).to_be_visible()
     await expect(stopped).to_be_hidden()
+    await expect(page.get_by_text("Resolved 'README.md'.")).to_have_count(0)  # with its Undo
     assert len(tree.git("rev-list", "--parents", "-1", "HEAD").split()) == 3

@@ -5,6 +5,7 @@
 import { showDialog } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
 import { icon } from "../icons.js";
+import { pluralize } from "../format.js";
 import { commitForm } from "./git_commit.js";
 import { pullRequestForm, pullRequestLink } from "./git_pull_request.js";
 import { operationBanner } from "./git_operation.js";
@@ -117,11 +118,21 @@ export class GitPanel {
     const result = await this.run(`Pulling '${branch}' …`, "git_pull", args);
     if (!result) return false;
     if (result.success) this.showResult(`Pulled '${branch}'.`, result.output);
-    else {
-      this.checkOperation();
-      this.showResult("Pull failed or stopped at a conflict.", result.output || "Git gave no reason.", { bad: true });
-    }
+    else await this.#showFailedPull(result.output || "Git gave no reason.");
     return result.success;
+  }
+
+  /** @param {string} output */
+  async #showFailedPull(output) {
+    this.checkOperation();
+    const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id }).catch(() => null);
+    const conflicts = (changes?.files ?? []).filter((/** @type {Resource} */ { status }) => status === "conflicted");
+    if (!conflicts.length) return this.showResult("Pull failed.", output, { bad: true });
+    const resolve = () => {
+      this.hide();
+      this.app.go("diff", this.id);
+    };
+    return this.showResult(`Pull stopped at ${pluralize(conflicts.length, "conflict")}.`, output, { bad: true, actions: [button("Resolve", resolve, ".primary")] });
   }
 
   // Progress and results ---------------------------------------------------------------------------
