@@ -1,4 +1,4 @@
-"""The page in Chromium: start, streaming, a long session, and messages of another client."""
+"""The page in Chromium: start, streaming, a long session, scrolling, another client's messages."""
 
 import asyncio
 import json
@@ -20,12 +20,22 @@ from tests.bench.long_session import write_sessions
 from tests.bench.served import add_plain_worktree
 from tests.bench.tables import Table
 from tests.contract.conftest import make_program
-from tests.page.browser import DESKTOP, create_context, launch_browser, wait_until_ready
+from tests.page.browser import (
+    DESKTOP,
+    PHONE,
+    Screen,
+    create_context,
+    launch_browser,
+    wait_until_ready,
+)
 from tests.page.in_process import InProcessServer, serve_in_process
 
 DELTAS = 20_000
 RATE = 2_000
 MESSAGES = 20
+SCROLL_SPEED = 4_000
+"""Pixels a second, a fast flick."""
+SCROLL_DISTANCE = 24_000
 
 WATCH_START = """
 new MutationObserver((_, observer) => {
@@ -55,6 +65,18 @@ WATCH_FRAMES = """() => {
   const note = (list) => seen.tasks.push(...list.getEntries().map((one) => one.duration));
   new PerformanceObserver(note).observe({ type: "longtask" });
   window.seen = seen;
+}"""
+
+WATCH_GAPS = """() => {
+  const gaps = [];
+  let last = performance.now();
+  const step = (now) => {
+    gaps.push(now - last);
+    last = now;
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+  window.gaps = gaps;
 }"""
 
 WAIT_FOR_PROSE = """(id) => new Promise((done) => {
@@ -94,6 +116,10 @@ async def _measure(table: Table, runs: int, deltas: int, messages: int) -> None:
                     table, browser, place / f"stream{throttle}", deltas, throttle, runs
                 )
             await _add_long_session(table, browser, place / "long", messages, runs * 3)
+            for screen in (DESKTOP, PHONE):
+                await _add_scrolling(
+                    table, browser, place / f"scroll{screen.width}", messages, screen, runs
+                )
             await _add_other_client(table, browser, place / "another")
             await browser.close()
 
@@ -255,6 +281,70 @@ async def _add_long_session(
     name = f"first page of {messages:,} messages"
     table.add(name, best_ms=min(found), median_ms=statistics.median(found))
     table.at_most(f"{name}, ms", min(found), 200)
+
+
+async def _add_scrolling(
+    table: Table, browser: Browser, place: Path, messages: int, screen: Screen, runs: int
+) -> None:
+    """Scroll up in a long session, by wheel or finger, and measure the time between two frames."""
+    program = make_program(place)
+    program.data.mkdir(mode=0o700)
+    await write_sessions(program.data / "spinney.db", {"long": messages})
+    with program.serving() as serving:
+        found = [
+            await _scroll(browser, screen, serving.base_url, serving.token) for _ in range(runs)
+        ]
+    best = min(found, key=lambda figures: figures["p95_ms"])
+    name = f"scrolling up, {'by finger' if screen.touch else 'by wheel'}"
+    table.add(name, **best)
+    table.at_most(f"{name}, p95, ms", best["p95_ms"], 25)
+
+
+async def _turn_wheel(client: CDPSession, screen: Screen) -> None:
+    """Scroll up at a constant speed."""
+    gesture = {
+        "x": screen.width / 2,
+        "y": screen.height / 2,
+        "yDistance": SCROLL_DISTANCE,
+        "speed": SCROLL_SPEED,
+        "gestureSourceType": "mouse",
+    }
+    await client.send("Input.synthesizeScrollGesture", gesture)
+
+
+async def _swipe(client: CDPSession, screen: Screen) -> None:
+    """Swipe over half the screen, again and again; synthesized touch gestures do nothing."""
+    top, distance = screen.height * 0.3, screen.height * 0.5
+    steps = round(distance / SCROLL_SPEED * 60)
+    for _ in range(round(SCROLL_DISTANCE / distance)):
+        for step in range(steps + 1):
+            point = {"x": screen.width / 2, "y": top + distance * step / steps}
+            kind = "touchMove" if step else "touchStart"
+            await client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+            await asyncio.sleep(1 / 60)
+        await client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+async def _scroll(browser: Browser, screen: Screen, url: str, token: str) -> dict[str, float]:
+    context = await create_context(browser, screen, url)
+    page = await context.new_page()
+    await page.goto(f"/#token={token}&go=/session/long")
+    await wait_until_ready(page)
+    await page.wait_for_selector(".message >> nth=99")
+    await page.wait_for_timeout(1000)  # what is loaded after the first view
+    client = await context.new_cdp_session(page)
+    await page.evaluate(WATCH_GAPS)
+    await (_swipe if screen.touch else _turn_wheel)(client, screen)
+    gaps = sorted(await page.evaluate("() => window.gaps"))
+    loaded = await page.locator(".message").count()
+    await context.close()
+    return {
+        "frames": len(gaps),
+        "messages": loaded,
+        "median_ms": statistics.median(gaps),
+        "p95_ms": gaps[int(len(gaps) * 0.95)],
+        "worst_ms": gaps[-1],
+    }
 
 
 async def _add_other_client(table: Table, browser: Browser, place: Path) -> None:
