@@ -3,7 +3,7 @@
 import asyncio
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Session
+from model.domain.resources import Session, Worktree
 from tui.draw.colors import Palette, get_palette
 from tui.shell.preload import warm_up
 from tui.shell.selection import Selection
@@ -44,11 +44,19 @@ class ConversationLoader:
         if screen.chat.session_id == session.id:
             worktree = screen.state.worktrees.get(session.worktree_id)
             root = worktree.path if worktree is not None else ""
-            from tui.transcript.change_card import ACTIONS  # not before the first frame
-
-            keys = {action: screen.key_of(action) for action in ACTIONS}
-            catalog = self._agents.catalog
+            catalog, keys = self._agents.catalog, self._card_keys(worktree)
             screen.chat.show(history, palette_of(screen), catalog, session, root, keys)
+
+    def update_card(self, worktree: Worktree) -> None:
+        """Offer what can be done with the changes now, such as to push what was committed."""
+        if (transcript := self._screen.chat.transcript) is not None:
+            transcript.set_keys(self._card_keys(worktree))
+
+    def _card_keys(self, worktree: Worktree | None) -> dict[str, str]:
+        from tui.transcript.change_card import offered_actions  # not before the first frame
+
+        offered = offered_actions(worktree) if worktree is not None else []
+        return {action: self._screen.key_of(action) for action in offered}
 
     async def read_older(self) -> None:
         """Read the page before the first loaded message."""

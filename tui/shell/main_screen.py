@@ -251,6 +251,9 @@ class MainScreen(Selection):
         elif self.session is not None:
             if change.loaded:
                 self._read(self.session)
+            worktree = self.worktree
+            if worktree is not None and worktree.id in change.worktrees:
+                self._connected.conversation.update_card(worktree)
             self.follow_session()
         else:
             self._show_step()

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from model.base.plural import count
-from model.domain.resources import Message
+from model.domain.resources import Message, Worktree
 from model.richtext.turn_changes import FileChange, summarize_edits
 from tui.draw.line_parts import truncate_start
 from tui.draw.wrap import Line
@@ -19,6 +19,15 @@ _BAR: Final = 8
 """Cells of the bar of the file with most changed lines."""
 ACTIONS: Final = {"open_diff": "review", "commit": "commit", "push": "push", "pull_request": "pr"}
 """The actions of the card, and what they are called there."""
+
+
+def offered_actions(worktree: Worktree) -> list[str]:
+    """The actions that still have something to do: nothing is left to commit, or to push."""
+    changed = (worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed)
+    done: set[str] = {"commit"} if changed == (0, 0) else set()
+    if done and worktree.cached_unpushed_count == 0:
+        done.add("push")
+    return [action for action in ACTIONS if action not in done]
 
 
 def change_rows(message: Message, context: RenderContext, *, is_last: bool) -> list[Line]:
@@ -34,7 +43,7 @@ def change_rows(message: Message, context: RenderContext, *, is_last: bool) -> l
         *_counts(added, removed, context),
     ]
     rows = [head, *_file_rows(changes, context)]
-    if is_last:
+    if is_last and context.keys:
         rows.append(_action_row(context))
     return [[bar, *row] for row in rows]
 
@@ -83,9 +92,10 @@ def _bars(change: FileChange, most: int, context: RenderContext) -> Line:
 
 def _action_row(context: RenderContext) -> Line:
     row: Line = []
-    for action, label in ACTIONS.items():
+    for action, key in context.keys.items():
+        label = ACTIONS[action]
         click = Style(meta={"@click": f"screen.do('{action}')"})
-        if key := context.keys.get(action, ""):
+        if key:
             row.append(Segment(f"{key} ", context.styles.accent + click))
             row.append(Segment(label, context.palette.muted + click))
         else:

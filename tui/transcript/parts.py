@@ -100,7 +100,7 @@ class RenderContext:
     """The worktree's path; paths inside it are shown relative to it."""
     catalog: Catalog = BUILT_IN
     keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS, compare=False)
-    """The keys of actions that the change card offers, as displayed."""
+    """The actions that the change card offers, and their keys as displayed, often none."""
 
     @property
     def body_width(self) -> int:

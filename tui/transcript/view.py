@@ -159,6 +159,14 @@ class TranscriptView(ScrollView):
             self.settle()
             self.refresh()
 
+    def set_keys(self, keys: Mapping[str, str]) -> None:
+        """Offer other actions on the change card."""
+        if self.viewport is not None and keys != self.viewport.rows.context.keys:
+            rows = self.viewport.rows
+            rows.set_context(replace(rows.context, keys=keys))
+            self.settle()
+            self.refresh()
+
     @property
     def is_following(self) -> bool:
         """Whether it follows the newest row."""
