@@ -12,6 +12,7 @@ from tui.actions.scripts import stop_scripts
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
+from tui.screens.pick import Pick
 from tui.store.places import find_last_session
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 MODES: tuple[ExecutionMode, ...] = get_args(ExecutionMode)
 NOTICE_AFTER = 0.5
 """Seconds of waiting after which a notification explains the delay."""
-_OTHER_MODEL = "…"
 _ARCHIVE = "Archive the session"
 THINKING = {
     "off": "no extended thinking",
@@ -236,23 +236,18 @@ async def delete_session(desk: Desk) -> None:
 
 
 async def choose_model(desk: Desk) -> None:
-    """Choose one of the agent's models, or enter the name of another one."""
+    """Choose one of the agent's models, or type the name of another one."""
     session = _open_session(desk)
     if session is None:
         return
     catalog = await _with_models(desk, session)
-    agent = catalog.label(session.backend)
     present = catalog.selectable_name(session.backend, session.model)
     choices = [Choice(m.name, m.label, _about(m)) for m in catalog.models(session.backend)]
     if present and present not in {choice.value for choice in choices}:
         choices.append(Choice(present, present))
-    choices.append(Choice(_OTHER_MODEL, "other …", "enter a name"))
-    model = await desk.ask(Choose("Model", choices, present))
-    if model == _OTHER_MODEL:
-        sentence = f"The name of the model, as {agent} calls it."
-        model = await desk.ask(AskText("Model", sentence=sentence)) or None
-    if model is not None:
-        await desk.client.call(commands.update_session, session_id=session.id, model=model)
+    chosen = await desk.ask(Pick("Model", choices, present, own="use"))
+    if chosen is not None:
+        await desk.client.call(commands.update_session, session_id=session.id, model=chosen.value)
 
 
 async def set_model(desk: Desk, name: str) -> None:
@@ -279,10 +274,8 @@ async def _with_models(desk: Desk, session: "Session") -> "Catalog":
 
 
 def _about(model: "ModelRow") -> str:
-    """Return the model's description and effort levels."""
-    description = model.description or ("" if model.passed == model.name else model.passed)
-    efforts = " ".join(model.efforts)
-    return " · ".join(part for part in (description, efforts and f"effort {efforts}") if part)
+    """Return the model's description."""
+    return model.description or ("" if model.passed == model.name else model.passed)
 
 
 async def choose_agent(desk: Desk) -> None:
@@ -292,9 +285,9 @@ async def choose_agent(desk: Desk) -> None:
         return
     rows = _catalog(desk).backends
     choices = [Choice(row.name, row.label, row.program) for row in rows]
-    backend = await desk.ask(Choose("Agent", choices, session.backend))
-    if backend:
-        await _change_agent(desk, session, backend)
+    chosen = await desk.ask(Pick("Agent", choices, session.backend))
+    if chosen is not None:
+        await _change_agent(desk, session, chosen.value)
 
 
 async def set_agent(desk: Desk, name: str) -> None:

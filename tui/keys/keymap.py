@@ -262,7 +262,7 @@ ACTIONS: tuple[Action, ...] = (
         scope="diff",
         hint="view",
     ),
-    Action("diff_commit", "m", "Commit", scope="diff", hint="commit"),
+    Action("diff_commit", "m,f4", "Commit", scope="diff", hint="commit"),
     Action("diff_push", "w", "Push the branch", scope="diff", hint="push"),
     Action("diff_pull_base", "l", "Pull the base branch", scope="diff"),
     Action("diff_pull_request", "r", "Pull request", scope="diff", hint="pull request"),

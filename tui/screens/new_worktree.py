@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
@@ -30,6 +31,7 @@ _MODES: Final[dict[ExecutionMode, str]] = {
 _MODE_CHOICES: Final = tuple(Choice(mode, mode, what) for mode, what in _MODES.items())
 _EXISTING: Final = Choice("\n", "existing branch …", "check it out, without a new branch")
 """Asks for the branch; the value of one begins like this one's, as no name of a branch does."""
+_NEW_BRANCH: Final = "a new branch from it"
 _DEFAULT_MODEL: Final = Choice("", "default")
 
 
@@ -98,7 +100,7 @@ class NewWorktree(Dialog[WantedWorktree]):
         self._default_branch = default_branch
         self._offers = offers
         self._filled_in = filled_in or WantedWorktree()
-        self._new_branch = Choice("", default_branch, "a new branch from it")
+        self._new_branch = Choice("", default_branch, _NEW_BRANCH)
         self._start = self._new_branch
         """The base branch or the existing one."""
         self.left = WantedWorktree()
@@ -112,7 +114,7 @@ class NewWorktree(Dialog[WantedWorktree]):
         if given.branch:
             self._start = _existing(given.branch)
         elif given.base:
-            self._start = Choice(given.base, given.base)
+            self._start = Choice(given.base, given.base, _NEW_BRANCH)
         model = Choice(given.model, given.model or _DEFAULT_MODEL.label)
         mode = _chosen(given.mode, _MODE_CHOICES)
         return [
@@ -142,17 +144,13 @@ class NewWorktree(Dialog[WantedWorktree]):
             *self._problem_of("base"),
             PickField("Issue", given.issue, self._issues, id="issue"),
             PickField("Pull request", given.pull_request, self._pull_requests, id="pull-request"),
-            Static(
-                keys_line(
-                    ("enter", "create"),
-                    ("tab", "field"),
-                    ("← →", "choose"),
-                    ("⇧tab", "mode"),
-                    ("esc", "cancel"),
-                ),
-                classes="keys",
-            ),
+            Static(_keys(is_message=True), classes="keys"),
         ]
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys of the focused field."""
+        is_message = self.focused is self.query_one("#message")
+        self.query_one(".keys", Static).update(_keys(is_message=is_message))
 
     def _problem_of(self, field: str) -> list[Widget]:
         if not self._problem or self._problem_at != field:
@@ -225,7 +223,7 @@ class NewWorktree(Dialog[WantedWorktree]):
             field.set_choice(self._start)
             self._choose_existing()
         elif field.id == "base":
-            self._start = field.choice
+            self._set_start(replace(field.choice, description=_NEW_BRANCH))
         if field.id not in ("issue", "pull-request") or not field.choice.value:
             return
         number = number_in(field.choice.value)
@@ -278,6 +276,11 @@ class NewWorktree(Dialog[WantedWorktree]):
 
     def _choice(self, field: str) -> Choice:
         return self.query_one(f"#{field}", PickField).choice
+
+
+def _keys(*, is_message: bool) -> Content:
+    own = [("⇧tab", "mode")] if is_message else [("← →", "choose"), ("space", "list")]
+    return keys_line(("enter", "create"), ("tab", "field"), *own, ("esc", "cancel"))
 
 
 def _existing(branch: str) -> Choice:

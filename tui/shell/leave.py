@@ -14,14 +14,14 @@ Ending = Literal["quit", "leave"]
 
 
 class Leave(Dialog[Ending]):
-    """`l` keeps Spinney running, if `can_leave`; `q` quits; escape cancels.
+    """`l` or another ctrl+c keeps Spinney running, if `can_leave`; `q` quits; escape cancels.
 
     Enter activates the focused button, initially one that interrupts nothing.
     """
 
     AUTO_FOCUS = "DialogButton"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("l", "choose('leave')", show=False),
+        Binding("l,ctrl+c", "choose('leave')", show=False),
         Binding("q", "choose('quit')", show=False),
     ]
 

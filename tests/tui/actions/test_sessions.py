@@ -15,8 +15,8 @@ from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, client_with_two_sessions
 from tests.tui.reading import notifications
 from tests.tui.waiting import until
-from tui.screens.choose import Choose
-from tui.screens.dialog import AskText, Confirm
+from tui.screens.dialog import Confirm
+from tui.screens.pick import Pick
 from tui.store.places import Place
 
 
@@ -88,7 +88,7 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
         ):
             app.main.action_do(action)
             await until(pilot, lambda: app.screen is not app.main)
-            await pilot.press("home" if field != "backend" else "end", "enter")
+            await pilot.press(*(["down"] if field == "backend" else []), "enter")
             await until(
                 pilot,
                 lambda field=field: any(field in call for call in client.called("update_session")),  # type: ignore[misc]
@@ -121,8 +121,8 @@ async def test_a_change_of_agent_explains_what_the_new_one_will_know(
         await until(pilot, lambda: app.main.session is not None)
         for key in ("escape", "enter"):
             app.main.action_do("choose_agent")
-            await until(pilot, lambda: isinstance(app.screen, Choose))
-            await pilot.press("home", "down", "enter")
+            await until(pilot, lambda: isinstance(app.screen, Pick))
+            await pilot.press("down", "enter")
             await until(pilot, lambda: isinstance(app.screen, Confirm))
             said = " ".join(str(part.render()) for part in app.screen.query(Static))
             assert words in " ".join(said.split())
@@ -133,7 +133,7 @@ async def test_a_change_of_agent_explains_what_the_new_one_will_know(
         assert client.called("update_session")[0]["backend"] == "backend_b"
 
 
-async def test_the_models_that_an_agent_reports_are_offered_with_default_and_efforts(
+async def test_the_models_that_an_agent_reports_are_offered_with_the_default(
     start: Start,
 ) -> None:
     client = client_with_two_sessions()
@@ -153,28 +153,21 @@ async def test_the_models_that_an_agent_reports_are_offered_with_default_and_eff
         client.feed(e.ModelsUpdated(backend="backend_a"))
         await until(pilot, lambda: "Opus 9" in app.main.chat.status.text)
         app.main.action_do("choose_model")
-        await until(pilot, lambda: isinstance(app.screen, Choose))
-        assert isinstance(app.screen, Choose)
-        shown = [(choice.label, choice.description) for choice in app.screen.choices]
-        assert shown == [
-            ("Default (Opus 9)", "effort low max"),
-            ("Opus 9", "effort low max"),
-            ("other …", "enter a name"),
-        ]
+        await until(pilot, lambda: isinstance(app.screen, Pick))
+        assert isinstance(app.screen, Pick)
+        assert [choice.label for choice in app.screen.shown] == ["Default (Opus 9)", "Opus 9"]
         assert app.screen.present == "opus"
-        await pilot.press("home", "enter")
+        await pilot.press(*"def", "enter")
         await until(pilot, lambda: client.called("update_session"))
         assert client.called("update_session")[0]["model"] == ""
 
 
-async def test_any_model_name_can_be_entered(start: Start) -> None:
+async def test_any_model_name_can_be_typed(start: Start) -> None:
     client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         app.main.action_do("choose_model")
-        await until(pilot, lambda: isinstance(app.screen, Choose))
-        await pilot.press("end", "enter")
-        await until(pilot, lambda: isinstance(app.screen, AskText))
+        await until(pilot, lambda: isinstance(app.screen, Pick))
         await pilot.press(*"opus-9", "enter")
         await until(pilot, lambda: client.called("update_session"))
         assert client.called("update_session")[0]["model"] == "opus-9"
@@ -190,8 +183,8 @@ async def test_a_custom_agent_is_offered_and_shown_by_its_name(start: Start) -> 
         await until(pilot, lambda: "The Loom" in app.main.chat.status.text)
         app.main.action_do("choose_agent")
         await until(pilot, lambda: app.screen is not app.main)
-        assert isinstance(app.screen, Choose)
-        assert [choice.label for choice in app.screen.choices] == ["The Loom"]
+        assert isinstance(app.screen, Pick)
+        assert [choice.label for choice in app.screen.shown] == ["The Loom"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from model.domain.worktrees import OutsideWorktree
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start, Started
 from tests.tui.fake_client import FakeClient
+from tests.tui.reading import screen_text
 from tests.tui.waiting import until
 from tui.screens.archive import Archive
 from tui.screens.choose import Choose
@@ -89,7 +90,11 @@ async def test_the_base_is_chosen_from_branches_matching_the_typed_text(start: S
     client = add_lists(client_with_session())
     async with start(client) as started:
         dialog = await open_new_worktree(started)
+        assert "⇧tab mode" in screen_text(started[0])
         await pick(started, dialog, "base", "d", *"oor", "enter")
+        shown = screen_text(started[0])
+        assert "origin/feature/door ▾  a new branch from it" in shown
+        assert "space list" in shown
         assert (await submit(started, client))["base_branch"] == "origin/feature/door"
 
 

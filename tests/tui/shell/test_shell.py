@@ -315,8 +315,8 @@ async def test_it_asks_before_a_run_is_interrupted(start: Start) -> None:
         assert app.ending == "quit"
 
 
-@pytest.mark.parametrize("key", ["l", "enter"])
-async def test_enter_leaves_it_running(start: Start, key: str) -> None:
+@pytest.mark.parametrize("key", ["l", "enter", "ctrl+c"])
+async def test_enter_and_another_ctrl_c_leave_it_running(start: Start, key: str) -> None:
     async with start(a_client(status="running")) as (app, pilot):
         app.outlived = True
         await pilot.press("ctrl+q")
