@@ -61,6 +61,7 @@ class MarkdownStream:
         self._has_dropped = False
         self._tail = ""
         self._open: tuple[Block, ...] = ()
+        self._grown = ""  # a long open paragraph as it is shown, with the blanks at its end
         self._item_number: int | None = None  # set while the tail begins inside a long list
         self._fence: _OpenFence | None = None
 
@@ -126,8 +127,9 @@ class MarkdownStream:
         grows = self._grows_paragraph(text)
         self._tail += text
         if grows:
-            self._open = (Paragraph((Span(make_visible(self._tail.strip())),)),)
+            self._open = (Paragraph((Span(self._show_grown(text)),)),)
             return
+        self._grown = ""
         while self._advance():
             pass
 
@@ -144,6 +146,16 @@ class MarkdownStream:
             and _continues_paragraph(paragraph.partition("\n")[0])  # not of a quote
             and _continues_paragraph(last_line + text)
         )
+
+    def _show_grown(self, text: str) -> str:
+        """The tail as it is shown after `text` was added; if plain, only that is looked at."""
+        if self._grown and _is_plain(self._grown[-1] + text):
+            self._grown += text
+            return self._grown.rstrip()
+        shown = make_visible(self._tail.strip())
+        end = self._tail[len(self._tail.rstrip()) :]
+        self._grown = shown + end if _is_plain(end) else ""
+        return shown
 
     def _advance(self) -> bool:
         """Move final blocks out of the tail; return whether to continue with its rest."""
@@ -182,6 +194,11 @@ class MarkdownStream:
         self._tail = self._tail[start:]
         self._open = (fence.partial(self._tail),)
         return False
+
+
+def _is_plain(text: str) -> bool:
+    """Whether the text is shown as it is, whatever is beside it."""
+    return text.isascii() and make_visible(text) == text
 
 
 class _OpenFence:

@@ -17,6 +17,7 @@ from tui.terminal.sgr import PLAIN, Pen, change
 
 _MAX_GAP: Final = 4
 """Gaps of up to this many unchanged cells are written: moving the cursor costs as many bytes."""
+_RUN: Final = re.compile(b"\x01+")
 _INNER_BLANKS: Final = re.compile(" {9,}")
 """Blanks worth erasing: erasing them and moving on costs eight bytes."""
 _END_BLANKS: Final = re.compile(" {9,}| {4,}$")
@@ -176,29 +177,24 @@ class _Writer:
 
     def _spans(self, y: int) -> list[tuple[int, int]]:
         """The spans of a row to write; spans with small gaps are joined."""
-        old, text, pens = self._shown.text[y], self._wanted.text[y], self._wanted.pens[y]
-        pairs = enumerate(zip(old, text, self._shown.pens[y], pens, strict=True))
-        differing: Iterable[int] = [x for x, (a, b, c, d) in pairs if a != b or c is not d]
+        old, text = self._shown.text[y], self._wanted.text[y]
+        other_text = map(operator.ne, old, text)
+        other_pens = map(operator.is_not, self._shown.pens[y], self._wanted.pens[y])
+        runs = _find_runs(bytes(map(operator.or_, other_text, other_pens)))
         if not (
             has_known_width("".join(old), len(old)) and has_known_width("".join(text), len(text))
         ):
             # After such a character the terminal may show shifted cells.
-            differing = range(min(differing), len(text))
+            runs = [(runs[0][0], len(text))]
         has_whole_words = self._options.whole_words and y != self._cursor_row
         find_span = _word_span if has_whole_words else _letter_span
         spans: list[tuple[int, int]] = []
-        span_start = span_end = -1
-        """The current span."""
-        for x in differing:
-            if x < span_end:
-                continue
-            start, end = find_span(text, x)
-            if start > span_end and not (span_end >= 0 and self._is_joined(y, span_end, start)):
-                if span_end >= 0:
-                    spans.append((span_start, span_end))
-                span_start = start
-            span_end = end
-        return [*spans, (span_start, span_end)]
+        for first, behind in runs:
+            start, end = find_span(text, first)[0], find_span(text, behind - 1)[1]
+            if spans and (start <= spans[-1][1] or self._is_joined(y, spans[-1][1], start)):
+                start = spans.pop()[0]
+            spans.append((start, end))
+        return spans
 
     def _is_joined(self, y: int, end: int, start: int) -> bool:
         """Whether writing the gap between two spans is cheaper than skipping it."""
@@ -210,12 +206,9 @@ class _Writer:
 
     def _write_span(self, y: int, start: int, end: int) -> None:
         text, pens = self._wanted.text[y], self._wanted.pens[y]
-        drawn = [self._pen]
-        for x in range(start, end):
-            drawn.append(_pen_for(text[x], pens[x], drawn[-1]))
         x = start
-        for pen, columns in groupby(drawn[1:]):
-            cells = text[x : x + sum(1 for _ in columns)]
+        for pen, behind in _find_pens(text[start:end], pens[start:end], self._pen):
+            cells = text[x : start + behind]
             can_erase = self._options.erases and pen.is_erasing
             for piece, width in _pieces(cells, can_erase, x + len(cells) == len(text)):
                 self._move(x, y)
@@ -240,6 +233,11 @@ class _Writer:
         else:
             self._out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
         self._x, self._y = x, y
+
+
+def _find_runs(differs: bytes) -> list[tuple[int, int]]:
+    """The runs of ones."""
+    return [run.span() for run in _RUN.finditer(differs)]
 
 
 def _letter_span(text: list[str], x: int) -> tuple[int, int]:
@@ -267,6 +265,27 @@ def _word_span(text: list[str], x: int) -> tuple[int, int]:
 def _pen_for(text: str, pen: Pen, last: Pen) -> Pen:
     """The pen to use after `last`: a blank shows only the background, so it can keep `last`."""
     return last if text == " " and pen is last.blank else pen
+
+
+def _find_pens(text: list[str], pens: list[Pen], last: Pen) -> list[tuple[Pen, int]]:
+    """The pens to use one after another, as `_pen_for` has it, each with the column behind it."""
+    found: list[tuple[Pen, int]] = []
+    x = 0
+    for pen, same in groupby(pens):
+        end = x + sum(1 for _ in same)
+        if pen is last.blank and pen is not last:
+            while x < end and text[x] == " ":
+                x += 1
+            if x and found:
+                found[-1] = (last, x)
+            elif x:
+                found.append((last, x))
+        if x < end:
+            if found and pen is last:
+                found.pop()
+            found.append((pen, end))
+            last, x = pen, end
+    return found
 
 
 def _pieces(cells: list[str], can_erase: bool, ends_row: bool) -> Iterator[tuple[str, int]]:
