@@ -104,7 +104,7 @@ class MainScreen(Selection):
             with Vertical(id="projects"):
                 yield self.startup.tree()
                 yield PlaceDetail(id="detail")
-            yield Chat(id="chat")
+            yield Chat(id="chat", moves=self.terminal.motion)
         if self.terminal.screen_reader:
             yield Announcements(id="announcements")
         yield KeyHints(id="keys")

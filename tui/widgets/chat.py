@@ -74,8 +74,10 @@ class Chat(ChatDrafts):
             self.name = name
             self.argument = argument
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, moves: bool = False, id: str | None = None) -> None:
+        """`moves`: whether spinners turn."""
         super().__init__(id=id)
+        self._moves = moves
         self.session_id: str | None = None
         self.transcript: Transcript | None = None
         self.is_complete = False
@@ -102,7 +104,7 @@ class Chat(ChatDrafts):
         from tui.widgets.session_tabs import SessionTabs
         from tui.widgets.status_line import StatusLine
 
-        self.tabs = SessionTabs(id="tabs")
+        self.tabs = SessionTabs(id="tabs", moves=self._moves)
         self.recap = Static(id="recap", classes="hidden", markup=False)
         self.request = RequestPanel(id="request")
         self.request.add_class("hidden")

@@ -10,7 +10,10 @@ from tui.draw.status_icons import StatusIcon, session_icon
 from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:
+    from textual.strip import Strip
+
     from model.domain.resources import Session
+    from tui.draw.motion import Motion
 
 ROLE_COLORS = {
     StatusIcon.IDLE: "$text-muted",
@@ -27,15 +30,47 @@ OPEN_MARK = "▌"
 class SessionTabs(Line):
     """One tab per session; a click opens it."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, moves: bool, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.moves = moves
+        """Whether the spinners of what runs turn."""
         self._sessions: Sequence[Session] = ()
         self._open_id: str | None = None
+        self._motion: Motion | None = None
 
     def follow(self, sessions: "Sequence[Session]", open_id: str | None) -> None:
         """Show the tabs of these sessions; the open one is always visible."""
         self._sessions, self._open_id = sessions, open_id
         self.on_resize()
+        self.wake()
+
+    def wake(self) -> None:
+        """Turn the spinners, if something runs."""
+        if not self.moves or not self._is_running:
+            return
+        if self._motion is None:
+            from tui.draw.motion import Motion  # not before the first frame
+
+            self._motion = Motion(self, self._turn, lambda: None, moves=True)
+        self._motion.wake()
+
+    def _turn(self) -> int:
+        """Draw the spinners again, unless a dialog is in front; whether there are any."""
+        is_seen = self._is_running and self.app.screen is self.screen
+        if is_seen:
+            self.refresh()
+        return int(is_seen)
+
+    @property
+    def _is_running(self) -> bool:
+        """Whether one of several sessions runs: a single one has no tab."""
+        icons = [session_icon(session) for session in self._sessions]
+        return len(icons) > 1 and StatusIcon.RUNNING in icons
+
+    def render_line(self, y: int) -> "Strip":
+        """Draw the tabs, with the spinners where they are now."""
+        line = super().render_line(y)
+        return self._motion.draw(line) if self._motion is not None else line
 
     def on_resize(self) -> None:
         """Show the tabs that fit."""

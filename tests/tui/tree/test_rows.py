@@ -253,6 +253,22 @@ async def test_a_spinner_turns_and_seconds_are_counted_only_while_something_runs
         await until(pilot, lambda: not timer._active.is_set())
 
 
+async def test_the_tab_of_a_session_that_runs_turns_as_its_row_does(start: Start) -> None:
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", status="running"))
+    )
+    async with start(client) as (app, pilot):
+        tabs = app.main.chat.tabs
+        tabs.moves = True
+        app.main.open_session("s1")
+        seen: set[str] = set()
+        while len(seen) < 3:
+            seen.update(set(tabs.render_line(0).text) & set(FRAMES))
+            await pilot.pause()
+        client.feed(e.SessionUpdated(session_id="s2", updates={"status": "idle"}))
+        await until(pilot, lambda: not cast("Any", tabs._motion)._timer._active.is_set())
+
+
 async def test_streamed_text_draws_no_row_of_the_tree(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
