@@ -8,6 +8,8 @@ from playwright.async_api import Page, expect
 
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
+from tests.page.test_composer import PASTE
+from tests.page.test_projects import PIXEL
 from tests.page.user_input import Pointer, SessionPage
 from tests.server.conftest import Socket
 
@@ -32,6 +34,22 @@ async def test_a_task_is_started_in_two_taps_and_the_next_one_remembers_its_choi
     await phone.goto("/#/new")
     await expect(phone.get_by_role("radio", name="Yolo")).to_be_checked()
     await expect(phone.get_by_label("Agent")).to_have_value("demo")
+
+
+async def test_a_task_starts_with_a_picture_and_a_file(
+    open_page: OpenPage, client: Socket, project: Any
+) -> None:
+    phone = await open_page("/new", screen=PHONE)
+    message = phone.get_by_role("textbox", name="First message")
+    await message.fill("/demo say seen")
+    await message.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    await message.evaluate(PASTE, ["dot.png", "image/png", list(PIXEL)])
+    await expect(phone.locator(".attached")).to_contain_text("data.csv")
+    await phone.get_by_role("button", name="Start", exact=True).tap()
+    await expect(SessionPage(Pointer(phone, touch=True)).answers.last).to_contain_text("seen")
+    page = await client.call("get_messages", sessionId=phone.url.rpartition("/")[2])
+    assert [Path(path).read_bytes() for path in page["messages"][0]["files"]] == [b"a,b"]
+    assert "image" in [block["type"] for block in page["messages"][0]["content"]]
 
 
 async def test_what_was_typed_survives_an_error_and_a_reload(

@@ -3,6 +3,7 @@
 // or by path on the machine that runs Spinney. They are uploaded at once; offline, they wait for the connection.
 
 import { ask, choose } from "../dialogs.js";
+import { loadDraft, saveDraft } from "../drafts.js";
 import { button, make, syncKeyed } from "../dom.js";
 import { icon } from "../icons.js";
 import { isScalable, scaleDown } from "./scaling.js";
@@ -17,6 +18,7 @@ import { isScalable, scaleDown } from "./scaling.js";
  * @property {string} [preview] a URL of the picture
  * @property {number} [progress] from 0 to 1, while it is being uploaded
  * @property {string} [error]
+ * @property {Attachments | null} [owner] what shows it; `null` while its session is not shown
  */
 
 const IS_IMAGE = /\.(png|jpe?g|gif|webp)$/i;
@@ -26,12 +28,20 @@ const HINT = "Absolute, or relative to the worktree.";
 /** The file name of a path. @param {string} path */
 export const nameOf = (path) => path.split("/").at(-1) ?? path;
 
+/** What is not uploaded yet, of sessions that are not shown. @type {Map<string, Attachment[]>} */
+const parked = new Map();
+
 export class Attachments {
   /** @type {Attachment[]} */ #items = [];
   #lastKey = 0;
   /** @type {() => unknown} */ #unsubscribe;
 
-  /** @param {import("../app.js").App} app @param {string} sessionId @param {import("../drafts.js").Paths} paths @param {() => void} onChange */
+  /**
+   * @param {import("../app.js").App} app
+   * @param {string | null} sessionId `null` if there is none yet; then nothing is uploaded before `uploadTo`
+   * @param {import("../drafts.js").Paths} paths
+   * @param {() => void} onChange
+   */
   constructor(app, sessionId, paths, onChange) {
     this.app = app;
     this.sessionId = sessionId;
@@ -39,6 +49,7 @@ export class Attachments {
     this.element = make("ul.attached", { "aria-label": "Attachments", hidden: true });
     this.button = button(icon("plus"), () => this.#choose(), ".quiet.icon-only.attach", { "aria-label": "Attach", title: "Attach pictures or files" });
     this.#insert(paths);
+    this.#unpark();
     this.#unsubscribe = app.onConnection((status) => {
       if (status.state === "open") for (const item of this.#items) if (item.file && !item.error) this.#upload(item);
       this.#draw();
@@ -47,7 +58,19 @@ export class Attachments {
 
   close() {
     this.#unsubscribe();
-    for (const item of this.#items) if (item.preview) URL.revokeObjectURL(item.preview);
+    for (const item of this.#items) if (item.preview && !item.file) URL.revokeObjectURL(item.preview);
+    const unfinished = this.#items.filter((item) => item.file);
+    for (const item of unfinished) item.owner = null;
+    if (this.sessionId && unfinished.length) parked.set(this.sessionId, unfinished);
+  }
+
+  /** Take over what was attached before another view was shown. */
+  #unpark() {
+    if (!this.sessionId) return;
+    for (const item of parked.get(this.sessionId) ?? []) {
+      this.#items.push(Object.assign(item, { key: this.#newKey(), owner: this }));
+    }
+    parked.delete(this.sessionId);
   }
 
   /** The paths of the pictures and of the other files. */
@@ -56,12 +79,14 @@ export class Attachments {
     return { images: pathsOf(true), files: pathsOf(false) };
   }
 
-  /** Why a message cannot be sent yet, or an empty string. */
+  /** Why a message cannot be sent, or an empty string. */
   get problem() {
-    if (this.#items.some((item) => item.error)) return "An attachment was not uploaded. Try again, or remove it.";
-    const isWaiting = this.#items.some((item) => item.file);
-    if (!isWaiting) return "";
-    return this.app.connection.isOpen ? "An attachment is still being uploaded. Try again in a moment." : "An attachment will be uploaded when you are back online. Send then, or remove it.";
+    return this.#items.some((item) => item.error) ? "An attachment was not uploaded. Try again, or remove it." : "";
+  }
+
+  /** Whether something is not uploaded yet. */
+  get isUploading() {
+    return this.#items.some((item) => item.file && !item.error);
   }
 
   get isEmpty() {
@@ -95,7 +120,7 @@ export class Attachments {
     for (const file of files) {
       const isImage = isScalable(file) || IS_IMAGE.test(file.name);
       /** @type {Attachment} */
-      const item = { key: this.#newKey(), name: file.name || "pasted picture", isImage, file };
+      const item = { key: this.#newKey(), name: file.name || "pasted picture", isImage, file, owner: this };
       if (isImage) item.preview = URL.createObjectURL(file);
       this.#items.push(item);
       this.#upload(item);
@@ -170,20 +195,28 @@ export class Attachments {
 
   // Uploading --------------------------------------------------------------------------------------
 
+  /** Upload everything to a new session. @param {string} sessionId */
+  async uploadTo(sessionId) {
+    this.sessionId = sessionId;
+    await Promise.all(this.#items.map((item) => this.#upload(item)));
+    if (this.problem || this.isUploading) throw new Error(this.problem || "The attachments were not uploaded. Try again when you are back online.");
+  }
+
   /** @param {Attachment} item */
   async #upload(item) {
     const { file } = item;
-    if (!file || item.progress !== undefined || !this.app.connection.isOpen) return;
+    const { sessionId } = this;
+    if (!file || !sessionId || item.progress !== undefined || !this.app.connection.isOpen) return;
     item.progress = 0;
     item.error = undefined;
     this.#draw();
     try {
       const data = await scaleDown(file);
       if (data.size > MAX_SIZE) throw new Error("It is larger than 20 MB.");
-      const path = `/api/sessions/${this.sessionId}/attachments?name=${encodeURIComponent(item.name)}`;
+      const path = `/api/sessions/${sessionId}/attachments?name=${encodeURIComponent(item.name)}`;
       const uploaded = await this.app.connection.upload(path, data, (progress) => {
         item.progress = progress;
-        this.#drawProgress(item);
+        if (item.owner) item.owner.#drawProgress(item);
       });
       Object.assign(item, { path: uploaded.path, isImage: uploaded.kind === "image", file: undefined });
     } catch (error) {
@@ -191,8 +224,14 @@ export class Attachments {
       if (this.app.connection.isOpen) item.error = /** @type {Error} */ (error).message;
     }
     item.progress = undefined;
+    if (item.owner) item.owner.#finish(item);
+    else if (item.path) addToDraft(sessionId, item);
+  }
+
+  /** @param {Attachment} item */
+  #finish(item) {
     this.#draw();
-    if (item.path && this.#items.includes(item)) this.onChange();
+    if (this.#items.includes(item)) this.onChange();
   }
 
   /** @param {Attachment} item */
@@ -207,14 +246,14 @@ export class Attachments {
 
   #draw() {
     this.element.hidden = this.isEmpty;
-    const stateOf = (/** @type {Attachment} */ item) => `${item.key}/${item.error ?? ""}/${Boolean(item.file)}/${item.progress !== undefined}`;
+    const stateOf = (/** @type {Attachment} */ item) => `${item.key}/${item.error ?? ""}/${Boolean(item.file)}/${item.progress !== undefined}/${this.app.connection.isOpen}`;
     syncKeyed(this.element, this.#items, stateOf, (item, old) => old ?? this.#drawItem(item));
   }
 
   /** @param {Attachment} item */
   #drawItem(item) {
     const picture = item.preview ? make("img", { src: item.preview, alt: "" }) : icon(item.isImage ? "image" : "file");
-    const waits = item.file && item.progress === undefined && !item.error;
+    const waits = item.file && item.progress === undefined && !item.error && !this.app.connection.isOpen;
     const retry = button("Try again", () => this.#upload(item), ".quiet");
     return make(
       "li",
@@ -236,4 +275,14 @@ export class Attachments {
     const bar = this.element.children[index]?.querySelector("progress");
     if (bar) bar.value = item.progress ?? 0;
   }
+}
+
+/** Add an uploaded file to the message of a session that is not shown. @param {string} sessionId @param {Attachment} item */
+function addToDraft(sessionId, item) {
+  const draft = loadDraft(sessionId);
+  draft[item.isImage ? "images" : "files"].push(item.path ?? "");
+  saveDraft(sessionId, draft);
+  const others = (parked.get(sessionId) ?? []).filter((other) => other !== item);
+  if (others.length) parked.set(sessionId, others);
+  else parked.delete(sessionId);
 }

@@ -41,20 +41,24 @@ class Composer {
     this.#draft = JSON.stringify(draft);
     this.replyHint = replyHint(app, sessionId);
     this.text = make("textarea", { rows: 1, "aria-describedby": "reply-hint", placeholder: "Message…", "aria-label": "Message", value: draft.message });
-    this.attachments = new Attachments(app, sessionId, draft, () => this.#handleInput());
+    this.attachments = new Attachments(app, sessionId, draft, () => this.#handleAttachments());
+    this.uploadHint = make("p.hint", "Sends as soon as the attachments are uploaded.", { role: "status", hidden: true });
     this.settings = settings(app, sessionId);
     this.stopButton = button([icon("stop"), make("span.words", "Stop")], () => this.#stop(), ".stop", { hidden: true, "aria-label": "Stop", title: "Stop (Escape)" });
     this.sendLabel = make("span.words", "Send");
     this.sendButton = make("button.primary.send", icon("send"), this.sendLabel, { "aria-label": "Send" });
     const box = make("div.composer-box", this.attachments.button, this.settings.chip, this.text, this.settings.element, this.stopButton, this.sendButton);
-    this.element = make("form.composer", this.replyHint.element, this.attachments.element, box);
+    this.element = make("form.composer", this.replyHint.element, this.attachments.element, this.uploadHint, box);
     this.element.onsubmit = (event) => {
       event.preventDefault();
       this.#submit();
     };
     this.element.onmousedown = (event) => this.#focusBox(event);
     this.text.onfocus = () => this.#loadCompletion();
-    this.text.oninput = () => this.#handleInput();
+    this.text.oninput = () => {
+      this.uploadHint.hidden = true; // what is being typed is not sent
+      this.#handleInput();
+    };
     this.text.onkeydown = (event) => this.#handleKey(event);
     this.text.onpaste = (event) => this.#paste(event);
     this.attachments.receive(this.element, this.text);
@@ -131,6 +135,14 @@ class Composer {
     this.completion?.update();
   }
 
+  /** Send a message that waited for its attachments. */
+  #handleAttachments() {
+    this.#handleInput();
+    if (this.uploadHint.hidden || this.attachments.isUploading) return;
+    this.uploadHint.hidden = true;
+    this.#submit();
+  }
+
   /** Load the completion when the box is first focused. */
   async #loadCompletion() {
     this.text.onfocus = null;
@@ -185,6 +197,10 @@ class Composer {
     }
     if (this.attachments.problem) {
       this.app.toast(this.attachments.problem);
+      return;
+    }
+    if (this.attachments.isUploading) {
+      this.uploadHint.hidden = false;
       return;
     }
     // Cleared immediately, so that a second press sends nothing; the outbox returns refused messages.

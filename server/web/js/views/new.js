@@ -2,8 +2,10 @@
 // The form for a new task: what the agent should do, and where. What was chosen last is chosen again.
 
 import { button, make } from "../dom.js";
+import { prependToDraft } from "../drafts.js";
 import { icon } from "../icons.js";
 import { performAction } from "../perform.js";
+import { Attachments } from "../session/attachments.js";
 import { loadAgents } from "../session/models.js";
 import { labeled, optionsOf, segmented, select } from "./form_fields.js";
 import { taskOrigin } from "./new_origin.js";
@@ -44,6 +46,7 @@ class NewTask {
     this.message = make("textarea.task-text", { rows: 5, value: localStorage.getItem(DRAFT) ?? "", "aria-label": "First message", placeholder: "What should the agent do?" });
     this.message.oninput = () => localStorage.setItem(DRAFT, this.message.value);
     this.message.onkeydown = (event) => this.#handleKey(event);
+    this.attachments = new Attachments(app, null, { images: [], files: [] }, () => {});
     this.project = select("Project", []);
     this.agent = select("Agent", [["", "Default"]]);
     this.model = select("Model", [["", "Default"]]);
@@ -58,6 +61,7 @@ class NewTask {
     this.form = make(
       "form.page.fields.new-form",
       this.message,
+      make("div.task-attachments", this.attachments.button, this.attachments.element),
       make("div.field-row", labeled("Project", this.project), labeled("Agent", this.agent), labeled("Model", this.model)),
       make("div.field", this.mode.element, this.modeHint),
       this.origin.element,
@@ -66,6 +70,7 @@ class NewTask {
       make("div.task-bar", this.startButton),
     );
     this.element = this.form;
+    this.attachments.receive(this.form, this.message);
     this.project.onchange = () => this.#changeProject();
     this.agent.onchange = () => this.#showModels("");
     this.form.onsubmit = (event) => {
@@ -85,6 +90,10 @@ class NewTask {
 
   focus() {
     this.message.focus();
+  }
+
+  close() {
+    if (!this.#isBusy) this.attachments.close(); // else it still uploads
   }
 
   #explainMode() {
@@ -157,28 +166,37 @@ class NewTask {
     saveChoices({ project: this.project.value, agent: task.backend, model: task.model, mode: task.mode });
     try {
       const worktree = await this.app.connection.call("create_worktree", { projectId: this.project.value, ...this.origin.read() });
-      await startSession(this.app, worktree, task, this);
+      await startSession(this.app, worktree, task, this, this.attachments);
       this.message.value = "";
       localStorage.removeItem(DRAFT);
     } catch (error) {
       this.problem.textContent = /** @type {Error} */ (error).message;
     }
     this.#showBusy(false);
+    if (this.app.view !== this) this.close();
   }
 }
 
 /**
  * Wait until the worktree is created, then start a session in it; the page goes there if it still shows the form.
  * @param {App} app @param {any} worktree @param {{ message: string, mode: string, backend: string, model: string }} task @param {import("../app.js").View} view
+ * @param {Attachments} attachments
  */
-async function startSession(app, worktree, { message, mode, backend, model }, view) {
+async function startSession(app, worktree, { message, mode, backend, model }, view, attachments) {
   app.toast(`Creating ${worktree.name} …`, { isValid: () => app.state.worktrees.get(worktree.id)?.status === "creating" });
   await waitUntil(app, () => app.state.worktrees.get(worktree.id)?.status !== "creating");
   const made = app.state.worktrees.get(worktree.id);
   if (!made) throw new Error(`${worktree.name} could not be created. Check the input and try again.`);
   const args = { worktreeId: worktree.id, executionMode: mode, ...(backend ? { backend } : {}), ...(model ? { model } : {}) };
   const session = await app.connection.call("create_session", args);
-  if (message) await app.connection.call("send_chat_message", { sessionId: session.id, message });
+  try {
+    await attachments.uploadTo(session.id);
+    if (message || !attachments.isEmpty) await app.connection.call("send_chat_message", { sessionId: session.id, message, ...attachments.paths });
+  } catch (error) {
+    // There it can be sent without what was not uploaded; another start would make another worktree.
+    prependToDraft(session.id, { message, ...attachments.paths });
+    app.toast(/** @type {Error} */ (error).message, { bad: true });
+  }
   if (app.view === view) app.go("session", session.id);
   else app.toast(`Started ${made.name}.`, { about: session.id, isValid: () => true, action: ["Show", () => app.go("session", session.id)] });
 }
