@@ -58,7 +58,7 @@ class View:
     @property
     def shows_canvas(self) -> bool:
         """Whether all sessions are shown on one screen."""
-        return self.rows[0].startswith(" Canvas ")
+        return self.rows[0].startswith(" ▲ All sessions")
 
     @property
     def conversation(self) -> str:

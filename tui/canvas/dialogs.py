@@ -1,16 +1,18 @@
 """The canvas's dialogs: answering a session, and writing to several."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import on
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from model.base.text import clean_line
+from model.richtext.markdown import parse_markdown
 from tui.composer.draft import Draft
 from tui.composer.message_area import MessageArea
 from tui.composer.widget import Composer
+from tui.draw.markdown import render_blocks
+from tui.draw.rich_text import to_text
 from tui.screens.dialog import Dialog
 from tui.widgets.chat_texts import HELD_NOTICE
 from tui.widgets.key_line import keys_line
@@ -19,6 +21,10 @@ from tui.widgets.request_panel import RequestPanel
 if TYPE_CHECKING:
     from model.domain.resources import Session
     from tui.desk import Desk
+
+
+_PLAN_WIDTH: Final = 70
+"""Columns of a plan that was not laid out yet."""
 
 
 class AskMessage(Dialog[str]):
@@ -65,8 +71,8 @@ class Answer(Dialog[None]):
         composer = Composer(id="answer")
         panel.connect(composer)
         composer.placeholder = "or type your answer"
-        plan = Static(self._plan(), id="asked-plan", markup=False)
-        plan.display = bool(self._plan())
+        plan = Static(id="asked-plan", markup=False)
+        plan.display = bool(self._plan)
         return [
             plan,
             panel,
@@ -74,9 +80,19 @@ class Answer(Dialog[None]):
             Static(keys_line(("esc", "keep waiting")), classes="keys"),
         ]
 
-    def _plan(self) -> Content:
+    @property
+    def _plan(self) -> str:
         request = self._session.request
-        return Content(request.plan if request is not None else "")
+        return request.plan or "" if request is not None else ""
+
+    def on_resize(self) -> None:
+        """Draw the plan as wide as there is room."""
+        self.call_after_refresh(self._draw_plan)
+
+    def _draw_plan(self) -> None:
+        plan, palette = self.query_one("#asked-plan", Static), self._desk.palette
+        width = plan.content_size.width or _PLAN_WIDTH
+        plan.update(to_text(render_blocks(parse_markdown(self._plan), width, palette)))
 
     def on_mount(self) -> None:
         """Show the request, and focus the message box."""
@@ -90,7 +106,7 @@ class Answer(Dialog[None]):
                 self.action_leave()
             return
         self._session = session
-        self.query_one("#asked-plan", Static).update(self._plan())
+        self._draw_plan()
         self._ask()
 
     def _ask(self) -> None:

@@ -6,7 +6,7 @@ screen follows the mirror and stores nothing but the last lines that it has read
 
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
 from textual.binding import BindingType
@@ -29,6 +29,7 @@ from tui.screens.full import FullScreen, bindings
 from tui.screens.palette import Entry
 from tui.screens.palette_entries import action_entries
 from tui.widgets.line import Line
+from tui.widgets.top_bar import MARK
 
 if TYPE_CHECKING:
     from model.api.command import Command
@@ -44,6 +45,7 @@ FOOTER = (
 
 Part = str | Content | tuple[str, str]
 
+_TITLE: Final = (f"{MARK} All sessions", "bold $accent")
 _MAX_LINES = 6
 _CONCURRENT_READS = 4
 """Number of sessions whose last messages are read at the same time."""
@@ -150,7 +152,7 @@ class Canvas(FullScreen):
         number = f"{shown} of {total}" if self.filter else f"{total}"
         marked = f" · {len(self.view.marked)} marked" if self.view.marked else ""
         left: list[Part] = [
-            ("Canvas", "bold $accent"),
+            _TITLE,
             "   ",
             scope,
             (f"  {number}{marked}", "$text-muted"),
@@ -158,7 +160,7 @@ class Canvas(FullScreen):
         if self.filter:
             left += [("   filter: ", "$text-muted"), (self.filter, "bold")]
         if not self.desk.mirror.is_loaded:
-            self.query_one("#top", Line).show(Content.assemble(("Canvas", "bold $accent")))
+            self.query_one("#top", Line).show(Content.assemble(_TITLE))
             self.show_keys()
             return
         waiting, running = count_waiting_and_running(self.desk.state)

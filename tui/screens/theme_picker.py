@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Literal, cast
 
-from rich.console import Group
-from rich.text import Text
 from textual import on
 from textual.containers import Horizontal
 from textual.widget import Widget
@@ -16,6 +14,7 @@ from themes.loader import Kind, list_syntax_themes, load_syntax_theme
 from tui.draw.colors import get_palette
 from tui.draw.diff import render_diff
 from tui.draw.markdown import render_code_lines
+from tui.draw.rich_text import to_text
 from tui.draw.wrap import Line
 from tui.screens.choose import Choice, Choose
 from tui.screens.preference_editors import SAMPLE
@@ -92,9 +91,7 @@ class ThemePicker(Choose):
         code = render_code_lines(highlight_code(SAMPLE, "python"), width, palette, "python")
         diff = render_diff(SAMPLE, _CHANGED, "basket.py", width, palette)
         rows: list[Line] = [*code, [], *diff]
-        sample.update(
-            Group(*(Text.assemble(*((s.text, s.style or "") for s in row)) for row in rows))
-        )
+        sample.update(to_text(rows))
 
 
 def _list_code_themes(kind: Kind, present: str) -> Sequence[Choice]:

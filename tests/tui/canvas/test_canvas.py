@@ -23,7 +23,7 @@ from tests.tui.builders import a_message, a_project, a_session, a_state, a_workt
 from tests.tui.conftest import Start
 from tests.tui.every_screen import NOW, ScreenCase, a_busy_state, action, show_screen
 from tests.tui.fake_client import FakeClient
-from tests.tui.reading import notifications, visible_text
+from tests.tui.reading import notifications, screen_text, visible_text
 from tests.tui.waiting import until
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.screen import Canvas
@@ -250,6 +250,21 @@ async def test_a_permission_is_answered_from_the_canvas(start: Start) -> None:
             e.SessionUpdated(session_id="asks", updates={"status": "running", "request": None})
         )
         await until(pilot, lambda: isinstance(app.screen, Canvas))
+
+
+async def test_a_plan_is_read_without_its_markup(start: Start) -> None:
+    request = Request(id="r", kind="plan", plan="## A change\n\nWrite `a.py` **first**")
+    client = client_with_sessions(
+        a_session(id="planned", status="waiting", waiting_for="plan", request=request)
+    )
+    async with start(client) as (app, pilot):
+        canvas = await open_canvas(app, pilot)
+        assert "▲ All sessions" in screen_text(app)
+        canvas.view.action_move_to(session_ids(canvas).index("planned"))
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, Answer))
+        await until(pilot, lambda: "Write a.py first" in screen_text(app))
+        assert "## A change" not in screen_text(app)
 
 
 async def test_a_question_is_answered_from_the_canvas_by_the_cursor_or_in_words(
