@@ -99,6 +99,10 @@ async def _push(desk: Desk, worktree: "Worktree") -> None:
         return
     output = Content(result.output or "Git printed no reason.")
     is_rejected = "[rejected]" in result.output or "fetch first" in result.output
+    if is_rejected:
+        lines = (line for line in result.output.splitlines() if not line.startswith("hint:"))
+        reason = "The branch at the remote has commits that are not here.\n\n"
+        output = Content.assemble((reason, "bold"), "\n".join(lines))
     keys = [("p", "pull, then push again")] if is_rejected else []
     if await desk.ask(Report("Push failed", output, *keys)) == "p":
         pulled = await _pull(desk, worktree, worktree.branch)
@@ -121,7 +125,7 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
     if result is None:
         return False
     if result.success:
-        desk.say(f"Pulled '{branch}'.\n{result.output}"[:500])
+        desk.say(_describe_pull(branch, result.output))
         return True
     changes = await desk.client.call(list_changed_files, worktree_id=worktree.id)
     keys = []
@@ -143,6 +147,15 @@ async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
         case "a":
             await abort_merge(desk)
     return False
+
+
+def _describe_pull(branch: str, output: str) -> str:
+    """Return that it was pulled, with git's count of what changed."""
+    if "Already up to date" in output:
+        return f"'{branch}' has nothing new."
+    lines = (line.strip() for line in output.splitlines())
+    changed = next((line for line in lines if " changed, " in line), "")
+    return f"Pulled '{branch}'." + (f"\n{changed}." if changed else "")
 
 
 def _describe_push(output: str) -> str:

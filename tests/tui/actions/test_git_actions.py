@@ -169,17 +169,22 @@ async def test_a_push_shows_what_the_server_said(start: Start) -> None:
 
 async def test_a_rejected_push_says_why_and_offers_to_pull(start: Start) -> None:
     client = client_with_changes()
-    answers = [ExchangeResult(success=False, output="! [rejected] (fetch first)")]
+    answers = [ExchangeResult(success=False, output="! [rejected] (fetch first)\nhint: ask")]
     answers.append(ExchangeResult(success=True, output="done"))
     client.answers["git_push"] = lambda given: answers.pop(0)
-    client.answers["git_pull"] = lambda given: ExchangeResult(success=True, output="merged")
+    client.answers["git_pull"] = lambda given: ExchangeResult(
+        success=True, output=" a | 1 +\n 1 file changed, 1 insertion(+)"
+    )
     async with start(client) as (app, pilot):
         perform(app, "push")
         await until(pilot, lambda: isinstance(app.screen, Report))
         assert isinstance(app.screen, Report)
-        assert "[rejected]" in app.screen.content.plain
+        shown = app.screen.content.plain
+        assert shown.startswith("The branch at the remote has commits that are not here.")
+        assert "[rejected]" in shown and "hint" not in shown
         await pilot.press("p")
         await until(pilot, lambda: "Pushed." in notifications(app))
+        assert "Pulled 'brave-otter'.\n1 file changed, 1 insertion(+)." in notifications(app)
         pulled = {"worktree_path": "/trees/brave-otter", "base_branch": "brave-otter"}
         assert client.called("git_pull") == [pulled]
 
