@@ -44,18 +44,18 @@ class ConversationLoader:
         if screen.chat.session_id == session.id:
             worktree = screen.state.worktrees.get(session.worktree_id)
             root = worktree.path if worktree is not None else ""
-            catalog, keys = self._agents.catalog, self._card_keys(worktree)
+            catalog, keys = self._agents.catalog, self._card_keys(session, worktree)
             screen.chat.show(history, palette_of(screen), catalog, session, root, keys)
 
-    def update_card(self, worktree: Worktree) -> None:
+    def update_card(self, session: Session, worktree: Worktree) -> None:
         """Offer what can be done with the changes now, such as to push what was committed."""
         if (transcript := self._screen.chat.transcript) is not None:
-            transcript.set_keys(self._card_keys(worktree))
+            transcript.set_keys(self._card_keys(session, worktree))
 
-    def _card_keys(self, worktree: Worktree | None) -> dict[str, str]:
+    def _card_keys(self, session: Session, worktree: Worktree | None) -> dict[str, str]:
         from tui.transcript.change_card import offered_actions  # not before the first frame
 
-        offered = offered_actions(worktree) if worktree is not None else []
+        offered = offered_actions(worktree, session.updated_at) if worktree is not None else []
         return {action: self._screen.key_of(action) for action in offered}
 
     async def read_older(self) -> None:

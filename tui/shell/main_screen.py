@@ -252,8 +252,8 @@ class MainScreen(Selection):
             if change.loaded:
                 self._read(self.session)
             worktree = self.worktree
-            if worktree is not None and worktree.id in change.worktrees:
-                self._connected.conversation.update_card(worktree)
+            if worktree is not None and (worktree.id in change.worktrees or change.sessions):
+                self._connected.conversation.update_card(self.session, worktree)
             self.follow_session()
         else:
             self._show_step()

@@ -21,10 +21,11 @@ ACTIONS: Final = {"open_diff": "review", "commit": "commit", "push": "push", "pu
 """The actions of the card, and what they are called there."""
 
 
-def offered_actions(worktree: Worktree) -> list[str]:
-    """The actions that still have something to do: nothing is left to commit, or to push."""
+def offered_actions(worktree: Worktree, ended_at: float) -> list[str]:
+    """The actions that still have something to do, as far as git was read since `ended_at`."""
+    is_known = (worktree.cached_status_at or 0) > ended_at
     changed = (worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed)
-    done: set[str] = {"commit"} if changed == (0, 0) else set()
+    done: set[str] = {"commit"} if is_known and changed == (0, 0) else set()
     if done and worktree.cached_unpushed_count == 0:
         done.add("push")
     return [action for action in ACTIONS if action not in done]

@@ -40,3 +40,8 @@ async def test_the_card_offers_to_commit_then_to_push_then_neither(start: Start)
         await until(pilot, lambda: "push" not in card(app) and "/pr" in card(app))
         report(client, uncommitted=1, unpushed=0)
         await until(pilot, lambda: "f4 commit" in card(app))
+        report(client, uncommitted=0, unpushed=0)
+        await until(pilot, lambda: "commit" not in card(app))
+        # Git has not been read since another answer ended.
+        client.feed(e.SessionUpdated(session_id="s1", updates={"updated_at": 2.0}))
+        await until(pilot, lambda: "f4 commit" in card(app))
