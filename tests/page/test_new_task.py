@@ -20,6 +20,7 @@ async def test_a_task_is_started_in_two_taps_and_the_next_one_remembers_its_choi
     phone = await open_page(screen=PHONE)
     await phone.get_by_role("link", name="New task").last.tap()
     await expect(phone.get_by_role("textbox", name="First message")).to_be_focused()
+    await expect(phone.get_by_label("Agent")).to_contain_text("Default (Demo agent)")
     await phone.keyboard.type("/demo say made")
     await phone.get_by_role("button", name="Start", exact=True).tap()
     await expect(SessionPage(Pointer(phone, touch=True)).answers.last).to_contain_text("made")

@@ -123,6 +123,7 @@ async def test_queued_messages_can_be_taken_back_or_run_next(
     await open_session(session_page, session)
     await session_page.send(ENDLESS)
     await expect(session_page.button("Stop")).to_be_visible()
+    await expect(session_page.page.locator("#subtitle")).to_contain_text("writing")
     await session_page.send("/demo say first of all", button="Queue")
     await session_page.send("/demo say never mind", button="Queue")
     waiting = session_page.page.get_by_role("list", name="Queued messages").get_by_role("listitem")

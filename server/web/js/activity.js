@@ -29,8 +29,10 @@ export function activityAfter(name, body, before) {
       return before && { ...before, since: Date.now() - body.seconds * 1000, isTimed: true };
     case "message-block":
       return body.block?.type === "tool_result" ? begin("thinking") : undefined;
-    case "content-delta":
+    case "content-delta": // of what it thinks; text arrives as blocks
       return before?.verb === "thinking" ? undefined : begin("thinking");
+    case "content-blocks":
+      return before?.verb === "writing" ? undefined : begin("writing");
     case "message-completed":
     case "message-error":
       return before && null;

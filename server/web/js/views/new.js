@@ -25,6 +25,7 @@ const MODES = [
   ["yolo", "Yolo", "Does everything without asking."],
 ];
 const DRAFT = "spinney-draft-new";
+const DEMO = "demo";
 const CHOICES = "spinney-new-task";
 
 /** @type {import("../app.js").MakeView} */
@@ -130,7 +131,9 @@ class NewTask {
   #showAgents() {
     const project = this.app.state.projects.get(this.project.value);
     const wanted = this.agent.value || (this.chosen.agent ?? "");
-    const usual = this.#agents.find(({ name }) => name === (project?.default_backend ?? this.app.state.preferences.default_backend));
+    // With `--demo`, the demo agent is offered, and replaces the preference.
+    const preferred = this.#agents.some(({ name }) => name === DEMO) ? DEMO : this.app.state.preferences.default_backend;
+    const usual = this.#agents.find(({ name }) => name === (project?.default_backend ?? preferred));
     this.agent.replaceChildren(...optionsOf([["", usual ? `Default (${usual.label})` : "Default"], ...this.#agents.map(({ name, label }) => /** @type {[string, string]} */ ([name, label]))]));
     this.agent.value = this.#agents.some(({ name }) => name === wanted) ? wanted : "";
     this.#showModels(this.model.value || (this.chosen.model ?? ""));

@@ -56,7 +56,7 @@ class ScriptCard {
     this.outputFold = make("details", make("summary", "Output"), this.output, { hidden: true });
     this.element = make(
       "div.card.script",
-      make("div.card-head", make("h3", icon("terminal"), " ", script.name), this.state),
+      make("div.card-head", make("h3", icon("terminal"), " ", make("b", script.name)), this.state),
       make("details", make("summary", "What it runs"), make("pre.output", script.shown, { tabIndex: 0 }), { open: !script.trusted }),
       script.hidden && make("p.bad", `Cannot be trusted: ${script.hidden}. Remove that from the file.`),
       this.choices,
