@@ -12,7 +12,7 @@ from model.projects import avatars
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-_HEADERS: Final = {
+PICTURE_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Content-Disposition": "inline",
     "Cache-Control": "private, no-cache",
@@ -35,7 +35,7 @@ class Avatars:
         if image is None:
             raise SpinneyError("The project has no avatar.", "not_found")
         content_type = f"image/{detect_format(image)}"
-        return web.Response(body=image, content_type=content_type, headers=_HEADERS)
+        return web.Response(body=image, content_type=content_type, headers=PICTURE_HEADERS)
 
     def _read(self, relative: str | None) -> bytes | None:
         path = avatars.find_saved(self._workspace.directories, relative)

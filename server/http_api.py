@@ -12,13 +12,14 @@ from aiohttp.typedefs import Handler
 from model.api import raw_logs, sessions
 from model.api.command import Command, snake_case
 from model.base.errors import HTTP_STATUS, SpinneyError
+from model.base.image_size import detect_format
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
 from model.chat.chats import session_in
 from model.client.snapshot import build_snapshot
 from model.commands.dispatch import run
 from server.auth import Authenticator, Credentials
-from server.avatars import Avatars
+from server.avatars import PICTURE_HEADERS, Avatars
 from server.limits import Limits
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
@@ -125,6 +126,7 @@ class HttpApi:
             web.get("/api/init", self._init),
             web.get("/api/projects/{project_id}/avatar", Avatars(self._workspace).serve),
             web.post(f"{_SESSION}/attachments", self._attach),
+            web.get(f"{_SESSION}/attachments/{{name}}", self._serve_picture),
             *(
                 web.route(operation.method, operation.path, self._make_handler(operation))
                 for operation in OPERATIONS
@@ -170,6 +172,16 @@ class HttpApi:
             "height": upload.height,
         }
         return web.json_response(answer, status=201)
+
+    async def _serve_picture(self, request: web.Request) -> web.Response:
+        """An attached picture: PNG, JPEG, WebP or GIF. Its name is the end of its `path`."""
+        session_id, name = request.match_info["session_id"], request.match_info["name"]
+        session_in(self._workspace.store.state, session_id)
+        image = await self._workspace.uploads.read_image(session_id, name)
+        if image is None:
+            raise SpinneyError("The session has no such picture.", "not_found")
+        content_type = f"image/{detect_format(image)}"
+        return web.Response(body=image, content_type=content_type, headers=PICTURE_HEADERS)
 
     def _make_handler(self, operation: Operation) -> Handler:
         async def handle(request: web.Request) -> web.Response:

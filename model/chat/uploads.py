@@ -7,6 +7,7 @@ not an image ends with the one it had on the device.
 import asyncio
 import base64
 import binascii
+import re
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _MAX_ENCODED: Final = 10 * 1024 * 1024
 """Bytes of an image in base64: one that still fits into a command."""
 _MAX_NAME: Final = 40
 """Characters of a file's own name that are kept: file systems limit names to 255 bytes."""
+_IMAGE_NAME: Final = re.compile(r"[0-9a-f]{16}\.(png|jpeg|gif|webp)")
+_SESSION_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,15 @@ class Uploads:
             return await self._save_image(session_id, data)
         path = await asyncio.to_thread(self._write, session_id, f"-{_plain_name(name)}", data)
         return Upload(path, len(data))
+
+    async def read_image(self, session_id: str, name: str) -> bytes | None:
+        """An image that was saved, by the name of its file; `None` if there is none."""
+        if not (_IMAGE_NAME.fullmatch(name) and _SESSION_ID.fullmatch(session_id)):
+            return None
+        try:
+            return await asyncio.to_thread((self._directory / session_id / name).read_bytes)
+        except OSError:
+            return None
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
         """Remove the files of all other sessions."""

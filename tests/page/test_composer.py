@@ -226,6 +226,9 @@ async def test_images_and_files_are_attached_from_this_device(
     await session_page.press("Send")
     await expect(session_page.answers.last).to_contain_text("seen")
     await session_page.wait_until_idle()
+    sent = session_page.page.locator(".message[data-role='user']").last
+    await expect(sent.get_by_role("img", name="Picture")).to_have_js_property("naturalWidth", 8)
+    await expect(sent.locator(".file")).to_have_text("data.csv")
     page = await client.call("get_messages", sessionId=session["id"])
     [message, _] = page["messages"]
     [image] = [b["path"] for b in message["content"] if b["type"] == "image"]

@@ -62,6 +62,25 @@ async def test_uploads_are_sent_with_a_message(
     assert (sent.content[-1], sent.files) == (ImageBlock(path=path), [file["path"]])
 
 
+async def test_attached_pictures_are_served_and_no_other_files(
+    server: Server, attach: Attach, session: Session, http: aiohttp.ClientSession
+) -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 4)).save(buffer, "png")
+    _, picture = await attach(server, buffer.getvalue())
+    _, file = await attach(server, b"a,b", "data.csv")
+    url = f"{base_url(server)}/api/sessions/{session.id}/attachments"
+    name = Path(picture["path"]).name
+    async with http.get(f"{url}/{name}", headers=bearer()) as response:
+        assert (response.status, response.content_type) == (200, "image/png")
+        assert Image.open(io.BytesIO(await response.read())).size == (8, 4)
+    async with http.get(f"{url}/{name}") as response:
+        assert response.status == 401
+    for other in (Path(file["path"]).name, "0" * 16 + ".png", "..%2F..%2Fspinney.db"):
+        async with http.get(f"{url}/{other}", headers=bearer()) as response:
+            assert response.status == 404
+
+
 @pytest.mark.parametrize(
     ("data", "status", "why"),
     [

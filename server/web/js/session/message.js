@@ -11,6 +11,7 @@ import { setDivider } from "./dividers.js";
 import { editDiff } from "./edit_diff.js";
 import { userTextElement } from "./user_text.js";
 import { nameOf } from "./attachments.js";
+import { pictureElement } from "./pictures.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
@@ -35,7 +36,7 @@ export function drawMessage(element, message, context) {
     head(message, context),
     // Events of blocks can arrive out of order, so that some are missing.
     ...Array.from(message.content, (_, index) => contentElement(message, index, context)).filter((created) => created !== null),
-    ...(message.files ?? []).map((/** @type {string} */ path) => fileLine("file", nameOf(path), path)),
+    ...(message.files ?? []).map((/** @type {string} */ path) => fileLine("file", nameOf(path).replace(UPLOADED, ""), path)),
     message.context ? fileLine("file", `${nameOf(message.context)} is sent to the agent with this message`) : "",
     ...tail(message, context),
   );
@@ -174,7 +175,7 @@ function blockElementFor(message, block, context) {
     case "question":
       return questionElement(block);
     case "image":
-      return fileLine("image", nameOf(block.path), block.path);
+      return pictureElement(block.path) ?? fileLine("image", nameOf(block.path), block.path);
     case "notice":
       return make("p.notice", block.text);
     case "unreadable":
@@ -183,6 +184,9 @@ function blockElementFor(message, block, context) {
       return null;
   }
 }
+
+/** What the names of uploaded files begin with. */
+const UPLOADED = /^[0-9a-f]{16}-/;
 
 /** @param {string} symbol @param {string} text @param {string} [title] */
 const fileLine = (symbol, text, title = text) => make("p.file", icon(symbol), text, { title });
