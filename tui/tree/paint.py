@@ -1,21 +1,61 @@
-"""Draws the parts of a row in the colors of their roles."""
+"""Draws the parts of a row in the colors of their roles.
 
-from collections.abc import Callable, Iterable
+They are no rules of the style sheet: those are parsed and applied again for each theme.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from themes.contrast import ensure_contrast
+from themes.loader import Kind, load_chrome
 from tui.draw.status_icons import StatusIcon
 from tui.tree.filter import find_occurrences
 from tui.tree.rows import NAME_ROLES, TAIL_ROLES, Part, fit_parts
 
+_COLORS: Mapping[str, tuple[str, str]] = {
+    "text": ("text", ""),
+    "muted": ("text_muted", ""),
+    "session": ("text_muted", ""),
+    "strong": ("text", "bold"),
+    "match": ("accent", "bold underline"),
+    "added": ("success", ""),
+    "removed": ("error", ""),
+    "count": ("text_muted", ""),
+    "conflict": ("warning", ""),
+    "reason": ("warning", ""),
+    "activity": ("accent", ""),
+    "elapsed": ("text_muted", ""),
+    "age": ("text_muted", ""),
+    StatusIcon.IDLE.role: ("text_muted", ""),
+    StatusIcon.CREATING.role: ("text_muted", ""),
+    StatusIcon.RUNNING.role: ("accent", ""),
+    StatusIcon.UNREAD.role: ("info", ""),
+    StatusIcon.FAILED.role: ("error", ""),
+    StatusIcon.NEEDS_YOU.role: ("warning", "bold"),
+}
+"""The color of each role in the chrome, and how it is written."""
 ROLES_OF_TEXT = ("text", "muted", "strong", "session", "match")
 """Roles whose colors are not made for the cursor's background."""
 FOLDING_WIDTH = 2
 """Cells of the sign before a row that folds it."""
 MIN_WIDTH = 4
 """Cells that a row keeps for its first parts, however much is at its right edge."""
+
+
+@lru_cache(maxsize=256)
+def role_style(role: str, kind: Kind, *, on_cursor: bool) -> Style:
+    """The style of a role, or of a color that a user chose, such as `#3f7a50`."""
+    ui = load_chrome(kind).ui
+    if role.startswith("#"):
+        return Style(color=ensure_contrast(role, ui["background"]))
+    name, written = _COLORS[role]
+    # The cursor's background is made for text; icons keep their color on it.
+    is_plain = on_cursor and role in ROLES_OF_TEXT
+    return Style.parse(written) + Style(color=None if is_plain else ui[name])
 
 
 def paint_row(

@@ -19,17 +19,14 @@ from textual.strip import Strip
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from themes.contrast import ensure_contrast
-from tui.draw.status_icons import StatusIcon
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
 from tui.terminal import screen_reader
 from tui.tree.edge import MovableEdge
 from tui.tree.filter import FilterResult
 from tui.tree.index import TreeIndex
-from tui.tree.paint import FOLDING_WIDTH, ROLES_OF_TEXT, is_turning, paint_row
+from tui.tree.paint import FOLDING_WIDTH, is_turning, paint_row, role_style
 from tui.tree.rows import (
-    TAIL_ROLES,
     Clock,
     Part,
     Row,
@@ -41,6 +38,7 @@ from tui.tree.rows import (
 )
 
 if TYPE_CHECKING:
+    from themes.loader import Kind
     from tui.draw.motion import Motion
     from tui.store.mirror import Change
 
@@ -55,10 +53,6 @@ _ACTIVITY_EVENTS = frozenset(
 class ProjectTree(Tree[Row], MovableEdge):
     """Projects, worktrees, sessions."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"project-tree--{role}"
-        for role in (*ROLES_OF_TEXT, *TAIL_ROLES, *(m.role for m in StatusIcon))
-    }
     BINDINGS: ClassVar[list[BindingType]] = [
         *keymap.make_bindings("projects"),
         Binding("right", "unfold", show=False),
@@ -372,22 +366,15 @@ class ProjectTree(Tree[Row], MovableEdge):
             folding = "▾ " if node.is_expanded else "▸ "
         on_cursor = node is self.cursor_node
         ground = self.get_component_rich_style("tree--cursor") if on_cursor else self._ground
+        kind: Kind = "dark" if self.app.current_theme.dark else "light"
         return paint_row(
             folding,
             row.parts,
             width,
             ground,
-            lambda role: self._role(role, on_cursor),
+            lambda role: role_style(role, kind, on_cursor=on_cursor),
             searched=self.filter,
         )
-
-    def _role(self, role: str, on_cursor: bool) -> Style:
-        if role.startswith("#"):
-            # Users choose any color; it is adjusted until it is ensure_contrast.
-            return Style(color=ensure_contrast(role, self.styles.background.hex6.lower()))
-        style = self.get_component_rich_style(f"project-tree--{role}", partial=True)
-        # The cursor's background is made for text; icons keep their color on it.
-        return style.without_color if on_cursor and role in ROLES_OF_TEXT else style
 
     async def on_click(self, event: events.Click) -> None:
         """Choose the row, or fold it by the sign before it."""
