@@ -87,6 +87,10 @@ async def fixup(screen: Log) -> None:
     if commit is None or commit.is_pushed or commit.is_in_base:
         desk.say("Only a commit that was not pushed can be fixed up: choose one with ↑.")
         return
+    newer = screen.commits.items[: screen.commits.here + 1]
+    if any(each.is_merge for each in newer):
+        desk.say("There is a merge after that commit. Fix it up with git rebase in a shell.")
+        return
     counts = await _count_files(screen)
     if counts is None:
         return

@@ -36,7 +36,7 @@ def empty_sentence(
             return f"All changes are staged: {has['staged']}. {view} shows them, {commit} commits."
         case "unstaged" if "branch" in has:
             return (
-                f"Everything is committed. {view} {view} shows what the branch changed since "
+                f"No uncommitted changes. {view} {view} shows what the branch changed since "
                 f"{base}: {has['branch']}."
             )
         case "unstaged":

@@ -61,7 +61,7 @@ def rows(found: InstallationReport, *, brief: bool = False) -> list[Part]:
         ok = agent.problem is None or (None if agent.program is None else False)
         parts += _row(ok, agent.label, _agent_status(agent, brief), agent.fix, agent.problem or "")
     for finding in machine:
-        if finding not in programs and not (brief and finding.ok):
+        if finding not in programs and not (brief and finding.ok is not False):
             parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
     return parts
 

@@ -188,6 +188,16 @@ async def test_staged_changes_go_into_an_earlier_commit(start: Start) -> None:
         assert len(history.client.called("fixup_commit")) == 1
 
 
+async def test_a_commit_below_a_merge_is_not_offered_to_be_fixed_up(start: Start) -> None:
+    history = FakeHistory()
+    history.commits.insert(0, a_commit("fffffff0", "Merge it", is_merge=True))
+    async with start(history.client) as (app, pilot):
+        screen = await open_log(app, pilot)
+        await pilot.press("down", "f")
+        await until(pilot, lambda: any("a merge after" in each for each in notifications(app)))
+        assert app.screen is screen
+
+
 async def test_changes_that_do_not_fit_are_reported(start: Start) -> None:
     history = FakeHistory()
     history.files["staged"] = [a_changed_file("parser.py")]
