@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from model.api import sessions as commands
 from model.base.errors import SpinneyError
@@ -32,31 +32,28 @@ THINKING = {
 
 
 async def new_session(desk: Desk) -> None:
-    """Create a session in this worktree."""
-    worktree = desk.worktree
+    """Create a session in this worktree, with the agent and the settings of the open one."""
+    worktree, session = desk.worktree, desk.session
     if worktree is None:
         desk.say("Open a worktree first. ctrl+n creates one.")
         return
-    session = await desk.client.call(commands.create_session, worktree_id=worktree.id)
-    await desk.mirror.wait_for(lambda state: session.id in state.sessions)
-    desk.open_session(session.id)
+    like: dict[str, Any] = {}
+    if session is not None and session.worktree_id == worktree.id:
+        like = {
+            "backend": session.backend,
+            "model": session.model or None,
+            "execution_mode": session.execution_mode,
+            "thinking_level": session.thinking_level,
+        }
+    created = await desk.client.call(commands.create_session, worktree_id=worktree.id, **like)
+    await desk.mirror.wait_for(lambda state: created.id in state.sessions)
+    desk.open_session(created.id)
 
 
 async def begin_afresh(desk: Desk) -> None:
-    """Create a session with the agent and the settings of the open one."""
-    session = _open_session(desk)
-    if session is None:
-        return
-    created = await desk.client.call(
-        commands.create_session,
-        worktree_id=session.worktree_id,
-        backend=session.backend,
-        model=session.model or None,
-        execution_mode=session.execution_mode,
-        thinking_level=session.thinking_level,
-    )
-    await desk.mirror.wait_for(lambda state: created.id in state.sessions)
-    desk.open_session(created.id)
+    """Create a session like the open one."""
+    if _open_session(desk) is not None:
+        await new_session(desk)
 
 
 async def cycle_mode(desk: Desk) -> None:

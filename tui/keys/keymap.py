@@ -49,7 +49,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+t",
         "New session",
         hint="new session",
-        help="Another conversation in the same worktree.",
+        help="Another conversation in the same worktree, with the same agent, model and mode.",
     ),
     Action("next_pane", "tab", "Next pane", hint="next pane", in_palette=False),
     Action(

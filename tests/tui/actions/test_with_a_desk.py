@@ -100,5 +100,5 @@ async def test_a_new_session_is_opened() -> None:
     desk = a_desk()
     desk.client.answers["create_session"] = lambda given: a_session(id="s1")
     await sessions.new_session(desk)
-    assert desk.client.called("create_session") == [{"worktree_id": "w1"}]
+    assert desk.client.called("create_session")[0]["worktree_id"] == "w1"
     assert desk.opened == ["s1"]

@@ -265,7 +265,8 @@ async def test_commands_of_the_agent_are_sent_to_it(start: Start) -> None:
         ]
 
 
-async def test_clear_starts_a_new_session_like_the_open_one(start: Start) -> None:
+@pytest.mark.parametrize("keys", [[*"/clear", "enter"], ["ctrl+t"]])
+async def test_a_new_session_is_like_the_open_one(start: Start, keys: list[str]) -> None:
     client = a_client(backend="backend_b", model="loom-1", execution_mode="build")
 
     def create(_: dict[str, object]) -> object:
@@ -275,7 +276,7 @@ async def test_clear_starts_a_new_session_like_the_open_one(start: Start) -> Non
 
     client.answers["create_session"] = create
     async with start(client) as (app, pilot):
-        await pilot.press(*"/clear", "enter")
+        await pilot.press(*keys)
         await until(pilot, lambda: app.main.session is not None and app.main.session.id == "new")
         (given,) = client.called("create_session")
         wanted = {"backend": "backend_b", "model": "loom-1", "execution_mode": "build"}
