@@ -33,6 +33,7 @@ async def test_the_choice_of_an_option_answers_a_question(
     phone = await open_page(screen=PHONE)
     await phone.get_by_role("button", name="Coffee").tap()
     await expect(phone.get_by_text("All quiet.")).to_be_visible()
+    await expect(phone.locator(".toast")).to_have_count(0)  # it is listed below
     messages = (await client.call("get_messages", sessionId=session["id"]))["messages"]
     assert "You answered: Coffee" in str(messages)
 

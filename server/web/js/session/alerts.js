@@ -75,7 +75,7 @@ async function sendAlert(app, session, kind) {
   const text = kind === "waiting" ? requestLabel(session) : session.status === "failed" ? "failed" : "has finished";
   const isSeen = document.hasFocus() && app.route.view === "session" && app.route.id === session.id;
   if (document.hidden) app.titleMark = kind === "waiting" ? "? " : "✓ ";
-  else if (!isSeen) showAlertToast(app, session, kind, text);
+  else if (!isSeen) showAlertToast(app, session, text);
   await waitForTurn();
   if (!(await claimAlert(`${session.id} ${session.updated_at} ${text}`, { isSeen }))) return;
   const sound = app.state.preferences[`${kind}_sound`];
@@ -86,12 +86,12 @@ async function sendAlert(app, session, kind) {
   if (!document.hasFocus()) showNotification(session.name, text, address);
 }
 
-/** Show a toast while it applies. The "Needs you" view shows all requests itself. @param {import("../app.js").App} app @param {Resource} session @param {Kind} kind @param {string} text */
-function showAlertToast(app, session, kind, text) {
+/** Show a toast while it applies. The start view lists all of these sessions itself. @param {import("../app.js").App} app @param {Resource} session @param {string} text */
+function showAlertToast(app, session, text) {
   const before = JSON.stringify(statusOf(session));
   const isValid = () => {
     const now = app.state.sessions.get(session.id);
-    const isListed = kind === "waiting" && app.route.view === "needs";
+    const isListed = app.route.view === "needs";
     return now !== undefined && !now.archived_at && JSON.stringify(statusOf(now)) === before && !isListed;
   };
   app.toast(`'${session.name}' ${text}`, { about: session.id, isValid, action: ["Show", () => app.go("session", session.id)] });

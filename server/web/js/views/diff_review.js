@@ -51,7 +51,8 @@ export function reviewSection(view) {
     draw() {
       const isEditing = list.contains(document.activeElement) && document.activeElement instanceof HTMLTextAreaElement;
       const count = comments.ready.length;
-      element.hidden = !comments.list.length;
+      // What is being written below its lines needs the screen of a phone for itself.
+      element.hidden = !comments.list.some((comment) => comment.text || !view.showsComment(comment.id));
       title.textContent = pluralize(count, "comment");
       send.disabled = !count;
       picker.draw();
