@@ -1,5 +1,6 @@
 """Projects in the browser: added by directory or cloned, in folders, ordered, with scripts."""
 
+import asyncio
 import base64
 import json
 import os
@@ -46,6 +47,29 @@ async def test_a_project_is_cloned_into_the_suggested_directory(
     await dialog.get_by_role("button", name="Clone").click()
     await expect(page.locator("#title")).to_have_text("orchard")
     await expect(page.locator("main")).to_contain_text("/home/orchard")
+
+
+async def test_a_clone_shows_that_it_runs_until_it_is_canceled(page: Page, tmp_path: Path) -> None:
+    async def answer_never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(1024):
+            pass
+        writer.close()
+
+    server = await asyncio.start_server(answer_never, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    await page.locator("main").get_by_role("button", name="Clone a repository").click()
+    dialog = page.get_by_role("dialog", name="Add a project")
+    url = dialog.get_by_role("textbox", name="Address of the repository")
+    await url.fill(f"http://127.0.0.1:{port}/apples.git")
+    await dialog.get_by_role("textbox", name="Directory", exact=True).fill(str(tmp_path / "apples"))
+    await dialog.get_by_role("button", name="Clone").click()
+    await expect(dialog.get_by_role("progressbar")).to_be_visible()
+    await expect(dialog.get_by_role("status")).to_contain_text("Cloning")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(dialog.get_by_role("progressbar")).to_be_hidden()
+    await expect(dialog.get_by_role("alert").last).to_contain_text("cancel")
+    assert not (tmp_path / "apples").exists()
+    server.close()
 
 
 async def test_a_project_is_cloned_and_an_error_keeps_what_was_typed(

@@ -86,6 +86,8 @@ async def test_changes_are_stashed_applied_dropped_and_restored(
     await expect(sheet.locator(".stash")).to_contain_text("Words")
     await button(sheet, "Drop Words").click()
     await expect(sheet).to_contain_text("Nothing is stashed.")
+    # Nothing is left for its Undo to bring back.
+    await expect(page.get_by_text("Stashed 2 files.")).to_have_count(0)
     await button(sheet, "Close").click()
     await button(page.locator(".toast").filter(has_text="Dropped 'Words'"), "Undo").click()
     await expect(page.locator(".toast").filter(has_text="is stashed again")).to_be_visible()

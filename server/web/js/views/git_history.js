@@ -131,7 +131,7 @@ export async function stash(panel) {
   panel.onChange();
   if (!stashed) return;
   const undo = () => applyStash(panel, stashed);
-  app.toast(`Stashed ${pluralize(stashed.files, "file")}.`, { action: ["Undo", undo] });
+  app.toast(`Stashed ${pluralize(stashed.files, "file")}.`, { about: stashed.id, action: ["Undo", undo] });
 }
 
 /** @param {GitPanel} panel @param {Stash} stashed */
@@ -141,7 +141,7 @@ async function applyStash(panel, stashed) {
   panel.checkOperation();
   if (!result) return false;
   const text = result.success ? "The stashed changes are back." : "The stashed changes conflict with those in the files. The stash is kept.";
-  panel.app.toast(text, { bad: !result.success });
+  panel.app.toast(text, { about: stashed.id, bad: !result.success });
   return true;
 }
 
@@ -158,7 +158,7 @@ export async function showStashes(panel) {
     const restore = async () => {
       if ((await app.run("restore_stash", { worktreeId, stashId: stashed.id })) !== undefined) app.toast(`'${stashed.message}' is stashed again.`);
     };
-    app.toast(`Dropped '${stashed.message}'.`, { action: ["Undo", restore] });
+    app.toast(`Dropped '${stashed.message}'.`, { about: stashed.id, action: ["Undo", restore] });
     await reopen();
   };
   const rows = stashes.map((stashed) =>

@@ -36,7 +36,7 @@ export function projectView(app, route) {
     }
     const settings = button("Settings", () => performAction(app, "project_settings"));
     const identity = make("div.identity", current.avatar_path && avatarElement(current), make("p.path", current.path));
-    return [identity, make("a.button", icon("edit"), "New task", { href: hashFor("new", "", { project: current.id }) }), settings, more];
+    return [identity, make("a.button.primary", icon("edit"), "New task", { href: hashFor("new", "", { project: current.id }) }), settings, more];
   };
 
   /** List worktrees created outside Spinney, to adopt them. @param {string} projectId */
