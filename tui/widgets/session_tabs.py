@@ -46,7 +46,7 @@ class SessionTabs(Line):
 
     def wake(self) -> None:
         """Turn the spinners, if something runs."""
-        if not self.moves or not self._is_running:
+        if not self.moves or not self._running_count:
             return
         if self._motion is None:
             from tui.draw.motion import Motion  # not before the first frame
@@ -55,17 +55,17 @@ class SessionTabs(Line):
         self._motion.wake()
 
     def _turn(self) -> int:
-        """Draw the spinners again, unless a dialog is in front; whether there are any."""
-        is_seen = self._is_running and self.app.screen is self.screen
-        if is_seen:
+        """Draw the spinners again, unless a dialog is in front; how many there are."""
+        running = self._running_count if self.app.screen is self.screen else 0
+        if running:
             self.refresh()
-        return int(is_seen)
+        return running
 
     @property
-    def _is_running(self) -> bool:
-        """Whether one of several sessions runs: a single one has no tab."""
+    def _running_count(self) -> int:
+        """How many of several sessions run: a single one has no tab."""
         icons = [session_icon(session) for session in self._sessions]
-        return len(icons) > 1 and StatusIcon.RUNNING in icons
+        return icons.count(StatusIcon.RUNNING) if len(icons) > 1 else 0
 
     def render_line(self, y: int) -> "Strip":
         """Draw the tabs, with the spinners where they are now."""
