@@ -9,6 +9,7 @@ MAIN_KEYS = (
 )
 TREE_KEYS = (
     ("letters", "Filter; backspace deletes a letter, escape clears the filter"),
+    ("/ ?", "Begin a filter; this help"),
     ("enter", "Open; while filtering: open the first match"),
     ("↑ ↓ ← →", "Move, collapse and expand (also space)"),
     ("esc", "Back to the conversation"),

@@ -392,7 +392,7 @@ class ProjectTree(Tree[Row], MovableEdge):
 
     def on_key(self, event: events.Key) -> None:
         """Filter by typed letters; while filtering, space is one of them."""
-        if self._index is None:
+        if self._index is None or self._answer_reflex(event):
             return
         if event.is_printable and event.character and (self.filter or event.character != " "):
             wanted = self.filter + event.character
@@ -407,6 +407,15 @@ class ProjectTree(Tree[Row], MovableEdge):
         event.stop()
         event.prevent_default()
         self.set_filter(wanted)
+
+    def _answer_reflex(self, event: events.Key) -> bool:
+        """Show the help at `?`, and take `/` as the beginning of a filter, as other programs do."""
+        if self.filter or event.character not in ("/", "?"):
+            return False
+        event.stop()
+        if event.character == "?":
+            self.call_later(self.run_action, "screen.do('help')")
+        return True
 
     def on_focus(self) -> None:
         """Prepare the outline, because letters may be typed from now on."""

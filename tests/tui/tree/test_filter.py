@@ -52,6 +52,15 @@ async def test_letters_show_the_matching_rows_and_their_ancestors(start: Start) 
         await until(pilot, lambda: detail.text == "Filter: parser\n2 found · esc: all")
 
 
+async def test_a_slash_begins_the_filter_and_a_question_mark_shows_the_help(start: Start) -> None:
+    async with start(client_with_tree()) as (app, pilot):
+        await focus_tree(app, pilot)
+        await pilot.press("slash", "o", "x")
+        assert app.main.projects.filter == "ox"
+        await pilot.press("escape", "question_mark")
+        await until(pilot, lambda: app.screen.is_modal)
+
+
 async def test_the_descendants_of_a_match_are_shown(start: Start) -> None:
     async with start(client_with_tree()) as (app, pilot):
         await focus_tree(app, pilot)
