@@ -102,3 +102,10 @@ async def test_collapsed_rows_survive_a_reload_and_keep_the_focus(large_tree: Pa
     await wait_until_ready(large_tree)
     await open_drawer(large_tree)
     await expect(unfold).to_be_visible()
+
+
+async def test_a_phone_on_its_side_has_room_for_rows(open_page: OpenPage, session: Any) -> None:
+    page = await open_page(screen=Screen(844, 390, touch=True))
+    rows = await page.locator("#tree .scroller").bounding_box()
+    assert rows is not None and rows["height"] > 140
+    await expect(page.locator("#tree").get_by_role("link", name="All sessions")).to_be_in_viewport()
