@@ -171,6 +171,12 @@ JOBS = (
         start="/needs",
     ),
     Job(
+        "archive the finished worktree",
+        2,
+        (button("Session actions"), button("Archive the worktree")),
+        shows(lambda page: page.get_by_text("Its files are kept.")),
+    ),
+    Job(
         "take back the queued message",
         1,
         (button("Edit", ".queue"),),

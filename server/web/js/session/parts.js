@@ -23,6 +23,7 @@ const MENU_ACTIONS = {
   next_session: "chevron-down",
   show_raw_log: "terminal",
   archive_session: "archive",
+  archive_worktree: "archive",
   delete_session: "trash",
 };
 
