@@ -7,42 +7,31 @@ from plain text and roles, so names are never parsed as markup. Typed letters fi
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from rich.text import Text
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region
 from textual.message import Message
-from textual.strip import Strip
 from textual.widgets import Tree
-from textual.widgets.tree import TreeNode
 
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
-from tui.terminal import screen_reader
 from tui.tree.edge import MovableEdge
 from tui.tree.filter import FilterResult
 from tui.tree.index import TreeIndex
-from tui.tree.paint import FOLDING_WIDTH, is_turning, paint_row, role_style
+from tui.tree.paint import Node, PaintedTree, is_turning
 from tui.tree.rows import (
     Clock,
     Part,
     Row,
     SavedRow,
-    depth_of,
     parents_of_moved,
     row_parts,
     walk,
 )
 
 if TYPE_CHECKING:
-    from themes.loader import Kind
-    from tui.draw.motion import Motion
     from tui.store.mirror import Change
-
-Node = TreeNode[Row]
 
 _ACTIVITY_EVENTS = frozenset(
     {"content-delta", "message-block", "message-started", "tool-running", "tool-use"}
@@ -50,7 +39,7 @@ _ACTIVITY_EVENTS = frozenset(
 """Events after which a session may do something else than before."""
 
 
-class ProjectTree(Tree[Row], MovableEdge):
+class ProjectTree(PaintedTree, MovableEdge):
     """Projects, worktrees, sessions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -72,15 +61,8 @@ class ProjectTree(Tree[Row], MovableEdge):
     takes_bursts = True
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(Text(), Row(ROOT), id=id)  # A string would load all emoji.
-        self.show_root = False
-        self.guide_depth = 2
-        self.show_guides = False
-        self.auto_expand = False
-        self._rows: dict[Place, Node] = {ROOT: self.root}
+        super().__init__(id=id)
         self._index: TreeIndex | None = None
-        self.filter = ""
-        """The filter text; empty shows all rows."""
         self._found: FilterResult | None = None
         self._expanded: dict[Place, bool] = {}
         """Rows that the user expanded or collapsed; they may not exist any more."""
@@ -89,14 +71,6 @@ class ProjectTree(Tree[Row], MovableEdge):
         self._pending_place: Place | None = None
         """The cursor's place after the next refresh."""
         self._clock = Clock()
-        self._working: set[Place] = set()
-        """Rows with the icon of something that runs."""
-        self._motion: Motion | None = None
-        self._numbers: dict[Place, int] | None = None
-        """The numbers of rows; `None` while none are shown."""
-        self.moves = False
-        """Whether spinners turn."""
-        self._ground = Style()
 
     # Startup ------------------------------------------------------------------------------------
 
@@ -164,47 +138,6 @@ class ProjectTree(Tree[Row], MovableEdge):
             for node in list(self._rows.values()):
                 if node is not self.root:
                     self._draw(node)
-
-    def wake(self) -> None:
-        """Turn spinners and count seconds; called when rows may have become visible."""
-        if not self._working or screen_reader.is_enabled():
-            return
-        if self._motion is None:
-            from tui.draw.motion import Motion  # the first frame has no running rows
-
-            self._motion = Motion(self, self._turn, self._count_seconds, moves=self.moves)
-        self._motion.wake()
-
-    def on_show(self) -> None:
-        """Go on where the tree was hidden."""
-        self.wake()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Go on where running rows come into view."""
-        super().watch_scroll_y(old_value, new_value)
-        self.wake()
-
-    def _turn(self) -> int:
-        """Draw the visible spinners again; how many there are."""
-        nodes = self._visible_working
-        if self.moves:
-            for node in nodes:
-                self._refresh_row(node)
-        return len(nodes)
-
-    def _count_seconds(self) -> None:
-        for node in self._visible_working:
-            self._draw(node)
-
-    @property
-    def _visible_working(self) -> list[Node]:
-        """The rows in view that run; none behind a dialog."""
-        if self.app.screen is not self.screen or not self.is_on_screen:
-            return []
-        first = int(self.scroll_offset.y)
-        lines = range(first, first + self.size.height)
-        nodes = (self._rows.get(place) for place in self._working)
-        return [node for node in nodes if node is not None and node.line in lines]
 
     def show_numbers(self) -> None:
         """Number the first sessions from now on."""
@@ -331,62 +264,6 @@ class ProjectTree(Tree[Row], MovableEdge):
         assert node.data is not None
         node.data.parts, node.data.has_children = parts, holds
         self._refresh_row(node)
-
-    def _refresh_row(self, node: Node) -> None:
-        """Draw a row again; setting a label would search the whole tree for its row."""
-        if node.line >= 0:
-            self.refresh(Region(0, node.line - self.scroll_offset.y, self.size.width, 1))
-
-    def get_label_width(self, node: Node) -> int:
-        """Return 0: rows are as wide as the tree, so that it never scrolls sideways."""
-        return 0
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw rows, which share what they are drawn on."""
-        self._ground = self.rich_style
-        return super().render_lines(crop)
-
-    def render_line(self, y: int) -> Strip:
-        """Draw a row; the tree's own way, over labels, costs five times as much."""
-        node, width = self.get_node_at_line(y + self.scroll_offset.y), self.size.width
-        if node is None or node.data is None:
-            return Strip.blank(width, self._ground)
-        indent = " " * (depth_of(node) * self.guide_depth)
-        row = self._paint(node, node.data, width - len(indent))
-        strip = Strip([Segment(indent, self._ground), *row], width)
-        turns = self.moves and node.data.place in self._working
-        return self._motion.draw(strip) if turns and self._motion is not None else strip
-
-    def _paint(self, node: Node, row: Row, width: int) -> list[Segment]:
-        """The row's parts in the colors of their roles."""
-        folding = "  "
-        if self._numbers and (number := self._numbers.get(row.place)):
-            folding = f"{number} "
-        if row.has_children:
-            folding = "▾ " if node.is_expanded else "▸ "
-        on_cursor = node is self.cursor_node
-        ground = self.get_component_rich_style("tree--cursor") if on_cursor else self._ground
-        kind: Kind = "dark" if self.app.current_theme.dark else "light"
-        return paint_row(
-            folding,
-            row.parts,
-            width,
-            ground,
-            lambda role: role_style(role, kind, on_cursor=on_cursor),
-            searched=self.filter,
-        )
-
-    async def on_click(self, event: events.Click) -> None:
-        """Choose the row, or fold it by the sign before it."""
-        offset = event.get_content_offset(self)
-        node = self.get_node_at_line(offset.y + self.scroll_offset.y) if offset else None
-        if node is None or offset is None:
-            return
-        if node.allow_expand and 0 <= offset.x - depth_of(node) * self.guide_depth < FOLDING_WIDTH:
-            node.toggle()
-        else:
-            self.cursor_line = node.line
-            await self.run_action("select_cursor")
 
     # Filtering ----------------------------------------------------------------------------------
 
