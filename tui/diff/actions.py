@@ -35,7 +35,7 @@ async def stage_all(screen: Diff) -> None:
     try:
         await screen.desk.client.call(command, worktree_id=screen.worktree.id)
     finally:
-        await screen.read()
+        await screen.read_all()
 
 
 async def discard(screen: Diff) -> None:
@@ -62,7 +62,7 @@ async def undo(screen: Diff) -> None:
     try:
         restored = await screen.desk.client.call(undo_discard, worktree_id=screen.worktree.id)
     finally:
-        await screen.read()
+        await screen.read_all()
     screen.files.go_to(restored.path)
     screen.desk.say(f"Restored '{restored.path}'.")
 
@@ -86,7 +86,7 @@ async def _change(screen: Diff, command: Any) -> bool:
         screen.desk.say(error.message, bad=True)
         return False
     finally:
-        await screen.read()
+        await screen.read_all()
     return True
 
 

@@ -42,7 +42,7 @@ async def _resolve(screen: Diff, choice: "ConflictChoice") -> None:
             resolve_conflict, worktree_id=screen.worktree.id, path=file.path, choice=choice
         )
     finally:
-        await screen.read()
+        await screen.read_all()
     screen.undoing = partial(_bring_back, screen, before)
     sentence = f"Took {_TOOK[choice]} in '{file.path}'. {desk.key_of('diff_undo')} undoes it."
     changes = screen.sides.get("unstaged")
@@ -63,7 +63,7 @@ async def _bring_back(screen: Diff, before: "DiscardedFile") -> None:
         )
         await call(undo_discard, worktree_id=worktree_id, discard_id=written.id)
     finally:
-        await screen.read()
+        await screen.read_all()
     screen.files.go_to(before.path)
     screen.desk.say(f"The conflict in '{before.path}' is back.")
 

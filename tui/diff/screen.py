@@ -164,6 +164,11 @@ class Diff(DiffPanes):
         self._is_stale = False
         self.run_worker(self.read(), exit_on_error=False)
 
+    async def read_all(self) -> None:
+        """Read the list, the file under its cursor, and the other sides' counts."""
+        self._counts_are_stale = True
+        await self.read()
+
     async def read(self) -> None:
         """Read the list, then the file under its cursor; unchanged parts are not redrawn."""
         async with self._reading:

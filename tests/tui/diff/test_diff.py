@@ -105,13 +105,16 @@ async def test_a_staged_file_leaves_the_list_and_the_next_one_is_shown(start: St
     tree = FakeWorktree()
 
     def stage(given: dict[str, Any]) -> None:
-        tree.files["unstaged"] = tree.files["unstaged"][1:]
+        tree.files["staged"].append(tree.files["unstaged"].pop(0))
 
     tree.client.answers["stage_changes"] = stage
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
         await pilot.press("s")
         await until(pilot, lambda: screen.path == "picture" and "binary" in lines(screen)[0])
+        await until(pilot, lambda: "staged 2" in top_text(screen))
+        await pilot.press("s")
+        await until(pilot, lambda: "All changes are staged: 3 files" in screen.view.placeholder)
 
 
 async def test_undo_moves_the_cursor_to_the_restored_file(start: Start) -> None:
