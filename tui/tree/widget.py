@@ -269,10 +269,15 @@ class ProjectTree(PaintedTree, MovableEdge):
 
     def on_key(self, event: events.Key) -> None:
         """Filter by typed letters; while filtering, space is one of them."""
-        if self._index is None or self._answer_reflex(event):
+        if self._index is None:
             return
-        if event.is_printable and event.character and (self.filter or event.character != " "):
-            wanted = self.filter + event.character
+        if not self.filter and event.character == "?":
+            self.call_later(self.run_action, "screen.do('help')")
+            wanted = ""
+        elif event.is_printable and event.character and (self.filter or event.character != " "):
+            # A slash begins a filter in other programs.
+            typed = event.character if self.filter else event.character.removeprefix("/")
+            wanted = self.filter + typed
         elif self.filter and event.key in ("escape", "backspace"):
             wanted = self.filter[:-1] if event.key == "backspace" else ""
         elif event.key == "enter" and self._pending_place is not None:
@@ -284,15 +289,6 @@ class ProjectTree(PaintedTree, MovableEdge):
         event.stop()
         event.prevent_default()
         self.set_filter(wanted)
-
-    def _answer_reflex(self, event: events.Key) -> bool:
-        """Show the help at `?`, and take `/` as the beginning of a filter, as other programs do."""
-        if self.filter or event.character not in ("/", "?"):
-            return False
-        event.stop()
-        if event.character == "?":
-            self.call_later(self.run_action, "screen.do('help')")
-        return True
 
     def on_focus(self) -> None:
         """Prepare the outline, because letters may be typed from now on."""

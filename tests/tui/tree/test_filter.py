@@ -12,6 +12,7 @@ from tui.screens.add_project import AddProject
 from tui.screens.dialog import Confirm
 from tui.shell.app import SpinneyApp
 from tui.store.places import Place
+from tui.terminal.input_parser import TYPED
 from tui.tree.detail import PlaceDetail
 from tui.tree.filter import Outline, find_occurrences
 
@@ -57,6 +58,9 @@ async def test_a_slash_begins_the_filter_and_a_question_mark_shows_the_help(star
         await focus_tree(app, pilot)
         await pilot.press("slash", "o", "x")
         assert app.main.projects.filter == "ox"
+        await pilot.press("escape")
+        app.post_message(events.Key(TYPED, "/ox"))  # what arrives at once
+        await until(pilot, lambda: app.main.projects.filter == "ox")
         await pilot.press("escape", "question_mark")
         await until(pilot, lambda: app.screen.is_modal)
 
