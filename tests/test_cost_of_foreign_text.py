@@ -87,7 +87,7 @@ def _make_text(beginning: str, word: str, size: int) -> str:
 
 @pytest.mark.longer
 @pytest.mark.parametrize("place", READERS)
-def test_twice_the_text_takes_about_twice_the_time(place: str) -> None:
+def test_a_longer_text_takes_longer_in_proportion(place: str) -> None:
     file, _, name = place.partition(": ")
     reader: Any = importlib.import_module(file.removesuffix(".py").replace("/", "."))
     for part in name.removesuffix(".__init__").split("."):

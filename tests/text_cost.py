@@ -12,15 +12,17 @@ MIN_SECONDS: Final = 0.01
 A function that needs less for 16,000 characters is linear: quadratic time would be 128 million
 steps.
 """
-MAX_GROWTH: Final = 3.0
-"""Twice the text takes twice the time if it is linear, and four times if it is quadratic."""
-_ATTEMPTS: Final = 5
+FACTOR: Final = 4
+"""How much longer one text is than the other."""
+MAX_GROWTH: Final = 8.0
+"""Four times the text takes 4 times the time if it is linear, and 16 times if it is quadratic."""
+_ATTEMPTS: Final = 9
 
 
 def measure_growth(
     read: Callable[[str], object], write: Callable[[int], str], sizes: tuple[int, ...] = SIZES
 ) -> float:
-    """The ratio of the times for a text and for one half as long; 1 if even the longest is fast.
+    """The ratio of the times for a text and for a fourth of it; 1 if even the longest is fast.
 
     Args:
         read: The function that is measured.
@@ -30,16 +32,16 @@ def measure_growth(
     for size in sizes:
         text = write(size)
         if _seconds(read, text) >= MIN_SECONDS:
-            return _compare(read, text, write(size // 2))
+            return _compare(read, text, write(size // FACTOR))
     return 1.0
 
 
-def _compare(read: Callable[[str], object], text: str, half: str) -> float:
+def _compare(read: Callable[[str], object], text: str, part: str) -> float:
     """Compare the shortest of several attempts: on a busy machine, some take longer."""
-    long, short = [_seconds(read, text)], [_seconds(read, half)]
+    long, short = [_seconds(read, text)], [_seconds(read, part)]
     while min(long) / min(short) > MAX_GROWTH and len(long) < _ATTEMPTS:
         long.append(_seconds(read, text))
-        short.append(_seconds(read, half))
+        short.append(_seconds(read, part))
     return min(long) / min(short)
 
 

@@ -27,6 +27,7 @@ _MAX_ENCODED: Final = 10 * 1024 * 1024
 """Bytes of an image in base64: one that still fits into a command."""
 _MAX_NAME: Final = 40
 """Characters of a file's own name that are kept: file systems limit names to 255 bytes."""
+_MAX_SUFFIX: Final = 10
 _IMAGE_NAME: Final = re.compile(r"[0-9a-f]{16}\.(png|jpeg|gif|webp)")
 _SESSION_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
@@ -121,7 +122,8 @@ def _decode(data: str) -> bytes:
 
 
 def _plain_name(name: str) -> str:
-    """The end of a file's name, with its extension, without what means something elsewhere."""
+    """The start of a file's name and its extension, without what means something elsewhere."""
     own = name.replace("\\", "/").rpartition("/")[2]
     plain = "".join(char if char.isalnum() or char in "._+-" else "-" for char in own)
-    return plain[-_MAX_NAME:].lstrip(".-") or "file"
+    suffix = Path(plain).suffix[:_MAX_SUFFIX]
+    return (plain[: _MAX_NAME - len(suffix)].removesuffix(suffix) + suffix).lstrip(".-") or "file"

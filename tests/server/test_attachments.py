@@ -52,9 +52,11 @@ async def test_uploads_are_sent_with_a_message(
         {"name": "map.png", "kind": "image", "size": size, "width": 1568, "height": 100},
     )
     # More than any other body may have.
-    status, file = await attach(server, bytes(17 * 1024 * 1024), "../a b.csv")
+    name = "../the name that a phone makes on a Thursday.csv"
+    status, file = await attach(server, bytes(17 * 1024 * 1024), name)
     assert (status, file["kind"], file["width"]) == (201, "file", None)
-    assert (file["name"], Path(file["path"]).parent) == ("../a b.csv", Path(path).parent)
+    assert (file["name"], Path(file["path"]).parent) == (name, Path(path).parent)
+    assert file["path"].endswith("-the-name-that-a-phone-makes-on-a-Thu.csv")
     await workspace.chats.send(session.id, "look", [file["path"]], [path])
     await eventually(lambda: workspace.store.state.sessions[session.id].message_count)
     page = await run(workspace, get_messages, {"session_id": session.id})

@@ -17,7 +17,7 @@ export async function addProject(app, { kind = "path", parentId = null } = {}) {
   const dialog = make("dialog.add-project", make("h2", title), { "aria-label": title });
   const parent = parentId ? { parentId } : {};
   const parts = { path: pathForm(app, dialog, parent), clone: cloneForm(app, dialog, parent) };
-  const tabs = segmented("Where it is", [["path", "On this machine"], ["clone", "Clone"]], kind, (chosen) => show(chosen));
+  const tabs = segmented("Where it is", [["path", "Existing directory"], ["clone", "Clone"]], kind, (chosen) => show(chosen));
   /** @param {string} chosen */
   const show = (chosen) => {
     parts.path.hidden = chosen !== "path";
