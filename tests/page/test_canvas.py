@@ -12,7 +12,7 @@ from tests.page.conftest import OpenPage
 from tests.page.user_input import Pointer
 from tests.server.conftest import Socket
 
-NAMES = ("apple", "pear", "plum")
+NAMES = ("apple", "pear", "quince")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -116,7 +116,7 @@ async def test_sessions_are_filtered_and_shown_as_a_list_or_a_grid(
     canvas: Page, client: Socket, screen: Screen
 ) -> None:
     box = canvas.get_by_role("searchbox", name="Filter sessions")
-    await box.fill("plum")
+    await box.fill("quince")
     await expect(cells(canvas)).to_have_count(1)
     await box.fill("nothing like it")
     await expect(canvas.get_by_text("No matching sessions.")).to_be_visible()
@@ -134,7 +134,7 @@ async def test_several_sessions_are_messaged_stopped_and_archived_at_once(
     def button(name: str) -> Locator:
         return canvas.get_by_role("button", name=name, exact=True)
 
-    await select(canvas, screen, "apple", "plum")
+    await select(canvas, screen, "apple", "quince")
     await expect(canvas.get_by_text("2 selected")).to_be_visible()
     await press(canvas, screen, button("Message…"))
     await canvas.get_by_role("textbox", name="Message to 2 sessions").fill(

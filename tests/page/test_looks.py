@@ -72,7 +72,7 @@ async def test_the_first_frame_after_a_reload_follows_the_preferences(
         await wait_until_ready(page)
         await route.continue_()
 
-    await page.route("**/theme.css*rose-pine-dawn*", delay)
+    await page.route("**/theme.css?plain*rose-pine-dawn*", delay)
     await page.add_init_script(PROBE)
     await page.reload()
     first_frame: Any = await page.evaluate("firstFrame")

@@ -142,7 +142,8 @@ class PaintedTree(Tree[Row]):
         """The filter text; empty shows all rows."""
         self.moves = False
         """Whether spinners turn."""
-        self._rows: dict[Place, Node] = {ROOT: self.root}
+        self.row_nodes: dict[Place, Node] = {ROOT: self.root}
+        """The rows that exist, by what they show."""
         self._working: set[Place] = set()
         """Rows with the icon of something that runs."""
         self._numbers: dict[Place, int] | None = None
@@ -192,7 +193,7 @@ class PaintedTree(Tree[Row]):
             return []
         first = int(self.scroll_offset.y)
         lines = range(first, first + self.size.height)
-        nodes = (self._rows.get(place) for place in self._working)
+        nodes = (self.row_nodes.get(place) for place in self._working)
         return [node for node in nodes if node is not None and node.line in lines]
 
     def _refresh_row(self, node: Node) -> None:

@@ -80,7 +80,7 @@ class ProjectTree(PaintedTree, MovableEdge):
         stack = [self.root]
         for row in rows:
             del stack[max(1, row.depth + 1) :]
-            if row.place not in self._rows:
+            if row.place not in self.row_nodes:
                 if row.place.kind != "session":
                     self._expanded[row.place] = row.is_open
                 node = self._add(stack[-1], row.place, len(stack[-1].children))
@@ -128,14 +128,14 @@ class ProjectTree(PaintedTree, MovableEdge):
             message = change.state.streaming_in(key)
             activity = find_activity(message) if message is not None else None
             if not self._clock.is_known(key, activity):
-                node = self._rows.get(self._index.row_of(Place("session", key)))
+                node = self.row_nodes.get(self._index.row_of(Place("session", key)))
                 if node is not None:
                     self._draw(node)
 
     def redraw_ages(self) -> None:
         """Update the ages of the rows that exist."""
         if self._index is not None:
-            for node in list(self._rows.values()):
+            for node in list(self.row_nodes.values()):
                 if node is not self.root:
                     self._draw(node)
 
@@ -144,7 +144,7 @@ class ProjectTree(PaintedTree, MovableEdge):
         before = self._numbers or {}
         self._numbers = self._index.number_rows() if self._index is not None else {}
         for place, _ in before.items() ^ self._numbers.items():
-            if (node := self._rows.get(place)) is not None:
+            if (node := self.row_nodes.get(place)) is not None:
                 self._refresh_row(node)
 
     def _keep_cursor(self) -> None:
@@ -161,7 +161,7 @@ class ProjectTree(PaintedTree, MovableEdge):
         ancestors = {holder for place in places for holder in self._index.ancestors_of(place)}
         # A session that shares the row of its worktree is drawn as one of its ancestors.
         for place in ancestors.union(places):
-            if (node := self._rows.get(place)) is not None:
+            if (node := self.row_nodes.get(place)) is not None:
                 self._draw(node)
 
     def _sync_all(self) -> None:
@@ -171,7 +171,7 @@ class ProjectTree(PaintedTree, MovableEdge):
 
     def _sync_children(self, parent: Place) -> None:
         """Sync a node's children with the state; collapsed nodes have none."""
-        node = self._rows.get(parent)
+        node = self.row_nodes.get(parent)
         if node is None or self._index is None:
             return
         wanted: list[Place] = []
@@ -182,7 +182,7 @@ class ProjectTree(PaintedTree, MovableEdge):
         self._set_children(node, wanted)
         for place in wanted:
             if place.kind == "session":
-                self._draw(self._rows[place])
+                self._draw(self.row_nodes[place])
             else:
                 self._sync_children(place)
         if node is not self.root:
@@ -199,7 +199,7 @@ class ProjectTree(PaintedTree, MovableEdge):
                 self._remove(child)
         new = []
         for position, place in enumerate(wanted):
-            known = self._rows.get(place)
+            known = self.row_nodes.get(place)
             if known is not None and known.parent is node:
                 if node.children[position] is known:
                     continue
@@ -217,14 +217,14 @@ class ProjectTree(PaintedTree, MovableEdge):
             expand=place.kind != "session" and self._should_expand(place),
             allow_expand=place.kind != "session",
         )
-        self._rows[place] = node
+        self.row_nodes[place] = node
         return node
 
     def _remove(self, node: Node) -> None:
         for child in list(node.children):
             self._remove(child)
         if node.data is not None:
-            self._rows.pop(node.data.place, None)
+            self.row_nodes.pop(node.data.place, None)
             self._working.discard(node.data.place)
         node.remove()
 
@@ -312,20 +312,20 @@ class ProjectTree(PaintedTree, MovableEdge):
             nodes = (n for n in walk(self.root) if n.data is not None and n.allow_expand)
             self._expanded.update((n.data.place, n.is_expanded) for n in nodes if n.data)
         self.filter = text
-        for place, node in self._rows.items():
+        for place, node in self.row_nodes.items():
             if node.allow_expand and place != ROOT:
                 node.expand() if self._should_expand(place) else node.collapse()
         self._sync_all()
         first = self._found.matches[0] if self._found and self._found.matches else self._start_place
-        if first is not None and first in self._rows:
+        if first is not None and first in self.row_nodes:
             self._pending_place = first
             self.call_after_refresh(self._move_to, first)
         self._update_title()
 
     def _move_to(self, place: Place) -> None:
         self._pending_place = None
-        if place in self._rows:
-            self.move_cursor(self._rows[place])
+        if place in self.row_nodes:
+            self.move_cursor(self.row_nodes[place])
 
     def _update_title(self) -> None:
         """Show the filter in the border."""
@@ -352,14 +352,14 @@ class ProjectTree(PaintedTree, MovableEdge):
             return
         place = self._index.row_of(place)
         for holder in self._index.ancestors_of(place):
-            node = self._rows.get(holder)
+            node = self.row_nodes.get(holder)
             if node is not None and not node.is_expanded:
                 if not expand and not self._expanded.get(holder, True):
                     place = holder
                     break
                 node.expand()
                 self._sync_children(holder)
-        if place in self._rows:
+        if place in self.row_nodes:
             self.call_after_refresh(self._move_to, place)
 
     @property
@@ -408,7 +408,7 @@ class ProjectTree(PaintedTree, MovableEdge):
     def _node_toggled(self, event: "Tree.NodeExpanded[Row] | Tree.NodeCollapsed[Row]") -> None:
         event.stop()
         node = event.node
-        if node.data is None or node is self.root or node.data.place not in self._rows:
+        if node.data is None or node is self.root or node.data.place not in self.row_nodes:
             return
         if not self.filter:
             self._expanded[node.data.place] = node.is_expanded

@@ -21,8 +21,8 @@ from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.composer.draft_store import DraftStore
 from tui.composer.widget import Composer
-from tui.screens.choose import Choose
 from tui.screens.dialog import AskText
+from tui.screens.pick import Pick
 from tui.shell.app import SpinneyApp
 from tui.terminal.clipboard_image import read_clipboard_image
 from tui.terminal.input_parser import InputParser
@@ -246,7 +246,7 @@ async def test_a_command_of_spinney_is_listed_and_executed(start: Start) -> None
         rows = app.main.chat.completion.render
         await until(pilot, lambda: "/mode " in rows().plain and "/model " in rows().plain)
         await pilot.press(*"del", "enter")
-        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await until(pilot, lambda: isinstance(app.screen, Pick))
         await pilot.press("escape")
         assert app.main.chat.composer.text == ""
         assert not sent_arguments(client)

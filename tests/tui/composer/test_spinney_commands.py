@@ -14,7 +14,6 @@ from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.composer.slash_commands import SLASH_COMMANDS, escape_text, suggest_command, unescape_text
 from tui.diff.screen import Diff
-from tui.screens.choose import Choose
 from tui.screens.dialog import Report
 from tui.screens.pick import Pick
 from tui.screens.search import Search
@@ -49,7 +48,7 @@ async def test_enter_behind_a_command_without_an_argument_opens_its_dialog(start
         await pilot.press(*"/model ")
         await until(pilot, lambda: len(completion_rows(app)) > 1)
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await until(pilot, lambda: isinstance(app.screen, Pick))
         await pilot.press("escape")
         assert not updates(client)
 

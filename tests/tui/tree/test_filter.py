@@ -106,14 +106,14 @@ async def test_escape_restores_all_rows_their_folds_and_the_cursor(start: Start)
         app.main.open_session("s2")
         await pilot.press("f2")
         await focus_tree(app, pilot)
-        tree._rows[Place("project", "p2")].collapse()
+        tree.row_nodes[Place("project", "p2")].collapse()
         await pilot.press(*"wipe")
         assert tree.labels == ["beta  main", "· grey-ox  [/] Wipe"]
         await pilot.press("escape")
         assert tree.filter == ""
         assert tree.display
         assert len(tree.labels) == 6  # the child of the folded row is hidden
-        assert not tree._rows[Place("project", "p2")].is_expanded
+        assert not tree.row_nodes[Place("project", "p2")].is_expanded
         await until(pilot, lambda: tree.place == Place("session", "s2"))
 
 

@@ -36,21 +36,21 @@ async def test_a_row_keeps_its_node_when_its_state_changes(start: Start) -> None
     client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         tree = app.main.projects
-        before = {key: id(node) for key, node in tree._rows.items()}
+        before = {key: id(node) for key, node in tree.row_nodes.items()}
         client.feed(
             e.SessionUpdated(
                 session_id="s2", updates={"status": "waiting", "waiting_for": "question"}
             )
         )
         await until(pilot, lambda: "? Rename the store question" in tree.labels)
-        assert {key: id(node) for key, node in tree._rows.items()} == before
+        assert {key: id(node) for key, node in tree.row_nodes.items()} == before
 
 
 async def test_new_rows_are_inserted_in_order_and_others_keep_their_nodes(start: Start) -> None:
     client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         tree = app.main.projects
-        node = tree._rows[Place("session", "s2")]
+        node = tree.row_nodes[Place("session", "s2")]
         client.feed(
             e.ProjectAdded(project=a_project(id="p2", name="beta", added_at=2.0)),
             e.WorktreeCreating(
@@ -68,7 +68,7 @@ async def test_new_rows_are_inserted_in_order_and_others_keep_their_nodes(start:
             "· Rename the store",
             "beta  main",
         ]
-        assert tree._rows[Place("session", "s2")] is node
+        assert tree.row_nodes[Place("session", "s2")] is node
 
 
 async def test_archived_and_deleted_items_leave_the_tree(start: Start) -> None:
@@ -92,9 +92,9 @@ async def test_a_folded_row_shows_the_most_urgent_mark_below_it(start: Start) ->
     )
     async with start(client) as (app, pilot):
         tree = app.main.projects
-        tree._rows[Place("worktree", "w1")].collapse()
+        tree.row_nodes[Place("worktree", "w1")].collapse()
         await until(pilot, lambda: "brave-otter ?" in tree.labels)
-        tree._rows[Place("project", "p1")].collapse()
+        tree.row_nodes[Place("project", "p1")].collapse()
         await until(pilot, lambda: "alpha ?  main" in tree.labels)
 
 

@@ -33,7 +33,7 @@ async def test_many_rows_start_folded_and_only_visible_ones_are_created(start: S
         tree = app.main.projects
         # Only the project of the session at the cursor is unfolded.
         await until(pilot, lambda: len(tree.labels) == 50)
-        assert len(tree._rows) == 51
+        assert len(tree.row_nodes) == 51
 
 
 async def test_a_folded_project_shows_what_its_sessions_need_without_rows_for_them(
