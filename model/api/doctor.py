@@ -82,8 +82,8 @@ async def list_models(
     """List the models of an agent: those that its program reported, otherwise the built-in ones.
 
     With `projectId`, those that it has with the provider profile of this project. With `ask`, a
-    program that has never reported its models is started and given 20 seconds; a list that may be
-    outdated is refreshed in the background. No provider is contacted.
+    program that has never reported its models is started and given 20 seconds; a list that comes
+    later, or may be outdated, is fetched in the background. No provider is contacted.
     """
 
 

@@ -27,8 +27,8 @@ from model.preferences import profiles
 from model.preferences.precedence import choose_model
 from model.preferences.schema import CliProfile, Preferences
 
-LIST_TIMEOUT: Final = 45.0
-"""Seconds for a program to start and report its list."""
+_LIST_TIMEOUT: Final = 120.0
+"""Seconds for a program to start and report its list; on a loaded machine OpenCode takes long."""
 
 _MAX_AGE: Final = 24 * 3600.0
 """Seconds after which a list is stale."""
@@ -134,10 +134,11 @@ class ModelListCache:
         """Store, in the background, the models of a program started with this provider profile."""
         self._in_background(self._store(_key(backend, profile), backend, models.sanitized()))
 
-    async def refresh(
-        self, backend: str, profile: CliProfile | None = None, timeout: float = LIST_TIMEOUT
-    ) -> None:
-        """Start the agent's program to fetch its list, unless the cached one is current."""
+    async def refresh(self, backend: str, profile: CliProfile | None = None) -> None:
+        """Start the agent's program to fetch its list, unless the cached one is current.
+
+        A caller that is cancelled does not end the request; others may wait for it.
+        """
         lister: object = self._backends.get(backend)
         if not isinstance(lister, base.ModelLister):
             return
@@ -148,7 +149,7 @@ class ModelListCache:
             return
         request = self._requests.get(key)
         if request is None:
-            request = asyncio.create_task(self._request(backend, profile, timeout))
+            request = asyncio.create_task(self._request(backend, profile))
             self._requests[key] = request
             request.add_done_callback(lambda _: self._requests.pop(key, None))
         await asyncio.shield(request)
@@ -166,16 +167,16 @@ class ModelListCache:
         if self._is_unsaved:
             await self._save()
 
-    async def _request(self, backend: str, profile: CliProfile | None, timeout: float) -> None:
+    async def _request(self, backend: str, profile: CliProfile | None) -> None:
         try:
             settings = await asyncio.to_thread(profiles.read_settings, profile) if profile else {}
             if not profiles.is_compatible(settings, backend):
                 return  # the profile is not for this agent, which uses its own account
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(_LIST_TIMEOUT):
                 models = await self._fetch(self._backends[backend], settings)
             await self._store(_key(backend, profile), backend, models.sanitized())
         except TimeoutError:
-            _log.info("model list of %s: no response within %g seconds", backend, timeout)
+            _log.info("model list of %s: no response within %g seconds", backend, _LIST_TIMEOUT)
         except SpinneyError as error:
             _log.info("model list of %s: %s", backend, error.message)
 

@@ -1,6 +1,7 @@
 """Implements `model.api.doctor`."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from model.state import State
 
 _MODELS_TIMEOUT: Final = 20.0
-"""Seconds to wait for an agent's program to report its models."""
+"""Seconds that a client waits for a program's first list; after that `models:updated` brings it."""
 
 
 @implements(api.list_agents)
@@ -42,7 +43,9 @@ async def list_models(
     if ask and workspace.models.is_known(backend, profile):
         workspace.run_in_background(workspace.models.refresh(backend, profile))
     elif ask:
-        await workspace.models.refresh(backend, profile, _MODELS_TIMEOUT)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_MODELS_TIMEOUT):
+                await workspace.models.refresh(backend, profile)
     row = workspace.models.get_catalog(backend, profile.name if profile else "").backend(backend)
     return _models(row) if row else []
 

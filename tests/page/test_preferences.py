@@ -151,8 +151,12 @@ async def test_key_bindings_are_added_changed_and_reset(
         "keybindings": {"search": "ctrl+j"}
     }:
         pass
+    await expect(box).to_be_focused()
+    await page.get_by_role("link", name="Help").click()
+    await expect(page.locator("dt", has_text="ctrl+j")).to_have_text("ctrl+j")
     await page.keyboard.press("Control+j")
     await expect(page.locator("#title")).to_have_text("Search")
+    await page.go_back()
     await page.go_back()
     await keys.get_by_role("button", name="Reset Search all messages").click()
     await expect(box).to_have_count(0)

@@ -17,6 +17,7 @@ from tests.live.every_backend.kinds import KINDS, Kind
 from tests.live.every_backend.talk import Talk
 from tests.live.provider_stub import UNKNOWN_MODEL
 from tests.program import Program, Serving
+from tests.server.conftest import Socket
 
 REAL = ("claude", "codex", "opencode")
 PRESET = {
@@ -54,9 +55,9 @@ def _configure(program: Program, kind: Kind) -> None:
 
 
 @pytest.fixture
-async def call(served: Serving) -> AsyncIterator[Any]:
+async def socket(served: Serving) -> AsyncIterator[Socket]:
     async with open_client(served) as http:
-        yield make_remote_call(await connect(http, served))
+        yield await connect(http, served)
 
 
 @pytest.fixture
@@ -73,8 +74,12 @@ async def begin(kind: Kind, served: Serving, place: Path) -> AsyncIterator[Begin
         yield begin
 
 
-async def test_models_are_listed_before_the_first_session(kind: Kind, call: Any) -> None:
+async def test_models_are_listed_before_the_first_session(kind: Kind, socket: Socket) -> None:
+    call = make_remote_call(socket)
     models = await call("list_models", backend=kind.backend)
+    while not any(model["is_default"] for model in models):  # a program that starts slowly
+        await socket.event("models:updated")
+        models = await call("list_models", backend=kind.backend)
     offered = {model["name"]: model for model in models if model["is_offered"]}
     assert LISTED[kind.needs] in offered
     assert offered[LISTED[kind.needs]]["efforts"]

@@ -15,6 +15,7 @@ from model.agents.catalog import Catalog
 from model.backends import base, model_list_cache
 from model.backends.model_lists import ModelList, OfferedModel
 from model.base.paths import Directories
+from model.commands import doctor
 from model.commands.doctor import list_agents, list_models
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
@@ -38,13 +39,15 @@ class ListingBackend(FakeBackend):
     program: Path = Path("/bin/true")
     opened: list[base.Launch] = field(default_factory=list)
     reported: ModelList = REPORTED
+    starts: asyncio.Event | None = None
+    """Agents start when it is set."""
 
     def list_model_sources(self, environment: Mapping[str, str]) -> Sequence[Path]:
         return [self.program]
 
     async def open(self, launch: base.Launch) -> base.Agent:
         self.opened.append(launch)
-        await asyncio.sleep(0)
+        await (self.starts.wait() if self.starts else asyncio.sleep(0))
         agent = await super().open(launch)
         self.agents[launch.session_id].say(base.ModelsListed(self.reported))
         return agent
@@ -93,6 +96,20 @@ async def test_a_program_is_asked_once_for_concurrent_requests_and_again_after_i
     backend.reported = REPORTED.model_copy(update={"models": newer})
     await list_models(workspace, "backend_a")
     await eventually(lambda: labels(workspace)[-1] == "Fable")
+
+
+async def test_the_list_of_a_slow_program_comes_after_the_client_stopped_waiting_for_it(
+    workspace: Workspace,
+    backend: ListingBackend,
+    eventually: Eventually,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "_MODELS_TIMEOUT", 0.01)
+    backend.starts = asyncio.Event()
+    assert not any(model.is_default for model in await list_models(workspace, "backend_a"))
+    backend.starts.set()
+    await eventually(lambda: labels(workspace) == ["Default (Opus 9)", "Opus 9"])
+    assert len(backend.opened) == 1
 
 
 async def test_a_concurrent_refresh_does_not_ask_the_program_again(

@@ -20,21 +20,34 @@ const OTHER_KEYS = [
 
 /** @type {import("../app.js").MakeView} */
 export function helpView(app) {
-  const own = app.state.preferences.keybindings ?? {};
-  const keys = [...listActions().map((action) => [keysFor(action, own).join(" · "), action.title]).filter(([names]) => names), ...OTHER_KEYS];
+  const keys = make("dl.keys");
+  const update = (/** @type {{ preferences?: boolean }} */ change) => change.preferences && keys.replaceChildren(...keyRows(app.state.preferences.keybindings));
+  update({ preferences: true });
+  const keyHelp = [
+    make("h2", "Keys"),
+    make("p.hint", "The preference ", make("a", "Key bindings", { href: hashFor("preferences", "", { q: "key bindings" }) }), " changes them, here and in the terminal. Some keys differ because browsers reserve those of the terminal."),
+    keys,
+  ];
+  const phoneHelp = [make("h2", "On a phone"), make("p", isSecureContext ? "You can install this page from the browser's menu, and it can notify you." : INSECURE)];
+  const statusHelp = [
+    make("h2", "Status icons"),
+    make("ul.tight", Object.entries(MARKS).map(([mark, [, text]]) => make("li", markElement(/** @type {any} */ (mark)), " ", text))),
+  ];
+  const hasKeyboard = matchMedia("(hover: hover)").matches;
   const element = make(
     "div.page",
     make("h2", "About this page"),
     make("p", "This is the same Spinney as in the terminal, with the same sessions, plans, questions and changes."),
-    make("h2", "Keys"),
-    make("p.hint", "The preference ", make("a", "Key bindings", { href: hashFor("preferences", "", { q: "key bindings" }) }), " changes them, here and in the terminal. Some keys differ because browsers reserve those of the terminal."),
-    make("dl.keys", keys.map(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)]).flat()),
-    make("h2", "Status icons"),
-    make("ul.tight", Object.entries(MARKS).map(([mark, [, text]]) => make("li", markElement(/** @type {any} */ (mark)), " ", text))),
-    make("h2", "On a phone"),
-    make("p", isSecureContext ? "You can install this page from the browser's menu, and it can notify you." : INSECURE),
+    (hasKeyboard ? [keyHelp, statusHelp, phoneHelp] : [phoneHelp, statusHelp, keyHelp]).flat(),
   );
-  return { title: "Help", element };
+  return { title: "Help", element, update };
+}
+
+/** The rows of the actions with keys, and of the other keys. @param {Record<string, string>} [own] the `keybindings` preference */
+function keyRows(own) {
+  const actions = listActions().map((action) => [keysFor(action, own).join(" · "), action.title]);
+  const rows = [...actions.filter(([names]) => names), ...OTHER_KEYS];
+  return rows.flatMap(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)]);
 }
 
 const INSECURE =

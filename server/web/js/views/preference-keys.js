@@ -21,9 +21,11 @@ export function keysField(change) {
   keys.onkeydown = (event) => event.key === "Enter" && add.click();
   const control = make("div.wide", list, make("div.key-row", action, keys, add));
   const draw = () => {
+    const focused = list.contains(document.activeElement) && document.activeElement?.ariaLabel;
     list.replaceChildren(...Object.entries(shown).map(([id, text]) => keyRow(id, text)));
     const others = listActions().filter(({ id }) => !(id in shown));
     action.replaceChildren(...optionsOf(others.map(({ id, title }) => [id, title])));
+    if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`[aria-label="${CSS.escape(focused)}"]`))?.focus();
   };
   /** @param {string} id @param {string} text */
   const keyRow = (id, text) => {
