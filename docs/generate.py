@@ -26,7 +26,8 @@ from server.lite.form_actions import FORM_ACTIONS, WORKTREE_ACTIONS, FormAction,
 from server.lite.routes import SESSION, WORKTREE, Lite
 from server.static import StaticFiles
 from server.websocket import WebSockets
-from tui.keys.keymap import ACTIONS, BY_ID, Action
+from tui.keys.action import Action
+from tui.keys.keymap import ACTIONS, BY_ID
 from tui.keys.names import format_keys
 from tui.screens.help import AREAS, Area
 

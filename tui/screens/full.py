@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from tui.desk import Desk
 from tui.keys import keymap
+from tui.keys.action import Scope
 from tui.screens.closing import Closing
 from tui.terminal import screen_reader
 from tui.terminal.screen_reader import Announcements
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 _SHARED = ("commands", "help", "next_waiting", "quit")
 
 
-def bindings(
-    where: keymap.Scope, *shared: str, only: Container[str] | None = None
-) -> list[Binding]:
+def bindings(where: Scope, *shared: str, only: Container[str] | None = None) -> list[Binding]:
     """Return the keys of a full screen, and those of the main screen that work on it, too.
 
     `only`: the actions of the screen that this one has, if not all.

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.draw.status_icons import LEGEND
-from tui.keys.keymap import ACTIONS, Scope
+from tui.keys.action import Scope
+from tui.keys.keymap import ACTIONS
 from tui.keys.names import format_key, format_keys, spell_out
 from tui.keys.overrides import get_keys
 from tui.keys.pane_keys import (

@@ -16,7 +16,8 @@ from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from tui.desk import Desk
-from tui.keys.keymap import ACTIONS, BY_ID, Action
+from tui.keys.action import Action
+from tui.keys.keymap import ACTIONS, BY_ID
 from tui.keys.names import format_keys
 from tui.keys.overrides import get_keys
 from tui.screens.closing import Closing

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.content import Content
 from textual.style import Style
 
-from tui.keys.keymap import Action
+from tui.keys.action import Action
 from tui.keys.names import format_key
 from tui.keys.overrides import get_keys
 from tui.keys.word_match import WordMatch

@@ -3,10 +3,9 @@
 Until a client is connected it shows an empty frame; expensive imports happen after that.
 """
 
-from collections.abc import Coroutine, Hashable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,59 +19,30 @@ from model.base.git_layout import find_enclosing_repository
 from tui.keys import keymap, overrides
 from tui.shell import bars
 from tui.shell.local_actions import LOCAL, open_number, step_back
-from tui.shell.onboarding import missing_agents, next_step
-from tui.shell.selection import Selection
+from tui.shell.opening import Opening
 from tui.shell.startup import SAVE_INTERVAL, Startup
-from tui.store.places import (
-    SIDE_CONTENTS,
-    Place,
-    SideContent,
-    find_nearest_shown,
-    find_project_id,
-    get_project,
-    is_shown,
-)
-from tui.terminal.capabilities import WIDE, Terminal, size_problem
+from tui.terminal.capabilities import Terminal
 from tui.terminal.screen_reader import Announcements
 from tui.tree.detail import PlaceDetail
 from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.top_bar import TopBar
-from tui.widgets.welcome import Step, Welcome
+from tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
-    from textual.worker import WorkType
-
-    from model.api.doctor import BackendReport
     from model.client.base import Client
-    from model.domain.resources import Session
-    from tui.desk import Conversation, Outbox
-    from tui.draw.colors import Palette
     from tui.screens.palette import Entry
     from tui.shell.connection import Connection
-    from tui.side.pane import SidePane
-    from tui.store.agent_catalog import AgentCatalog
-    from tui.store.dialog_drafts import DialogDrafts
     from tui.store.mirror import Change
-    from tui.store.pending import Pending
     from tui.transcript.targets import Target
     from tui.transcript.widget import Transcript
     from tui.widgets.request_panel import RequestPanel
 
 R = TypeVar("R")
 
-MIN_TREE, MIN_CHAT = 24, 50
-"""Cells that the tree and the conversation keep when the edge between them is moved."""
-MAX_RECENT = 50
-"""Sessions whose order of use is kept."""
-MIN_SIDE, ROOMY = 150, 180
-"""Columns from which on the side pane may be shown, and is shown unless it was hidden."""
-LOW = 30
-"""Rows below which the tree has one line of details."""
 
-
-class MainScreen(Selection):
+class MainScreen(Opening):
     """Projects, a conversation, and the bars around them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -92,9 +62,6 @@ class MainScreen(Selection):
             demo=demo,
             classes="-screen-reader" if terminal.screen_reader else None,
         )
-        self._connection: Connection | None = None
-        self._agents_missing: tuple[str, ...] = ()
-        self._side: SidePane | None = None
         self.startup = Startup(self, snapshot)
 
     def compose(self) -> ComposeResult:
@@ -152,49 +119,6 @@ class MainScreen(Selection):
         """Read agents, problems, server status and installed programs once at startup."""
         await self._connected.run_startup_checks(self)
 
-    @property
-    def _connected(self) -> "Connection":
-        assert self._connection is not None
-        return self._connection
-
-    @property
-    def agents(self) -> "AgentCatalog":
-        """Agents and models."""
-        return self._connected.agents
-
-    @property
-    def outbox(self) -> "Outbox":
-        """Messages and answers."""
-        return self._connected.outbox
-
-    @property
-    def conversation(self) -> "Conversation":
-        """The open conversation."""
-        return self._connected.conversation
-
-    @property
-    def drafts(self) -> "DialogDrafts":
-        """Unused input of dialogs."""
-        return self._connected.drafts
-
-    @property
-    def pending(self) -> "Pending":
-        """Requests that are not confirmed yet."""
-        return self._connected.pending
-
-    @property
-    def palette(self) -> "Palette":
-        """The colors of conversations and diffs."""
-        return self._connected.palette
-
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run in the background; errors become notifications."""
-        self._connected.runner.start(work)
-
-    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
-        """Run an action, unless it is still running for the same subject."""
-        self._connected.runner.run_once(action_id, subject, work)
-
     # Following the mirror -----------------------------------------------------------------------
 
     def follow(self, change: "Change") -> None:
@@ -228,164 +152,15 @@ class MainScreen(Selection):
         if self._side is not None:
             self._side.recolor()
 
-    def _agents_changed(self) -> None:
-        """Redraw the open session with the new labels."""
-        if self.session is not None and self.chat.transcript is not None:
-            self._read(self.session)
-            self.follow_session()
-
-    def _follow_place(self, change: "Change") -> None:
-        place = self.place
-        if place is not None and not is_shown(place, change.state):
-            from tui.shell.departed import report_draft  # not before the first frame
-
-            report_draft(self, place, change)
-            self.place = None
-            self._show_step()
-            parent = find_nearest_shown(place, change.state, change.before)
-            if parent is not None and self.focused is self.projects:
-                self.projects.move_cursor_to(parent)
-                self.point_to(parent)  # focus stays in the tree
-            elif parent is not None:
-                self.open_place(parent)
-        elif self.session is not None:
-            if change.loaded:
-                self._read(self.session)
-            worktree = self.worktree
-            if worktree is not None and (worktree.id in change.worktrees or change.sessions):
-                self._connected.conversation.update_card(self.session, worktree)
-            self.follow_session()
-        else:
-            self._show_step()
-            if change.loaded and place is None:
-                self.startup.open_first(change.state)
-
-    def follow_session(self) -> None:
-        """Redraw the open session from the state."""
-        session = self.session
-        assert session is not None
-        self.chat.follow(self.state, self.agents.labels(session), self.key_of("show_scripts"))
-        if session.unread and self.app.app_focus and bars.is_conversation_visible(self):
-            self._connected.outbox.mark_read(session.id)
-
     def on_unmount(self) -> None:
         """Restore the terminal's title."""
         if self._connection is not None:
             self._connection.notifier.close()
 
-    def on_screen_resume(self) -> None:
-        """Focus the message box if the focused widget was removed behind a dialog."""
-        self.projects.wake()
-        if self.session is not None:
-            self.follow_session()  # its run may have ended meanwhile, and it is visible now
-        if self.focused is None:
-            self.focus_chat()
-
     def on_descendant_focus(self) -> None:
         """Show the key hints of the newly focused pane."""
         bars.update_key_hints(self)
         self.startup.release_keys()
-
-    # Opening ------------------------------------------------------------------------------------
-
-    def open_place(self, place: Place) -> None:
-        """Open a session; the newest session of a worktree; or the next step."""
-        place = self._newest_session(place)
-        if place.kind == "session":
-            self.open_session(place.id)
-            return
-        self.place = place
-        self.remove_class("tree-open")
-        self.projects.move_cursor_to(place)
-        self._show_step()
-        self._follow_opened()
-        self.focus_chat()
-
-    def _newest_session(self, place: Place) -> Place:
-        """Return the newest session of a worktree that has one, otherwise the place itself."""
-        sessions = self.state.sessions_of(place.id) if place.kind == "worktree" else []
-        newest = max(sessions, key=lambda session: session.updated_at, default=None)
-        return Place("session", newest.id) if newest is not None else place
-
-    def point_to(self, place: Place) -> None:
-        """Make this the place that actions apply to, without moving the focus."""
-        self.place = self._newest_session(place)
-        if (session := self.session) is not None:
-            self._show_session(session)
-        else:
-            self._show_step()
-            self._follow_opened()
-
-    def _follow_opened(self) -> None:
-        """Show what is open now around the conversation."""
-        bars.follow(self)
-        if self._side is not None:
-            self._side.follow_place()
-
-    def open_session(self, session_id: str) -> None:
-        """Open a session and read its newest messages."""
-        if not self.is_connected or (session := self.state.sessions.get(session_id)) is None:
-            return
-        self.place = Place("session", session_id)
-        self.recent_sessions = [session_id, *(s for s in self.recent_sessions if s != session_id)]
-        del self.recent_sessions[MAX_RECENT:]
-        self.startup.save_soon()
-        self.remove_class("tree-open")
-        self._show_session(session)
-        self.focus_chat()
-
-    def _show_session(self, session: "Session") -> None:
-        worktree = self.worktree
-        self.chat.open_session(session, worktree.project_id if worktree is not None else "")
-        if worktree is not None:
-            self._connected.outbox.mark_opened(worktree.id)
-        unfold = self.startup.is_over
-        self.projects.move_cursor_to(Place("session", session.id), expand=unfold)
-        self._read(session)
-        self.follow_session()
-        self._follow_opened()
-
-    def _read(self, session: "Session") -> None:
-        self.mirror.histories.open_session_id = session.id
-        show = partial(self._connected.conversation.show, session)
-        self.run_worker(cast("WorkType[None]", show), group="opening", exclusive=True)
-
-    def _show_step(self) -> None:
-        """Show the next step in place of a conversation."""
-        step = self._step()
-        key = self.place.id if self.place and self.place.kind == "worktree" else ""
-        project = self.project
-        if (
-            self.chat.session_id is not None
-            or step != self.chat.welcome.step
-            or key != self.chat.key
-        ):
-            self.chat.open_step(step, key=key, project_id=project.id if project else "")
-        self.chat.follow(self.state, ("", ""), "")
-
-    def _step(self) -> Step:
-        return next_step(
-            self.state,
-            self.place or self._pointed_project,
-            is_sending=self.place is not None and self.chat.drafts.is_sending(self.place.id),
-            offered=self.offered,
-            started_in=self.started_in,
-            agents_missing=self._agents_missing,
-            key_of=self.key_of,
-        )
-
-    @property
-    def _pointed_project(self) -> Place | None:
-        """The project that the top bar names while nothing is open."""
-        project = get_project(self.projects.place, self.state)
-        if project is None or (self.offered and find_project_id(self.state, self.offered) is None):
-            return None
-        return Place("project", project.id)
-
-    def focus_chat(self) -> None:
-        """Focus the message box, or the next step."""
-        if self.app.screen is self:
-            (self.chat.composer if self.chat.key else self.chat.welcome).focus()
 
     # Messages from widgets ----------------------------------------------------------------------
 
@@ -412,19 +187,6 @@ class MainScreen(Selection):
     @on(ProjectTree.Resized)
     def _tree_dragged(self, event: ProjectTree.Resized) -> None:
         self.set_tree_width(event.width)
-
-    def set_tree_width(self, width: int) -> None:
-        """Give the tree this width, as far as both panes stay usable, and keep it."""
-        if not self.has_class("narrow"):
-            self.tree_width = max(MIN_TREE, min(width, self.size.width - MIN_CHAT))
-            self._apply_tree_width()
-            self.startup.save_soon()
-
-    def _apply_tree_width(self) -> None:
-        pane = self.query_one("#projects")
-        wanted = None if self.has_class("narrow") else self.tree_width
-        for name in ("width", "min_width", "max_width"):
-            pane.styles.__setattr__(name, wanted)
 
     def on_key(self, event: events.Key) -> None:
         """Hold keys that are typed before the message box exists."""
@@ -515,60 +277,3 @@ class MainScreen(Selection):
         self.server_address = address if status.get("running") else ""
         bars.follow(self)
         self.application.server_changed.publish((status, problem))
-
-    def set_agents(self, reports: "list[BackendReport]") -> None:
-        """Update the first step with which agent programs are installed."""
-        self._agents_missing = missing_agents(reports)
-        if self.session is None:
-            self._show_step()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Hide the projects on a narrow screen; show a notice if it is too small for anything."""
-        self._fit(*event.size)
-        # The first frame follows the screen's first size, not the conversation's: in a terminal
-        # that is too small the conversation is hidden and never gets a resize event.
-        self.chat.follow_first_frame()
-
-    def _fit(self, width: int, height: int) -> None:
-        problem = size_problem(width, height)
-        if problem is None and self.has_class("too-small"):
-            self.call_after_refresh(self.focus_chat)  # hidden widgets lost the focus
-        self.set_class(problem is not None, "too-small")
-        self.query_one("#too-small", Static).update(problem or "")
-        # Screen-reader mode shows one pane at a time, too.
-        self.set_class(width < WIDE or self.terminal.screen_reader, "narrow")
-        self.set_class(height < LOW, "low")
-        self._apply_tree_width()
-        self._fit_side(width)
-
-    # The side pane ------------------------------------------------------------------------------
-
-    def toggle_side(self) -> None:
-        """Show changes, then a second session, then nothing in the side pane; and keep that."""
-        if self.size.width < MIN_SIDE or self.terminal.screen_reader:
-            self.say(f"The side pane needs a terminal of at least {MIN_SIDE} columns.")
-            return
-        at = SIDE_CONTENTS.index(self._find_side(self.size.width))
-        self.side_wanted = SIDE_CONTENTS[(at + 1) % len(SIDE_CONTENTS)]
-        self._fit_side(self.size.width)
-        self.startup.save_soon()
-
-    def _fit_side(self, width: int) -> None:
-        wanted = self._find_side(width)
-        is_shown = wanted != "hidden" and self.is_connected and self.mirror.is_loaded
-        self.set_class(is_shown, "side")
-        if is_shown and self._side is None:
-            from tui.side.pane import SidePane  # after the first frame
-
-            self._side = SidePane(self)
-            self.query_one("#body").mount(self._side)
-        if self._side is not None:
-            self._side.switch(wanted if is_shown else "hidden")
-            if is_shown:
-                self._side.read_soon()
-
-    def _find_side(self, width: int) -> SideContent:
-        """What the side pane shows on a screen of this width."""
-        if width < MIN_SIDE or self.terminal.screen_reader:
-            return "hidden"
-        return self.side_wanted or ("changes" if width >= ROOMY else "hidden")

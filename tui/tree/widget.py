@@ -1,13 +1,10 @@
 """The tree on the left: projects, worktrees and sessions, each with a status icon.
 
-Rows are looked up by place and updated in place; the tree is never cleared. Labels are rendered
-from plain text and roles, so names are never parsed as markup. Typed letters filter the rows.
+Typed letters filter the rows, whose names are never parsed as markup.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from rich.text import Text
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -17,29 +14,11 @@ from textual.widgets import Tree
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
 from tui.tree.edge import MovableEdge
-from tui.tree.filter import FilterResult
-from tui.tree.index import TreeIndex
-from tui.tree.paint import Node, PaintedTree, is_turning
-from tui.tree.rows import (
-    Clock,
-    Part,
-    Row,
-    SavedRow,
-    parents_of_moved,
-    row_parts,
-    walk,
-)
-
-if TYPE_CHECKING:
-    from tui.store.mirror import Change
-
-_ACTIVITY_EVENTS = frozenset(
-    {"content-delta", "message-block", "message-started", "tool-running", "tool-use"}
-)
-"""Events after which a session may do something else than before."""
+from tui.tree.following import FollowingTree
+from tui.tree.rows import Row, walk
 
 
-class ProjectTree(PaintedTree, MovableEdge):
+class ProjectTree(FollowingTree, MovableEdge):
     """Projects, worktrees, sessions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,214 +41,14 @@ class ProjectTree(PaintedTree, MovableEdge):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._index: TreeIndex | None = None
-        self._found: FilterResult | None = None
-        self._expanded: dict[Place, bool] = {}
-        """Rows that the user expanded or collapsed; they may not exist any more."""
         self._start_place: Place | None = None
         """The cursor's place before filtering."""
-        self._pending_place: Place | None = None
-        """The cursor's place after the next refresh."""
-        self._clock = Clock()
-
-    # Startup ------------------------------------------------------------------------------------
-
-    def restore(self, rows: Iterable[SavedRow], expansion_state: Mapping[Place, bool]) -> None:
-        """Show saved rows until the first state arrives."""
-        self._expanded = dict(expansion_state)
-        stack = [self.root]
-        for row in rows:
-            del stack[max(1, row.depth + 1) :]
-            if row.place not in self.row_nodes:
-                if row.place.kind != "session":
-                    self._expanded[row.place] = row.is_open
-                node = self._add(stack[-1], row.place, len(stack[-1].children))
-                self._set_row(node, row.parts, row.has_children)
-                stack.append(node)
-
-    # Updates ------------------------------------------------------------------------------------
-
-    def follow(self, change: "Change") -> None:
-        """Update the affected rows."""
-        before, state = change.before, change.state
-        if change.is_only_text and self._index is not None:
-            self._index.state = state
-            self._redraw_activities(change)
-            return
-        moved = parents_of_moved(change)
-        if self._index is None or change.loaded or change.projects or moved:
-            self._index = TreeIndex(state)
-            if self._numbers is not None:
-                self.show_numbers()
-        self._index.state = state
-        if change.loaded or change.projects or self.filter:
-            self._sync_all()
-            self._update_title()
-            return
-        for parent in moved:
-            self._sync_children(parent)
-        self._keep_cursor()
-        sessions = (state.sessions.get(key) or before.sessions.get(key) for key in change.sessions)
-        worktrees = {session.worktree_id for session in sessions if session is not None}
-        self._redraw(
-            *(Place("session", key) for key in change.sessions),
-            *(Place("worktree", key) for key in change.worktrees | worktrees),
-        )
-
-    def _redraw_activities(self, change: "Change") -> None:
-        """Redraw the rows of sessions that do something else now, without their ancestors."""
-        assert self._index is not None
-        from model.domain.tool_uses import find_activity  # needs pydantic
-
-        sessions = {
-            event.related_session_id for event in change.events if event.name in _ACTIVITY_EVENTS
-        }
-        for key in filter(None, sessions):
-            message = change.state.streaming_in(key)
-            activity = find_activity(message) if message is not None else None
-            if not self._clock.is_known(key, activity):
-                node = self.row_nodes.get(self._index.row_of(Place("session", key)))
-                if node is not None:
-                    self._draw(node)
-
-    def redraw_ages(self) -> None:
-        """Update the ages of the rows that exist."""
-        if self._index is not None:
-            for node in list(self.row_nodes.values()):
-                if node is not self.root:
-                    self._draw(node)
-
-    def show_numbers(self) -> None:
-        """Number the first sessions from now on."""
-        before = self._numbers or {}
-        self._numbers = self._index.number_rows() if self._index is not None else {}
-        for place, _ in before.items() ^ self._numbers.items():
-            if (node := self.row_nodes.get(place)) is not None:
-                self._refresh_row(node)
-
-    def _keep_cursor(self) -> None:
-        """Move the cursor to the row of what it was on, if that is another one now."""
-        place, index = self.place, self._index
-        if place is None or index is None:
-            return
-        if (row := index.row_of(place)) != place:
-            self.call_after_refresh(self._move_to, row)
-
-    def _redraw(self, *places: Place) -> None:
-        """Redraw these rows and their ancestors, whose icons may have changed."""
-        assert self._index is not None
-        ancestors = {holder for place in places for holder in self._index.ancestors_of(place)}
-        # A session that shares the row of its worktree is drawn as one of its ancestors.
-        for place in ancestors.union(places):
-            if (node := self.row_nodes.get(place)) is not None:
-                self._draw(node)
-
-    def _sync_all(self) -> None:
-        assert self._index is not None
-        self._found = self._index.find(self.filter) if self.filter else None
-        self._sync_children(ROOT)
-
-    def _sync_children(self, parent: Place) -> None:
-        """Sync a node's children with the state; collapsed nodes have none."""
-        node = self.row_nodes.get(parent)
-        if node is None or self._index is None:
-            return
-        wanted: list[Place] = []
-        if node is self.root or node.is_expanded:
-            wanted = self._index.children_of(parent)
-            if self._found is not None:
-                wanted = [place for place in wanted if place in self._found.shown]
-        self._set_children(node, wanted)
-        for place in wanted:
-            if place.kind == "session":
-                self._draw(self.row_nodes[place])
-            else:
-                self._sync_children(place)
-        if node is not self.root:
-            self._draw(node)
-
-    def _set_children(self, node: Node, wanted: list[Place]) -> list[Node]:
-        """Make the node's children exactly `wanted`, changing only what differs."""
-        present = [child.data.place for child in node.children if child.data is not None]
-        if present == wanted:
-            return []
-        kept = set(wanted)
-        for child in list(node.children):
-            if child.data is not None and child.data.place not in kept:
-                self._remove(child)
-        new = []
-        for position, place in enumerate(wanted):
-            known = self.row_nodes.get(place)
-            if known is not None and known.parent is node:
-                if node.children[position] is known:
-                    continue
-                self._remove(known)
-            elif known is not None:
-                self._remove(known)
-            new.append(self._add(node, place, position))
-        return new
-
-    def _add(self, parent: Node, place: Place, position: int) -> Node:
-        node = parent.add(
-            Text(" "),
-            Row(place),
-            before=position if position < len(parent.children) else None,
-            expand=place.kind != "session" and self._should_expand(place),
-            allow_expand=place.kind != "session",
-        )
-        self.row_nodes[place] = node
-        return node
-
-    def _remove(self, node: Node) -> None:
-        for child in list(node.children):
-            self._remove(child)
-        if node.data is not None:
-            self.row_nodes.pop(node.data.place, None)
-            self._working.discard(node.data.place)
-        node.remove()
-
-    # Rendering ----------------------------------------------------------------------------------
-
-    @property
-    def _has_few_rows(self) -> bool:
-        return self._index is not None and self._index.is_small
-
-    @property
-    def expansion_state(self) -> dict[Place, bool]:
-        """Rows whose expansion differs from the default, also if they do not exist any more."""
-        few, states = self._has_few_rows, self._expanded.items()
-        return {place: is_open for place, is_open in states if place != ROOT and is_open != few}
-
-    def _should_expand(self, place: Place) -> bool:
-        """Whether to expand a row: as the user left it, by default if the tree is small."""
-        return bool(self.filter) or self._expanded.get(place, self._has_few_rows)
-
-    def _draw(self, node: Node) -> None:
-        row, index = node.data, self._index
-        assert row is not None and index is not None
-        row.icon = index.icon_of(row.place)
-        holds = bool(index.children_of(row.place))
-        parts = tuple(
-            row_parts(row, index.state, index.single, self._clock, folded=not node.is_expanded)
-        )
-        if (parts, holds) != (row.parts, row.has_children):
-            self._set_row(node, parts, holds)
-            if any(is_turning(*part) for part in parts):
-                self._working.add(row.place)
-                self.wake()
-            else:
-                self._working.discard(row.place)
-
-    def _set_row(self, node: Node, parts: tuple[Part, ...], holds: bool) -> None:
-        assert node.data is not None
-        node.data.parts, node.data.has_children = parts, holds
-        self._refresh_row(node)
 
     # Filtering ----------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
         """Filter by typed letters; while filtering, space is one of them."""
-        if self._index is None:
+        if self.index is None:
             return
         if not self.filter and event.character == "?":
             self.call_later(self.run_action, "screen.do('help')")
@@ -292,8 +71,8 @@ class ProjectTree(PaintedTree, MovableEdge):
 
     def on_focus(self) -> None:
         """Prepare the outline, because letters may be typed from now on."""
-        if self._index is not None:
-            self._index.outline()
+        if self.index is not None:
+            self.index.outline()
 
     def on_blur(self) -> None:
         """Clear the filter, unless only the terminal window lost focus."""
@@ -305,12 +84,12 @@ class ProjectTree(PaintedTree, MovableEdge):
 
     def set_filter(self, text: str) -> None:
         """Show only rows whose names contain `text`, with their ancestors and descendants."""
-        if text == self.filter or self._index is None:
+        if text == self.filter or self.index is None:
             return
         if not self.filter:
             self._start_place = self.place
             nodes = (n for n in walk(self.root) if n.data is not None and n.allow_expand)
-            self._expanded.update((n.data.place, n.is_expanded) for n in nodes if n.data)
+            self.folds.update((n.data.place, n.is_expanded) for n in nodes if n.data)
         self.filter = text
         for place, node in self.row_nodes.items():
             if node.allow_expand and place != ROOT:
@@ -320,12 +99,11 @@ class ProjectTree(PaintedTree, MovableEdge):
         if first is not None and first in self.row_nodes:
             self._pending_place = first
             self.call_after_refresh(self._move_to, first)
-        self._update_title()
 
-    def _move_to(self, place: Place) -> None:
-        self._pending_place = None
-        if place in self.row_nodes:
-            self.move_cursor(self.row_nodes[place])
+    def _sync_all(self) -> None:
+        """Sync every row, and say what the filter found."""
+        super()._sync_all()
+        self._update_title()
 
     def _update_title(self) -> None:
         """Show the filter in the border."""
@@ -340,38 +118,12 @@ class ProjectTree(PaintedTree, MovableEdge):
         """The filter, and what it found; empty while nothing is filtered."""
         return (str(self.border_title), str(self.border_subtitle)) if self.filter else ()
 
-    # Navigation ---------------------------------------------------------------------------------
-
-    def move_cursor_to(self, place: Place, *, expand: bool = True) -> None:
-        """Move the cursor to this row, and expand its ancestors.
-
-        Without `expand`, rows that the user collapsed stay collapsed, and the cursor moves to the
-        outermost of them.
-        """
-        if self._index is None:
-            return
-        place = self._index.row_of(place)
-        for holder in self._index.ancestors_of(place):
-            node = self.row_nodes.get(holder)
-            if node is not None and not node.is_expanded:
-                if not expand and not self._expanded.get(holder, True):
-                    place = holder
-                    break
-                node.expand()
-                self._sync_children(holder)
-        if place in self.row_nodes:
-            self.call_after_refresh(self._move_to, place)
-
-    @property
-    def place(self) -> Place | None:
-        """The place under the cursor."""
-        node = self.cursor_node
-        return node.data.place if node is not None and node.data is not None else None
+    # Navigation -----------------------------------------------------------------------------------
 
     @property
     def session_ids(self) -> list[str]:
         """The ids of all sessions from top to bottom, those in collapsed rows too."""
-        return self._index.session_ids if self._index is not None else []
+        return self.index.session_ids if self.index is not None else []
 
     @property
     def labels(self) -> list[str]:
@@ -411,7 +163,7 @@ class ProjectTree(PaintedTree, MovableEdge):
         if node.data is None or node is self.root or node.data.place not in self.row_nodes:
             return
         if not self.filter:
-            self._expanded[node.data.place] = node.is_expanded
+            self.folds[node.data.place] = node.is_expanded
         if node.is_expanded and not node.children:
             self._sync_children(node.data.place)
         else:

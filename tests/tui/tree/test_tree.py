@@ -90,11 +90,11 @@ async def test_new_counts_of_a_worktree_move_no_row(start: Start) -> None:
         tree = app.main.projects
         app.main.open_session("s0")
         await until(pilot, lambda: "tree-0" in tree.labels)
-        index = tree._index
+        index = tree.index
         changed = client.state.worktrees["w0"].model_copy(update={"cached_uncommitted_added": 7})
         client.feed(e.WorktreeUpdated(worktree=changed))
         await until(pilot, lambda: "tree-0 +7" in tree.labels)
-        assert tree._index is index
+        assert tree.index is index
 
 
 async def test_rows_show_the_status_and_the_label_of_worktrees(start: Start) -> None:
