@@ -1,5 +1,6 @@
 """The message box: drafts, completion, session settings, attachments, and rejected messages."""
 
+import asyncio
 import re
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +14,7 @@ from playwright.async_api import FilePayload, Locator, Page, expect
 from tests.page.browser import PHONE, PageErrors, Screen, sign_in
 from tests.page.conftest import OpenPage
 from tests.page.user_input import Pointer, SessionPage
+from tests.patience import PATIENCE
 from tests.program import Serving
 from tests.server.conftest import Socket
 
@@ -189,6 +191,22 @@ async def test_files_are_attached_by_their_paths(
         "plot.png"
     )
     await expect(attachments(session_page)).to_have_count(0)
+
+
+KEPT = """() => new Promise((resolve) => {
+  indexedDB.open("spinney", 1).onsuccess = ({ target: { result: database } }) => {
+    const request = database.transaction("attachments").objectStore("attachments").count();
+    request.onsuccess = () => resolve(request.result);
+  };
+})"""
+"""How many files the browser keeps that are not uploaded yet."""
+
+
+async def wait_until_kept(page: Page, count: int) -> None:
+    """Wait until the browser keeps this number of attached files, over a reload."""
+    async with asyncio.timeout(PATIENCE):
+        while await page.evaluate(KEPT) != count:
+            await asyncio.sleep(0.05)
 
 
 PASTE = """(box, [name, type, bytes]) => {

@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
-from tests.page.test_composer import PASTE
+from tests.page.test_composer import PASTE, wait_until_kept
 from tests.page.test_projects import PIXEL
 from tests.page.user_input import Pointer, SessionPage
 from tests.server.conftest import Socket
@@ -45,12 +45,22 @@ async def test_a_task_starts_with_a_picture_and_a_file(
     await message.fill("/demo say seen")
     await message.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
     await message.evaluate(PASTE, ["dot.png", "image/png", list(PIXEL)])
+    await wait_until_kept(phone, 2)
+    # They wait for the start, also over a reload and while another view is shown.
+    await phone.reload()
     await expect(phone.locator(".attached")).to_contain_text("data.csv")
+    await phone.goto("/#/needs")
+    await expect(phone.locator(".attached")).to_have_count(0)
+    await phone.goto("/#/new")
+    await expect(phone.locator(".attached").get_by_role("listitem")).to_have_count(2)
     await phone.get_by_role("button", name="Start", exact=True).tap()
     await expect(SessionPage(Pointer(phone, touch=True)).answers.last).to_contain_text("seen")
     page = await client.call("get_messages", sessionId=phone.url.rpartition("/")[2])
     assert [Path(path).read_bytes() for path in page["messages"][0]["files"]] == [b"a,b"]
     assert "image" in [block["type"] for block in page["messages"][0]["content"]]
+    await phone.goto("/#/new")
+    await expect(message).to_have_value("")
+    await expect(phone.locator(".attached").get_by_role("listitem")).to_have_count(0)
 
 
 async def test_what_was_typed_survives_an_error_and_a_reload(

@@ -8,11 +8,12 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import WebSocketRoute, expect
 
-from tests.page.browser import PageErrors, Screen
+from tests.page.browser import PageErrors, Screen, sign_in
 from tests.page.conftest import OpenPage
 from tests.page.proxy import Proxy
-from tests.page.test_composer import PASTE, attachments, read_user_texts
+from tests.page.test_composer import PASTE, attachments, read_user_texts, wait_until_kept
 from tests.page.test_device import wait_for_worker
+from tests.page.test_projects import PIXEL
 from tests.page.user_input import Pointer, SessionPage
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
@@ -23,6 +24,8 @@ AGE_OUTBOX = """() => {
   localStorage.setItem("spinney-outbox", JSON.stringify(letters));
 }"""
 """Makes queued messages a minute older: new ones are not shown as waiting yet."""
+
+READ_TOKEN = "() => sessionStorage.getItem('spinney-token')"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -79,6 +82,50 @@ async def test_a_file_attached_offline_is_uploaded_after_reconnecting(
     page = await client.call("get_messages", sessionId=session["id"])
     [path] = page["messages"][-2]["files"]
     assert Path(path).read_bytes() == b"a,b"
+
+
+async def test_a_message_waits_for_its_attachments_also_over_a_reload(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
+) -> None:
+    page = session_page.page
+    await wait_for_worker(page)
+    await proxy.cut()
+    await expect(page.locator("#offline")).to_be_visible()
+    await session_page.message_box.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    await session_page.message_box.evaluate(PASTE, ["dot.png", "image/png", list(PIXEL)])
+    await session_page.message_box.evaluate(PASTE, ["no.txt", "text/plain", list(b"not this")])
+    await session_page.press("Remove no.txt")
+    await wait_until_kept(page, 2)
+    await session_page.message_box.fill("/demo say seen")
+    await session_page.press("Send")
+    await expect(page.get_by_text("Sends as soon as")).to_be_visible()
+    await page.reload()
+    await proxy.restore()
+    await expect(session_page.answers.last).to_contain_text("seen")
+    await session_page.wait_until_idle()
+    read = await client.call("get_messages", sessionId=session["id"])
+    message = read["messages"][-2]
+    assert [Path(path).read_bytes() for path in message["files"]] == [b"a,b"]
+    assert [block["type"] for block in message["content"]].count("image") == 1
+    # What was uploaded is not attached once more by the next reload.
+    await page.reload()
+    await expect(session_page.message_box).to_have_value("")
+    await expect(attachments(session_page)).to_have_count(0)
+
+
+async def test_a_file_that_two_tabs_upload_is_attached_once(
+    session_page: SessionPage, proxy: Proxy, session: Any
+) -> None:
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.message_box.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    await expect(attachments(session_page)).to_contain_text("uploads when you are back online")
+    other = await session_page.page.context.new_page()
+    await proxy.restore()
+    await sign_in(other, await session_page.page.evaluate(READ_TOKEN), f"/session/{session['id']}")
+    for one in (session_page, SessionPage(Pointer(other))):
+        await expect(attachments(one)).to_have_text(["data.csv"])
+        await expect(attachments(one).locator("progress")).to_have_count(0)
 
 
 async def test_loaded_views_stay_readable_offline(

@@ -1,11 +1,14 @@
 // @ts-check
 // Pictures and files attached to a message: from the camera, the gallery or the files of this device, pasted, dropped,
-// or by path on the machine that runs Spinney. They are uploaded at once; offline, they wait for the connection.
+// or by path on the machine that runs Spinney. They are uploaded at once; offline, they wait for the connection, also
+// over a reload.
 
 import { ask, choose } from "../dialogs.js";
 import { loadDraft, saveDraft } from "../drafts.js";
 import { button, make, syncKeyed } from "../dom.js";
 import { icon } from "../icons.js";
+import { newId } from "../outbox.js";
+import { keepFile, keptFiles, NEW_TASK, releaseFile } from "./kept_files.js";
 import { isScalable, scaleDown } from "./scaling.js";
 
 /**
@@ -14,13 +17,17 @@ import { isScalable, scaleDown } from "./scaling.js";
  * @property {string} name
  * @property {boolean} isImage
  * @property {string} [path] on the machine that runs Spinney, once it is there
- * @property {File} [file] until it is there
+ * @property {Blob} [file] until it is there
+ * @property {Promise<boolean>} [kept] whether the file survives a reload; settles when it can be uploaded
+ * @property {boolean} [isLost] whether a reload would lose it
  * @property {string} [preview] a URL of the picture
  * @property {number} [progress] from 0 to 1, while it is being uploaded
  * @property {string} [error]
  * @property {Attachments | null} [owner] what shows it; `null` while its session is not shown
  */
 
+const UPLOADED = /^[0-9a-f]{16}-/; // what the names of uploaded files begin with
+const PICTURE = /^[0-9a-f]{16}(?=\.)/; // the names of uploaded pictures
 const IS_IMAGE = /\.(png|jpe?g|gif|webp)$/i;
 const MAX_SIZE = 20 * 1024 * 1024; // bytes, as in the model
 const HINT = "Absolute, or relative to the worktree.";
@@ -28,12 +35,15 @@ const HINT = "Absolute, or relative to the worktree.";
 /** The file name of a path. @param {string} path */
 export const nameOf = (path) => path.split("/").at(-1) ?? path;
 
-/** What is not uploaded yet, of sessions that are not shown. @type {Map<string, Attachment[]>} */
+/** The name that an attached file had on its device; that of a picture is not known. @param {string} path */
+export const originalName = (path) => nameOf(path).replace(UPLOADED, "").replace(PICTURE, "picture");
+
+/** What is not uploaded yet, of message boxes that are not shown. @type {Map<string, Attachment[]>} */
 const parked = new Map();
 
 export class Attachments {
   /** @type {Attachment[]} */ #items = [];
-  #lastKey = 0;
+  #isClosed = false;
   /** @type {() => unknown} */ #unsubscribe;
 
   /**
@@ -45,11 +55,14 @@ export class Attachments {
   constructor(app, sessionId, paths, onChange) {
     this.app = app;
     this.sessionId = sessionId;
+    this.place = sessionId ?? NEW_TASK;
     this.onChange = onChange;
     this.element = make("ul.attached", { "aria-label": "Attachments", hidden: true });
     this.button = button(icon("plus"), () => this.#choose(), ".quiet.icon-only.attach", { "aria-label": "Attach", title: "Attach pictures or files" });
     this.#insert(paths);
     this.#unpark();
+    /** Settles when what was kept over a reload is here. */
+    this.restored = this.#restore();
     this.#unsubscribe = app.onConnection((status) => {
       if (status.state === "open") for (const item of this.#items) if (item.file && !item.error) this.#upload(item);
       this.#draw();
@@ -57,20 +70,28 @@ export class Attachments {
   }
 
   close() {
+    this.#isClosed = true;
     this.#unsubscribe();
     for (const item of this.#items) if (item.preview && !item.file) URL.revokeObjectURL(item.preview);
-    const unfinished = this.#items.filter((item) => item.file);
-    for (const item of unfinished) item.owner = null;
-    if (this.sessionId && unfinished.length) parked.set(this.sessionId, unfinished);
+    for (const item of this.#items) if (item.file) park(this.place, item);
   }
 
   /** Take over what was attached before another view was shown. */
   #unpark() {
-    if (!this.sessionId) return;
-    for (const item of parked.get(this.sessionId) ?? []) {
-      this.#items.push(Object.assign(item, { key: this.#newKey(), owner: this }));
+    for (const item of parked.get(this.place) ?? []) this.#items.push(Object.assign(item, { owner: this }));
+    parked.delete(this.place);
+  }
+
+  /** Take over what was attached before a reload. */
+  async #restore() {
+    const files = await keptFiles(this.place);
+    const known = new Set(this.#items.map((item) => item.key));
+    const missing = files.filter(({ id }) => !known.has(id));
+    if (this.#isClosed || !missing.length) return;
+    for (const { id, name, isImage, data } of missing) {
+      this.#addFile({ key: id, name, isImage, file: data, kept: Promise.resolve(true) });
     }
-    parked.delete(this.sessionId);
+    this.#draw();
   }
 
   /** The paths of the pictures and of the other files. */
@@ -104,7 +125,7 @@ export class Attachments {
   #insert({ images, files }) {
     const known = new Set(this.#items.map((item) => item.path));
     for (const path of [...images, ...files]) {
-      if (!known.has(path)) this.#items.push({ key: this.#newKey(), name: nameOf(path), isImage: images.includes(path), path });
+      if (!known.has(path)) this.#items.push({ key: newId(), name: originalName(path), isImage: images.includes(path), path });
     }
   }
 
@@ -120,12 +141,30 @@ export class Attachments {
     for (const file of files) {
       const isImage = isScalable(file) || IS_IMAGE.test(file.name);
       /** @type {Attachment} */
-      const item = { key: this.#newKey(), name: file.name || "pasted picture", isImage, file, owner: this };
-      if (isImage) item.preview = URL.createObjectURL(file);
-      this.#items.push(item);
-      this.#upload(item);
+      const item = { key: newId(), name: file.name || "pasted picture", isImage, file };
+      item.kept = this.#keep(item, file);
+      this.#addFile(item);
     }
     this.#draw();
+  }
+
+  /** @param {Attachment} item */
+  #addFile(item) {
+    item.owner = this;
+    if (item.isImage && item.file) item.preview = URL.createObjectURL(item.file);
+    this.#items.push(item);
+    this.#upload(item);
+  }
+
+  /** Keep what is to be uploaded. @param {Attachment} item @param {File} file */
+  async #keep(item, file) {
+    const at = performance.timeOrigin + performance.now(); // distinguishes files that are attached together
+    const data = await scaleDown(file);
+    item.file = data;
+    const isKept = data.size <= MAX_SIZE && (await keepFile({ id: item.key, place: this.place, name: item.name, isImage: item.isImage, data, at }));
+    item.isLost = !isKept;
+    if (item.owner) item.owner.#draw();
+    return isKept;
   }
 
   /** Accept what is pasted into the text and dropped on the area. @param {HTMLElement} area @param {HTMLElement} text */
@@ -148,10 +187,6 @@ export class Attachments {
       event.preventDefault();
       this.addFiles(event.dataTransfer.files);
     });
-  }
-
-  #newKey() {
-    return String(++this.#lastKey);
   }
 
   // Choosing ---------------------------------------------------------------------------------------
@@ -198,23 +233,37 @@ export class Attachments {
   /** Upload everything to a new session. @param {string} sessionId */
   async uploadTo(sessionId) {
     this.sessionId = sessionId;
+    await this.restored;
     await Promise.all(this.#items.map((item) => this.#upload(item)));
     if (this.problem || this.isUploading) throw new Error(this.problem || "The attachments were not uploaded. Try again when you are back online.");
   }
 
+  /** Keep what was not uploaded for the message box of the session that was started, and nothing else. */
+  async handOver() {
+    const { sessionId } = this;
+    if (!sessionId) return;
+    for (const item of this.#items) {
+      const { key, name, isImage, file } = item;
+      if (file) park(sessionId, item);
+      if (!(await item.kept)) continue;
+      if (file) await keepFile({ id: key, place: sessionId, name, isImage, data: file, at: Date.now() });
+      else await releaseFile(key);
+    }
+    this.#items = [];
+  }
+
   /** @param {Attachment} item */
   async #upload(item) {
-    const { file } = item;
     const { sessionId } = this;
-    if (!file || !sessionId || item.progress !== undefined || !this.app.connection.isOpen) return;
+    if (!item.file || !sessionId || item.progress !== undefined || !this.app.connection.isOpen) return;
     item.progress = 0;
     item.error = undefined;
     this.#draw();
+    const isKept = await item.kept;
     try {
-      const data = await scaleDown(file);
-      if (data.size > MAX_SIZE) throw new Error("It is larger than 20 MB.");
+      if (item.file.size > MAX_SIZE) throw new Error("It is larger than 20 MB.");
       const path = `/api/sessions/${sessionId}/attachments?name=${encodeURIComponent(item.name)}`;
-      const uploaded = await this.app.connection.upload(path, data, (progress) => {
+      const uploaded = await this.app.connection.upload(path, item.file, (progress) => {
         item.progress = progress;
         if (item.owner) item.owner.#drawProgress(item);
       });
@@ -224,8 +273,12 @@ export class Attachments {
       if (this.app.connection.isOpen) item.error = /** @type {Error} */ (error).message;
     }
     item.progress = undefined;
-    if (item.owner) item.owner.#finish(item);
-    else if (item.path) addToDraft(sessionId, item);
+    // The files of a new task are kept until it has started.
+    const isGone = item.path && isKept && this.place !== NEW_TASK && !(await releaseFile(item.key));
+    if (item.path) unpark(this.place, item);
+    if (item.owner && isGone) item.owner.#remove(item); // another tab was faster, or removed it
+    else if (item.owner) item.owner.#finish(item);
+    else if (item.path && !isGone) addToDraft(sessionId, item);
   }
 
   /** @param {Attachment} item */
@@ -237,6 +290,7 @@ export class Attachments {
   /** @param {Attachment} item */
   #remove(item) {
     this.#items = this.#items.filter((other) => other !== item);
+    item.kept?.then((isKept) => isKept && releaseFile(item.key));
     if (item.preview) URL.revokeObjectURL(item.preview);
     this.#draw();
     this.onChange();
@@ -246,7 +300,7 @@ export class Attachments {
 
   #draw() {
     this.element.hidden = this.isEmpty;
-    const stateOf = (/** @type {Attachment} */ item) => `${item.key}/${item.error ?? ""}/${Boolean(item.file)}/${item.progress !== undefined}/${this.app.connection.isOpen}`;
+    const stateOf = (/** @type {Attachment} */ item) => `${item.key}/${item.error ?? ""}/${Boolean(item.file)}/${item.progress !== undefined}/${item.isLost}/${this.app.connection.isOpen}`;
     syncKeyed(this.element, this.#items, stateOf, (item, old) => old ?? this.#drawItem(item));
   }
 
@@ -262,7 +316,7 @@ export class Attachments {
         "span.about",
         item.error ? make("span.bad", `Could not attach '${item.name}'. ${item.error}`, { role: "alert" }) : make("span.name", item.name, { title: item.path ?? item.name }),
         item.progress !== undefined && make("progress", { max: 1, value: item.progress, "aria-label": `Uploading ${item.name}` }),
-        waits && make("small", "uploads when you are back online"),
+        waits && make("small", item.isLost ? "uploads when you are back online; keep this page open" : "uploads when you are back online"),
       ),
       item.error && retry,
       button(icon("close"), () => this.#remove(item), ".quiet.icon-only", { "aria-label": `Remove ${item.name}` }),
@@ -282,7 +336,17 @@ function addToDraft(sessionId, item) {
   const draft = loadDraft(sessionId);
   draft[item.isImage ? "images" : "files"].push(item.path ?? "");
   saveDraft(sessionId, draft);
-  const others = (parked.get(sessionId) ?? []).filter((other) => other !== item);
-  if (others.length) parked.set(sessionId, others);
-  else parked.delete(sessionId);
+}
+
+/** @param {string} place @param {Attachment} item */
+function park(place, item) {
+  item.owner = null;
+  parked.set(place, [...(parked.get(place) ?? []), item]);
+}
+
+/** @param {string} place @param {Attachment} item */
+function unpark(place, item) {
+  const others = (parked.get(place) ?? []).filter((other) => other !== item);
+  if (others.length) parked.set(place, others);
+  else parked.delete(place);
 }

@@ -43,6 +43,7 @@ class Composer {
     this.text = make("textarea", { rows: 1, "aria-describedby": "reply-hint", placeholder: "Message…", "aria-label": "Message", value: draft.message });
     this.attachments = new Attachments(app, sessionId, draft, () => this.#handleAttachments());
     this.uploadHint = make("p.hint", "Sends as soon as the attachments are uploaded.", { role: "status", hidden: true });
+    this.attachments.restored.then(() => this.#waitForAttachments(sessionStorage.getItem(this.#waitingKey) !== null && this.attachments.isUploading));
     this.settings = settings(app, sessionId);
     this.stopButton = button([icon("stop"), make("span.words", "Stop")], () => this.#stop(), ".stop", { hidden: true, "aria-label": "Stop", title: "Stop (Escape)" });
     this.sendLabel = make("span.words", "Send");
@@ -56,7 +57,7 @@ class Composer {
     this.element.onmousedown = (event) => this.#focusBox(event);
     this.text.onfocus = () => this.#loadCompletion();
     this.text.oninput = () => {
-      this.uploadHint.hidden = true; // what is being typed is not sent
+      this.#waitForAttachments(false); // what is being typed is not sent
       this.#handleInput();
     };
     this.text.onkeydown = (event) => this.#handleKey(event);
@@ -138,9 +139,21 @@ class Composer {
   /** Send a message that waited for its attachments. */
   #handleAttachments() {
     this.#handleInput();
+    this.save(); // what was uploaded is kept nowhere else
     if (this.uploadHint.hidden || this.attachments.isUploading) return;
-    this.uploadHint.hidden = true;
+    this.#waitForAttachments(false);
     this.#submit();
+  }
+
+  /** Say, and remember over a reload of this tab, whether the message is sent once its attachments are uploaded. @param {boolean} isWaiting */
+  #waitForAttachments(isWaiting) {
+    this.uploadHint.hidden = !isWaiting;
+    if (isWaiting) sessionStorage.setItem(this.#waitingKey, "yes");
+    else sessionStorage.removeItem(this.#waitingKey);
+  }
+
+  get #waitingKey() {
+    return `spinney-sends-${this.id}`;
   }
 
   /** Load the completion when the box is first focused. */
@@ -200,7 +213,7 @@ class Composer {
       return;
     }
     if (this.attachments.isUploading) {
-      this.uploadHint.hidden = false;
+      this.#waitForAttachments(true);
       return;
     }
     // Cleared immediately, so that a second press sends nothing; the outbox returns refused messages.

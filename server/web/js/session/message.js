@@ -10,7 +10,7 @@ import { hashFor } from "../router.js";
 import { setDivider } from "./dividers.js";
 import { editDiff } from "./edit_diff.js";
 import { userTextElement } from "./user_text.js";
-import { nameOf } from "./attachments.js";
+import { nameOf, originalName } from "./attachments.js";
 import { pictureElement } from "./pictures.js";
 
 /**
@@ -36,7 +36,7 @@ export function drawMessage(element, message, context) {
     head(message, context),
     // Events of blocks can arrive out of order, so that some are missing.
     ...Array.from(message.content, (_, index) => contentElement(message, index, context)).filter((created) => created !== null),
-    ...(message.files ?? []).map((/** @type {string} */ path) => fileLine("file", nameOf(path).replace(UPLOADED, ""), path)),
+    ...(message.files ?? []).map((/** @type {string} */ path) => fileLine("file", originalName(path), path)),
     message.context ? fileLine("file", `${nameOf(message.context)} is sent to the agent with this message`) : "",
     ...tail(message, context),
   );
@@ -184,9 +184,6 @@ function blockElementFor(message, block, context) {
       return null;
   }
 }
-
-/** What the names of uploaded files begin with. */
-const UPLOADED = /^[0-9a-f]{16}-/;
 
 /** @param {string} symbol @param {string} text @param {string} [title] */
 const fileLine = (symbol, text, title = text) => make("p.file", icon(symbol), text, { title });

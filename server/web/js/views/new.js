@@ -200,6 +200,7 @@ async function startSession(app, worktree, { message, mode, backend, model }, vi
     prependToDraft(session.id, { message, ...attachments.paths });
     app.toast(/** @type {Error} */ (error).message, { bad: true });
   }
+  await attachments.handOver();
   if (app.view === view) app.go("session", session.id);
   else app.toast(`Started ${made.name}.`, { about: session.id, isValid: () => true, action: ["Show", () => app.go("session", session.id)] });
 }
