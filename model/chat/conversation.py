@@ -23,7 +23,7 @@ from model.chat.requests import RequestQueue, record_session, show_request
 from model.chat.stall_monitor import StallMonitor
 from model.chat.tool_outputs import ToolOutputs
 from model.chat.user_messages import make_prompt
-from model.domain.events import MessageQueued, RunNoticed
+from model.domain.events import MessageQueued, RunNoticed, SessionUpdated
 from model.domain.resources import (
     Decision,
     ExecutionMode,
@@ -196,7 +196,9 @@ class Conversation:
         await self._cancel_start()
         if not self._turn_over.is_set() and self.session.waiting_for in ("plan", "question"):
             self._messages.close("interrupted")
-            self._update(turn_mode=None)
+            # Not through `_update`: the session waits since it asked, and not since this end.
+            updates = {"turn_mode": None}
+            self._store.record(SessionUpdated(session_id=self._session_id, updates=updates))
             self._requests.clear()
             self._stall_monitor.end()
             self._turn_over.set()  # events sent while exiting withdraw nothing

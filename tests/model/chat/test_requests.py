@@ -77,8 +77,10 @@ async def test_plans_and_questions_stay_open_when_spinney_exits(
     puppet = await harness.start_turn("go")
     puppet.say(base.TextDelta("a", "Look:"), asked)
     await harness.wait_until(lambda: harness.session.waiting_for == kind)
+    asked_at = harness.session.updated_at
     puppet.final_events = (base.RequestWithdrawn("r"), base.TurnFinished("stopped", Usage()))
     await harness.chats.close()
+    assert harness.session.updated_at == asked_at, "the age of a request begins when it was asked"
     assert (harness.session.status, harness.session.waiting_for) == ("waiting", kind)
     assert harness.session.request is not None
     assert not harness.store.state.streaming
