@@ -160,7 +160,7 @@ class Log(FullScreen):
         base = clean_line(self.worktree.base_branch or self._default_branch).removeprefix("origin/")
         if not own:
             return f"No commits beyond {base} yet. Below are those of {base}."
-        rest = f", {unpushed} not pushed" if unpushed else ", all pushed"
+        rest = f", {unpushed} of them not pushed" if unpushed else ", all pushed"
         at_least = "" if self._is_complete or len(own) < len(self.commits.items) else "at least "
         return f"{at_least}{count(len(own), 'commit')} since {base}{rest}"
 

@@ -37,7 +37,7 @@ KEYS_WIDTH = 16
 TEXT_WIDTH = 56
 GIT_MARKS = (
     ("+12 −3", "uncommitted lines"),
-    ("↑2 ↓1", "commits to push and to pull"),
+    ("↑2 ↓1", "commits ahead of and behind the base branch"),
     ("PR 12 ✓", "pull request; checks passed (✓), failed (✗) or running (…)"),
 )
 

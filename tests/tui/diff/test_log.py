@@ -59,7 +59,7 @@ async def test_commits_are_listed_and_the_changes_of_one_are_shown(start: Start)
     history = FakeHistory()
     async with start(history.client) as (app, pilot):
         screen = await open_log(app, pilot)
-        await until(pilot, lambda: "2 commits since main, 1 not pushed" in screen_text(app))
+        await until(pilot, lambda: "2 commits since main, 1 of them not pushed" in screen_text(app))
         rows = [screen.commits.render_line(y).text.split() for y in range(3)]
         assert rows[0][:2] == ["↑", "aaaaaaa"]
         assert rows[0][-4:] == ["Read", "the", "tail", "Ada"]
