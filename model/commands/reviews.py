@@ -84,9 +84,7 @@ async def get_file_lines(
         raise SpinneyError(f"Invalid field 'limit': must be from 1 to {api.MAX_LINES}")
     if first < 1:
         raise SpinneyError("Invalid field 'first': must be 1 or more")
-    root, base, _ = locate(workspace, worktree_id)
-    file = await changes.find_changed_file(root, side, path, base)
-    lines = await read_lines(root, side, file)
+    lines = await _read_lines(workspace, worktree_id, path, side)
     rows = [
         DiffRow(" ", line[:MAX_ROW_LENGTH], new=number)
         for number, line in enumerate(lines[first - 1 : first - 1 + limit], first)
@@ -107,7 +105,10 @@ async def write_review(
         diff = await get_file_diff(workspace, worktree_id, path, cast(Side, side))
         return diff.text
 
-    lost = await find_lost(given, get_args(Side), read_diff)
+    async def read_text(path: str, side: str) -> list[str]:
+        return await _read_lines(workspace, worktree_id, path, cast(Side, side))
+
+    lost = await find_lost(given, get_args(Side), read_diff, read_text)
     indices = [index for index, comment in enumerate(given) if comment in lost]
     return api.Review(message=format_message(given, lost), lost=indices)
 
@@ -122,6 +123,13 @@ async def write_conflict_task(workspace: "Workspace", worktree_id: str) -> api.C
     task = workspace.store.state.preferences.magic_prompts.get("resolve_conflicts")
     default = _RESOLVE.format(operation=found.operation or "merge", files=listed)
     return api.ConflictTask(message=f"{task}\n\nFiles:\n{listed}" if task else default, files=files)
+
+
+async def _read_lines(workspace: "Workspace", worktree_id: str, path: str, side: Side) -> list[str]:
+    """The lines of a changed file after the changes."""
+    root, base, _ = locate(workspace, worktree_id)
+    file = await changes.find_changed_file(root, side, path, base)
+    return await read_lines(root, side, file)
 
 
 def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:

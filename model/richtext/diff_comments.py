@@ -55,6 +55,17 @@ class Comment:
         is_found = index >= 0 and (distance <= MAX_MOVED_LINES or len(matches) == 1)
         return range(index, index + count) if is_found else None
 
+    def is_among(self, lines: Sequence[str]) -> bool:
+        """Whether its lines are among those of the whole file, of which a diff shows a few.
+
+        Only for a comment on an unchanged line: a changed one is there as long as the diff has it.
+        """
+        if not any(line.startswith(" ") for line in self.quoted):
+            return False
+        kept = tuple(f" {line[1:]}" for line in self.quoted if not line.startswith("-"))
+        rows = [DiffRow(" ", line, new=number) for number, line in enumerate(lines, 1)]
+        return replace(self, quoted=kept).find_in(rows) is not None
+
     def is_same(self, other: "Comment") -> bool:
         """Whether `other` is the same comment, even if its lines have moved."""
         return replace(other, line=self.line) == self
@@ -109,11 +120,13 @@ async def find_lost(
     comments: Iterable[Comment],
     sides: Sequence[str],
     read_diff: Callable[[str, str], Awaitable[str]],
+    read_text: Callable[[str, str], Awaitable[Sequence[str]]] | None = None,
 ) -> frozenset[Comment]:
     """Find the comments whose lines are on none of the `sides`.
 
     `read_diff` returns a file's diff on a side, or raises `SpinneyError`: of type `conflict` if
-    the file has no diff there, of any other type if it cannot be determined.
+    the file has no diff there, of any other type if it cannot be determined. `read_text` returns
+    the file's lines, for comments on unchanged lines that no diff shows.
     """
     lost = set(comments)
     for path in {comment.path for comment in lost}:
@@ -128,6 +141,9 @@ async def find_lost(
                     lost -= of_file
                 continue
             lost -= {comment for comment in of_file if comment.find_in(text.rows) is not None}
+            if read_text is not None and lost & of_file:
+                lines = await read_text(path, side)
+                lost -= {comment for comment in lost & of_file if comment.is_among(lines)}
     return frozenset(lost)
 
 

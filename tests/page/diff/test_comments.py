@@ -97,6 +97,29 @@ async def test_comments_move_with_their_lines_and_go_to_a_new_session_if_there_i
     )
 
 
+async def test_lines_around_hunks_are_commented_as_changed_ones_are(
+    page: Page, two_hunks: WorkTree, session: Any, client: Socket
+) -> None:
+    await open_diff(page, two_hunks)
+    await button(page, "Show 18 lines above line 25").click()
+    for text in ("line 20", "line 21"):
+        await row(page, text).locator(".no").last.click()
+    await button(page, "Comment").click()
+    await page.keyboard.type("Keep these")
+    await page.keyboard.press("Control+Enter")
+    placed = page.locator(".diff-row", has_text="line 21").locator("+ .comment-row")
+    await expect(placed).to_contain_text("Keep these")
+    await page.reload()  # which forgets what was shown on request, but not where a comment is
+    await expect(placed).to_contain_text("Keep these")
+    review = page.get_by_role("region", name="Comments to send")
+    await button(review, "Send review").click()
+    await expect(page.get_by_text("Sent to 'Fix the parser'.")).to_be_visible()
+    assert await wait_for_user_texts(client, session) == [
+        "Please look at these comments on the changes:\n\n"
+        "`list.txt:20-21`\n```diff\n line 20\n line 21\n```\nKeep these"
+    ]
+
+
 async def test_an_unfinished_comment_survives_a_reload(page: Page, two_hunks: WorkTree) -> None:
     await open_diff(page, two_hunks)
     await row(page, "line three").locator(".no").last.click()

@@ -1,19 +1,19 @@
 // @ts-check
-// The unchanged lines around the hunks of a file, loaded on request. They can be read, but not selected.
+// The unchanged lines around the hunks of a file, loaded on request, and put among its rows.
 
 import { button } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
-import { drawRows, isLine } from "./diff_rows.js";
 
 /** @typedef {import("./diff_rows.js").Row} Row */
 
 const STEP = 20; // lines that are loaded at once
+const MAX_LINES = 500; // that Spinney returns at once
 const AROUND = 3; // unchanged lines around a change, unless the file ends before
 
 export class DiffContext {
-  /** Loaded lines above each hunk, by its number. @type {Map<number, Row[]>} */ #above = new Map();
-  /** Loaded lines below the last hunk. @type {Row[]} */ #below = [];
+  /** How many rows of the file are unchanged lines that were loaded here. */
+  count = 0;
   #isAtEnd = false;
 
   /** @param {import("./diff_file.js").DiffFile} file */
@@ -23,14 +23,18 @@ export class DiffContext {
 
   /** Forget all lines, because the file has changed. */
   clear() {
-    this.#above.clear();
-    this.#below = [];
+    this.count = 0;
     this.#isAtEnd = false;
   }
 
   /** Whether the file has lines other than those of its hunks. */
   get #hasMore() {
     return ["modified", "renamed", "copied"].includes(this.file.file.status) && !this.file.file.submodule;
+  }
+
+  /** Whether the diff has rows that are not loaded. */
+  get #hasMoreRows() {
+    return this.file.rows.length - this.count < this.file.total;
   }
 
   /** The button in the heading of a hunk that shows lines above it, if there are any. @param {Row} heading @returns {HTMLElement[]} */
@@ -53,42 +57,52 @@ export class DiffContext {
     const index = rows.indexOf(heading);
     const next = rows.slice(index + 1).find((row) => row.new !== null)?.new ?? 1;
     const before = rows.slice(0, index).findLast((row) => row.new !== null)?.new ?? 0;
-    return { first: before + 1, last: next - 1 - (this.#above.get(heading.hunk ?? 0)?.length ?? 0) };
+    return { first: before + 1, last: next - 1 };
   }
 
-  /** @param {Row} heading */
-  async #showAbove(heading) {
-    const hunk = heading.hunk ?? 0;
+  /** Show the unchanged lines that a comment is on. @param {import("./diff_comments.js").Comment} comment */
+  async reveal({ line, quoted }) {
+    const heading = this.file.rows.find((row) => row.sign === "@" && this.#gapAbove(row).last >= line);
+    const gap = heading && this.#gapAbove(heading);
+    const end = this.file.rows.at(-1)?.new ?? Infinity;
+    const below = line + quoted.length - end;
+    if (!this.#hasMore || !quoted.some((text) => text.startsWith(" "))) return;
+    if (gap && gap.first <= line && gap.last - line < MAX_LINES) await this.#showAbove(heading, gap.last - line + 1);
+    else if (line > end && below <= MAX_LINES && !this.#hasMoreRows) await this.#showBelow(below);
+  }
+
+  /** @param {Row} heading @param {number} [limit] */
+  async #showAbove(heading, limit) {
     const { first, last } = this.#gapAbove(heading);
-    const limit = this.#step(last - first + 1);
+    limit ??= this.#step(last - first + 1);
     const found = await this.#load(last - limit + 1, limit);
     const index = this.file.rows.indexOf(heading);
-    if (!found || index < 0) return;
-    const [line] = this.file.rows.slice(index + 1);
-    const shift = (line.old ?? 0) - (line.new ?? 0);
-    this.#above.set(hunk, [...found.rows.map((row) => ({ ...row, old: (row.new ?? 0) + shift })), ...(this.#above.get(hunk) ?? [])]);
-    this.file.draw();
+    if (found && index >= 0) this.#insert(index + 1, found.rows, this.file.rows[index + 1]);
+  }
+
+  /** Put unchanged lines among the rows. @param {number} index @param {Row[]} lines @param {Row} neighbor whose numbers show how the old ones differ */
+  #insert(index, lines, neighbor) {
+    const shift = (neighbor.old ?? 0) - (neighbor.new ?? 0);
+    this.file.insertRows(index, lines.map((row) => ({ ...row, old: (row.new ?? 0) + shift })));
   }
 
   /** The button that shows lines below the last hunk, unless the file ends there. @returns {HTMLElement[]} */
   buttonsBelow() {
-    const { rows, total } = this.file;
+    const { rows } = this.file;
     const end = rows.slice(-AROUND);
     const endsBefore = end.some((row) => row.sign !== " " || row.unended) || end.length < AROUND;
-    if (!this.#hasMore || rows.length < total || endsBefore || this.#isAtEnd) return [];
+    if (!this.#hasMore || this.#hasMoreRows || endsBefore || this.#isAtEnd) return [];
     return [button([icon("expand"), "Show what follows"], () => this.#showBelow(), ".quiet")];
   }
 
-  async #showBelow() {
-    const last = this.#below.at(-1) ?? this.file.rows.at(-1);
+  async #showBelow(limit = STEP) {
+    const last = this.file.rows.at(-1);
     if (!last) return;
-    const shift = (last.old ?? 0) - (last.new ?? 0);
-    const found = await this.#load((last.new ?? 0) + 1, STEP);
+    const found = await this.#load((last.new ?? 0) + 1, limit);
     if (!found) return;
     if (!found.rows.length) this.file.view.app.toast("The file ends here.");
     this.#isAtEnd = (last.new ?? 0) + found.rows.length >= found.total;
-    this.#below.push(...found.rows.map((row) => ({ ...row, old: (row.new ?? 0) + shift })));
-    this.file.draw();
+    this.#insert(this.file.rows.length, found.rows, last);
   }
 
   /** @param {number} first @param {number} limit @returns {Promise<{ rows: Row[], total: number } | undefined>} nothing if the file has changed meanwhile */
@@ -97,22 +111,5 @@ export class DiffContext {
     const { app, id: worktreeId, side } = view;
     const found = await app.run("get_file_lines", { worktreeId, path, side, first, limit });
     return side === view.side && digest === this.file.digest ? found : undefined;
-  }
-
-  /** Insert the loaded lines between those of the diff. @param {number} from the first row that was rendered */
-  draw(from) {
-    const { rows, cells, grid, view } = this.file;
-    const insert = (/** @type {Row[]} */ lines, /** @type {Element | null | undefined} */ after) => {
-      const { drawn } = drawRows(lines, { split: view.layout.isSplit, hunk: () => [] });
-      for (const element of drawn) {
-        for (const part of [element, ...element.children]) for (const name of ["row", "at", "to"]) delete /** @type {HTMLElement} */ (part).dataset[name];
-      }
-      after?.after(...drawn);
-    };
-    rows.forEach((row, index) => {
-      const lines = index >= from && row.sign === "@" && this.#above.get(row.hunk ?? 0);
-      if (lines) insert(lines, cells[index]?.closest(".diff-row"));
-    });
-    if (this.#below.length && isLine(rows.at(-1)) && rows.length >= this.file.total) insert(this.#below, grid.lastElementChild?.lastElementChild);
   }
 }

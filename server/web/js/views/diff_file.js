@@ -110,7 +110,7 @@ export class DiffFile {
     if (!this.isStale || !this.isOpen) return;
     this.isStale = false;
     if (!this.rows.length) this.foot.replaceChildren(make("p.hint", "loading…"));
-    const page = await this.#fetchPage(0, Math.min(MAX_PAGE, Math.max(PAGE, this.rows.length)));
+    const page = await this.#fetchPage(0, Math.min(MAX_PAGE, Math.max(PAGE, this.#loaded)));
     if (!page || (page.digest === this.digest && this.rows.length)) return;
     const { rows, hunks, digest, total } = page;
     const before = this.rows;
@@ -118,10 +118,31 @@ export class DiffFile {
     Object.assign(this, { rows, hunks, digest, total });
     this.view.selection.followLines(this, before);
     this.draw();
+    await this.#revealCommented();
+  }
+
+  /** Load the unchanged lines around the hunks that comments are on. */
+  async #revealCommented() {
+    const isHidden = (/** @type {Comment} */ { id, path, side }) => path === this.path && side === this.view.side && !this.#cards.has(id);
+    for (const comment of this.view.comments.list) if (isHidden(comment)) await this.context.reveal(comment);
+  }
+
+  /** Show unchanged lines among the rows, before the one at an index. @param {number} index @param {Row[]} lines */
+  insertRows(index, lines) {
+    const before = this.rows;
+    this.rows = [...before.slice(0, index), ...lines, ...before.slice(index)];
+    this.context.count += lines.length;
+    this.view.selection.followLines(this, before);
+    this.draw();
+  }
+
+  /** How many rows of the diff are loaded. */
+  get #loaded() {
+    return this.rows.length - this.context.count;
   }
 
   async #loadMore() {
-    const page = await this.#fetchPage(this.rows.length, PAGE);
+    const page = await this.#fetchPage(this.#loaded, PAGE);
     if (!page) return;
     if (page.digest !== this.digest) {
       this.isStale = true;
@@ -182,7 +203,6 @@ export class DiffFile {
     this.grid.style.setProperty("--digits", String(Math.max(3, ...numbers)));
     this.grid.style.setProperty("--longest", String(maxColumns(this.rows)));
     this.grid.append(...groups);
-    this.context.draw(from);
     this.#updateExpanded();
     this.#drawFoot();
     this.drawComments();
@@ -190,7 +210,7 @@ export class DiffFile {
   }
 
   #drawFoot() {
-    const remaining = this.total - this.rows.length;
+    const remaining = this.total - this.#loaded;
     const label = `Show ${Math.min(remaining, PAGE).toLocaleString("en")} more of ${pluralize(remaining, "row")}`;
     this.foot.replaceChildren(
       ...(remaining > 0 ? [button(label, () => this.#loadMore())] : this.context.buttonsBelow()),
