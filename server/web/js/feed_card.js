@@ -3,12 +3,13 @@
 
 import { describeActivity } from "./activity.js";
 import { button, make, patchChildren } from "./dom.js";
+import { plainText } from "./format.js";
 import { icon } from "./icons.js";
 import { changeCounts, markElement } from "./marks.js";
 import { hashFor } from "./router.js";
 
-/** Markdown that says nothing in a single line. */
-const MARKUP = /^\s*(?:[-*+>]|#{1,6}|\d+\.)\s+|\*\*|\x60/g;
+/** The beginning of a list's item, which says nothing in a single line. */
+const BULLET = /^\s*(?:[-*+]|\d+\.)\s+/;
 
 export class RunningCard {
   #isStopping = false;
@@ -38,7 +39,7 @@ export class RunningCard {
     setText(this.path, [project?.name, worktree?.name].filter(Boolean).join(" ▸ "));
     this.stopButton.ariaLabel = `Stop ${session.name}`;
     if (worktree) patchChildren(this.counts, changeCounts(worktree).filter((part) => part instanceof Element));
-    setText(this.line, (line ?? "").replaceAll(MARKUP, ""));
+    setText(this.line, plainText(line ?? "").replace(BULLET, ""));
     const activity = this.app.state.activities.get(this.sessionId);
     const isWriting = !activity || (["thinking", "writing"].includes(activity.verb) && Boolean(line));
     setText(this.tool, this.#isStopping ? "stopping…" : isWriting ? "" : [describeActivity(activity), activity.detail].filter(Boolean).join("  "));

@@ -1,5 +1,5 @@
 // @ts-check
-// Formats counts and times.
+// Formats counts, times and excerpts.
 
 /** `1 file`, `2 files`, `1,000 files`. @param {number} count @param {string} noun @param {string} [shown] the formatted number */
 export const pluralize = (count, noun, shown = count.toLocaleString("en")) => `${shown} ${noun}${count === 1 ? "" : "s"}`;
@@ -11,6 +11,13 @@ export function formatTime(timestamp) {
   const day = isToday ? /** @type {const} */ ({}) : /** @type {const} */ ({ month: "short", day: "numeric" });
   return time.toLocaleString([], { ...day, hour: "2-digit", minute: "2-digit" });
 }
+
+const FENCE = /^[ \t]*(?:\x60{3}|~~~)[\w+-]*[ \t]*(?:\n|$)/gm;
+const LINK = /\[([^[\]]{1,200})\]\([^()\s]{1,400}\)/g;
+const SIGN = /^ {0,3}(?:#{1,6}|>)[ \t]+|\*\*|\x60/gm;
+
+/** The text of Markdown without its signs, for excerpts, which are not rendered. @param {string} text */
+export const plainText = (text) => text.replaceAll(FENCE, "").replaceAll(LINK, "$1").replaceAll(SIGN, "");
 
 const STEPS = /** @type {const} */ ([["s", 60], ["m", 60], ["h", 24], ["d", 7], ["w", 52]]);
 

@@ -7,7 +7,7 @@ import { button, make, syncKeyed } from "../dom.js";
 import { requestLabel, markElement, markOf } from "../marks.js";
 import { hashFor } from "../router.js";
 import { loadStylesheet } from "./stylesheet.js";
-import { pluralize } from "../format.js";
+import { plainText, pluralize } from "../format.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -236,6 +236,6 @@ function excerptOf(message) {
     if (block.type === "tool_use") return `▸ ${block.name}`;
     return block.type === "question" ? block.questions[0]?.question : "";
   });
-  const text = [...parts, message?.error?.error].filter(Boolean).join("\n").trim();
+  const text = plainText([...parts, message?.error?.error].filter(Boolean).join("\n")).trim();
   return text.length > EXCERPT_LENGTH ? `… ${text.slice(-EXCERPT_LENGTH)}` : text;
 }

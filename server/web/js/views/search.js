@@ -4,7 +4,7 @@
 import { make } from "../dom.js";
 import { sessionLinkWithPath } from "../links.js";
 import { go, hashFor } from "../router.js";
-import { pluralize } from "../format.js";
+import { plainText, pluralize } from "../format.js";
 
 const DELAY = 200; // ms after the last key
 
@@ -36,7 +36,7 @@ export function searchView(app, route) {
     make(
       "section.hit",
       make("p", sessionLinkWithPath(app, hit.session, hit.message_id), " ", make("small", new Date(hit.timestamp * 1000).toLocaleString())),
-      make("p.verbatim", hit.snippet),
+      make("p.verbatim", plainText(hit.snippet)),
       hit.session.archived_at && make("p.hint", "archived"),
     );
   input.oninput = () => {
