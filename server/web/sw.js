@@ -36,14 +36,18 @@ async function cachePage() {
   const text = await page.clone().text();
   // A newer page has a newer worker, which will be installed.
   if (!page.ok || !text.includes(BASE_PATH)) throw new Error("Another version is being served.");
-  const addresses = [...text.matchAll(/(?:href|src)="(\/[^"#]+)"/g)].map(([, address]) => address);
-  await cache.addAll([...new Set([...addresses.filter(isPageFile), ...LAZY_FILES])]); // it rejects duplicates
+  const addresses = [...text.matchAll(/(?:href|src)="(\/[^"#]+)"/g)].map(([, address]) => address.replaceAll("&amp;", "&"));
+  const codeColors = addresses.filter(isThemeSheet).map((address) => address.replace("plain=1&", ""));
+  await cache.addAll([...new Set([...addresses.filter(isPageFile), ...codeColors, ...LAZY_FILES])]); // it rejects duplicates
   await cache.put("/", page);
   worker.skipWaiting();
 }
 
-/** @param {string} addresses */
-const isPageFile = (addresses) => addresses.startsWith(BASE_PATH) || addresses.startsWith("/theme.css");
+/** @param {string} address */
+const isPageFile = (address) => address.startsWith(BASE_PATH) || isThemeSheet(address);
+
+/** @param {string} address */
+const isThemeSheet = (address) => address.startsWith("/theme.css?");
 
 async function activate() {
   for (const name of await caches.keys()) if (name !== CACHE) await caches.delete(name);
@@ -51,9 +55,9 @@ async function activate() {
 }
 
 /** @param {RequestInfo} request @returns {Promise<Response>} */
-async function fromCache(request, options = {}) {
+async function fromCache(request) {
   const cache = await caches.open(CACHE);
-  return (await cache.match(request, options)) ?? Response.error();
+  return (await cache.match(request)) ?? Response.error();
 }
 
 /** Files of a version never change, so the cache comes first. @param {Request} request */
@@ -62,14 +66,23 @@ async function pageFile(request) {
   return cached.type === "error" ? fetchAndCache(request) : cached;
 }
 
-/** The theme from the network, else from the cache, else any cached one. @param {Request} request */
+/** The theme from the network, else from the cache, else the newest cached one with as many colors. @param {Request} request */
 async function themeSheet(request) {
   try {
     return await fetchAndCache(request);
   } catch {
     const cached = await fromCache(request);
-    return cached.type === "error" ? fromCache(request, { ignoreSearch: true }) : cached;
+    return cached.type === "error" ? otherTheme(request.url) : cached;
   }
+}
+
+/** @param {string} address */
+async function otherTheme(address) {
+  const isPlain = (/** @type {string} */ other) => new URL(other).searchParams.has("plain");
+  const requests = await (await caches.open(CACHE)).keys();
+  const sheets = requests.filter(({ url }) => new URL(url).pathname === "/theme.css");
+  const found = sheets.findLast(({ url }) => isPlain(url) === isPlain(address)) ?? sheets.at(-1);
+  return found ? fromCache(found) : Response.error();
 }
 
 /** @param {Request} request */

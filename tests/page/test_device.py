@@ -1,5 +1,6 @@
 """The page on the device: installable, cached for offline use, updated."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ from server.static import WEB, StaticFiles
 from tests.page.browser import PageErrors, wait_until_ready
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer, serve_in_process
+from tests.patience import PATIENCE
 
 
 async def wait_for_worker(page: Page) -> None:
@@ -63,6 +65,22 @@ async def test_an_offline_reload_shows_the_page_and_its_connection_state(
     await page.context.set_offline(False)
     await wait_until_ready(page)
     await expect(page.locator("#title")).to_have_text("Preferences")
+
+
+async def test_code_has_its_colors_offline_after_a_single_visit(
+    open_page: OpenPage, session: Any, page_errors: PageErrors
+) -> None:
+    page_errors.allow("ERR_INTERNET_DISCONNECTED", "Failed to fetch", "WebSocket")
+    page = await open_page(f"/session/{session['id']}", has_worker=True)
+    await wait_for_worker(page)
+    await page.context.set_offline(True)
+    await page.reload()
+    colors = page.locator("#code-colors")
+    await expect(colors).to_be_attached()
+    rules = "(link) => [...(link.sheet?.cssRules ?? [])].map((rule) => rule.cssText).join()"
+    async with asyncio.timeout(PATIENCE):
+        while ".tok-" not in await colors.evaluate(rules):
+            await asyncio.sleep(0.05)
 
 
 async def test_no_messages_are_cached(open_page: OpenPage, session: Any) -> None:

@@ -19,6 +19,7 @@ export function initPwa(app) {
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {
     if (typeof data?.go === "string" && data.go.startsWith("#/")) navigate(data.go);
   });
+  navigator.serviceWorker?.addEventListener("controllerchange", keepTheme);
   // The worker is only needed at the next start, so it must not delay this one.
   if (document.readyState === "complete") register();
   else addEventListener("load", register);
@@ -50,6 +51,14 @@ function register() {
   });
   // Where workers are not allowed, as in some private windows, the page works without one.
   navigator.serviceWorker.register(policy?.createScriptURL(address) ?? address, { updateViaCache: "none" }).catch(() => {});
+}
+
+/** Load the theme once more, without and with the colors of code, for the worker to keep: at a first visit it was there too late. */
+function keepTheme() {
+  const theme = new URL(/** @type {HTMLLinkElement} */ (document.getElementById("theme")).href);
+  fetch(theme).catch(() => {});
+  theme.searchParams.delete("plain");
+  fetch(theme).catch(() => {});
 }
 
 /** Check for a newer version of the page whenever the connection is established. */
