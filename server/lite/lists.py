@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 MODE_DESCRIPTIONS: Final[dict[ExecutionMode, str]] = {
     "plan": "proposes, and changes nothing",
-    "build": "edits, and asks before commands",
+    "build": "edits, and asks before most commands",
     "yolo": "does everything without asking",
 }
 

@@ -24,7 +24,7 @@ MAIN_ACTIONS = (
         "shift+tab",
         "Change mode: plan, build, yolo",
         hint="mode",
-        help="Plan proposes and changes nothing; build edits and asks before running commands; "
+        help="Plan proposes and changes nothing; build edits and asks before most commands; "
         "yolo does everything without asking.",
     ),
     Action(

@@ -51,7 +51,7 @@ class EditPlan(Dialog[EditedPlan]):
         ]
 
     def action_build(self) -> None:
-        """Approve the plan in build mode, which asks before commands."""
+        """Approve the plan in build mode, which asks before most commands."""
         self._approve("build")
 
     def action_yolo(self) -> None:

@@ -25,7 +25,7 @@ from tui.widgets.text_field import TextField
 NONE: Final = Choice("", "none")
 _MODES: Final[dict[ExecutionMode, str]] = {
     "plan": "proposes a plan, changes nothing",
-    "build": "edits files, asks before commands",
+    "build": "edits files, asks before most commands",
     "yolo": "does everything without asking",
 }
 _MODE_CHOICES: Final = tuple(Choice(mode, mode, what) for mode, what in _MODES.items())

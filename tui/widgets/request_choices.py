@@ -26,7 +26,7 @@ class Row:
 
 
 _PLAN_ROWS: Final = (
-    Row("b", "build", "Build", "carry it out, ask before running commands"),
+    Row("b", "build", "Build", "carry it out, ask before most commands"),
     Row("y", "yolo", "Yolo", "carry it out without asking"),
     Row("e", "edit", "Edit the plan first"),
     Row("f", "fresh", "Build in a new session", "its agent knows only the plan"),

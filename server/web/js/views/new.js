@@ -21,7 +21,7 @@ await loadStylesheet("forms");
 /** @type {[string, string, string][]} */
 const MODES = [
   ["plan", "Plan", "Proposes a plan, and changes nothing before you approve it."],
-  ["build", "Build", "Edits files, and asks before it runs commands."],
+  ["build", "Build", "Edits files, and asks before most commands."],
   ["yolo", "Yolo", "Does everything without asking."],
 ];
 const DRAFT = "spinney-draft-new";
