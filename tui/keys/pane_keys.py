@@ -48,7 +48,10 @@ COMPOSER_KEYS = (
 )
 REQUEST_KEYS = (
     ("↑ ↓", "Move between the choices; also from the empty message box"),
-    ("enter", "Confirm the selected choice; also from the empty message box. Yolo: twice"),
+    (
+        "enter",
+        "Take the selected choice; also from the empty message box. Yolo: after its warning",
+    ),
     ("tab", "From the message box to the choices; letters and digits choose there"),
     ("pgup pgdn", "Scroll a long text"),
     ("esc", "Plan: keep it waiting; twice: set it aside. Otherwise: stop the run"),

@@ -8,6 +8,7 @@ from textual.style import Style
 
 from tui.keys.names import spell_out
 from tui.widgets.question_form import QuestionForm
+from tui.widgets.request_card import request_content
 from tui.widgets.request_choices import ChoiceList, make_choices
 
 if TYPE_CHECKING:
@@ -45,6 +46,25 @@ class PendingRequest:
         if self.is_sent or not isinstance(self.form, QuestionForm):
             return []
         return self.form.written
+
+    @property
+    def is_confirming(self) -> bool:
+        """Whether the warning about yolo is shown, and waits for confirmation."""
+        return isinstance(self.form, ChoiceList) and self.form.is_confirming
+
+    def cancel_yolo(self) -> bool:
+        """Take the warning about yolo back; whether it was shown."""
+        was_confirming = self.is_confirming
+        if isinstance(self.form, ChoiceList):
+            self.form.is_confirming = False
+        return was_confirming
+
+    def render(self, *, is_armed: bool, with_keys: bool) -> tuple[Content, list[Content]]:
+        """Render the text, which scrolls, and the choices below it, if they are not part of it."""
+        rows = self.form.rows(is_armed=is_armed, with_keys=with_keys)
+        if isinstance(self.form, QuestionForm):
+            return Content("\n").join(rows), []
+        return request_content(self.request), [] if self.is_sent else list(rows)
 
     def render_keys(
         self, *, is_escaping: bool, has_text: bool, is_for_this: bool, has_focus: bool

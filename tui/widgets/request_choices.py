@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Choice = Literal["build", "fresh", "yolo", "edit", "allow", "allow_session", "deny"]
 
-_CONFIRM_YOLO: Final = "press again to confirm: the agent will run everything without asking"
+_CONFIRM_YOLO: Final = "enter confirms: the agent will run everything without asking"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,18 @@ def _permission_rows(request: "Request") -> Sequence[Row]:
 
 
 class ChoiceList:
-    """A list of choices. Yolo must be confirmed by accepting it twice."""
+    """A list of choices. Yolo is accepted only after its warning: moving to it shows that."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
         self._cursor = 0
         self.is_confirming = False
-        """Whether yolo was accepted once and waits for confirmation."""
+        """Whether the warning about yolo is shown, and waits for confirmation."""
 
     def move(self, step: int) -> bool:
         """Move the cursor; always true."""
-        self.is_confirming = False
         self._cursor = (self._cursor + step) % len(self._rows)
+        self.is_confirming = self._rows[self._cursor].choice == "yolo"
         return True
 
     def pick(self, key: str) -> bool:

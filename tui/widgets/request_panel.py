@@ -15,7 +15,6 @@ from textual.widgets import Static
 
 from tui.widgets.pending_request import TITLES, PendingRequest
 from tui.widgets.question_form import QuestionForm
-from tui.widgets.request_card import request_content
 from tui.widgets.request_choices import Choice, ChoiceList
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class RequestPanel(Vertical, can_focus=True):
 
     FOCUS_ON_CLICK = False  # after a click, typing continues in the message box
     ARMED_AFTER: ClassVar[float] = 0.8
-    """Seconds after a request, or the confirmation of yolo, appears before enter is accepted."""
+    """Seconds after a request, or the warning about yolo, appears before enter is accepted."""
     QUIET: ClassVar[float] = 0.3
     """Seconds without a key before enter is accepted: excludes bursts and held keys."""
     clock: ClassVar[Callable[[], float]] = time.monotonic
@@ -103,7 +102,7 @@ class RequestPanel(Vertical, can_focus=True):
         """Whether the message box has text, which enter would send."""
         self._written_for: Callable[[], str | None] = lambda: ""
         """Returns the request id that the text in the message box was written for."""
-        self._shown_at = 0.0
+        self._shown_at = self._warned_at = 0.0
         self._last_key = 0.0
         self._timer: Timer | None = None
 
@@ -183,9 +182,23 @@ class RequestPanel(Vertical, can_focus=True):
         """Accept no answer for `ARMED_AFTER` seconds."""
         self._expects_text = False
         self._shown_at = self._now()
+        self._redraw_when_armed()
+
+    def _warn(self) -> None:
+        """Accept yolo only after its warning was shown for `ARMED_AFTER` seconds."""
+        self._warned_at = self._now()
+        self._redraw_when_armed()
+
+    def _redraw_when_armed(self) -> None:
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(self.ARMED_AFTER, self._redraw) if self.ARMED_AFTER else None
+
+    @property
+    def _armed_from(self) -> float:
+        """When answers are accepted. A cursor that only passes yolo delays no other choice."""
+        is_confirming = self._pending is not None and self._pending.is_confirming
+        return max(self._shown_at, self._warned_at if is_confirming else 0.0) + self.ARMED_AFTER
 
     @property
     def _is_settled(self) -> bool:
@@ -212,8 +225,9 @@ class RequestPanel(Vertical, can_focus=True):
         """Handle a key that types nothing; whether it was for the request."""
         is_quiet = key in CURSOR_KEYS or pressed_at - self._last_key >= self.QUIET
         self._note_key(key, pressed_at)
-        if self._pending is None or (key not in CURSOR_KEYS and key != "enter"):
-            self._cancel_yolo()
+        if self._pending is None or key not in (*CURSOR_KEYS, "enter"):
+            if self._pending is not None and self._pending.cancel_yolo():
+                self._redraw()
             return False
         if self._pending.is_sent or self._expects_text:
             return True
@@ -230,6 +244,8 @@ class RequestPanel(Vertical, can_focus=True):
                     self._accept(self._pending, pressed_at)
             case _:
                 was_handled = False
+        if self._pending.is_confirming and key != "enter":
+            self._warn()
         self._redraw()
         return was_handled
 
@@ -275,14 +291,14 @@ class RequestPanel(Vertical, can_focus=True):
 
     def _accept(self, pending: PendingRequest, pressed_at: float) -> None:
         """Accept the selected row, unless the request appeared too recently."""
-        if pressed_at - self._shown_at < self.ARMED_AFTER:
+        if pressed_at < self._armed_from:
             return
         form = pending.form
         if isinstance(form, QuestionForm):
             if form.take():
                 self._send_if_complete(pending, form)
         elif (choice := form.take()) is None:
-            self.rearm()
+            self._warn()
         else:
             pending.is_sent = True
             self._post(lambda: self.Chosen(self, pending, choice))
@@ -292,23 +308,14 @@ class RequestPanel(Vertical, can_focus=True):
         if self._pending is None or self._pending.is_sent:
             return False
         is_plan = self._pending.request.kind == "plan"
-        was_handled = self._cancel_yolo() or (is_plan and not self._is_escaping)
+        was_handled = self._pending.cancel_yolo() or (is_plan and not self._is_escaping)
         self._is_escaping = was_handled and is_plan
         self._redraw()
         return was_handled
 
-    def _cancel_yolo(self) -> bool:
-        form = self._pending.form if self._pending is not None else None
-        if not isinstance(form, ChoiceList) or not form.is_confirming:
-            return False
-        form.is_confirming = False
-        self._redraw()
-        return True
-
     def action_scroll_text(self, direction: int) -> None:
         """Scroll a long text."""
-        scroll = self._scroll
-        scroll.scroll_page_up() if direction < 0 else scroll.scroll_page_down()
+        self._scroll.scroll_page_up() if direction < 0 else self._scroll.scroll_page_down()
 
     # Written answers ----------------------------------------------------------------------------
 
@@ -365,14 +372,8 @@ class RequestPanel(Vertical, can_focus=True):
     def _redraw(self) -> None:
         if self._pending is None:
             return
-        request, form = self._pending.request, self._pending.form
-        options = {"is_armed": self._is_settled, "with_keys": self.has_focus}
-        choices: list[Content] = []
-        if isinstance(form, QuestionForm):
-            text = Content("\n").join(form.rows(**options))
-        else:
-            text = request_content(request)
-            choices = [] if self._pending.is_sent else list(form.rows(**options))
+        request, is_armed = self._pending.request, self._now() >= self._armed_from
+        text, choices = self._pending.render(is_armed=is_armed, with_keys=self.has_focus)
         self.border_title = Content(TITLES[request.kind])
         self.query_one("#request-text", Static).update(text)
         self.query_one("#request-choices", Static).update(Content("\n").join(choices))

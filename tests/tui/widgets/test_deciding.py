@@ -230,33 +230,46 @@ async def test_an_unbound_letter_in_the_panel_goes_into_the_box(start: Start) ->
         assert sent_decisions(client) == []
 
 
-async def test_yolo_needs_a_second_deliberate_enter(
+async def test_yolo_takes_two_keys_with_a_warning_between_them(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = PanelClock(monkeypatch)
     client = client_with_request(PLAN)
     async with start(client) as (app, pilot):
         clock.now += 5
-        await pilot.press("down", "enter")
-        assert "without asking" in panel_text(app)
+        await pilot.press("down", "enter")  # in one burst, so nobody has read the warning
+        assert "enter confirms: the agent will run everything" in panel_text(app)
         for _ in range(20):  # the key is held down
             clock.now += 0.05
             await pilot.press("enter")
         assert sent_decisions(client) == []
+        await pilot.press("up", "down")
         clock.now += 1
         await pilot.press("enter")
         await until(pilot, lambda: client.called("approve_plan"))
         assert client.called("approve_plan")[0]["mode"] == "yolo"
 
 
+async def test_a_cursor_that_passes_yolo_delays_nothing(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = PanelClock(monkeypatch)
+    client = client_with_request(PLAN)
+    async with start(client) as (_, pilot):
+        clock.now += 5
+        await pilot.press("down", "up", "enter")
+        await until(pilot, lambda: client.called("approve_plan"))
+        assert client.called("approve_plan")[0]["mode"] == "build"
+
+
 @pytest.mark.parametrize("key", ["escape", "up", "x"])
-async def test_any_other_key_cancels_the_first_yolo(start: Start, key: str) -> None:
+async def test_any_other_key_takes_the_warning_back(start: Start, key: str) -> None:
     client = client_with_request(PLAN)
     async with start(client) as (app, pilot):
-        await pilot.press("down", "enter")
-        assert "again to confirm" in panel_text(app)
+        await pilot.press("down")
+        assert "enter confirms" in panel_text(app)
         await pilot.press(key)
-        assert "again to confirm" not in panel_text(app)
+        assert "enter confirms" not in panel_text(app)
         assert sent_decisions(client) == []
 
 
