@@ -237,7 +237,7 @@ async def test_yolo_takes_two_keys_with_a_warning_between_them(
     client = client_with_request(PLAN)
     async with start(client) as (app, pilot):
         clock.now += 5
-        await pilot.press("down", "enter")  # in one burst, so nobody has read the warning
+        await pilot.press("down", "enter")  # in one burst: the warning cannot have been read
         assert "enter confirms: the agent will run everything" in panel_text(app)
         for _ in range(20):  # the key is held down
             clock.now += 0.05
