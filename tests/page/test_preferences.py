@@ -38,7 +38,7 @@ async def test_all_preferences_are_listed_in_their_groups_with_their_help(
     groups = await page.locator(".preferences h2").all_text_contents()
     assert groups == list(dict.fromkeys(field.group for field in fields.values()))
     for field in fields.values():
-        await expect(row(page, field.key)).to_contain_text(field.help)
+        await expect(row(page, field.key)).to_contain_text(field.help.replace("`", ""))
         assert (
             await row(page, field.key)
             .locator(".choices :is(input, select, textarea, summary, form, button)")
@@ -161,6 +161,24 @@ async def test_key_bindings_are_added_changed_and_reset(
     await keys.get_by_role("button", name="Reset Search all messages").click()
     await expect(box).to_have_count(0)
     assert (await read_preferences(client))["keybindings"] == {}
+
+
+async def test_key_bindings_are_in_rows_below_their_help_on_every_screen(
+    open_page: OpenPage, client: Socket
+) -> None:
+    await client.call("update_preferences", changes={"keybindings": {"search": "ctrl+j"}})
+    page = await open_preferences(open_page, "?q=keybindings")
+    keys = row(page, "keybindings")
+    parts = [keys.locator(".hint").first, keys.locator(".key-row .grow"), keys.locator(".name")]
+    lefts = [(await part.bounding_box() or {}).get("x") for part in parts]
+    assert len(set(lefts)) == 1, "one column"
+    await page.set_viewport_size({"width": 390, "height": 844})
+    ends = [keys.get_by_role("textbox", name="Keys of"), keys.get_by_label("Reset Search all")]
+    boxes = [await end.bounding_box() for end in ends]
+    assert boxes[0] and boxes[1]
+    assert boxes[1]["x"] > boxes[0]["x"], "beside its keys"
+    assert abs(boxes[1]["y"] - boxes[0]["y"]) < 10
+    await client.call("update_preferences", changes={"keybindings": {}})
 
 
 async def test_sections_are_chosen_at_the_side_or_on_a_phone_in_a_list(

@@ -38,7 +38,7 @@ export function archiveView(app) {
     const name = kind === "session" ? make("a", item.name, { href: hashFor("session", item.id) }) : item.name;
     return make(
       "section.archived",
-      make("p.grow", make("b", name), make("small", ` ${[kind, parentName].filter(Boolean).join(" · ")} · `, ageElement(item.archived_at))),
+      make("p.grow", make("b", name), make("small", `${[kind, parentName].filter(Boolean).join(" · ")} · `, ageElement(item.archived_at))),
       button([icon("restore"), "Restore"], () => app.run(`unarchive_${kind}`, args)),
       button(icon("trash"), deleteItem, ".danger.quiet.icon-only", { title: "Delete", "aria-label": "Delete" }),
     );

@@ -34,7 +34,7 @@ class Canvas {
   constructor(app, projectId) {
     this.app = app;
     this.projectId = projectId;
-    this.filter = make("input", { type: "search", placeholder: "filter", "aria-label": "Filter sessions", oninput: () => this.#draw() });
+    this.filter = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter sessions", oninput: () => this.#draw() });
     this.layout = button("Grid", () => this.#toggleLayout());
     this.selectAll = make("input", { type: "checkbox", onchange: () => this.#toggleAll() });
     this.status = make("p.hint", { role: "status" });

@@ -11,7 +11,7 @@ await loadStylesheet("palette");
 
 /**
  * @typedef {import("../app.js").App} App
- * @typedef {{ title: string, detail?: string, mark?: HTMLElement, do: () => unknown }} Entry
+ * @typedef {{ title: string, key?: string, detail?: string, mark?: HTMLElement, do: () => unknown }} Entry
  */
 
 const MAX_RESULTS = 60;
@@ -45,6 +45,7 @@ export function palette(app, dialog, input) {
       "li",
       entry.mark,
       make("span", entry.title),
+      entry.key && make("small.key", entry.key),
       entry.detail && make("small", entry.detail),
       { role: "option", id: `entry-${index}`, onclick: () => run(entry) },
     )));
@@ -76,7 +77,7 @@ function actionEntries(app) {
   const own = app.state.preferences.keybindings ?? {};
   return listActions().filter((action) => action.inPalette !== false && isAvailable(action, context)).map((action) => ({
     title: action.title,
-    detail: keysFor(action, own)[0],
+    key: keysFor(action, own)[0],
     do: () => performAction(app, action.id),
   }));
 }
@@ -108,7 +109,7 @@ function destinations(app) {
 function filterEntries(entries, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return entries;
-  const matches = entries.filter(({ title, detail = "" }) => words.every((word) => `${title} ${detail}`.toLowerCase().includes(word)));
+  const matches = entries.filter(({ title, key = "", detail = "" }) => words.every((word) => `${title} ${key} ${detail}`.toLowerCase().includes(word)));
   /** @param {Entry} entry */
   const rank = ({ title }) => (title.toLowerCase().startsWith(words[0]) ? 0 : title.toLowerCase().includes(words[0]) ? 1 : 2);
   return matches.sort((a, b) => rank(a) - rank(b));

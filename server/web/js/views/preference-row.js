@@ -4,6 +4,7 @@
 import { playSound } from "../session/alerts.js";
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
+import { plainText } from "../format.js";
 import { icon } from "../icons.js";
 import { saveToken } from "../net.js";
 import { describeValue, makeField, readableName } from "./preference-fields.js";
@@ -46,7 +47,9 @@ export class PreferenceRow {
     this.mark = make("span.badge.changed", "changed");
     this.problem = make("p.bad", { role: "alert" });
     this.playButton = this.#createPlayButton();
-    this.resetButton = button(icon("undo"), () => this.#reset(), ".quiet.icon-only", { title: "Default", "aria-label": `Reset ${name} to the default` });
+    // Below a list of several values an icon alone would seem to belong to the last one.
+    const isLong = row.kind === "list" || row.kind === "object";
+    this.resetButton = button([icon("undo"), isLong && "Reset all"], () => this.#reset(), isLong ? ".quiet" : ".quiet.icon-only", { title: "Default", "aria-label": `Reset ${name} to the default` });
     this.field.control.id = id;
     this.field.control.setAttribute("aria-describedby", `${id}-help`);
     const nameElement = "labels" in this.field.control ? make("label", name, { htmlFor: id }) : make("b", name);
@@ -54,7 +57,7 @@ export class PreferenceRow {
     this.element = make(
       "div.preference",
       make("p.name", nameElement, this.mark),
-      make("p.hint", `${row.help}.`, row.more && ` ${row.more}`, requirement, { id: `${id}-help` }),
+      make("p.hint", plainText(`${row.help}.${row.more && ` ${row.more}`}`), requirement, { id: `${id}-help` }),
       make("div.choices", this.field.element, this.playButton, this.resetButton),
       this.problem,
       { "data-key": row.key },

@@ -126,6 +126,7 @@ class PreferencesView {
     this.device.hidden = isSearch || this.chosen !== THIS_BROWSER;
     for (const link of /** @type {Iterable<HTMLElement>} */ (this.sections.children)) link.ariaCurrent = !isSearch && link.dataset.name === this.chosen ? "page" : null;
     this.sectionSelect.value = this.chosen;
+    this.sectionSelect.hidden = isSearch; // results come from all sections
     const count = this.#rows.filter((row) => !row.element.hidden).length;
     this.status.textContent = !isSearch ? "" : count ? `${count} found` : "No matching preferences.";
   }

@@ -39,7 +39,7 @@ export function serverView(app) {
   const showDevices = async (isLocal) => {
     deviceSection.replaceChildren(make("h2", "Open on another device"));
     if (isLocal) {
-      deviceSection.append(make("p.hint", "Only this machine can connect. Allow other devices above, or use an SSH tunnel; see Help."));
+      deviceSection.append(make("p.hint", "Only this machine can connect. Allow other devices above, or use an SSH tunnel; see ", make("a", "Help", { href: hashFor("help") }), "."));
       return;
     }
     deviceSection.append(
@@ -91,7 +91,8 @@ function codeElement(rows) {
 
 /** @param {any} agent */
 function agentElement(agent) {
-  const fix = agent.fix && !agent.problem?.includes(agent.fix) && make("code", agent.fix);
+  const problem = agent.problem?.replace(`${agent.label} `, ""); // the label is before it
+  const fix = agent.fix && !problem?.includes(agent.fix) && make("code", agent.fix);
   const mark = agent.problem ? make("span.hint", icon("close", "missing")) : make("span.ok", icon("check", "ready"));
-  return make("p.agent", mark, " ", make("b", agent.label), " ", make("span.hint", agent.version ?? ""), agent.problem && make("span.hint", ` ${agent.problem} `), fix);
+  return make("p.agent", mark, " ", make("b", agent.label), " ", agent.version && make("span.hint", `${agent.version} `), problem && make("span.hint", `${problem} `), fix);
 }
