@@ -37,6 +37,16 @@ async def test_a_task_is_started_in_two_taps_and_the_next_one_remembers_its_choi
     await expect(phone.get_by_label("Agent")).to_have_value("demo")
 
 
+async def test_what_is_typed_as_soon_as_the_form_opens_is_not_lost(
+    page: Page, project: Any
+) -> None:
+    await page.wait_for_load_state("networkidle")
+    await page.evaluate("() => { document.querySelector('#tree .head a').click(); }")
+    await page.keyboard.type("Add a farewell")
+    message = page.get_by_role("textbox", name="First message")
+    await expect(message).to_have_value("Add a farewell")
+
+
 async def test_a_task_starts_with_a_picture_and_a_file(
     open_page: OpenPage, client: Socket, project: Any
 ) -> None:

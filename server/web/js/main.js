@@ -23,6 +23,7 @@ function takeToken() {
 }
 
 const openSession = () => import("./session/view.js");
+const openNewTask = () => import("./views/new.js");
 
 /** Preload the session view: immediately if the address is a session, else after the page has started. */
 const preloadSession = () => openSession().catch(() => {});
@@ -33,6 +34,7 @@ let alerts;
 /** What the first view does not need. A part that could not be loaded is loaded with the next connection. */
 function loadRest() {
   preloadSession();
+  openNewTask().catch(() => {}); // who opens it types at once
   alerts ??= import("./session/alerts.js").then(
     (module) => module.initAlerts(app),
     () => (alerts = undefined),
@@ -50,7 +52,7 @@ app.addView("diff", lazyView(() => import("./views/diff.js"), "diffView"));
 app.addView("canvas", lazyView(() => import("./views/canvas.js"), "canvasView"));
 app.addView("project", lazyView(() => import("./views/project.js"), "projectView"));
 app.addView("folder", lazyView(() => import("./views/project.js"), "projectView"));
-app.addView("new", lazyView(() => import("./views/new.js"), "newView"));
+app.addView("new", lazyView(openNewTask, "newView"));
 app.addView("search", lazyView(() => import("./views/search.js"), "searchView"));
 app.addView("raw", lazyView(() => import("./views/raw_log.js"), "rawLogView"));
 app.addView("archive", lazyView(() => import("./views/archive.js"), "archiveView"));
