@@ -66,6 +66,8 @@ async def test_a_running_commit_can_be_canceled(
     await form.get_by_role("textbox").fill("Never")
     await form.get_by_role("button", name="Commit", exact=True).click()
     await expect(form.get_by_role("status")).to_contain_text("Committing …")
+    await form.get_by_role("textbox").press("Control+Enter")  # once more, which does nothing
+    await expect(page.locator(".toast")).to_have_count(0)
     await form.get_by_role("button", name="Cancel").click()
     await expect(form.get_by_role("alert")).to_contain_text("cancel")
     await expect(form.get_by_role("textbox")).to_have_value("Never")

@@ -66,6 +66,7 @@ export async function commitForm(panel) {
     else showCommitted(panel, result);
   };
   const hasChoice = unstaged.files.length > 0 && staged.files.length > 0;
+  const submit = make("button.primary", icon("commit"), "Commit");
   /** @type {HTMLFormElement} */
   const form = make(
     "form.fields.git-form",
@@ -77,15 +78,18 @@ export async function commitForm(panel) {
     status,
     make(
       "div.choices",
-      make("button.primary", icon("commit"), "Commit"),
+      submit,
       button([icon("push"), "Commit and push"], () => commit(true)),
       button("Close", () => panel.hide(), ".quiet"),
     ),
     { "aria-label": "Commit" },
   );
-  form.onsubmit = (event) => {
+  form.onsubmit = async (event) => {
     event.preventDefault();
-    commit(false);
+    if (submit.disabled) return; // pressed twice
+    submit.disabled = true;
+    await commit(false);
+    submit.disabled = false;
   };
   message.onkeydown = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();

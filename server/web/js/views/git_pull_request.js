@@ -27,6 +27,7 @@ export function pullRequestForm(panel) {
   const body = make("textarea", { rows: 6, value: draft.body ?? "", placeholder: "Generated if empty" });
   const isDraft = make("input", { type: "checkbox", checked: Boolean(draft.isDraft) });
   const status = make("div", { "aria-live": "polite" });
+  const submit = make("button.primary", icon("pull-request"), "Push and open");
   /** @type {HTMLFormElement} */
   const form = make(
     "form.fields.git-form",
@@ -35,13 +36,14 @@ export function pullRequestForm(panel) {
     make("label", "Description", body),
     make("label.check", isDraft, "Draft"),
     status,
-    make("div.choices", make("button.primary", icon("pull-request"), "Push and open"), button("Close", () => panel.hide(), ".quiet")),
+    make("div.choices", submit, button("Close", () => panel.hide(), ".quiet")),
     { "aria-label": "Pull request" },
   );
   form.oninput = () =>
     localStorage.setItem(key, JSON.stringify({ title: title.value, body: body.value, isDraft: isDraft.checked }));
   form.onsubmit = async (event) => {
     event.preventDefault();
+    if (submit.disabled) return; // pressed twice
     const args = {
       worktreeId,
       draft: isDraft.checked,
@@ -49,7 +51,9 @@ export function pullRequestForm(panel) {
       ...(body.value.trim() ? { body: body.value.trim() } : {}),
     };
     const text = "Pushing the branch and opening the pull request …";
+    submit.disabled = true;
     const result = await panel.run(text, "open_pull_request", args, { into: status, cancel: false });
+    submit.disabled = false;
     if (!result) return;
     localStorage.removeItem(key);
     panel.showResult(["Opened pull request: ", externalLink(result.pr_url, result.pr_url)]);
