@@ -1,5 +1,6 @@
 """Converts user messages to the bodies of OpenCode's calls."""
 
+import mimetypes
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,8 +39,23 @@ def build_body(parts: list[Json], launch: Launch, settings: Settings) -> Json:
 def _files(prompt: Prompt) -> Iterator[Json]:
     for file in prompt.files:
         if file.exists():
-            mime = "application/x-directory" if file.is_dir() else "text/plain"
-            yield {"type": "file", "mime": mime, "filename": file.name, "url": file.as_uri()}
+            yield {
+                "type": "file",
+                "mime": "application/x-directory" if file.is_dir() else _media_type(file),
+                "filename": file.name,
+                "url": file.as_uri(),
+            }
+
+
+def _media_type(file: Path) -> str:
+    """The type under which the program passes a file on as what it is.
+
+    What is announced as text it reads itself, and recognizes images and PDFs. Sound and film are
+    "binary" to it then, and of any other type, even JSON, the turn fails (1.18.33).
+    """
+    kind = mimetypes.guess_type(file.name)[0] or ""
+    is_recording = kind.startswith(("audio/", "video/")) and file.suffix != ".ts"  # TypeScript
+    return kind if is_recording else "text/plain"
 
 
 def _images(prompt: Prompt) -> Iterator[Json]:

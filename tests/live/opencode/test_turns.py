@@ -159,3 +159,17 @@ async def test_many_sessions_work_at_once_on_one_server(
 
     names = ["a", "b", "c", "d"]
     assert await asyncio.gather(*map(one, names)) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"), [("a.mp3", b"ID3", "audio"), ("a.pdf", b"%PDF-1.4\n", "pdf")]
+)
+async def test_an_attached_file_reaches_the_model_as_what_it_is(
+    open_opencode: Open, worktree: Path, name: str, content: bytes, kind: str
+) -> None:
+    file = worktree / name
+    file.write_bytes(content + bytes(200))
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("listen", (file,)))
+    # The model of the stub takes neither, and the program says so to it.
+    assert f"this model does not support {kind} input" in text(await conversation.rest())
