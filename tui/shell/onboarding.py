@@ -1,4 +1,4 @@
-"""The welcome text and keys that the main screen shows while no conversation is open."""
+"""The next step, with its keys, that the main screen shows while no conversation is open."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -52,9 +52,9 @@ def next_step(
         and not _is_in_project(place)
     ):
         return Step(
-            "Welcome to Spinney",
-            "Run coding agents in parallel. Each works in its own git worktree, a separate "
-            "directory and branch, so they don't get in each other's way.",
+            "A new repository",
+            "It is not one of your projects yet. Agents work in worktrees of projects, each in a "
+            "directory and on a branch of its own.",
             offer=f"Add {clean_line(str(offered))} as a project?",
             action="add_offered",
             more=((key_of("help"), "help"), (key_of("commands"), "all commands")),
@@ -62,7 +62,7 @@ def next_step(
     if not any(not project.is_folder for project in state.projects.values()):
         where = f"{clean_line(str(started_in))} is not a git repository. " if started_in else ""
         return Step(
-            "Welcome to Spinney",
+            "No projects yet",
             f"{where}Add a git repository to create worktrees in.",
             offer="Add a project by path",
             action="add_project",

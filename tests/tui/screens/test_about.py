@@ -137,6 +137,7 @@ async def test_first_run_is_not_shown_again_after_escape(start: Start) -> None:
         await pilot.press("escape")
         await until(pilot, lambda: client.called("update_preferences"))
         await until(pilot, lambda: app.main.state.preferences.has_seen_feature_tour)
+        assert "Welcome" not in app.main.chat.welcome.step.title, "it was said once"
     async with start(client_with_agents(an_agent())) as (app, pilot):
         assert app.screen is app.main
 
