@@ -67,17 +67,17 @@ export class DiffContext {
     const end = this.file.rows.at(-1)?.new ?? Infinity;
     const below = line + quoted.length - end;
     if (!this.#hasMore || !quoted.some((text) => text.startsWith(" "))) return;
-    if (gap && gap.first <= line && gap.last - line < MAX_LINES) await this.#showAbove(heading, gap.last - line + 1);
-    else if (line > end && below <= MAX_LINES && !this.#hasMoreRows) await this.#showBelow(below);
+    if (gap && gap.first <= line && gap.last - line < MAX_LINES) await this.#showAbove(heading, { limit: gap.last - line + 1 });
+    else if (line > end && below <= MAX_LINES && !this.#hasMoreRows) await this.#showBelow({ limit: below });
   }
 
-  /** @param {Row} heading @param {number} [limit] */
-  async #showAbove(heading, limit) {
+  /** @param {Row} heading @param {{ limit?: number }} [unasked] how many lines, for a comment */
+  async #showAbove(heading, unasked) {
     const { first, last } = this.#gapAbove(heading);
-    limit ??= this.#step(last - first + 1);
-    const found = await this.#load(last - limit + 1, limit);
+    const limit = unasked?.limit ?? this.#step(last - first + 1);
+    const found = await this.#load(last - limit + 1, limit, Boolean(unasked));
     const index = this.file.rows.indexOf(heading);
-    if (found && index >= 0) this.#insert(index + 1, found.rows, this.file.rows[index + 1]);
+    if (found && index >= 0 && this.#gapAbove(heading).last === last) this.#insert(index + 1, found.rows, this.file.rows[index + 1]);
   }
 
   /** Put unchanged lines among the rows. @param {number} index @param {Row[]} lines @param {Row} neighbor whose numbers show how the old ones differ */
@@ -95,21 +95,23 @@ export class DiffContext {
     return [button([icon("expand"), "Show what follows"], () => this.#showBelow(), ".quiet")];
   }
 
-  async #showBelow(limit = STEP) {
+  /** @param {{ limit?: number }} [unasked] how many lines, for a comment */
+  async #showBelow(unasked) {
     const last = this.file.rows.at(-1);
     if (!last) return;
-    const found = await this.#load((last.new ?? 0) + 1, limit);
-    if (!found) return;
-    if (!found.rows.length) this.file.view.app.toast("The file ends here.");
+    const found = await this.#load((last.new ?? 0) + 1, unasked?.limit ?? STEP, Boolean(unasked));
+    if (!found || this.file.rows.at(-1) !== last) return;
+    if (!found.rows.length && !unasked) this.file.view.app.toast("The file ends here.");
     this.#isAtEnd = (last.new ?? 0) + found.rows.length >= found.total;
     this.#insert(this.file.rows.length, found.rows, last);
   }
 
-  /** @param {number} first @param {number} limit @returns {Promise<{ rows: Row[], total: number } | undefined>} nothing if the file has changed meanwhile */
-  async #load(first, limit) {
+  /** @param {number} first @param {number} limit @param {boolean} isQuiet errors are not shown @returns {Promise<{ rows: Row[], total: number } | undefined>} nothing if the file has changed meanwhile */
+  async #load(first, limit, isQuiet) {
     const { view, path, digest } = this.file;
     const { app, id: worktreeId, side } = view;
-    const found = await app.run("get_file_lines", { worktreeId, path, side, first, limit });
+    const args = { worktreeId, path, side, first, limit };
+    const found = isQuiet ? await app.connection.call("get_file_lines", args).catch(() => undefined) : await app.run("get_file_lines", args);
     return side === view.side && digest === this.file.digest ? found : undefined;
   }
 }
