@@ -84,6 +84,19 @@ async def test_a_file_attached_offline_is_uploaded_after_reconnecting(
     assert Path(path).read_bytes() == b"a,b"
 
 
+async def test_an_upload_that_broke_off_is_tried_again_with_the_next_connection(
+    open_page: OpenPage, proxy: Proxy, session: Any
+) -> None:
+    page = await open_page(f"/session/{session['id']}", base_url=proxy.base_url)
+    await page.route("**/attachments?*", lambda route: route.abort())
+    session_page = SessionPage(Pointer(page))
+    await session_page.message_box.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    await expect(page.get_by_role("alert").filter(has_text="Could not attach")).to_be_visible()
+    await page.unroute("**/attachments?*")
+    await proxy.close_connections()
+    await expect(attachments(session_page)).to_have_text(["data.csv"])
+
+
 async def test_a_message_waits_for_its_attachments_also_over_a_reload(
     session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
 ) -> None:

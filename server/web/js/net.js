@@ -155,7 +155,7 @@ export class Connection {
   }
 
   /**
-   * Upload a file by a separate request, so that it does not delay anything else.
+   * Upload a file by a separate request, so that it does not delay anything else. An error of Spinney's has a `kind`.
    * @param {string} path @param {Blob} data @param {(progress: number) => void} onProgress from 0 to 1
    * @returns {Promise<any>}
    */
@@ -167,8 +167,11 @@ export class Connection {
       request.setRequestHeader("Content-Type", "application/octet-stream");
       request.responseType = "json";
       request.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0);
-      request.onload = () =>
-        request.status < 400 ? resolve(request.response) : reject(new Error(request.response?.error ?? `Spinney responded with status ${request.status}.`));
+      request.onload = () => {
+        const { status, response } = request;
+        if (status < 400) resolve(response);
+        else reject(Object.assign(new Error(response?.error ?? `Spinney responded with status ${status}.`), { kind: "refused" }));
+      };
       request.onerror = () => reject(new Error("Not connected. Try again when you are back online."));
       request.send(data);
     });

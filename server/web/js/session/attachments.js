@@ -23,6 +23,7 @@ import { isScalable, scaleDown } from "./scaling.js";
  * @property {string} [preview] a URL of the picture
  * @property {number} [progress] from 0 to 1, while it is being uploaded
  * @property {string} [error]
+ * @property {boolean} [isRefused] whether it would fail again
  * @property {Attachments | null} [owner] what shows it; `null` while its session is not shown
  */
 
@@ -64,7 +65,7 @@ export class Attachments {
     /** Settles when what was kept over a reload is here. */
     this.restored = this.#restore();
     this.#unsubscribe = app.onConnection((status) => {
-      if (status.state === "open") for (const item of this.#items) if (item.file && !item.error) this.#upload(item);
+      if (status.state === "open") for (const item of this.#items) if (item.file && !item.isRefused) this.#upload(item);
       this.#draw();
     });
   }
@@ -261,7 +262,7 @@ export class Attachments {
     this.#draw();
     const isKept = await item.kept;
     try {
-      if (item.file.size > MAX_SIZE) throw new Error("It is larger than 20 MB.");
+      if (item.file.size > MAX_SIZE) throw Object.assign(new Error("It is larger than 20 MB."), { kind: "refused" });
       const path = `/api/sessions/${sessionId}/attachments?name=${encodeURIComponent(item.name)}`;
       const uploaded = await this.app.connection.upload(path, item.file, (progress) => {
         item.progress = progress;
@@ -269,7 +270,8 @@ export class Attachments {
       });
       Object.assign(item, { path: uploaded.path, isImage: uploaded.kind === "image", file: undefined });
     } catch (error) {
-      // Offline it waits; it is uploaded when the connection is back.
+      // Offline it waits; it is uploaded when the connection is back, as is what broke off with it.
+      item.isRefused = Boolean(/** @type {any} */ (error).kind);
       if (this.app.connection.isOpen) item.error = /** @type {Error} */ (error).message;
     }
     item.progress = undefined;
