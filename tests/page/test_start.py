@@ -1,11 +1,12 @@
 """The start of the page: signing in, opening a view by its address, unknown addresses."""
 
+import asyncio
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.page.browser import PageErrors, Screen
 from tests.page.conftest import OpenPage, create_worktree
@@ -101,6 +102,23 @@ async def test_a_view_opened_before_its_data_arrives_is_shown_once_it_does(
     await proxy.restore()
     for page, there in zip(pages, places.values(), strict=True):
         await expect(page.locator("#content")).to_contain_text(there)
+
+
+async def test_what_is_typed_while_a_view_is_loaded_goes_into_its_box(page: Page) -> None:
+    is_asked, is_allowed = asyncio.Event(), asyncio.Event()
+
+    async def answer_later(route: Route) -> None:
+        is_asked.set()
+        await is_allowed.wait()
+        await route.continue_()
+
+    await page.route("**/views/search.js", answer_later)
+    await page.evaluate("() => { location.hash = '#/search'; }")
+    await is_asked.wait()
+    await page.keyboard.type("quince?")
+    is_allowed.set()
+    await expect(page.get_by_label("Search messages")).to_have_value("quince?")
+    await expect(page.locator("main .hint[role=status]")).to_have_text("No results for 'quince?'.")
 
 
 async def test_an_unknown_address_shows_an_error_and_a_link_to_the_start_page(page: Page) -> None:

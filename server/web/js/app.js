@@ -36,17 +36,45 @@ export function lazyView(load, name) {
   let makeView;
   return (app, route) => {
     if (makeView) return makeView(app, route);
+    const typed = collectTyping();
     /** @type {View} */
-    const shown = { title: "Spinney", element: loadingElement() };
+    const shown = { title: "Spinney", element: loadingElement(), close: typed.stop };
     const before = app.connectionStatus;
     load().then(
       (module) => {
         makeView = module[name];
-        if (app.view === shown) app.setView(module[name](app, route));
+        if (app.view !== shown) return;
+        app.setView(module[name](app, route));
+        typed.insert();
       },
-      () => app.view === shown && showLoadError(app, shown, before),
+      () => {
+        typed.stop();
+        if (app.view === shown) showLoadError(app, shown, before);
+      },
     );
     return shown;
+  };
+}
+
+/** Collect what is typed while a view is loaded, for the box that it focuses. */
+function collectTyping() {
+  let text = "";
+  const collect = (/** @type {KeyboardEvent} */ event) => {
+    const isElsewhere = event.target instanceof Element && event.target.matches("input, textarea, select, dialog *");
+    if (event.key.length !== 1 || event.ctrlKey || event.altKey || event.metaKey || isElsewhere) return;
+    text += event.key;
+    event.preventDefault();
+  };
+  addEventListener("keydown", collect, { capture: true });
+  return {
+    stop: () => removeEventListener("keydown", collect, { capture: true }),
+    insert() {
+      const box = document.activeElement;
+      const isBox = box instanceof HTMLTextAreaElement || (box instanceof HTMLInputElement && ["search", "text"].includes(box.type));
+      if (!text || !isBox) return;
+      box.setRangeText(text, box.selectionStart ?? 0, box.selectionEnd ?? 0, "end");
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+    },
   };
 }
 
