@@ -13,6 +13,7 @@ import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
+from model.domain import events as e
 from model.domain.resources import TextBlock
 from tests.tui.builders import (
     a_message,
@@ -179,6 +180,19 @@ async def test_streamed_text_causes_no_screen_layout(
         assert layouts == []
         assert styled == []
         assert seen == 0  # only changed rows are drawn
+
+
+async def test_a_counted_token_causes_no_screen_layout(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = long_conversation(20)
+    async with start(client) as (app, pilot):
+        await wait_for_transcript(app, pilot)
+        with count_calls(Screen, "_refresh_layout", monkeypatch) as layouts:
+            client.feed(e.SessionUpdated(session_id="s1", updates={"context_tokens": 12_345}))
+            await until(pilot, lambda: app.main.state.sessions["s1"].context_tokens == 12_345)
+            await pilot.pause()
+        assert layouts == []
 
 
 async def test_another_theme_styles_mounted_widgets_and_lays_out_visible_messages(

@@ -251,9 +251,12 @@ class SpinneyApp(TerminalApp):
             self.main.recolor()
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Restyle everything; before the first screen, only set the variables."""
+        """Restyle everything; before the first screen, only set the variables.
+
+        Without animation, for which each rule would be compared with the one before.
+        """
         if self.screen_stack:
-            super().refresh_css(animate)
+            super().refresh_css(animate=False)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 

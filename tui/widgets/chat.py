@@ -220,7 +220,8 @@ class Chat(ChatDrafts):
         hold = self._setup_hold if self.queue.messages else None
         note = render_note(session, worktree, hold, scripts_key)
         self.recap.set_class(not note, "hidden")
-        self.recap.update(note)
+        if str(note) != str(self.recap.content):  # an update lays the whole screen out
+            self.recap.update(note)
         self.status.follow(
             session,
             labels=labels,
