@@ -6,9 +6,9 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 
-from tests.page.browser import PHONE
+from tests.page.browser import PHONE, PageErrors
 from tests.page.conftest import OpenPage
-from tests.page.test_composer import PASTE, wait_until_kept
+from tests.page.test_composer import PASTE, attachments, wait_until_kept
 from tests.page.test_projects import PIXEL
 from tests.page.user_input import Pointer, SessionPage
 from tests.server.conftest import Socket
@@ -71,6 +71,30 @@ async def test_a_task_starts_with_a_picture_and_a_file(
     await phone.goto("/#/new")
     await expect(message).to_have_value("")
     await expect(phone.locator(".attached").get_by_role("listitem")).to_have_count(0)
+
+
+async def test_a_file_that_was_not_uploaded_at_the_start_waits_in_the_session(
+    page: Page, project: Any, page_errors: PageErrors
+) -> None:
+    page_errors.allow("net::ERR_")
+    await page.route("**/attachments?*", lambda route: route.abort())
+    await page.goto("/#/new")
+    message = page.get_by_role("textbox", name="First message")
+    await message.fill("/demo say seen")
+    await message.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    await wait_until_kept(page, 1)
+    await page.get_by_role("button", name="Start", exact=True).click()
+    session_page = SessionPage(Pointer(page))
+    await expect(session_page.message_box).to_have_value("/demo say seen")
+    await expect(attachments(session_page)).to_contain_text("Could not attach 'data.csv'")
+    await page.unroute("**/attachments?*")
+    await page.reload()
+    await expect(attachments(session_page)).to_have_text("data.csv")
+    await session_page.press("Send")
+    await expect(session_page.answers.last).to_contain_text("seen")
+    await page.goto("/#/new")
+    await expect(message).to_have_value("")
+    await expect(attachments(session_page)).to_have_count(0)
 
 
 async def test_what_was_typed_survives_an_error_and_a_reload(
