@@ -15,6 +15,7 @@ from tests.page.test_composer import PASTE, attachments, read_user_texts, wait_u
 from tests.page.test_device import wait_for_worker
 from tests.page.test_projects import PIXEL
 from tests.page.user_input import Pointer, SessionPage
+from tests.patience import PATIENCE
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
@@ -124,6 +125,26 @@ async def test_a_message_waits_for_its_attachments_also_over_a_reload(
     await page.reload()
     await expect(session_page.message_box).to_have_value("")
     await expect(attachments(session_page)).to_have_count(0)
+
+
+async def test_a_message_that_waits_for_its_attachments_is_sent_from_any_view(
+    session_page: SessionPage, proxy: Proxy, client: Socket, session: Any
+) -> None:
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.message_box.evaluate(PASTE, ["data.csv", "text/csv", list(b"a,b")])
+    await session_page.message_box.fill("/demo say seen")
+    await session_page.press("Send")
+    await expect(session_page.page.get_by_text("Sends as soon as")).to_be_visible()
+    await session_page.page.goto("/#/needs")
+    await expect(session_page.message_box).to_have_count(0)
+    await proxy.restore()
+    async with asyncio.timeout(PATIENCE):
+        while "/demo say seen" not in await read_user_texts(client, session):
+            await asyncio.sleep(0.1)
+    await session_page.page.goto(f"/#/session/{session['id']}")
+    await expect(session_page.answers.last).to_contain_text("seen")
+    await expect(session_page.message_box).to_have_value("")
 
 
 async def test_a_file_that_two_tabs_upload_is_attached_once(

@@ -13,6 +13,9 @@ const imagesKey = (sessionId) => `spinney-images-${sessionId}`;
 /** @param {string} sessionId */
 const filesKey = (sessionId) => `spinney-files-${sessionId}`;
 
+/** @param {string} sessionId */
+const laterKey = (sessionId) => `spinney-sends-${sessionId}`;
+
 /** @param {string} sessionId @returns {Draft} */
 export function loadDraft(sessionId) {
   const load = (/** @type {string} */ key) => JSON.parse(localStorage.getItem(key) ?? "[]");
@@ -24,6 +27,15 @@ export function saveDraft(sessionId, { message, images, files }) {
   save(textKey(sessionId), message);
   save(imagesKey(sessionId), images.length ? JSON.stringify(images) : "");
   save(filesKey(sessionId), files.length ? JSON.stringify(files) : "");
+}
+
+/** Whether a message was sent, but waits for its attachments, in this tab. @param {string} sessionId */
+export const isSentLater = (sessionId) => sessionStorage.getItem(laterKey(sessionId)) !== null;
+
+/** @param {string} sessionId @param {boolean} isLater */
+export function setSentLater(sessionId, isLater) {
+  if (isLater) sessionStorage.setItem(laterKey(sessionId), "yes");
+  else sessionStorage.removeItem(laterKey(sessionId));
 }
 
 /** Subscribe to changes of a draft by other tabs; returns a function to unsubscribe. @param {string} sessionId @param {() => void} listener */

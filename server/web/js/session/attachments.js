@@ -4,11 +4,12 @@
 // over a reload.
 
 import { ask, choose } from "../dialogs.js";
-import { loadDraft, saveDraft } from "../drafts.js";
+import { isSentLater, loadDraft, saveDraft, setSentLater } from "../drafts.js";
 import { button, make, syncKeyed } from "../dom.js";
 import { icon } from "../icons.js";
 import { newId } from "../outbox.js";
 import { keepFile, keptFiles, NEW_TASK, releaseFile } from "./kept_files.js";
+import { unescapeCommand } from "./slash_commands.js";
 import { isScalable, scaleDown } from "./scaling.js";
 
 /**
@@ -65,16 +66,17 @@ export class Attachments {
     /** Settles when what was kept over a reload is here. */
     this.restored = this.#restore();
     this.#unsubscribe = app.onConnection((status) => {
-      if (status.state === "open") for (const item of this.#items) if (item.file && !item.isRefused) this.#upload(item);
+      if (status.state === "open") this.#uploadAll();
       this.#draw();
     });
   }
 
+  /** Go on without being shown: what is not uploaded yet waits for the connection. */
   close() {
     this.#isClosed = true;
-    this.#unsubscribe();
     for (const item of this.#items) if (item.preview && !item.file) URL.revokeObjectURL(item.preview);
     for (const item of this.#items) if (item.file) park(this.place, item);
+    if (!this.#items.some((item) => item.file)) this.#unsubscribe();
   }
 
   /** Take over what was attached before another view was shown. */
@@ -253,6 +255,13 @@ export class Attachments {
     this.#items = [];
   }
 
+  /** Upload what is not shown by another message box. */
+  #uploadAll() {
+    const ours = this.#items.filter((item) => item.file && (!item.owner || item.owner === this));
+    if (this.#isClosed && !ours.length) this.#unsubscribe();
+    for (const item of ours) if (!item.isRefused) this.#upload(item);
+  }
+
   /** @param {Attachment} item */
   async #upload(item) {
     const { sessionId } = this;
@@ -281,6 +290,7 @@ export class Attachments {
     if (item.owner && isGone) item.owner.#remove(item); // another tab was faster, or removed it
     else if (item.owner) item.owner.#finish(item);
     else if (item.path && !isGone) addToDraft(sessionId, item);
+    if (!item.owner) sendLater(this.app, sessionId);
   }
 
   /** @param {Attachment} item */
@@ -338,6 +348,17 @@ function addToDraft(sessionId, item) {
   const draft = loadDraft(sessionId);
   draft[item.isImage ? "images" : "files"].push(item.path ?? "");
   saveDraft(sessionId, draft);
+}
+
+/** Send the message of a session that is not shown if it has waited for its attachments, which are all uploaded now. @param {import("../app.js").App} app @param {string} sessionId */
+function sendLater(app, sessionId) {
+  const session = app.state.sessions.get(sessionId);
+  // While a request is open it would be an answer, so it stays in the message box.
+  if (!session || session.status === "waiting" || parked.has(sessionId) || !isSentLater(sessionId)) return;
+  setSentLater(sessionId, false);
+  const { message, ...paths } = loadDraft(sessionId);
+  saveDraft(sessionId, { message: "", images: [], files: [] });
+  app.outbox.add(sessionId, unescapeCommand(message), paths);
 }
 
 /** @param {string} place @param {Attachment} item */

@@ -2,7 +2,7 @@
 // The message box of a session. Its draft is kept until the message is accepted, also while offline.
 
 import { button, make } from "../dom.js";
-import { loadDraft, onDraftChange, saveDraft } from "../drafts.js";
+import { isSentLater, loadDraft, onDraftChange, saveDraft, setSentLater } from "../drafts.js";
 import { icon } from "../icons.js";
 import { Attachments } from "./attachments.js";
 import { unescapeCommand, isSlashCommand, runSlashCommand } from "./slash_commands.js";
@@ -43,7 +43,7 @@ class Composer {
     this.text = make("textarea", { rows: 1, "aria-describedby": "reply-hint", placeholder: "Message…", "aria-label": "Message", value: draft.message });
     this.attachments = new Attachments(app, sessionId, draft, () => this.#handleAttachments());
     this.uploadHint = make("p.hint", "Sends as soon as the attachments are uploaded.", { role: "status", hidden: true });
-    this.attachments.restored.then(() => this.#waitForAttachments(sessionStorage.getItem(this.#waitingKey) !== null && this.attachments.isUploading));
+    this.attachments.restored.then(() => this.#waitForAttachments(isSentLater(sessionId) && this.attachments.isUploading));
     this.settings = settings(app, sessionId);
     this.stopButton = button([icon("stop"), make("span.words", "Stop")], () => this.#stop(), ".stop", { hidden: true, "aria-label": "Stop", title: "Stop (Escape)" });
     this.sendLabel = make("span.words", "Send");
@@ -145,15 +145,10 @@ class Composer {
     this.#submit();
   }
 
-  /** Say, and remember over a reload of this tab, whether the message is sent once its attachments are uploaded. @param {boolean} isWaiting */
+  /** Say and remember whether the message is sent once its attachments are uploaded. @param {boolean} isWaiting */
   #waitForAttachments(isWaiting) {
     this.uploadHint.hidden = !isWaiting;
-    if (isWaiting) sessionStorage.setItem(this.#waitingKey, "yes");
-    else sessionStorage.removeItem(this.#waitingKey);
-  }
-
-  get #waitingKey() {
-    return `spinney-sends-${this.id}`;
+    setSentLater(this.id, isWaiting);
   }
 
   /** Load the completion when the box is first focused. */
