@@ -8,6 +8,7 @@ from textual.screen import ModalScreen
 from tui.shell.selection import Selection
 from tui.store.places import get_project, get_worktree
 from tui.tree.detail import PlaceDetail, describe_place
+from tui.tree.rows import repeats_name
 from tui.widgets.key_hints import KeyHints, find_unavailable
 from tui.widgets.top_bar import TopBar
 
@@ -40,6 +41,8 @@ def follow(screen: Selection) -> None:
     worktree, session = get_worktree(place, state), screen.session
     if worktree is not None and len(state.sessions_of(worktree.id)) > 1:
         session = None  # its name is in the tabs
+    elif worktree is not None and session and repeats_name(session.name, worktree.name):
+        session = None
     items = (get_project(place, state), worktree, session)
     path = dict.fromkeys(item.name for item in items if item is not None)
     scripts = screen.worktree.running_scripts if screen.worktree is not None else ()

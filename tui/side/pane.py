@@ -172,7 +172,7 @@ class SidePane(Vertical):
             self._show([], "", DiffText(), error.message)
             return
         if worktree.id == self._worktree_id:
-            self._show(changes.files, path, text, "Everything is staged or committed.")
+            self._show(changes.files, path, text, "No unstaged changes.")
 
     def _choose(self, files: "list[ChangedFile]") -> str:
         """The followed file, if it still has changes; else the one shown before, or the first."""

@@ -9,6 +9,7 @@ from model.base.amounts import format_number
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.store.places import Place, get_worktree
+from tui.tree.rows import repeats_name
 
 if TYPE_CHECKING:
     from model.domain.resources import Session, Worktree
@@ -73,7 +74,7 @@ def describe_place(place: Place | None, state: "State", home: str) -> tuple[str,
     return (
         _branch_line(worktree, base),
         _shorten(worktree.path, home),
-        _session_line(place, state.sessions_of(worktree.id)),
+        _session_line(place, worktree, state.sessions_of(worktree.id)),
     )
 
 
@@ -86,12 +87,13 @@ def _branch_line(worktree: "Worktree", base: str) -> str:
     return line
 
 
-def _session_line(place: Place, sessions: "list[Session]") -> str:
+def _session_line(place: Place, worktree: "Worktree", sessions: "list[Session]") -> str:
     """The name of the session, or the number of those below the row, and their tokens."""
     if place.kind == "session":
         sessions = [session for session in sessions if session.id == place.id]
-    is_one = len(sessions) == 1
-    parts = [clean_line(sessions[0].name) if is_one else count(len(sessions), "session")]
+    parts = [] if len(sessions) == 1 else [count(len(sessions), "session")]
+    if len(sessions) == 1 and not repeats_name(sessions[0].name, worktree.name):
+        parts = [clean_line(sessions[0].name)]
     if tokens := sum(session.usage.total for session in sessions):
         parts.append(f"{format_number(tokens)} tokens")
     return " · ".join(parts)

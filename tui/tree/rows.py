@@ -114,6 +114,12 @@ def depth_of(node: "TreeNode[Row]") -> int:
     return depth
 
 
+def repeats_name(name: str, other: str) -> bool:
+    """Whether two names have the same letters, as those of a task and of the branch for it."""
+    letters, others = ("".join(filter(str.isalnum, each)).casefold() for each in (name, other))
+    return name == other or (letters == others != "")
+
+
 def get_name(place: Place, state: "State", single: Mapping[str, str]) -> str:
     """The name of a place, for a worktree shown as one row with that of its session.
 
@@ -170,8 +176,8 @@ def single_parts(
     name = f"(base) {name}" if worktree.session_type == "base" else name
     yield name, "strong" if icon >= StatusIcon.UNREAD else "text"
     yield from _worktree_notes(worktree)
-    if (session_name := clean_line(session.name)) != name:
-        yield f"  {session_name}", "session"
+    if not repeats_name(session.name, worktree.name):
+        yield f"  {clean_line(session.name)}", "session"
     yield from _activity_parts(session, state, clock)
     yield from _worktree_counts(worktree)
 

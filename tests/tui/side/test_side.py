@@ -70,7 +70,7 @@ async def test_a_click_follows_a_file_and_nothing_left_is_said(start: Start) -> 
         await until(pilot, lambda: "new b.py" in screen_text(app))
         client.answers["list_changed_files"] = lambda given: make_changes()
         edit(client, "a.py")
-        await until(pilot, lambda: "Everything is staged or committed." in screen_text(app))
+        await until(pilot, lambda: "No unstaged changes." in screen_text(app))
 
 
 async def test_one_key_shows_changes_a_second_session_and_nothing(start: Start) -> None:

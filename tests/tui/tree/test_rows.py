@@ -10,6 +10,7 @@ from model.domain import events as e
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, client_with_two_sessions
+from tests.tui.reading import screen_text
 from tests.tui.waiting import until
 from tui.draw.motion import FRAMES
 from tui.store.places import Place
@@ -206,6 +207,17 @@ async def test_the_name_of_a_session_is_in_the_top_bar_or_in_the_tabs(start: Sta
         cast("FakeClient", app.main.client).feed(added)
         await until(pilot, lambda: "brave-otter ▸" not in top.text and "brave-otter" in top.text)
         assert "Fix the parser" in app.main.chat.tabs.text
+
+
+async def test_a_session_named_as_its_branch_is_named_once(start: Start) -> None:
+    task = a_worktree(name="fix-the-login-page", branch="fix-the-login-page")
+    client = FakeClient(a_state(a_project(), task, a_session(name="Fix the login page!")))
+    async with start(client, size=(160, 40)) as (app, pilot):
+        top = app.main.query_one(TopBar)
+        await until(pilot, lambda: "alpha ▸ fix-the-login-page" in top.text)
+        app.main.set_tree_width(60)
+        await until(pilot, lambda: app.main.projects.size.width > 50)
+        assert "Fix the login page" not in screen_text(app)
 
 
 def shown_rows(tree: ProjectTree) -> list[str]:
