@@ -26,6 +26,12 @@ AGE_OUTBOX = """() => {
 }"""
 """Makes queued messages a minute older: new ones are not shown as waiting yet."""
 
+PASTE_LARGE = """(box) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.items.add(new File([new Uint8Array(21 * 1024 * 1024)], "large.bin"));
+  box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+}"""
+
 READ_TOKEN = "() => sessionStorage.getItem('spinney-token')"
 
 
@@ -145,6 +151,15 @@ async def test_a_message_that_waits_for_its_attachments_is_sent_from_any_view(
     await session_page.page.goto(f"/#/session/{session['id']}")
     await expect(session_page.answers.last).to_contain_text("seen")
     await expect(session_page.message_box).to_have_value("")
+
+
+async def test_a_file_that_is_too_large_is_refused_at_once(
+    session_page: SessionPage, proxy: Proxy
+) -> None:
+    await proxy.cut()
+    await expect(session_page.page.locator("#offline")).to_be_visible()
+    await session_page.message_box.evaluate(PASTE_LARGE)
+    await expect(attachments(session_page)).to_contain_text("It is larger than 20 MB.")
 
 
 async def test_a_file_that_two_tabs_upload_is_attached_once(

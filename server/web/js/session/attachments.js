@@ -32,6 +32,7 @@ const UPLOADED = /^[0-9a-f]{16}-/; // what the names of uploaded files begin wit
 const PICTURE = /^[0-9a-f]{16}(?=\.)/; // the names of uploaded pictures
 const IS_IMAGE = /\.(png|jpe?g|gif|webp)$/i;
 const MAX_SIZE = 20 * 1024 * 1024; // bytes, as in the model
+const TOO_LARGE = "It is larger than 20 MB.";
 const HINT = "Absolute, or relative to the worktree.";
 
 /** The file name of a path. @param {string} path */
@@ -164,7 +165,9 @@ export class Attachments {
     const at = performance.timeOrigin + performance.now(); // distinguishes files that are attached together
     const data = await scaleDown(file);
     item.file = data;
-    const isKept = data.size <= MAX_SIZE && (await keepFile({ id: item.key, place: this.place, name: item.name, isImage: item.isImage, data, at }));
+    const isTooLarge = data.size > MAX_SIZE;
+    if (isTooLarge) Object.assign(item, { error: TOO_LARGE, isRefused: true }); // also offline
+    const isKept = !isTooLarge && (await keepFile({ id: item.key, place: this.place, name: item.name, isImage: item.isImage, data, at }));
     item.isLost = !isKept;
     if (item.owner) item.owner.#draw();
     return isKept;
@@ -271,7 +274,7 @@ export class Attachments {
     this.#draw();
     const isKept = await item.kept;
     try {
-      if (item.file.size > MAX_SIZE) throw Object.assign(new Error("It is larger than 20 MB."), { kind: "refused" });
+      if (item.file.size > MAX_SIZE) throw Object.assign(new Error(TOO_LARGE), { kind: "refused" });
       const path = `/api/sessions/${sessionId}/attachments?name=${encodeURIComponent(item.name)}`;
       const uploaded = await this.app.connection.upload(path, item.file, (progress) => {
         item.progress = progress;
