@@ -50,7 +50,7 @@ const ACTIONS = [
   { id: "add_project", do: (app, context) => addProject(app, context, "path") },
   { id: "clone_project", title: "Clone a repository", do: (app, context) => addProject(app, context, "clone") },
   { id: "new_folder", title: "New folder for projects", do: (app) => import("./views/project_actions.js").then((module) => module.newFolder(app, null)) },
-  { id: "project_settings", needs: "project", do: (app, { project }) => import("./views/project-settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
+  { id: "project_settings", needs: "project", do: (app, { project }) => import("./views/project_settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
   { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", do: (app) => app.go("preferences") },
   { id: "server", do: (app) => app.go("server") },

@@ -8,14 +8,14 @@ import { icon } from "../icons.js";
 import { promptInstall, canInstall } from "../pwa.js";
 import { hashFor } from "../router.js";
 import { optionsOf } from "./form_fields.js";
-import { PreferenceRow } from "./preference-row.js";
+import { PreferenceRow } from "./preference_row.js";
 import { loadStylesheet } from "./stylesheet.js";
 
 await loadStylesheet("preferences");
 
 /**
  * @typedef {import("../app.js").App} App
- * @typedef {import("./preference-row.js").Row} Row
+ * @typedef {import("./preference_row.js").Row} Row
  */
 
 const THIS_BROWSER = "This browser";

@@ -6,7 +6,7 @@ import { icon } from "../icons.js";
 import { listActions } from "../perform.js";
 import { optionsOf } from "./form_fields.js";
 
-/** @param {import("./preference-fields.js").Change} change @returns {import("./preference-fields.js").Field} */
+/** @param {import("./preference_fields.js").Change} change @returns {import("./preference_fields.js").Field} */
 export function keysField(change) {
   /** @type {Record<string, string>} */ let shown = {};
   const list = make("div.key-rows");

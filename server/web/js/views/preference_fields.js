@@ -3,12 +3,12 @@
 
 import { button, make } from "../dom.js";
 import { LABELS } from "../generated.js";
-import { codeThemeField, fontField, themeField } from "./preference-appearance.js";
-import { keysField } from "./preference-keys.js";
-import { profilesField } from "./preference-profiles.js";
+import { codeThemeField, fontField, themeField } from "./preference_appearance.js";
+import { keysField } from "./preference_keys.js";
+import { profilesField } from "./preference_profiles.js";
 
 /**
- * @typedef {import("./preference-row.js").Row} Row
+ * @typedef {import("./preference_row.js").Row} Row
  *
  * @typedef {(value: any) => Promise<boolean>} Change returns whether the value was accepted
  *

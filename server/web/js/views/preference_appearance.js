@@ -4,9 +4,9 @@
 import { make } from "../dom.js";
 
 /**
- * @typedef {import("./preference-row.js").Row} Row
- * @typedef {import("./preference-fields.js").Field} Field
- * @typedef {import("./preference-fields.js").Change} Change
+ * @typedef {import("./preference_row.js").Row} Row
+ * @typedef {import("./preference_fields.js").Field} Field
+ * @typedef {import("./preference_fields.js").Change} Change
  */
 
 /** @type {[string, string][]} */

@@ -7,7 +7,7 @@ import { button, make } from "../dom.js";
 import { plainText } from "../format.js";
 import { icon } from "../icons.js";
 import { saveToken } from "../net.js";
-import { describeValue, makeField, readableName } from "./preference-fields.js";
+import { describeValue, makeField, readableName } from "./preference_fields.js";
 
 /**
  * @typedef {import("../app.js").App} App

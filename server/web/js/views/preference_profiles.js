@@ -5,15 +5,15 @@ import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
 
 /**
- * @typedef {import("./preference-fields.js").Field} Field
- * @typedef {import("./preference-fields.js").Change} Change
+ * @typedef {import("./preference_fields.js").Field} Field
+ * @typedef {import("./preference_fields.js").Change} Change
  * @typedef {{ name: string, settings_json: string, file_path?: string | null, supports_thinking?: boolean | null }} Profile
  */
 
 /** Whether the models can think. @type {[string, boolean | null, string][]} */
 const THINKING_OPTIONS = [["", null, "As set in the session"], ["no", false, "Off, not supported"]];
 
-/** @param {import("./preference-row.js").Row} row @param {Change} change @returns {Field} */
+/** @param {import("./preference_row.js").Row} row @param {Change} change @returns {Field} */
 export function profilesField(row, change) {
   /** @type {Profile[]} */
   let shown = [];
