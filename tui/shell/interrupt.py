@@ -30,7 +30,9 @@ class Interrupt:
             return
         session = main.session
         if screen is main and session is not None and session.is_active:
-            main.perform("stop_run")
+            # The first one leaves a plan waiting, as the first escape does.
+            if session.waiting_for != "plan" or not main.chat.request.step_back():
+                main.perform("stop_run")
         elif self._is_armed:
             self._leave()
         else:

@@ -211,7 +211,7 @@ class RequestPanel(Vertical, can_focus=True):
 
     def offer(self, event: events.Key, is_empty: bool) -> bool:
         """Handle a key of the message box; whether it was for the request."""
-        if event.key != "escape" and self._is_escaping:
+        if event.key not in ("escape", "ctrl+c") and self._is_escaping:
             self._is_escaping = False
             self._redraw()
         handle = self._handle_key if is_empty else self._note_key

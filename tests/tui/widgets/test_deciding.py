@@ -519,3 +519,15 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
         assert client.called("approve_plan") == [
             {"session_id": "s1", "mode": "build", "request_id": "r1"}
         ]
+
+
+async def test_one_ctrl_c_leaves_a_plan_waiting_and_the_next_sets_it_aside(start: Start) -> None:
+    client = client_with_request(PLAN)
+    async with start(client) as (app, pilot):
+        await pilot.press(*"a note", "ctrl+c")
+        await until(pilot, lambda: app.main.chat.composer.text == "")
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: "keeps waiting" in panel_text(app))
+        assert not client.called("stop_generation")
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: client.called("stop_generation"))
