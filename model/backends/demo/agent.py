@@ -298,7 +298,9 @@ class DemoAgent:
         await self._say(f"You answered: {reply['answers'].get(question, 'nothing')}")
 
     async def _plan(self, argument: str) -> None:
-        await self._take_steps(await self._get_approval(directives.split_steps(argument)))
+        if not (steps := directives.split_steps(argument)):
+            raise ValueError("write it as STEP; STEP")
+        await self._take_steps(await self._get_approval(steps))
 
     async def _take_steps(self, steps: list[str]) -> None:
         for step in steps:

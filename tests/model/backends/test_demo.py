@@ -228,7 +228,8 @@ async def test_an_unknown_directive_is_answered_with_the_list(
 
 
 @pytest.mark.parametrize(
-    "message", ["/demo stream x", "/demo wait long", "/demo write no colon", "/demo fail x"]
+    "message",
+    ["/demo stream x", "/demo wait long", "/demo write no colon", "/demo fail x", "/demo plan ;"],
 )
 async def test_a_wrong_argument_is_explained(open_demo: Open, message: str) -> None:
     events = await (await open_demo()).turn(message)
