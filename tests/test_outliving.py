@@ -48,7 +48,7 @@ def status_of(spinney: Program, session_id: str) -> str:
 def open_running(spinney: Program) -> Iterator[tuple[OnTerminal, str]]:
     """Run Spinney on a terminal that shows a running session."""
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
-        terminal.wait_for_text("Welcome")
+        terminal.wait_for_text("No projects yet")
         session_id = start_session(spinney)
         terminal.wait_for_text("1 running")
         yield terminal, session_id
@@ -169,7 +169,7 @@ def test_a_failure_of_the_interface_interrupts_no_agent_and_is_reported(
     )
     command = (sys.executable, str(faulty))
     with spinney.on_a_terminal("open", "--demo", ".", command=command) as terminal:
-        terminal.wait_for_text("Welcome")
+        terminal.wait_for_text("No projects yet")
         session_id = start_session(spinney)
         terminal.wait_for_text("1 running")
         terminal.write(b"\x1a")
@@ -216,7 +216,7 @@ def test_choosing_quit_while_an_agent_runs_interrupts_it(
 
 def test_without_running_agents_it_quits_at_once(spinney: Program) -> None:
     with spinney.on_a_terminal() as terminal:
-        terminal.wait_for_text("Welcome")
+        terminal.wait_for_text("No projects yet")
         terminal.write(b"\x11")
         terminal.read_until(RESTORED)
         assert terminal.process.wait(timeout=PATIENCE) == 0
@@ -388,7 +388,7 @@ def test_ctrl_z_returns_to_the_shell_and_agents_keep_running(spinney: Program) -
     with spinney.on_a_terminal(command=_SHELL_WITH_JOB_CONTROL) as terminal:
         terminal.read_until(b"shell> ")
         terminal.write(command.encode() + b"\r")
-        terminal.wait_for_text("Welcome")
+        terminal.wait_for_text("No projects yet")
         session_id = start_session(spinney)
         terminal.wait_for_text("1 running")
         terminal.write(b"\x1a")

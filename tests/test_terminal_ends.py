@@ -39,7 +39,7 @@ def find_processes(spinney: Program) -> set[int]:
 
 def begin_work(spinney: Program, terminal: OnTerminal) -> set[int]:
     """Run a command with children in an agent; return the process IDs, and Spinney's."""
-    terminal.wait_for_text("Welcome")
+    terminal.wait_for_text("No projects yet")
     worktree = spinney.create_ready_worktree(spinney.make_repository())
     session = spinney.call("create_session", f"worktreeId={worktree['id']}", "executionMode=yolo")
     command = "/demo run sleep 600 & sleep 600"
@@ -128,7 +128,7 @@ def test_a_dumb_terminal_gets_one_sentence(spinney: Program) -> None:
 
 def test_all_terminal_modes_are_reset_after_a_kill(spinney: Program) -> None:
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
-        terminal.wait_for_text("Welcome")
+        terminal.wait_for_text("No projects yet")
         kill_background_process(terminal, pid_of(spinney))
         output = terminal.read_until(b"It was killed")
         for mode in (b"1049", b"1000", b"1003", b"2004", b"2031"):
