@@ -9,7 +9,7 @@ import pytest
 from model.backends import base
 from tests.live.completions_stub import CompletionsStub
 from tests.live.opencode.conftest import files
-from tests.model.backends.agents import Open, asks_permission, only
+from tests.model.backends.agents import Open, asks_permission, only, wait_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -99,12 +99,14 @@ async def test_a_mode_change_during_a_turn_applies_at_once(
     open_opencode: Open, worktree: Path
 ) -> None:
     conversation = await open_opencode(mode="yolo")
-    await conversation.agent.send(base.Prompt("both: sleep 2; mkdir one | mkdir two"))
-    await conversation.until(base.ToolUse)
+    until_told = "for i in $(seq 600); do [ -e told ] && break; sleep 0.1; done"
+    await conversation.agent.send(base.Prompt(f"both: mkdir one; {until_told} | mkdir two"))
+    await wait_until(lambda: files(worktree) == ["one"])  # reported earlier than it runs
     await conversation.agent.configure(base.Settings("plan"))
+    (worktree / "told").touch()
     request = await conversation.until(base.PermissionRequested)
     assert request.input["command"] == "mkdir two"
-    assert files(worktree) == ["one"]
+    assert files(worktree) == ["one", "told"]
     await conversation.agent.configure(base.Settings("yolo"))
     await conversation.agent.permit(request.request_id, "deny")
     await conversation.rest()
