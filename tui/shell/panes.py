@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 from textual import events
 from textual.widgets import Static
 
-from tui.shell.selection import Selection
+from tui.shell.connected_screen import ConnectedScreen
 from tui.shell.startup import Startup
 from tui.store.places import SIDE_CONTENTS, SideContent
 from tui.terminal.capabilities import WIDE, size_problem
@@ -22,7 +22,7 @@ LOW = 30
 """Rows below which the tree has one line of details."""
 
 
-class Panes(Selection):
+class Panes(ConnectedScreen):
     """A main screen whose panes fit the terminal."""
 
     startup: Startup

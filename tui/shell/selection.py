@@ -1,8 +1,8 @@
-"""The main screen's base class: the selection, the state and the client, without any drawing."""
+"""The main screen's base class: the selection and the state, without any drawing."""
 
-from collections.abc import Coroutine, Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from textual.screen import Screen
 
@@ -18,14 +18,8 @@ if TYPE_CHECKING:
     from model.domain.resources import Project, Session, Worktree
     from model.preferences.schema import Preferences
     from model.state import State
-    from tui.desk import Conversation, Outbox
-    from tui.draw.colors import Palette
-    from tui.shell.connection import Connection
     from tui.shell.type_ahead import TypeAhead
-    from tui.store.agent_catalog import AgentCatalog
-    from tui.store.dialog_drafts import DialogDrafts
     from tui.store.mirror import Mirror
-    from tui.store.pending import Pending
     from tui.store.task_choices import TaskChoices
     from tui.terminal.capabilities import Terminal
 
@@ -92,7 +86,6 @@ class Selection(Screen[None]):
         self.tree_width: int | None = None
         """The width in cells that the user gave the tree."""
         self._mirror: Mirror | None = None
-        self._connection: Connection | None = None
 
     # Implemented by the main screen ---------------------------------------------------------------
 
@@ -193,51 +186,6 @@ class Selection(Screen[None]):
         """The open place and the tree's cursor, the focused one first."""
         opened, pointed = self.place, self.projects.place
         return (pointed, opened) if self.focused is self.projects else (opened, pointed)
-
-    # The client -----------------------------------------------------------------------------------
-
-    @property
-    def _connected(self) -> "Connection":
-        assert self._connection is not None
-        return self._connection
-
-    @property
-    def agents(self) -> "AgentCatalog":
-        """Agents and models."""
-        return self._connected.agents
-
-    @property
-    def outbox(self) -> "Outbox":
-        """Messages and answers."""
-        return self._connected.outbox
-
-    @property
-    def conversation(self) -> "Conversation":
-        """The open conversation."""
-        return self._connected.conversation
-
-    @property
-    def drafts(self) -> "DialogDrafts":
-        """Unused input of dialogs."""
-        return self._connected.drafts
-
-    @property
-    def pending(self) -> "Pending":
-        """Requests that are not confirmed yet."""
-        return self._connected.pending
-
-    @property
-    def palette(self) -> "Palette":
-        """The colors of conversations and diffs."""
-        return self._connected.palette
-
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run in the background; errors become notifications."""
-        self._connected.runner.start(work)
-
-    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
-        """Run an action, unless it is still running for the same subject."""
-        self._connected.runner.run_once(action_id, subject, work)
 
     # The application ------------------------------------------------------------------------------
 

@@ -99,14 +99,14 @@ async def test_a_mode_change_during_a_turn_applies_at_once(
     open_opencode: Open, worktree: Path
 ) -> None:
     conversation = await open_opencode(mode="yolo")
-    until_told = "for i in $(seq 600); do [ -e told ] && break; sleep 0.1; done"
-    await conversation.agent.send(base.Prompt(f"both: mkdir one; {until_told} | mkdir two"))
+    until_changed = "for i in $(seq 600); do [ -e changed ] && break; sleep 0.1; done"
+    await conversation.agent.send(base.Prompt(f"both: mkdir one; {until_changed} | mkdir two"))
     await wait_until(lambda: files(worktree) == ["one"])  # reported earlier than it runs
     await conversation.agent.configure(base.Settings("plan"))
-    (worktree / "told").touch()
+    (worktree / "changed").touch()
     request = await conversation.until(base.PermissionRequested)
     assert request.input["command"] == "mkdir two"
-    assert files(worktree) == ["one", "told"]
+    assert files(worktree) == ["changed", "one"]
     await conversation.agent.configure(base.Settings("yolo"))
     await conversation.agent.permit(request.request_id, "deny")
     await conversation.rest()
