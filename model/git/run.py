@@ -21,7 +21,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ from model.base.errors import SpinneyError, worktree_directory_missing
 from model.base.git_layout import is_bare_repository
 from model.git import named_pipes, transient_failures
 from model.git.error_messages import clean_output, extract_error
-from model.git.safe_config import build_overrides
+from model.git.safe_config import build_overrides, disable_filters
 
 OLDEST_GIT: Final = (2, 30)
 """`rev-parse --end-of-options` came with 2.30; anything newer that is used has a fallback."""
@@ -114,6 +114,8 @@ async def git(
     max_bytes: int | None = None,
     on_stderr: Callable[[bytes], None] | None = None,
     stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    filters: bool = True,
 ) -> GitResult:
     """Run git in `cwd`, in a thread.
 
@@ -128,6 +130,8 @@ async def git(
         max_bytes: Bytes of standard output after which git is terminated; for reads.
         on_stderr: Called with each chunk of standard error, in a thread of the pool.
         stdin: What git reads from standard input.
+        environment: Variables added to git's environment, such as `GIT_INDEX_FILE`.
+        filters: Let git convert contents by the filters that the user configured (Git LFS).
 
     Raises:
         SpinneyError: `git_error` with git's own message, `timeout`, `not_found` for a missing
@@ -145,6 +149,8 @@ async def git(
             max_bytes=max_bytes,
             on_stderr=on_stderr,
             stdin=stdin,
+            environment=environment or {},
+            filters=filters,
         )
         result = await _run_in_thread(call)
         if not _is_transient(result, write=write) or time.monotonic() + pause > deadline:
@@ -230,6 +236,8 @@ class _Call:
         max_bytes: int | None,
         on_stderr: Callable[[bytes], None] | None,
         stdin: bytes,
+        environment: Mapping[str, str],
+        filters: bool,
     ) -> None:
         self.write = write
         self.cwd = cwd
@@ -239,6 +247,8 @@ class _Call:
         self._max_bytes = max_bytes
         self._on_stderr = on_stderr
         self._stdin = stdin
+        self._added_environment = environment
+        self._filters = filters
         self._stopped = threading.Event()
         self._process: Any = None
         self._ended = False
@@ -326,8 +336,10 @@ class _Call:
         if not self.cwd.is_dir():
             raise worktree_directory_missing(str(self.cwd))
         bare = ("--git-dir=.",) if is_bare_repository(self.cwd) else ()
-        read_options = () if self.write else (*_READ_OPTIONS, *build_overrides(self.cwd))
-        return ["git", "-C", str(self.cwd), *bare, *_SAFE_OPTIONS, *read_options, *self._args]
+        options = () if self.write else (*_READ_OPTIONS, *build_overrides(self.cwd))
+        if not self._filters:
+            options += disable_filters(self.cwd)
+        return ["git", "-C", str(self.cwd), *bare, *_SAFE_OPTIONS, *options, *self._args]
 
     def _environment(self) -> dict[str, str]:
         environment = dict(_ENVIRONMENT)
@@ -336,7 +348,7 @@ class _Call:
         if not self._discover:
             # A worktree that lost its `.git` must not resolve to a repository around it.
             environment["GIT_CEILING_DIRECTORIES"] = str(self.cwd.parent)
-        return environment
+        return {**environment, **self._added_environment}
 
     def _signal_group(self, number: signal.Signals) -> None:
         # The whole group: a remote helper or a hook would keep running and hold the pipes open.

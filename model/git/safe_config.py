@@ -75,6 +75,25 @@ def build_overrides(cwd: Path) -> tuple[str, ...]:
     return tuple(options)
 
 
+def disable_filters(cwd: Path) -> tuple[str, ...]:
+    """Return the `-c` options that disable every filter, of the repository and of the user.
+
+    Built-in conversions (line endings, `ident`) stay. Blocks and raises as `build_overrides`.
+    """
+    names = dict.fromkeys(name for name, _ in list_settings(cwd) if name.startswith("filter."))
+    return tuple(option for name in names for option in _override(name, ""))
+
+
+def list_settings(cwd: Path) -> Iterator[tuple[str, str]]:
+    """Yield the user's settings and then the repository's own. Blocks and raises as above."""
+    yield from _list_user_settings()
+    directories = find_git_directories(cwd)
+    if directories is not None:
+        yield from _read_settings(directories.common_dir / "config")
+        if directories.git_dir != directories.common_dir:
+            yield from _read_settings(directories.git_dir / "config.worktree")
+
+
 def _override(name: str, *values: str) -> Iterator[str]:
     if "=" in name:
         raise SpinneyError(
@@ -121,11 +140,15 @@ _user_settings: tuple[float, _Settings] | None = None
 
 
 def _user_values(name: str) -> Iterator[str]:
-    """Yield the values of a setting in the user's and the system's configuration."""
+    return (value for known, value in _list_user_settings() if known == name)
+
+
+def _list_user_settings() -> _Settings:
+    """The settings in the user's and the system's configuration."""
     global _user_settings
     if _user_settings is None or time.monotonic() - _user_settings[0] > _USER_SETTINGS_TTL:
         _user_settings = time.monotonic(), _list_settings()
-    return (value for known, value in _user_settings[1] if known == name)
+    return _user_settings[1]
 
 
 def _list_settings(*options: str) -> _Settings:

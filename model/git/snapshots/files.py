@@ -1,0 +1,213 @@
+"""Read the contents of snapshots, and write them to a worktree byte for byte."""
+
+import asyncio
+import os
+import uuid
+from collections.abc import AsyncIterator, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.base.paths import file_error
+from model.base.text import clean_line
+from model.git.run import git
+from model.git.snapshots import plumbing
+from model.git.snapshots.plumbing import Entry
+
+_BATCH_BYTES: Final = 64_000_000
+"""Bytes of file contents that are held in memory at a time; a larger file is read alone."""
+
+
+async def read_entries(
+    root: Path, tree: str, paths: Iterable[str] | None = None
+) -> dict[str, Entry]:
+    """Return the entries of a tree, all or those of these exact paths (also of folders' files).
+
+    Paths are those in the tree, including what is not a file of the worktree.
+    """
+    selected = [] if paths is None else ["--", *paths]
+    if paths is not None and len(selected) == 1:
+        return {}
+    listed = await git(
+        root, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, *selected,
+        timeout=120,
+    )  # fmt: skip
+    return await asyncio.to_thread(plumbing.parse_tree, listed.raw_stdout)
+
+
+async def diff_trees(
+    root: Path, before: str, after: str
+) -> dict[str, tuple[Entry | None, Entry | None]]:
+    """Return the files that differ between two snapshots' trees, with both entries."""
+    listed = await git(
+        root, "diff-tree", "-r", "-z", "--no-renames", "--full-index", "--end-of-options",
+        before, after, timeout=120,
+    )  # fmt: skip
+    return await asyncio.to_thread(_parse_raw_diff, listed.raw_stdout)
+
+
+def _parse_raw_diff(output: bytes) -> dict[str, tuple[Entry | None, Entry | None]]:
+    fields = output.split(b"\0")
+    found = {}
+    for head, name in zip(fields[::2], fields[1::2], strict=False):
+        path = plumbing.to_file_path(os.fsdecode(name))
+        if path is not None:
+            old_mode, new_mode, old, new, _ = head[1:].decode().split(" ")
+            before = Entry(old_mode, old) if old_mode != "000000" else None
+            after = Entry(new_mode, new) if new_mode != "000000" else None
+            found[path] = before, after
+    return found
+
+
+async def read_blobs(root: Path, objects: Iterable[str]) -> AsyncIterator[tuple[str, bytes]]:
+    """Yield the contents of blobs by id, each once, in batches of bounded size.
+
+    Raises `SpinneyError` if one is missing.
+    """
+    ids = list(dict.fromkeys(objects))
+    if not ids:
+        return
+    request = "\n".join(ids).encode() + b"\n"
+    checked = await git(root, "cat-file", "--batch-check=%(objectsize)", stdin=request)
+    batch: list[str] = []
+    total = 0
+    for object_id, size in zip(ids, checked.stdout.split("\n"), strict=True):
+        if not size.isdigit():
+            raise SpinneyError(f"The repository has lost an object ({size}).", "git_error")
+        if batch and total + int(size) > _BATCH_BYTES:
+            for found in await _read_batch(root, batch):
+                yield found
+            batch, total = [], 0
+        batch.append(object_id)
+        total += int(size)
+    for found in await _read_batch(root, batch):
+        yield found
+
+
+async def _read_batch(root: Path, ids: list[str]) -> list[tuple[str, bytes]]:
+    read = await git(
+        root, "cat-file", "--batch", stdin="\n".join(ids).encode() + b"\n", timeout=300
+    )
+    return await asyncio.to_thread(_split_batch, read.raw_stdout)
+
+
+def _split_batch(output: bytes) -> list[tuple[str, bytes]]:
+    found = []
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        object_id, _, size = output[position:end].decode().split(" ")
+        start = end + 1
+        found.append((object_id, output[start : start + int(size)]))
+        position = start + int(size) + 1
+    return found
+
+
+async def read_blob(root: Path, object_id: str) -> bytes:
+    """Return the content of one blob."""
+    return (await git(root, "cat-file", "blob", object_id, timeout=300)).raw_stdout
+
+
+async def write_entries(
+    root: Path,
+    entries: Mapping[str, Entry | None],
+    modes: Mapping[str, int] | None = None,
+) -> None:
+    """Make files of the worktree equal to these entries; `None` deletes a file.
+
+    Deletions come first, so that a folder may take the place of a file. Each file is replaced
+    atomically. Submodules are left alone.
+
+    Args:
+        root: The worktree.
+        entries: By path in the worktree.
+        modes: Permissions other than 644 and 755.
+
+    Raises:
+        SpinneyError: A folder or a link is where a file should be, or the disk is full.
+    """
+    removed = [path for path, entry in entries.items() if entry is None]
+    await asyncio.to_thread(_remove_all, root, removed)
+    paths: dict[str, list[tuple[str, Entry]]] = {}
+    for path, entry in entries.items():
+        if entry is not None and entry.mode != "160000":
+            paths.setdefault(entry.object_id, []).append((path, entry))
+    async for object_id, content in read_blobs(root, paths):
+        for path, entry in paths[object_id]:
+            permissions = (modes or {}).get(path)
+            await asyncio.to_thread(write_file, root, path, entry.mode, content, permissions)
+
+
+def write_file(
+    root: Path, path: str, mode: str, content: bytes, permissions: int | None = None
+) -> None:
+    """Replace the file or link at `path` atomically. Raises as `write_entries`."""
+    target = _find_target(root, path)
+    temporary = target.with_name(f".{uuid.uuid4().hex}.spinney")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir() and not target.is_symlink():
+            _remove_empty_folders(target)
+        if mode == "120000":
+            temporary.symlink_to(os.fsdecode(content))
+        else:
+            temporary.write_bytes(content)
+            temporary.chmod(permissions or _choose_permissions(target, mode))
+        temporary.replace(target)
+    except OSError as error:
+        raise file_error(Path(clean_line(str(target))), error, "restored") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_file(root: Path, path: str) -> None:
+    """Delete the file or link at `path`, and the folders that are empty then."""
+    target = _find_target(root, path)
+    try:
+        target.unlink(missing_ok=True)
+        for parent in target.parents:
+            if parent == root:
+                break
+            parent.rmdir()
+    except (NotADirectoryError, FileNotFoundError):
+        return
+    except OSError as error:
+        if target.is_file():
+            raise file_error(Path(clean_line(str(target))), error, "deleted") from error
+
+
+def _remove_all(root: Path, paths: Iterable[str]) -> None:
+    for path in paths:
+        remove_file(root, path)
+
+
+def _choose_permissions(target: Path, mode: str) -> int:
+    """Keep the permissions of a file that is replaced, but for its executable bits."""
+    try:
+        present = target.stat().st_mode & 0o777 if not target.is_symlink() else 0o644
+    except OSError:
+        return 0o755 if mode == "100755" else 0o644
+    return present | ((present & 0o444) >> 2) if mode == "100755" else present & ~0o111
+
+
+def _find_target(root: Path, path: str) -> Path:
+    """Return the file's path. Raises `SpinneyError` if a link leads its folder elsewhere."""
+    parts = Path(path).parts
+    if not parts or ".." in parts or Path(path).is_absolute() or ".git" in parts:
+        raise SpinneyError(f"'{clean_line(path)}' is not a file of the worktree.", "conflict")
+    folder = root
+    for part in parts[:-1]:
+        folder = folder / part
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise SpinneyError(
+                f"'{clean_line(path)}' was not restored, because '{clean_line(folder.name)}' is "
+                "not a folder now. Move it away, then try again.",
+                "conflict",
+            )
+    return root / path
+
+
+def _remove_empty_folders(folder: Path) -> None:
+    """Delete a folder that holds nothing but folders. Raises `OSError` if it holds a file."""
+    for current, _, _ in os.walk(folder, topdown=False):
+        Path(current).rmdir()
