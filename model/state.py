@@ -149,6 +149,8 @@ def apply(state: State, event: e.Event) -> State:
             return replace(state, preferences=merged)
         case e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted() | e.ModelsUpdated():
             return state
+        case e.MessagesRewound():
+            return state  # no unfinished or queued message is ever rewound
         case _:
             return _apply_to_worktree(state, event)
 

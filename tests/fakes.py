@@ -68,6 +68,7 @@ class FakeBackend:
     """Opens `FakeAgent`s, listed in `agents` by session ID; `script` may be changed at any time."""
 
     name: str = "backend_a"
+    can_fork: bool = True
     script: Script = echo
     agents: dict[str, FakeAgent] = field(default_factory=dict)
     known_commands: tuple[AgentCommand, ...] = ()

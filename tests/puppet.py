@@ -90,13 +90,15 @@ class Puppet:
 
 
 class PuppetBackend:
-    """Opens `Puppet`s, the newest last; with `missing`, opening fails."""
+    """Opens `Puppet`s, the newest last; with `missing`, opening fails, with `lost`, forking."""
 
     name = "demo"
+    can_fork = True
 
     def __init__(self) -> None:
         self.puppets: list[Puppet] = []
         self.missing = False
+        self.lost = False
         self.known_commands: tuple[AgentCommand, ...] = ()
         self._receivers: asyncio.Queue[Puppet] = asyncio.Queue()
         """Each agent that has received a prompt, once per prompt."""
@@ -113,6 +115,8 @@ class PuppetBackend:
     async def open(self, launch: base.Launch) -> base.Agent:
         if self.missing:
             raise SpinneyError("The agent is not installed.", "backend_unavailable")
+        if self.lost and launch.fork_at:
+            raise base.CannotForkError("It is gone.")
         self.puppets.append(Puppet(launch, receivers=self._receivers))
         self._opened.set()
         return self.puppets[-1]

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from model.backends.model_lists import ModelList
 from model.backends.traffic import NULL_RECORDER, TrafficRecorder
-from model.base.errors import ErrorType
+from model.base.errors import ErrorType, SpinneyError
 from model.domain.resources import (
     EFFORTS,
     AgentCommand,
@@ -84,6 +84,9 @@ class Launch:
     worktree: Path
     settings: Settings
     resume_token: str | None = None
+    fork_at: str | None = None
+    """Start on a copy of `resume_token`'s conversation that ends with the turn of this mark. The
+    token of the copy is reported by `ConversationIdentified`; the original stays as it is."""
     system_prompt: str = ""
     """Appended to the program's own system prompt; empty for none."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -263,6 +266,16 @@ class ConversationIdentified:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnMarked:
+    """The program's own id of the turn, with which a copy of its conversation can end.
+
+    Emitted before the turn's end, by backends that can fork.
+    """
+
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
 class McpServersListed:
     """The MCP servers configured in the program; disabled ones may be missing."""
 
@@ -328,6 +341,7 @@ AgentEvent = (
     | Notice
     | ConversationNote
     | ConversationIdentified
+    | TurnMarked
     | McpServersListed
     | CommandsListed
     | ModelsListed
@@ -349,6 +363,14 @@ OutOfTurnEvent = (
     | RequestWithdrawn
 )
 """Events allowed while no turn is open; any other would open an answer that never ends."""
+
+
+class CannotForkError(SpinneyError):
+    """The program cannot copy the conversation up to the mark; a new one can be started."""
+
+    def __init__(self, reason: str) -> None:
+        """`reason` is a sentence for the conversation."""
+        super().__init__(reason, "conflict")
 
 
 class Agent(Protocol):
@@ -418,6 +440,8 @@ class Backend(Protocol):
 
     name: str
     """Its wire name, a row of the catalog."""
+    can_fork: bool
+    """Whether it emits `TurnMarked` and supports `Launch.fork_at`."""
 
     async def probe(self) -> Probe:
         """Look for the program; takes at most 10 seconds and never contacts a provider."""
@@ -433,12 +457,20 @@ class Backend(Protocol):
         ...
 
     async def open(self, launch: Launch) -> Agent:
-        """Start an agent for a session, or raise `backend_unavailable` with what to do."""
+        """Start an agent for a session, or raise `backend_unavailable` with what to do.
+
+        Raises `CannotForkError` if it cannot start at `fork_at`; nothing was started then.
+        """
         ...
 
     async def close(self) -> None:
         """End what sessions share, such as a server program; all agents are closed already."""
         ...
+
+
+def lost_turn_reason(agent: str) -> str:
+    """Why a program cannot copy a conversation that it no longer has up to that turn."""
+    return f"{agent} no longer has the conversation up to this point."
 
 
 COMPACTION_NOTE: Final = ConversationNote(

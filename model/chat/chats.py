@@ -6,7 +6,8 @@ agent: if the agent has exited, the answer is sent to a new one as text.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,12 @@ from model.chat.agent_process import LaunchResolver
 from model.chat.conversation import Conversation
 from model.chat.handover import HandoverWriter, build_agent_change
 from model.chat.plan_approval import make_plan_session, plan_overrides
+from model.chat.rewinding import (
+    ConversationPoint,
+    Rewinding,
+    RewoundConversation,
+    require_idle,
+)
 from model.chat.tool_outputs import ToolOutputs
 from model.chat.user_messages import (
     check_reason,
@@ -71,6 +78,7 @@ class Chats:
         self.agent_pool = AgentPool(lambda: store.state.preferences.agent_limit)
         """Limits how many agent processes run at once."""
         self._conversations: dict[str, Conversation] = {}
+        self._rewinding = Rewinding(store, backends)
 
     async def close(self) -> None:
         """Close all agents."""
@@ -300,6 +308,44 @@ class Chats:
             await self.end_agent(session_id)
             all_updates = {**updates, **build_agent_change(session, backend)}
             await self._store.accept(SessionUpdated(session_id=session_id, updates=all_updates))
+
+    async def rewind(self, session_id: str, *, keep: ConversationPoint) -> RewoundConversation:
+        """Take back the messages after a point; the next one continues from there.
+
+        The result brings them back. Raises `conflict` during a turn.
+        """
+        async with self._without_agent(session_id):
+            return await self._rewinding.rewind(session_id, keep)
+
+    async def restore(self, session_id: str, rewound: RewoundConversation) -> Session:
+        """Bring back what was taken back. Raises `conflict` if something was said since."""
+        async with self._without_agent(session_id):
+            await self._rewinding.restore(session_id, rewound)
+        return self._session(session_id)
+
+    async def fork(
+        self,
+        session_id: str,
+        point: ConversationPoint | None,
+        worktree_id: str,
+        name: str | None = None,
+    ) -> Session:
+        """Create a session in a worktree with a copy of this one's conversation, up to `point`.
+
+        Without a point all of it is copied; raises `conflict` during a turn then. The session
+        itself stays as it is.
+        """
+        async with self._conversation(session_id).answer_lock:
+            return await self._rewinding.fork(session_id, point, worktree_id, name)
+
+    @asynccontextmanager
+    async def _without_agent(self, session_id: str) -> AsyncIterator[None]:
+        """End the agent of an idle session; messages that are sent meanwhile come after this."""
+        conversation = self._conversation(session_id)
+        async with conversation.answer_lock:
+            require_idle(self._store.state, session_id)
+            await conversation.close()
+            yield
 
     async def end_agent(self, session_id: str) -> None:
         """End the session's agent; the next message starts a new one."""

@@ -27,6 +27,7 @@ from model.domain.events import MessageQueued, RunNoticed, SessionUpdated
 from model.domain.resources import (
     Decision,
     ExecutionMode,
+    Handover,
     LastRun,
     Message,
     Request,
@@ -215,7 +216,7 @@ class Conversation:
                 self._launch_resolver.identify_directory, self.session
             )
             if (agent := self._process.find_agent(directory_id)) is None:
-                agent = await self._process.start(self.session, directory_id, self._send_notice)
+                agent = await self._start_agent(directory_id)
             else:
                 await self.configure()
             briefing = await self._write_briefing(message)
@@ -233,6 +234,16 @@ class Conversation:
             reference = uuid.uuid4().hex[:8]
             _log.exception("turn of session %s failed (%s)", self._session_id, reference)
             self._fail(f"Something went wrong inside Spinney ({reference}, see its log).")
+
+    async def _start_agent(self, directory_id: tuple[int, int]) -> base.Agent:
+        """Start the agent; if it cannot continue where it should, in a new conversation."""
+        try:
+            return await self._process.start(self.session, directory_id, self._send_notice)
+        except base.CannotForkError as error:
+            self._messages.note(error.message, each_time=True)
+            handover = Handover(backend=self.session.backend, since=0).model_dump()
+            self._update(resume_token=None, fork_at=None, turn_mark=None, handover=handover)
+        return await self._process.start(self.session, directory_id, self._send_notice)
 
     async def _write_briefing(self, message: Message) -> Briefing | None:
         """After a change of agents, write the new one's briefing and show it in the conversation.
@@ -306,7 +317,11 @@ class Conversation:
                     self._update(model=event.name)
             case base.ConversationIdentified():
                 if event.resume_token != self.session.resume_token:
-                    self._update(resume_token=event.resume_token)
+                    # A mark is valid in its own conversation only.
+                    token = event.resume_token
+                    self._update(resume_token=token, fork_at=None, turn_mark=None)
+            case base.TurnMarked():
+                self._update(turn_mark=event.mark)
             case base.TurnFinished():
                 counts = {
                     name: getattr(event, name) for name in ("context_tokens", "context_window")

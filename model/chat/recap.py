@@ -50,12 +50,12 @@ class RecapWriter:
         self._writing.add(session_id)
         try:
             session = session_in(self._store.state, session_id)
-            page = await self._store.messages(session_id, _MAX_MESSAGES)
-            sent_at = [message.timestamp for message in page.messages if message.role == "user"]
+            messages = await self._store.kept_messages(session_id, 0, _MAX_MESSAGES)
+            sent_at = [message.timestamp for message in messages if message.role == "user"]
             if not sent_at or time.time() - sent_at[-1] < AWAY_AFTER:
                 return
             worktree = self._store.state.worktrees[session.worktree_id]
-            material = {"conversation": format_transcript(page.messages)}
+            material = {"conversation": format_transcript(messages)}
             written = await self._writer.write("session_recap", worktree, material, ("recap",))
             recap = clean_line(written["recap"])[:_MAX_LENGTH]
             await self._store.accept(lambda state: _make_events(state, session, recap))

@@ -156,7 +156,7 @@ def _head(session: Session, saved: SavedState) -> str:
 
 def _heading(message: Message) -> str:
     author = "You" if message.role == "user" else message.backend or "Agent"
-    return f"{author}, {_time(message.timestamp)}"
+    return f"{author}, {_time(message.timestamp)}{', rewound' if message.rewound else ''}"
 
 
 def _time(at: float) -> str:

@@ -121,11 +121,11 @@ async def get_messages(
     return page.model_copy(update={"messages": newest})
 
 
-def _message_state(state: State, session_id: str) -> tuple[int, frozenset[str]]:
-    """The number of messages, and the ids of those that are being streamed."""
+def _message_state(state: State, session_id: str) -> tuple[float, int, frozenset[str]]:
+    """The last change, the number of messages, and the ids of those that are being streamed."""
     session = session_in(state, session_id)
     streamed = (m.id for m in state.streaming.values() if m.session_id == session_id)
-    return session.message_count, frozenset(streamed)
+    return session.updated_at, session.message_count, frozenset(streamed)
 
 
 @implements(api.update_session)

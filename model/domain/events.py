@@ -182,6 +182,16 @@ class MessageRemoved(Event):
     message_id: str
 
 
+class MessagesRewound(Event):
+    """Messages were taken back (`rewound`), or are part of the conversation again."""
+
+    name: ClassVar[str] = "messages:rewound"
+    numbered: ClassVar[bool] = True
+    session_id: str
+    message_ids: list[str]
+    rewound: bool
+
+
 class RunNoticed(Event):
     """A transient notice about a run, such as 'retrying (2 of 4)'; not part of the conversation."""
 

@@ -201,13 +201,15 @@ class AgentMemory(Resource):
     resume_token: str | None = None
     messages: int = 0
     """How many of the session's messages it knows, from the first on."""
+    turn_mark: str | None = None
+    fork_at: str | None = None
 
 
 class Handover(Resource):
-    """The part of the conversation that the session's new agent does not know yet."""
+    """The part of the conversation that the session's agent does not know yet."""
 
     backend: str
-    """The previous agent."""
+    """The previous agent; the session's own if it starts over in a new conversation."""
     since: int
     """How many of the session's messages the new agent knows itself, from the first on."""
 
@@ -245,12 +247,19 @@ class Session(Resource):
     named_by_user: bool = False
     resume_token: str | None = None
     """The agent program's own id of this conversation."""
+    turn_mark: str | None = None
+    """The agent program's own id of the newest turn, with which a copy of the conversation can
+    end."""
+    fork_at: str | None = None
+    """Set when the next message continues in a copy of `resume_token`'s conversation, which ends
+    with the turn of this mark."""
     memories: dict[str, AgentMemory] = Field(default_factory=dict)
     """The memories of previous agents, by backend name."""
     has_context: bool = False
     """Whether its agent was given the issue or pull request that the worktree was created for."""
     handover: Handover | None = None
-    """Set when the agent was changed; its first message includes a summary of what it missed."""
+    """Set when the agent was changed or starts over; its first message includes a summary of what
+    it does not know."""
     recap: str | None = None
     """A short summary of what happened while the user was away; kept until the next message."""
 
@@ -402,6 +411,9 @@ class Message(Resource):
     files: list[str] = Field(default_factory=list)
     context: str | None = None
     """The attached file with the contents of the worktree's issue or pull request."""
+    rewound: bool = Field(default=False, exclude_if=lambda rewound: not rewound)
+    """Whether it was taken back: kept and shown folded, and no agent knows of it. Present only if
+    true."""
 
     @property
     def text(self) -> str:

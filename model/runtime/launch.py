@@ -86,6 +86,7 @@ class LayeredLaunchResolver:
             worktree=_existing_directory(worktree),
             settings=self.resolve_settings(session),
             resume_token=session.resume_token or None,
+            fork_at=session.fork_at or None,
             system_prompt=build_system_prompt(state.preferences, project),
             environment=self._environment_of(worktree),
             disabled_mcp_servers=disabled_mcp_servers(state.preferences, project),

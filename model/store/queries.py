@@ -12,7 +12,7 @@ import aiosqlite
 
 from model.domain.resources import Message, MessagePage, Project, Resource, Session, Worktree
 from model.store.damaged_rows import add_missing_parents, read_message, read_resource, to_text
-from model.store.rows import Statement, document_row
+from model.store.rows import IS_KEPT, Statement, document_row
 from model.store.sqlite_errors import damage_error, is_damage
 
 R = TypeVar("R", bound=Resource)
@@ -50,6 +50,15 @@ class FoundMessage:
     timestamp: float
     snippet: str
     """The text around the matching words."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinedMessage:
+    """What decides whether a message belongs to the conversation."""
+
+    id: str
+    is_rewound: bool
+    has_context: bool
 
 
 class DatabaseReader:
@@ -97,6 +106,26 @@ class DatabaseReader:
         async with self._rows(query, (session_id,), "this conversation cannot be read") as rows:
             [(total,)] = [row async for row in rows]
         return MessagePage(messages=page[::-1], total=total)
+
+    async def kept_messages(self, session_id: str, since: int, limit: int) -> list[Message]:
+        """Return the newest messages that are not rewound and come after the first `since` ones."""
+        first = "SELECT position FROM messages WHERE session_id = ?1 AND position IS NOT NULL"
+        page = await self._messages(
+            f"session_id = ?1 AND position >= ({first} ORDER BY position LIMIT 1 OFFSET ?2)"
+            f" AND {IS_KEPT} ORDER BY position DESC LIMIT ?3",
+            (session_id, since, limit),
+        )
+        return page[::-1]
+
+    async def outline(self, session_id: str) -> list[OutlinedMessage]:
+        """Return all of a session's messages that are not queued, oldest first."""
+        query = (
+            f"SELECT id, NOT {IS_KEPT},"
+            " CASE WHEN json_valid(body) THEN json_extract(body, '$.context') IS NOT NULL END"
+            " FROM messages WHERE session_id = ? AND position IS NOT NULL ORDER BY position"
+        )
+        async with self._rows(query, (session_id,), "this conversation cannot be read") as rows:
+            return [OutlinedMessage(to_text(k), bool(r), bool(c)) async for k, r, c in rows]
 
     async def message(self, message_id: str) -> Message | None:
         """Return the message with this id, queued or not."""

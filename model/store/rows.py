@@ -1,7 +1,9 @@
 """The SQL statements that save each event, made from the states before and after it."""
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from model.domain import events as e
 from model.domain.resources import Block, Message, Resource
@@ -20,6 +22,12 @@ INDEX_WORDS = (
 )
 """Indexes a message's text for search, under the message's own row number."""
 
+IS_KEPT: Final = (
+    "NOT coalesce(CASE WHEN json_valid(messages.body)"
+    " THEN json_extract(messages.body, '$.rewound') END, 0)"
+)
+"""Selects the messages that are not rewound."""
+
 _TRANSIENT = {"output_so_far", "running_for"}
 """Fields of a running tool that are not saved."""
 
@@ -31,6 +39,43 @@ _PUT_MESSAGE = (
     " END, ?4) ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
     " position = coalesce(messages.position, excluded.position)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCopy:
+    """A copy of the messages of a session that are not rewound, to another session."""
+
+    source: str
+    target: str
+    end: str | None
+    """The first message that is left out; `None` for all."""
+
+    def statements(self) -> list[Statement]:
+        """Return the statements that make the copy; the new ids are built from the positions."""
+        new_id = "?2 || '-' || messages.position"
+        chosen = (
+            f" WHERE messages.session_id = ?1 AND messages.position IS NOT NULL AND {IS_KEPT}"
+            " AND (?3 IS NULL OR messages.position <"
+            " (SELECT position FROM messages WHERE id = ?3)) ORDER BY messages.position"
+        )
+        values = (self.source, self.target, self.end)
+        body = (
+            "CASE WHEN json_valid(body) THEN"
+            f" json_set(body, '$.id', {new_id}, '$.session_id', ?2) ELSE body END"
+        )
+        return [
+            (
+                "INSERT INTO messages (id, session_id, position, body)"
+                f" SELECT {new_id}, ?2, position, {body} FROM messages{chosen}",
+                values,
+            ),
+            (
+                f"INSERT INTO blocks SELECT {new_id}, blocks.place, blocks.body"
+                f" FROM messages JOIN blocks ON blocks.message_id = messages.id{chosen}",
+                values,
+            ),
+            (INDEX_WORDS.format(which="AND messages.session_id = ?"), (self.target,)),
+        ]
 
 
 def statements_for(event: e.Event, before: State, after: State) -> list[Statement]:
@@ -54,6 +99,8 @@ def statements_for(event: e.Event, before: State, after: State) -> list[Statemen
             if isinstance(event, e.BlockChanged):
                 return [_block_row(event.message_id, event.content_index, event.block)]
             return []
+        case e.MessagesRewound():
+            return [_rewound_row(event)]
         case e.MessageRemoved():
             return [
                 ("DELETE FROM blocks WHERE message_id = ?", (event.message_id,)),
@@ -122,6 +169,17 @@ def block_row(message: Message, index: int) -> Statement:
 
 def _block_row(message_id: str, index: int, block: Block) -> Statement:
     return _PUT_BLOCK, (message_id, index, block.model_dump_json(exclude=_TRANSIENT))
+
+
+def _rewound_row(event: e.MessagesRewound) -> Statement:
+    body = "json_set(body, '$.rewound', json('true'))"
+    if not event.rewound:
+        body = "json_remove(body, '$.rewound')"
+    return (
+        f"UPDATE messages SET body = {body} WHERE session_id = ?1 AND json_valid(body)"
+        " AND id IN (SELECT value FROM json_each(?2))",
+        (event.session_id, json.dumps(event.message_ids)),
+    )
 
 
 def _words_row(message_id: str) -> Statement:

@@ -19,6 +19,7 @@ from model.domain.events import (
     MessageFailed,
     MessageQueued,
     MessageRemoved,
+    MessagesRewound,
     MessageStarted,
     TaskCompleted,
     ToolRunning,
@@ -28,9 +29,10 @@ from model.domain.resources import Message, MessagePage
 from model.state import State, apply, rebase
 from model.store.bus import EventBus
 from model.store.database import Database
-from model.store.queries import DatabaseReader, FoundMessage
+from model.store.queries import DatabaseReader, FoundMessage, OutlinedMessage
 from model.store.rows import (
     DocumentKey,
+    MessageCopy,
     Statement,
     block_row,
     changed_documents,
@@ -61,14 +63,14 @@ class Store:
         self._is_failing = False
         self._writes: set[asyncio.Task[None]] = set()
 
-    async def accept(self, *changes: Change) -> None:
-        """Save, fold and publish all changes, or none of them.
+    async def accept(self, *changes: Change, copy: MessageCopy | None = None) -> None:
+        """Save, fold and publish all changes, or none of them; with them, `copy` messages.
 
         A function is called while no other accepted change can intervene, so what it checks still
         holds when its events are saved; recorded events do not wait for it. Raises what the
         function raises, and `SpinneyError` if the disk is full.
         """
-        await self._run_to_completion(self._accept(changes))
+        await self._run_to_completion(self._accept(changes, copy))
 
     def record(self, *events: Event) -> None:
         """Fold and publish events at once and save them soon. For what cannot be rejected."""
@@ -82,6 +84,16 @@ class Store:
         """Return a page of a conversation, including everything streamed so far."""
         async with self._flushed_reader() as database:
             return await database.messages(session_id, limit, offset)
+
+    async def kept_messages(self, session_id: str, since: int, limit: int) -> list[Message]:
+        """Return the newest messages that are not rewound and come after the first `since` ones."""
+        async with self._flushed_reader() as database:
+            return await database.kept_messages(session_id, since, limit)
+
+    async def outline(self, session_id: str) -> list[OutlinedMessage]:
+        """Return all of a session's messages that are not queued, oldest first."""
+        async with self._flushed_reader() as database:
+            return await database.outline(session_id)
 
     async def message(self, message_id: str) -> Message | None:
         """Return the message with this id from any session, queued or not."""
@@ -131,7 +143,7 @@ class Store:
         task.add_done_callback(self._writes.discard)
         await asyncio.shield(task)
 
-    async def _accept(self, changes: tuple[Change, ...]) -> None:
+    async def _accept(self, changes: tuple[Change, ...], copy: MessageCopy | None) -> None:
         async with self._lock:
             events: list[tuple[Event, State]] = []
             statements: list[Statement] = []
@@ -142,7 +154,7 @@ class Store:
                     statements += statements_for(event, state, after)
                     events.append((event, state))
                     state = after
-            await self._write(statements)
+            await self._write(statements + (copy.statements() if copy else []))
             for original, before in events:
                 # Events recorded during the write are kept.
                 event = rebase(original, before, self.state)
@@ -163,7 +175,7 @@ class Store:
                 return  # not saved
             case ContentDelta():
                 self._unsaved_blocks[event.message_id, event.content_index] = None
-            case MessageQueued() | MessageRemoved() | MessageStarted():
+            case MessageQueued() | MessageRemoved() | MessageStarted() | MessagesRewound():
                 self._unsaved += statements_for(event, before, self.state)
                 self._wake.set()
             case ToolUsed() | BlockChanged() | MessageCompleted() | MessageFailed():

@@ -90,6 +90,7 @@ class PacedBackend:
     """Opens paced agents."""
 
     name = "backend_a"
+    can_fork = False
 
     async def probe(self) -> base.Probe:
         """Return a fixed program."""

@@ -80,6 +80,7 @@ class ScriptedBackend:
     """Opens scripted agents."""
 
     name = "backend_a"
+    can_fork = False
 
     async def probe(self) -> base.Probe:
         """Return a fixed program."""

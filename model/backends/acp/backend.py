@@ -25,6 +25,8 @@ _PROBE_TIMEOUT: Final = 9.0
 class AcpBackend:
     """One agent of `agents.toml`."""
 
+    can_fork = False
+
     def __init__(self, row: AgentRow) -> None:
         self.name = row.name
         self._row = row

@@ -28,6 +28,7 @@ class ClaudeBackend:
     """The user's own installation of `claude`, with their own sign-in."""
 
     name = "backend_a"
+    can_fork = True
 
     async def probe(self) -> base.Probe:
         """Look up the program, its version and its sign-in."""

@@ -28,6 +28,7 @@ class CodexBackend:
     """The user's own installation of `codex`, with their own sign-in."""
 
     name = "backend_b"
+    can_fork = True
 
     def __init__(self) -> None:
         self._servers = ServerPool()

@@ -32,6 +32,7 @@ class DemoBackend:
     """An agent that needs only Python: for trying out Spinney, and for its tests."""
 
     name = "demo"
+    can_fork = True
 
     def __init__(self, memory: Path | None = None) -> None:
         """Conversations are stored in the directory `memory`, never in a worktree."""

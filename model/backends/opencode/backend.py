@@ -36,6 +36,7 @@ class OpenCodeBackend:
     """The user's own installation of `opencode`, with their providers."""
 
     name = "backend_c"
+    can_fork = True
 
     def __init__(self, folder: Path, idle_timeout: float = IDLE_TIMEOUT) -> None:
         self._worktrees = folder / "worktrees.json"

@@ -76,6 +76,7 @@ class Harness:
             worktree=Path("/w"),
             settings=self.resolve_settings(session),
             resume_token=session.resume_token or None,
+            fork_at=session.fork_at or None,
         )
 
     def identify_directory(self, session: Session) -> tuple[int, int]:
