@@ -66,7 +66,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/backends/demo/directives.py: _MARK": match,
     "model/backends/demo/directives.py: split_steps": call,
     "model/backends/demo/texts.py: fill_form": call,
-    "model/backends/opencode/backend.py: _ID": fullmatch,
+    "model/backends/opencode/conversations.py: _ID": fullmatch,
     "model/backends/opencode/edits.py: _PATCH_FILE": match,
     "model/backends/opencode/errors.py: _CERTIFICATE_WORDS": search,
     "model/backends/opencode/errors.py: _KEY_WORDS": search,

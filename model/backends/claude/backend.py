@@ -20,7 +20,7 @@ from model.backends.process import AgentProcess, build_agent_environment
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
 
-_UNKNOWN_CONVERSATION: Final = "No conversation found"
+_UNKNOWN_CONVERSATION: Final = ("No conversation found", "No message found")
 _UNKNOWN_OPTION: Final = "unknown option"
 
 
@@ -54,6 +54,8 @@ class ClaudeBackend:
         environment = claude_program.build_environment(launch)
         launch = replace(launch, settings=await with_user_effort(launch, launch.settings))
         program = await claude_program.PROGRAM.find(environment.get("PATH"))
+        if launch.resume_token and launch.fork_at:
+            return await self._fork(program, launch, environment)
         if launch.resume_token:
             known = ("--resume", launch.resume_token)
             session = await self._start(program, launch, environment, known)
@@ -72,25 +74,41 @@ class ClaudeBackend:
     async def close(self) -> None:
         """Do nothing: sessions share nothing."""
 
+    async def _fork(
+        self, program: str, launch: Launch, environment: dict[str, str]
+    ) -> ClaudeSession:
+        copy = (
+            *("--resume", str(launch.resume_token)),
+            *("--resume-session-at", str(launch.fork_at), "--fork-session"),
+            *("--session-id", str(uuid.uuid4())),
+        )
+        session = await self._start(program, launch, environment, copy)
+        if session is None:
+            raise base.CannotForkError(base.lost_turn_reason(NAME))
+        return session
+
     async def _start(
         self,
         program: str,
         launch: Launch,
         environment: dict[str, str],
-        conversation: tuple[str, str],
+        conversation: tuple[str, ...],
     ) -> ClaudeSession | None:
-        """Start a session; `None` if the program does not have the conversation."""
+        """Start a session; `None` if the program does not have the conversation or its turn.
+
+        The last argument of `conversation` is the id.
+        """
         command = claude_program.build_command(program, launch, conversation)
         process = await AgentProcess.start(command, launch.worktree, environment, launch.recorder)
         plans = claude_program.find_plans_folder(environment, launch.worktree)
-        session = ClaudeSession(process, launch, conversation[1], Edits(launch.worktree, plans))
+        session = ClaudeSession(process, launch, conversation[-1], Edits(launch.worktree, plans))
         try:
             await session.initialize(claude_program.build_profile(launch), launch)
         except SpinneyError as error:
             await process.wait_settled()
             code = process.returncode
             await session.close()
-            if _UNKNOWN_CONVERSATION in process.stderr_tail:
+            if any(text in process.stderr_tail for text in _UNKNOWN_CONVERSATION):
                 return None
             if error.error_type != "timeout" and code is None:
                 raise  # the program refused a request

@@ -91,8 +91,8 @@ def find_plans_folder(environment: Mapping[str, str], worktree: Path) -> Path:
     return worktree / (environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "plans"
 
 
-def build_command(program: str, launch: Launch, conversation: tuple[str, str]) -> list[str]:
-    """The command line to start it; `conversation` is `--session-id ID` or `--resume ID`."""
+def build_command(program: str, launch: Launch, conversation: tuple[str, ...]) -> list[str]:
+    """The command line to start it; `conversation` is `--session-id ID`, `--resume ID` or more."""
     command = [
         program, "-p",
         "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",

@@ -49,6 +49,8 @@ class ClaudeStream:
         self._unstreamed = 0
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._hidden_tools: set[str] = set()
+        self._mark = ""
+        """The id of the turn's last line of the main conversation."""
         self._error_code = ""
         self._retry_delay: float | None = None
         self._model = ""
@@ -60,6 +62,7 @@ class ClaudeStream:
     def begin_turn(self) -> None:
         """Reset the state of the previous turn."""
         self.last_text = ""
+        self._mark = ""
         self._error_code = ""
         self._retry_delay = None
 
@@ -86,6 +89,8 @@ class ClaudeStream:
                 # Streamed text stays: a stopped answer counts as far as it got.
                 yield from self._cut_off_tools()
                 self._message = None
+                if self._mark:
+                    yield base.TurnMarked(self._mark)
                 yield self._end_turn(line)
 
     @property
@@ -251,6 +256,8 @@ class ClaudeStream:
     def _assistant_message(self, line: Json) -> Iterator[base.AgentEvent]:
         message = as_object(line.get("message"))
         parent = line.get("parent_tool_use_id")
+        if parent is None and isinstance(line.get("uuid"), str):
+            self._mark = line["uuid"]
         if isinstance(line.get("error"), str):
             # The text explains the error; the end of the turn reports it.
             self._error_code = line["error"] if parent is None else self._error_code

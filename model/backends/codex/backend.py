@@ -89,7 +89,9 @@ class CodexBackend:
         token = None if launch.text_only else launch.resume_token
         for attempts_left in reversed(range(_HELD_ATTEMPTS)):
             try:
-                return await open_thread(server, launch, launch.settings, token)
+                return await open_thread(
+                    server, launch, launch.settings, token, fork_at=launch.fork_at
+                )
             except ThreadHeldError:
                 if not attempts_left:
                     raise

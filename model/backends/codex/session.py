@@ -61,6 +61,8 @@ class CodexSession:
         self._pending = PendingRequests[PendingRequest](NAME, self.emit)
         self._turn_id = ""
         """The id of the program's running turn."""
+        self._mark = ""
+        """The id of the program's last turn."""
         self._inner_turn_id = ""
         self._turn_running = asyncio.Event()
         self._child_turns: dict[str, str] = {}
@@ -205,7 +207,7 @@ class CodexSession:
         elif method == "turn/completed" and is_child:
             self._child_turns.pop(thread, None)
         elif method == "turn/completed":
-            self._turn_id = ""
+            self._mark, self._turn_id = self._turn_id, ""
             self._turn_running.clear()
         elif method == "serverRequest/resolved":
             resolved = params.get("requestId")
@@ -324,6 +326,8 @@ class CodexSession:
                 self._stream.tokens.context_tokens,
                 self._stream.tokens.context_window,
             )
+        if self._mark and not self._launch.text_only:
+            await self.emit(base.TurnMarked(self._mark))
         await self.emit(ending)
         await self._cleanup.remove_folders()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.base import Launch, Settings
+from model.backends.base import CannotForkError, Launch, Settings, lost_turn_reason
 from model.backends.codex import policy
 from model.backends.codex.models import UserConfig
 from model.backends.codex.server import NAME, CodexServer
@@ -21,6 +21,9 @@ _TIMEOUT: Final = 60.0
 _HELD: Final = "active writer"
 _LOST: Final = ("no rollout found", "invalid session id", "not found", "is archived")
 """Parts of the error for a thread that another program has open, and for one that is missing."""
+
+_UNFINISHED: Final = "in-progress turn"
+"""Part of the error for a turn that was cut off."""
 
 
 class ThreadHeldError(SpinneyError):
@@ -56,11 +59,17 @@ class CodexThread:
 
 
 async def open_thread(
-    server: CodexServer, launch: Launch, settings: Settings, token: str | None, mark: str = ""
+    server: CodexServer,
+    launch: Launch,
+    settings: Settings,
+    token: str | None,
+    mark: str = "",
+    fork_at: str | None = None,
 ) -> CodexThread:
     """Open the thread with this token, or a new one if there is none or the program lost it.
 
-    Raises `ThreadHeldError` if another program has it open, else `SpinneyError`.
+    With `fork_at`, open a copy of it that ends with this turn. Raises `ThreadHeldError` if another
+    program has it open, `CannotForkError` if the turn is lost, else `SpinneyError`.
     """
     mark = mark or uuid.uuid4().hex
     rpc = server.rpc.with_recorder(launch.recorder)
@@ -73,7 +82,11 @@ async def open_thread(
     }
     if model := server.models.initial_model(settings, config):
         params["model"] = model
-    response = await _resume(rpc, params, token) if token else None
+    response = None
+    if token and fork_at:
+        response = await _fork(rpc, params, token, fork_at)
+    elif token:
+        response = await _resume(rpc, params, token)
     is_persisted = response is not None
     if response is None:
         instructions = "baseInstructions" if launch.text_only else "developerInstructions"
@@ -92,6 +105,16 @@ async def open_thread(
         is_persisted=is_persisted,
         is_replacement=bool(token) and not is_persisted,
     )
+
+
+async def _fork(rpc: JsonRpc, settings: Mapping[str, Any], token: str, turn: str) -> Json:
+    params = {**settings, "threadId": token, "lastTurnId": turn, "excludeTurns": True}
+    try:
+        return await rpc.request("thread/fork", params, _TIMEOUT)
+    except RpcError as error:
+        if any(part in error.message for part in (*_LOST, _UNFINISHED)):
+            raise CannotForkError(lost_turn_reason(NAME)) from error
+        raise
 
 
 async def _resume(rpc: JsonRpc, settings: Mapping[str, Any], token: str) -> Json | None:

@@ -121,7 +121,7 @@ class DemoAgent:
             self._shell.kill()
         usage = {"input_tokens": len(text.split()), "output_tokens": self._output_words}
         context = {"context_tokens": self._memory.words, "context_window": CONTEXT_WINDOW}
-        self._emit({**result, "usage": usage, **context})
+        self._emit({**result, "usage": usage, **context, "mark": str(self._memory.count)})
 
     async def _respond(self, text: str) -> None:
         if self._text_only:

@@ -7,6 +7,7 @@ It sends `open`, `prompt`, `stop`, `reply` and `mode`, and receives `text`, `too
 import asyncio
 import os
 import sys
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -51,6 +52,9 @@ class DemoBackend:
     async def open(self, launch: base.Launch) -> "DemoSession":
         """Start the program in the worktree."""
         await asyncio.to_thread(create_private_directory, self._memory)
+        token = launch.resume_token or launch.session_id
+        if launch.fork_at is not None:
+            token = await asyncio.to_thread(self._copy_memory, token, launch.fork_at)
         process = await AgentProcess.start(
             [sys.executable, "-I", str(PROGRAM)],
             launch.worktree,
@@ -58,8 +62,7 @@ class DemoBackend:
             launch.recorder,
         )
         agent = DemoSession(process, launch.recorder)
-        token = launch.resume_token or launch.session_id
-        memory = self._memory / f"{Path(token).name}.jsonl"
+        memory = self._file_of(token)
         if launch.text_only:
             memory = Path(os.devnull)
         await agent.introduce(token, launch.settings.mode, memory, text_only=launch.text_only)
@@ -67,6 +70,21 @@ class DemoBackend:
 
     async def close(self) -> None:
         """Do nothing: sessions share no process."""
+
+    def _file_of(self, token: str) -> Path:
+        return self._memory / f"{Path(token).name}.jsonl"
+
+    def _copy_memory(self, token: str, mark: str) -> str:
+        """Copy the first `mark` messages of a conversation to a new one; return its token."""
+        try:
+            lines = self._file_of(token).read_text(errors="replace").splitlines(keepends=True)
+        except OSError:
+            lines = []
+        if not mark.isdecimal() or not 0 < int(mark) <= len(lines):
+            raise base.CannotForkError(base.lost_turn_reason("The demo agent"))
+        copy = str(uuid.uuid4())
+        self._file_of(copy).write_text("".join(lines[: int(mark)]))
+        return copy
 
 
 class DemoSession:
@@ -138,6 +156,8 @@ class DemoSession:
                 event = _event(value)
                 if isinstance(event, base.ModeChanged):
                     self._mode = event.mode
+                if isinstance(event, base.TurnFinished | base.TurnFailed) and "mark" in value:
+                    await self._link.emit(base.TurnMarked(value["mark"]))
                 await self._link.emit(event)
             case InvalidLine(reason, text):
                 error = f"The demo agent sent an invalid message ({reason}): {text}"

@@ -17,9 +17,12 @@ class Memory:
     def __init__(self, file: Path) -> None:
         self._file = file
         self.messages: list[str] = []
+        self.count = 0
+        """The number of messages ever stored."""
         if file.is_file():
             lines = file.read_text(errors="replace").splitlines()
             self.messages = [json.loads(line) for line in lines]
+            self.count = len(lines)
             self._truncate()
 
     @property
@@ -30,6 +33,7 @@ class Memory:
     def remember(self, message: str) -> None:
         """Store a message for this process and for those that resume the conversation."""
         self.messages.append(message)
+        self.count += 1
         self._truncate()
         with self._file.open("a") as file:
             file.write(json.dumps(message) + "\n")

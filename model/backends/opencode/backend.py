@@ -4,18 +4,16 @@ calls and its event stream. Tested with 1.18.33.
 
 import asyncio
 import json
-import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
 
 from model.backends import base
 from model.backends.base import Launch
-from model.backends.json_values import as_object, as_text
 from model.backends.opencode import commands as opencode_commands
-from model.backends.opencode import model_list
+from model.backends.opencode import conversations, model_list
 from model.backends.opencode import program as opencode_program
+from model.backends.opencode.conversations import Call
 from model.backends.opencode.model_list import ConfiguredModels
 from model.backends.opencode.models import Models
 from model.backends.opencode.rules import Rules
@@ -23,13 +21,7 @@ from model.backends.opencode.server import NAME, OpenCodeServer
 from model.backends.opencode.server_pool import IDLE_TIMEOUT, ServerPool
 from model.backends.opencode.session import OpenCodeSession
 from model.backends.process import build_agent_environment
-from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
-
-Call = Callable[..., Awaitable[Any]]
-"""Calls the server for one session."""
-
-_ID: Final = re.compile(r"ses_\w+")
 
 
 class OpenCodeBackend:
@@ -83,8 +75,7 @@ class OpenCodeBackend:
         call = partial(server.call, directory=launch.worktree, record=launch.recorder)
         agents = await call("GET", "/agent")
         Rules.parse(agents)  # raises before anything runs without the rules
-        existing = await _find(call, launch.resume_token) if launch.resume_token else None
-        conversation = existing or await _create(call)
+        conversation, is_lost = await _open_conversation(call, launch)
         configured = ConfiguredModels.parse(await call("GET", "/config"))
         models = Models(await call("GET", "/config/providers"), configured)
         session = OpenCodeSession(
@@ -92,7 +83,7 @@ class OpenCodeBackend:
         )
         if models.listed.models:
             await session.emit(base.ModelsListed(models.listed))
-        if launch.resume_token and not existing:
+        if is_lost:
             await session.notice(
                 f"{NAME} no longer knows the conversation so far and starts a new one."
             )
@@ -105,27 +96,10 @@ class OpenCodeBackend:
         new.replace(self._worktrees)
 
 
-async def _find(call: Call, token: str) -> str | None:
-    """Find the conversation to resume; `None` if the program does not have it."""
-    if not _ID.fullmatch(token):
-        return None  # the program fails for anything that is not a conversation id
-    try:
-        response = await call("GET", f"/session/{token}")
-    except SpinneyError as error:
-        if error.error_type == "not_found":
-            return None
-        raise
-    return token if _id(response) == token else None
-
-
-async def _create(call: Call) -> str:
-    # With a title the program does not ask a model for one.
-    response = await call("POST", "/session", body={"title": "Spinney"})
-    conversation = _id(response)
-    if not conversation:
-        raise SpinneyError(f"{NAME} did not start a conversation. Try again.", "backend_error")
-    return conversation
-
-
-def _id(response: Any) -> str:
-    return as_text(as_object(response).get("id"))
+async def _open_conversation(call: Call, launch: Launch) -> tuple[str, bool]:
+    """The launch's conversation; whether it is a new one because the program lost the earlier."""
+    token = launch.resume_token
+    if token and launch.fork_at:
+        return await conversations.fork(call, token, launch.fork_at, launch.worktree), False
+    existing = await conversations.find(call, token) if token else None
+    return existing or await conversations.create(call), bool(token and not existing)

@@ -295,6 +295,8 @@ class OpenCodeSession:
         if isinstance(result, base.TurnFinished):
             window = self._models.context_window(self._stream.model)
             result = replace(result, context_window=window)
+        if self._stream.prompt_id:
+            await self._channel.emit(base.TurnMarked(self._stream.prompt_id))
         await self._channel.emit(result)
 
     async def _end_aborted(self, failure: base.TurnFailed | None) -> None:

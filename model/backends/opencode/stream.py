@@ -48,6 +48,8 @@ class OpenCodeStream:
         self.session_id = session_id
         self.plan = ""
         """The plan in the turn's last text."""
+        self.prompt_id = ""
+        """The id of the turn's last user message."""
         self._has_started = False
         self._children: dict[str, str | None] = {}
         self._roles: dict[str, str] = {}
@@ -89,6 +91,7 @@ class OpenCodeStream:
         self._final.clear()
         self._tools.clear()
         self._calls.clear()
+        self.prompt_id = ""
         self.begin_prompt(plans=plans)
 
     def begin_prompt(self, *, plans: bool) -> None:
@@ -188,6 +191,8 @@ class OpenCodeStream:
             return
         is_new = key not in self._roles
         self._roles[key] = str(info.get("role"))
+        if session == self.session_id and info.get("role") == "user" and is_new:
+            self.prompt_id = key
         if info.get("role") == "assistant":
             self._messages[key] = info
             if session == self.session_id:

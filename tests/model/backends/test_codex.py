@@ -23,18 +23,18 @@ from tests.patience import PATIENCE
 
 Json = dict[str, Any]
 
-ANSWER = "TextDelta TextFinal TurnFinished"
+ANSWER = "TextDelta TextFinal TurnMarked TurnFinished"
 OUTCOMES = {
     "text": f"TextDelta TextFinal {ANSWER}",  # the first is thinking
     "edit": f"TextDelta TextFinal ToolUse ToolResult {ANSWER} ToolUse ToolResult {ANSWER}",
     "permission": f"ToolUse PermissionRequested ToolResult {ANSWER}",
     "plan": f"TextDelta TextFinal PlanProposed TurnModeReported ToolUse ToolResult {ANSWER}",
     "question": f"QuestionAsked {ANSWER}",
-    "stop": f"TextDelta TurnFinished {ANSWER}",
+    "stop": f"TextDelta TurnMarked TurnFinished {ANSWER}",
     "sub-agent": f"ToolUse ToolResult {ANSWER}",
     "to-do-list": f"ToolUse ToolResult ToolUse ToolResult {ANSWER}",
-    "error": f"Notice TurnFailed {ANSWER}",
-    "compact": f"{ANSWER} Notice ConversationNote TurnFinished",
+    "error": f"Notice TurnMarked TurnFailed {ANSWER}",
+    "compact": f"{ANSWER} Notice ConversationNote TurnMarked TurnFinished",
 }
 """The kinds of events of each recording, adjacent equal ones once."""
 
@@ -304,6 +304,40 @@ async def test_a_foreign_conversation_is_never_resumed(
     events = await conversation.turn("think: about looms")
     assert "started a new one" in only(events, base.Notice).text
     assert only(events, base.ConversationIdentified).resume_token not in ("mine", "foreign")
+
+
+def fork_recording(place: Path, error: str | None = None) -> list[Json]:
+    """A recording in which the thread comes from a fork, or the fork fails."""
+    lines = load_recording("text", place)
+    start = next(line["msg"] for line in lines if line["msg"].get("method") == "thread/start")
+    start["method"] = "thread/fork"
+    for line in lines:
+        if error and line["dir"] == "out" and line["msg"].get("id") == start["id"]:
+            line["msg"] = {"id": start["id"], "error": {"code": -32600, "message": error}}
+    return lines
+
+
+async def test_a_fork_ends_with_the_turn_and_reports_its_own_id(
+    open_codex: Open, player: Player, tmp_path: Path
+) -> None:
+    player.prepare(fork_recording(tmp_path))
+    events = await (await open_codex(resume_token="T", fork_at="turn-2")).turn("think: about looms")
+    (asked,) = player.read_requests("thread/fork")
+    assert (asked["threadId"], asked["lastTurnId"]) == ("T", "turn-2")
+    assert only(events, base.ConversationIdentified).resume_token != "T"
+    marked = events.index(only(events, base.TurnMarked))
+    assert isinstance(events[marked + 1], base.TurnFinished)
+
+
+@pytest.mark.parametrize(
+    "error", ["turn not found: t", "lastTurnId 't' identifies an in-progress turn"]
+)
+async def test_a_turn_that_is_lost_is_not_forked(
+    open_codex: Open, player: Player, tmp_path: Path, error: str
+) -> None:
+    player.prepare(fork_recording(tmp_path, error))
+    with pytest.raises(base.CannotForkError, match="no longer has the conversation"):
+        await open_codex(resume_token="T", fork_at="t")
 
 
 async def test_earlier_usage_of_a_resumed_thread_is_not_counted_even_if_reported_late(
