@@ -206,7 +206,7 @@ class Canvas(FullScreen):
                 )
             except SpinneyError:
                 continue  # The session was removed meanwhile.
-            if page.messages:
+            if page.messages and not page.messages[-1].rewound:
                 self._lines.setdefault(session_id, last_lines(page.messages[-1], _MAX_LINES))
                 self.view.refresh_changed()
 

@@ -129,7 +129,8 @@ class SidePane(Vertical):
             return  # The session was removed meanwhile.
         streaming = self._desk.state.streaming_in(session_id)
         messages = [*page.messages, *([streaming] if streaming is not None else [])]
-        blocks = [block for message in messages for block in message.content]
+        kept = [message for message in messages if not message.rewound]
+        blocks = [block for message in kept for block in message.content]
         if session_id == self._session_id and (steps := read_todo_list(blocks)):
             self.query_one(StepsView).show(steps)
 

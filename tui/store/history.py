@@ -108,6 +108,8 @@ class History:
                 | e.MessageFailed()
             ):
                 return self._fold(event, event.message_id, streaming.get(event.message_id))
+            case e.MessagesRewound():
+                return self._set_rewound(event)
             case _:
                 return None
 
@@ -120,6 +122,15 @@ class History:
         if isinstance(event, e.MessageCompleted | e.MessageFailed):
             self._new_bytes += text_bytes(self.messages[index])
         return index
+
+    def _set_rewound(self, event: e.MessagesRewound) -> int | None:
+        """Mark messages; returns 0 if any is loaded, as those around them are drawn differently."""
+        changed = set(event.message_ids)
+        marked = [index for index, each in enumerate(self.messages) if each.id in changed]
+        for index in marked:
+            updates = {"rewound": event.rewound}
+            self.messages[index] = self.messages[index].model_copy(update=updates)
+        return 0 if marked else None
 
     def _put(self, message: Message) -> int:
         index = self._find_index(message.id)

@@ -74,6 +74,7 @@ class Finder:
         message = rows.history[index]
         if pattern is None or not any(map(pattern.search, _message_texts(message))):
             return []
+        rows.unfold(index)
         layout = rows.get_layout(index)
         hidden = [
             p for p in layout.parts if p.level not in (None, ALL) and self._is_hidden_in(message, p)

@@ -53,6 +53,7 @@ from tui.transcript.parts import (
     Part,
     RenderContext,
 )
+from tui.transcript.rewound import REWOUND, dim, rewound_line
 from tui.transcript.streaming import GrowingText
 from tui.transcript.tools import ToolUseState, tool_rows
 
@@ -100,7 +101,15 @@ def is_long(text: str, width: int) -> bool:
 
 def lay_out(source: LayoutInput, before: MessageLayout | None = None) -> MessageLayout:
     """Lay out a message as rows, reusing unchanged parts of the layout `before`."""
-    return MessageLayout(source, list(_with_gaps(_Layout(source, before).parts(), source.context)))
+    around = source.around
+    if around.is_folded and not around.rewound:
+        return MessageLayout(source, [])
+    if before is not None and before.source.message.rewound != source.message.rewound:
+        before = None  # its rows have other colors
+    parts = list(_with_gaps(_Layout(source, before).parts(), source.context))
+    if source.message.rewound:
+        parts = [part if part.key == REWOUND else dim(part, source.context) for part in parts]
+    return MessageLayout(source, parts)
 
 
 def raw_text(message: Message, part: Part) -> str:
@@ -168,6 +177,12 @@ class _Layout:
 
     def parts(self) -> Iterator[Part]:
         """All parts that have rows, in reading order."""
+        if count := self._input.around.rewound:
+            level = self._level(REWOUND, CLOSED)
+            line = rewound_line(count, level, self._context)
+            yield self._make_part(REWOUND, None, lambda: [line], level=level, indent=0)
+        if self._input.around.is_folded:
+            return
         if header := header_rows(self._input):
             yield self._make_part(HEADER, None, lambda: header, indent=0)
         for at, block in enumerate(self._message.content):

@@ -162,7 +162,11 @@ class Surroundings:
     introduces: bool = True
     """Whether agent, model or mode differ from the previous answer's."""
     is_last: bool = False
-    """Whether no message follows."""
+    """Whether no message follows, apart from rewound ones."""
+    rewound: int = 0
+    """The number of rewound messages that begin with it; 0 if it is not the first of them."""
+    is_folded: bool = False
+    """Whether it is hidden in the line that stands for these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,16 @@ from tui.transcript.heights import Heights
 from tui.transcript.layout import estimate_height, lay_out
 from tui.transcript.message_edges import format_day
 from tui.transcript.parts import (
+    CLOSED,
     NO_EXPANSION,
+    OPEN,
     ExpansionState,
     LayoutInput,
     MessageLayout,
     RenderContext,
     Surroundings,
 )
+from tui.transcript.rewound import FOLDED_ROWS, REWOUND, find_rewound
 
 MAX_LAYOUTS: Final = 300
 """Message layouts that are cached."""
@@ -51,6 +54,8 @@ class HistoryRows:
         self._layouts: OrderedDict[str, MessageLayout] = OrderedDict()
         self._exact_heights: dict[str, tuple[Message, int]] = {}
         self._heights = Heights()
+        self._rewound: dict[str, range] = {}
+        """The indexes of the adjacent rewound messages that each rewound one is folded with."""
         self.update(0)
 
     @property
@@ -94,7 +99,8 @@ class HistoryRows:
             self._evict()
         self._layouts.move_to_end(message.id)
         height = len(cached.strips)
-        self._exact_heights[message.id] = (message, height)
+        if not self._is_hidden(index):
+            self._exact_heights[message.id] = (message, height)
         self._heights[index] = height
         return cached
 
@@ -113,10 +119,14 @@ class HistoryRows:
             self._exact_heights = {
                 key: exact for key, exact in self._exact_heights.items() if key in present
             }
+            self._rewound = find_rewound(self.history.messages)
             self._heights = Heights(map(self._height, range(count)))
             return
         # The message before may have been the last one until now, which has more rows.
-        self._exact_heights.pop(self.history[first - 1].id, None)
+        last = first - 1
+        while last and self.history[last].rewound:
+            last -= 1
+        self._exact_heights.pop(self.history[last].id, None)
         for index in range(first, len(self._heights)):
             self._heights[index] = self._height(index)
         for index in range(len(self._heights), count):
@@ -145,7 +155,32 @@ class HistoryRows:
             **self._expansion_states.get(message_id, NO_EXPANSION),
             key: level,
         }
+        if key == REWOUND:
+            for each in self._rewound.get(message_id, range(0)):
+                self._exact_heights.pop(self.history[each].id, None)
+                self._heights[each] = self._height(each)
         self.get_layout(index)
+
+    def unfold(self, index: int) -> None:
+        """Show a message that is folded with other rewound ones."""
+        if self._is_folded(index):
+            self.set_level(self._rewound[self.history[index].id].start, REWOUND, OPEN)
+
+    def _is_folded(self, index: int) -> bool:
+        folded = self._rewound.get(self.history[index].id)
+        if folded is None:
+            return False
+        first = self.history[folded.start].id
+        return self._expansion_states.get(first, NO_EXPANSION).get(REWOUND, CLOSED) == CLOSED
+
+    def _is_hidden(self, index: int) -> bool:
+        """Whether it has no rows: it is folded, and not the first one, which has their line."""
+        return self._is_folded(index) and self._rewound[self.history[index].id].start != index
+
+    def _shown_before(self, index: int) -> Message | None:
+        """The nearest earlier message that is not folded."""
+        indexes = (at for at in range(index - 1, -1, -1) if not self._is_folded(at))
+        return next((self.history[at] for at in indexes), None)
 
     def _layout_input(self, index: int, message: Message) -> LayoutInput:
         expansion_states = self._expansion_states.get(message.id, NO_EXPANSION)
@@ -157,12 +192,13 @@ class HistoryRows:
         )
         # Without the page before, what it would change is left out: nothing jumps when it comes.
         is_first = index == 0 and not self.history.older_count
+        rewound = self._rewound.get(message.id)
         around = Surroundings(
-            day=format_day(message, self.history[index - 1] if index else None)
-            if index or is_first
-            else "",
+            day=format_day(message, self._shown_before(index)) if index or is_first else "",
             introduces=self._introduces(index, message),
-            is_last=index + 1 == len(self.history),
+            is_last=all(self.history[at].rewound for at in range(index + 1, len(self.history))),
+            rewound=len(rewound) if rewound and rewound.start == index else 0,
+            is_folded=self._is_folded(index),
         )
         return LayoutInput(message, self.context, expansion_states, request, around)
 
@@ -174,15 +210,21 @@ class HistoryRows:
             return not self.history.older_count
         for before in range(index - 1, max(-1, index - 1 - _REACH), -1):
             other = self.history[before]
-            if other.role != "user":
+            if other.role != "user" and not self._is_folded(before):
                 return _author(other) != _author(message)
         return True
 
     def _exact_height(self, index: int) -> int | None:
+        if self._is_hidden(index):
+            return 0
         message = self.history[index]
         exact = self._exact_heights.get(message.id)
         return exact[1] if exact and exact[0] is message else None
 
     def _height(self, index: int) -> int:
         exact = self._exact_height(index)
-        return estimate_height(self.history[index], self.context) if exact is None else exact
+        if exact is not None:
+            return exact
+        if self._is_folded(index):
+            return FOLDED_ROWS
+        return estimate_height(self.history[index], self.context)

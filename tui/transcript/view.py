@@ -220,6 +220,7 @@ class TranscriptView(ScrollView):
         history = self.viewport.rows.history
         index = next((at for at in range(len(history)) if history[at].id == message_id), None)
         if index is not None:
+            self.viewport.rows.unfold(index)
             self.viewport.anchor = Anchor(index, message_id, 0)
             self.settle()
             self.refresh_changed()

@@ -107,7 +107,10 @@ def find_message_start(viewport: Viewport, by: int) -> int | None:
     index = rows.find(min(viewport.top, rows.total - 1))[0]
     if by < 0:
         is_at_start = rows.top(index) >= viewport.top
-        return rows.top(max(0, index - is_at_start))
+        index = max(0, index - is_at_start)
+        while index and not rows.height(index):  # folded
+            index -= 1
+        return rows.top(index)
     if index + 1 >= len(rows.history) or viewport.top + viewport.height >= rows.total:
         return None
     return rows.top(index + 1)
