@@ -178,6 +178,21 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/background/retention.py",
         "model/worktrees/test_removing.py::test_zero_days_keep_the_archive_forever",
     ),
+    "recovery_keep_days": _of(
+        "model/background/recovery_pruning.py",
+        "model/background/test_recovery_pruning.py"
+        "::test_points_are_kept_for_the_preferred_days",
+    ),
+    "recovery_max_mb": _of(
+        "model/background/recovery_pruning.py",
+        "model/background/test_recovery_pruning.py"
+        "::test_the_oldest_points_above_the_preferred_size_go_but_not_the_last_of_a_deletion",
+    ),
+    "recovery_include_ignored": _of(
+        "model/worktrees/recovery.py",
+        "model/worktrees/test_recovery.py"
+        "::test_ignored_files_are_kept_if_the_preference_says_so",
+    ),
     "removal_behavior": _of(
         "model/commands/worktrees.py tui/actions/archive.py server/web/js/views/removal.js",
         "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_running_sessions",

@@ -9,6 +9,7 @@ from model.api.git import CommitResult
 from model.base.text import make_visible
 from model.commands.registry import implements
 from model.domain.changes import ConflictChoice, Operation, Side
+from model.domain.recovery import SnapshotReason
 from model.domain.resources import Worktree
 from model.git import changes, conflicts, discarding, merging, staging
 from model.worktrees import require_project, require_worktree
@@ -79,6 +80,7 @@ async def discard_changes(
     seen: str | None = None,
 ) -> api.DiscardedFile:
     root, _, _ = locate(workspace, worktree_id)
+    await workspace.recovery_points.save(worktree_id, "discard", f"Discarded {path}")
     discarded = await discarding.discard(root, _discards(workspace, worktree_id), path, hunk, seen)
     workspace.poller.refresh(worktree_id)
     return api.DiscardedFile(id=discarded.id, path=path)
@@ -97,6 +99,9 @@ async def undo_discard(
 @implements(api.abort_merge)
 async def abort_merge(workspace: "Workspace", worktree_id: str) -> Operation:
     root, _, _ = locate(workspace, worktree_id)
+    running = await merging.find_operation(root)
+    if running is not None:
+        await workspace.recovery_points.save(worktree_id, "abort", f"Aborted a {running}")
     operation = await merging.abort(root)
     workspace.poller.refresh(worktree_id)
     return operation
@@ -108,6 +113,7 @@ async def resolve_conflict(
 ) -> api.DiscardedFile:
     root, _, _ = locate(workspace, worktree_id)
     discards = _discards(workspace, worktree_id)
+    await workspace.recovery_points.save(worktree_id, "merge", f"Resolved {path}")
     replaced = await conflicts.resolve(root, discards, path, choice)
     workspace.poller.refresh(worktree_id)
     return api.DiscardedFile(id=replaced.id, path=path)
@@ -116,8 +122,14 @@ async def resolve_conflict(
 @implements(api.continue_operation)
 async def continue_operation(workspace: "Workspace", worktree_id: str) -> CommitResult:
     root, _, _ = locate(workspace, worktree_id)
-    continuing = conflicts.continue_operation(root)
-    sha = await workspace.cancellable_tasks.run(worktree_id, "commit", continuing)
+    operation = await merging.find_operation(root)
+
+    async def save_and_continue() -> str:
+        reason: SnapshotReason = "rebase" if operation == "rebase" else "merge"
+        await workspace.recovery_points.save(worktree_id, reason, f"Continued a {operation}")
+        return await conflicts.continue_operation(root)
+
+    sha = await workspace.cancellable_tasks.run(worktree_id, "commit", save_and_continue())
     workspace.poller.refresh(worktree_id)
     return CommitResult(success=True, commit_sha=sha)
 

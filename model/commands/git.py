@@ -69,8 +69,14 @@ async def git_pull(
     workspace: "Workspace", worktree_path: str, base_branch: str, remote: str = "origin"
 ) -> api.ExchangeResult:
     path, _, worktree = await _find_root(workspace, worktree_path)
-    pulling = remotes.pull(path, remote, base_branch)
-    return await _run_exchange(workspace, "pull", worktree, pulling)
+
+    async def save_and_pull() -> tuple[bool, str]:
+        if worktree is not None:
+            detail = f"Pulled {remote}/{base_branch}"
+            await workspace.recovery_points.save(worktree.id, "pull", detail)
+        return await remotes.pull(path, remote, base_branch)
+
+    return await _run_exchange(workspace, "pull", worktree, save_and_pull())
 
 
 @implements(api.git_push)

@@ -61,8 +61,12 @@ async def fixup_commit(
     workspace: "Workspace", worktree_id: str, sha: str, stage_all: bool = False
 ) -> CommitResult:
     path, base, _ = locate(workspace, worktree_id)
-    fixing = rewriting.fix_up(path, base, sha, stage_all=stage_all)
-    return await _rewrite(workspace, worktree_id, fixing)
+
+    async def save_and_fix_up() -> str:
+        await workspace.recovery_points.save(worktree_id, "rebase", f"Fixed up commit {sha[:10]}")
+        return await rewriting.fix_up(path, base, sha, stage_all=stage_all)
+
+    return await _rewrite(workspace, worktree_id, save_and_fix_up())
 
 
 async def _rewrite(

@@ -32,6 +32,7 @@ async def apply_stash(
     workspace: "Workspace", worktree_id: str, stash_id: str, drop: bool = True
 ) -> ExchangeResult:
     path, _, _ = locate(workspace, worktree_id)
+    await workspace.recovery_points.save(worktree_id, "stash", "Applied a stash")
     success, output = await stashes.apply_stash(path, stash_id, drop=drop)
     workspace.poller.refresh(worktree_id)
     return ExchangeResult(success=success, output=output)
@@ -40,6 +41,7 @@ async def apply_stash(
 @implements(api.drop_stash)
 async def drop_stash(workspace: "Workspace", worktree_id: str, stash_id: str) -> None:
     path, _, _ = locate(workspace, worktree_id)
+    await workspace.recovery_points.save_stash(worktree_id, stash_id)
     await stashes.drop_stash(path, stash_id)
 
 

@@ -71,6 +71,8 @@ async def open_base_worktree(workspace: "Workspace", project_id: str) -> Worktre
 @implements(api.recreate_worktree)
 async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
     status = require_worktree(workspace.store.state, worktree_id).status
+    if status == "missing":
+        await workspace.recovery_points.save_missing(worktree_id)
     worktree = await archiving.recreate(workspace.store, worktree_id)
     if status == "missing":
         workspace.run_in_background(workspace.scripts.run_setup(worktree_id))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from model.domain.recovery import RecoveryPoint
 from model.domain.resources import (
     Block,
     Message,
@@ -390,6 +391,23 @@ class PreferencesUpdated(Event):
         """`{changes}` without secrets."""
         shown = {key: value for key, value in self.changes.items() if key not in self.secret}
         return json.dumps({"changes": shown})
+
+
+class RecoveryCreated(Event):
+    """The state of a worktree was kept before it is deleted or changed."""
+
+    name: ClassVar[str] = "recovery:created"
+    point: RecoveryPoint
+
+
+class RecoveryRestored(Event):
+    """A worktree, or files of it, came back from a recovery point."""
+
+    name: ClassVar[str] = "recovery:restored"
+    recovery_id: str
+    worktree_id: str
+    paths: list[str]
+    """The restored files; empty if the whole worktree was restored."""
 
 
 class TaskCompleted(Event):

@@ -91,6 +91,8 @@ class Worktree(Resource):
     """The commit checked out instead of a branch (detached HEAD); `branch` is the last branch."""
     renaming_to: str | None = None
     """The new name while a rename is in progress."""
+    restored_from: str | None = Field(default=None, exclude_if=lambda point: point is None)
+    """The recovery point that it is being restored from, while it is `creating`."""
     dismissed_pr: int | None = None
     """The pull request that the user cleared: it is not detected automatically again."""
     running_scripts: list[Literal["setup", "run", "teardown"]] = []

@@ -244,6 +244,15 @@ class Preferences(BaseModel):
         low=0, high=36500)
     removal_behavior: Literal["archive", "delete"] = _setting(
         "delete", "Archive", "Whether removing a worktree archives or deletes it")
+    recovery_keep_days: Number = _setting(
+        30, "Archive", "Days to keep recovery points; 0 keeps them forever", low=0, high=36500)
+    recovery_max_mb: Number = _setting(
+        2048, "Archive", "Megabytes of recovery points to keep in each repository",
+        more="The oldest are deleted first. The newest of each deleted worktree stays.",
+        low=1, high=10_000_000)
+    recovery_include_ignored: bool = _setting(
+        False, "Archive", "Keep ignored files of deleted worktrees",
+        more="Files over 50 MB are never kept.")
 
     magic_prompts: dict[str, str | None] = _setting(
         dict.fromkeys(PROMPT_KEYS),

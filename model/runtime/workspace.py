@@ -17,6 +17,7 @@ from model.backends.orphans import OWNER_VARIABLE, build_owner_mark, kill_orphan
 from model.background.cleanup import find_lost_sessions, sweep
 from model.background.memory_release import return_freed_memory
 from model.background.poller import Poller
+from model.background.recovery_pruning import RecoveryPruning
 from model.background.retention import Retention
 from model.base.cancellation import CancellableTasks
 from model.base.paths import Directories
@@ -45,7 +46,9 @@ from model.worktrees import renaming
 from model.worktrees.branch_naming import BranchNamer
 from model.worktrees.file_search import FileSearch
 from model.worktrees.issue_context import IssueContextStore
+from model.worktrees.recovery import RecoveryPoints
 from model.worktrees.removal import WorktreeRemover
+from model.worktrees.restoring import WorktreeRestorer
 from model.writing.writer import Writer
 
 MODEL_REFRESH_DELAY = 30.0
@@ -113,6 +116,8 @@ class Workspace:
         self.scripts: ScriptRunner
         self.shell_commands: ShellCommands
         self.removals: WorktreeRemover
+        self.recovery_points: RecoveryPoints
+        self.restoring: WorktreeRestorer
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
@@ -214,13 +219,21 @@ class Workspace:
         self.shell_commands = ShellCommands(self.store, self.directories)
         self._exit_stack.push_async_callback(self.shell_commands.close)
         self.scripts.recover()
+        self.recovery_points = RecoveryPoints(self.store)
         self.removals = WorktreeRemover(
-            self.store, self.directories, self.scripts, self.chats.end_agent
+            self.store,
+            self.directories,
+            self.scripts,
+            self.chats.end_agent,
+            self.recovery_points,
         )
+        self.restoring = WorktreeRestorer(self.store, self.directories, self.recovery_points)
+        self.run_in_background(self.restoring.recover())
         self.run_in_background(self._finish_creations())
         self.run_in_background(self.removals.recover())
         self.run_in_background(renaming.recover(self.store))
         self.run_in_background(Retention(self.store, self.removals, self.chats.end_agent).run())
+        self.run_in_background(RecoveryPruning(self.store).run())
         self.poller = Poller(self.store, self.bus, worktrees.archive)
         self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))

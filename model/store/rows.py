@@ -1,7 +1,7 @@
 """The SQL statements that save each event, made from the states before and after it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -76,6 +76,25 @@ class MessageCopy:
             ),
             (INDEX_WORDS.format(which="AND messages.session_id = ?"), (self.target,)),
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageImport:
+    """Messages of sessions that come back, oldest first; none of them is queued."""
+
+    messages: Sequence[Message]
+
+    def statements(self) -> list[Statement]:
+        """Return the statements that add the messages at the end of their sessions."""
+        return [
+            row
+            for message in self.messages
+            for row in (*_message_rows(message, has_position=True), _words_row(message.id))
+        ]
+
+
+CopiedMessages = MessageCopy | MessageImport
+"""Messages that are saved together with events, without an event for each."""
 
 
 def statements_for(event: e.Event, before: State, after: State) -> list[Statement]:

@@ -31,8 +31,8 @@ from model.store.bus import EventBus
 from model.store.database import Database
 from model.store.queries import DatabaseReader, FoundMessage, OutlinedMessage
 from model.store.rows import (
+    CopiedMessages,
     DocumentKey,
-    MessageCopy,
     Statement,
     block_row,
     changed_documents,
@@ -63,7 +63,7 @@ class Store:
         self._is_failing = False
         self._writes: set[asyncio.Task[None]] = set()
 
-    async def accept(self, *changes: Change, copy: MessageCopy | None = None) -> None:
+    async def accept(self, *changes: Change, copy: CopiedMessages | None = None) -> None:
         """Save, fold and publish all changes, or none of them; with them, `copy` messages.
 
         A function is called while no other accepted change can intervene, so what it checks still
@@ -143,7 +143,7 @@ class Store:
         task.add_done_callback(self._writes.discard)
         await asyncio.shield(task)
 
-    async def _accept(self, changes: tuple[Change, ...], copy: MessageCopy | None) -> None:
+    async def _accept(self, changes: tuple[Change, ...], copy: CopiedMessages | None) -> None:
         async with self._lock:
             events: list[tuple[Event, State]] = []
             statements: list[Statement] = []

@@ -205,7 +205,7 @@ async def recover(store: Store) -> list[Worktree]:
     """Complete or undo the creations that a kill interrupted; return the completed worktrees."""
     finished = []
     for worktree in list(store.state.worktrees.values()):
-        if worktree.status != "creating":
+        if worktree.status != "creating" or worktree.restored_from is not None:
             continue
         project = store.state.projects.get(worktree.project_id)
         if project is not None and await _is_complete(Path(project.path), worktree):

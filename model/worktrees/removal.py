@@ -25,6 +25,7 @@ from model.worktrees.lookup import (
     require_worktree,
     worktrees_directory,
 )
+from model.worktrees.recovery import RecoveryPoints
 
 
 class WorktreeRemover:
@@ -36,8 +37,10 @@ class WorktreeRemover:
         directories: Directories,
         scripts: ScriptRunner,
         end_session: Callable[[str], Awaitable[None]],
+        points: RecoveryPoints,
     ) -> None:
         self._store = store
+        self._points = points
         self._directories = directories
         self._scripts = scripts
         self._end_session = end_session
@@ -57,13 +60,19 @@ class WorktreeRemover:
             await self._check(project, worktree, force=force)
         before = worktree.status
         await self._set_status(worktree_id, "removing", check=True)
+        points: list[str | None] = []
         try:
             await self._scripts.stop(worktree_id)
             if _is_managed(worktree):
+                points.append(await self._points.save_deleted(worktree_id))
                 await self._tear_down(worktree, force=force)
+                # Again: the teardown may have taken minutes, in which a file was saved.
+                if await asyncio.to_thread(os.path.lexists, worktree.path):
+                    points.append(await self._points.save_deleted(worktree_id))
                 await self._remove_directory(project, worktree, force=force)
         except BaseException:
             await self._set_status(worktree_id, before)
+            await self._discard_points(points)
             raise
         await self._finish(project, worktree, force=force)
 
@@ -83,10 +92,18 @@ class WorktreeRemover:
                 continue
             project = self._store.state.projects.get(worktree.project_id)
             if project is None or await asyncio.to_thread(os.path.lexists, worktree.path):
+                with contextlib.suppress(SpinneyError):
+                    await self._points.repair_deleted(worktree)
                 await self._set_status(worktree.id, "ready")
             else:
                 # The files were removed after all checks passed; only the branch is checked again.
                 await self._finish(project, worktree, force=False)
+
+    async def _discard_points(self, points: list[str | None]) -> None:
+        """Forget the points of a removal that was refused: everything is still there."""
+        for point in filter(None, dict.fromkeys(points)):
+            with contextlib.suppress(SpinneyError):
+                await self._points.delete(point)
 
     async def _check(self, project: Project, worktree: Worktree, *, force: bool) -> None:
         root, path = Path(project.path), Path(worktree.path)
@@ -126,6 +143,7 @@ class WorktreeRemover:
         await self._store.accept(
             WorktreeDeleted(worktree_id=worktree.id, project_id=worktree.project_id)
         )
+        await self._points.forget_chain(worktree)
         await self._scripts.forget(worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.discarded / worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.contexts / worktree.id)

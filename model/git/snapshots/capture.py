@@ -53,7 +53,7 @@ async def write_tree(
     if directories is None:
         raise worktree_directory_missing(str(root))
     for attempt in range(_ATTEMPTS):
-        async with _workplace() as folder:
+        async with workplace() as folder:
             capture = _Capture(root, directories, folder, await scan(root))
             try:
                 return await capture.write(complete=complete, include_ignored=include_ignored)
@@ -67,8 +67,8 @@ async def write_tree(
 
 
 @asynccontextmanager
-async def _workplace() -> AsyncIterator[Path]:
-    """A temporary folder, created and deleted in a thread."""
+async def workplace() -> AsyncIterator[Path]:
+    """Yield a temporary folder, created and deleted in a thread."""
     folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="spinney-")
     try:
         yield Path(folder)
@@ -117,7 +117,9 @@ class _Capture:
             intent_to_add=self._scan.intent_to_add,
             flags=self._scan.flags,
             modes=await asyncio.to_thread(
-                state.find_unusual_modes, self._root, {*paths, *(self._scan.tracked * complete)}
+                state.find_unusual_modes,
+                self._root,
+                {*paths, *ignored, *(self._scan.tracked * complete)},
             ),
             empty_folders=empty_folders,
             nested=[*self._scan.nested, *self._scan.submodules],

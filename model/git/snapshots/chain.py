@@ -8,10 +8,11 @@ import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
+from model.domain.recovery import SnapshotReason
 from model.git.run import git
 from model.git.snapshots import plumbing
 from model.git.snapshots.capture import CapturedTree, write_tree
@@ -19,12 +20,7 @@ from model.git.snapshots.capture import CapturedTree, write_tree
 WORKTREE_REFS: Final = "refs/spinney/worktrees/"
 RECOVERY_REFS: Final = "refs/spinney/recovery/"
 
-Reason = Literal[
-    "turn start", "turn end", "undo", "redo", "request",
-    "commit", "pull", "merge", "rebase", "abort", "discard", "stash",
-    "delete", "archive", "recreate", "restore",
-]  # fmt: skip
-"""What a snapshot was made before; `turn end` is the one made after."""
+Reason = SnapshotReason
 
 _SEPARATOR: Final = ": "
 
@@ -164,7 +160,7 @@ async def commit_tree(root: Path, tree: str, parents: list[str], message: str) -
 async def set_ref(root: Path, ref: str, commit: str, expected: str | None = None) -> None:
     """Set one of Spinney's refs. If `expected` is given, it must be the present value.
 
-    Raises `conflict` if somebody else changed it meanwhile; an empty `expected` is a new ref.
+    Raises `conflict` if another program changed it meanwhile; an empty `expected` is a new ref.
     """
     old = [] if expected is None else [expected or "0" * len(commit)]
     changed = await plumbing.run(root, "update-ref", ref, commit, *old, check=False)

@@ -4,7 +4,7 @@ They never touch the index, the HEAD or the refs of a person.
 """
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -86,6 +86,14 @@ def index_lines(entries: Collection[tuple[str, Entry | None]], stage: int = 0) -
         + os.fsencode(path)
         + b"\0"
         for path, entry in entries
+    )
+
+
+def tree_lines(entries: Iterable[tuple[str, str, str, str]]) -> bytes:
+    """Return the input of `mktree -z`: mode, kind, object id and name of each entry."""
+    return b"".join(
+        f"{mode} {kind} {object_id}\t".encode() + os.fsencode(name) + b"\0"
+        for mode, kind, object_id, name in entries
     )
 
 

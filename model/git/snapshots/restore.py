@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists
 from model.git.run import git
 from model.git.snapshots import conversions, files, plumbing, state
-from model.git.snapshots.chain import Snapshot
+from model.git.snapshots.chain import Snapshot, SnapshotNote, take_snapshot
 from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.state import WorktreeState
 from model.git.worktrees import CHECKOUT_TIMEOUT, list_worktrees, remove_incomplete
@@ -55,12 +56,49 @@ async def restore_worktree(root: Path, path: Path, snapshot: Snapshot) -> str | 
     try:
         await fill_worktree(path, snapshot, kept)
     except BaseException:
-        await git(
-            root, "worktree", "remove", "--force", "--force", "--end-of-options", str(path),
-            write=True, check=False, timeout=CHECKOUT_TIMEOUT,
-        )  # fmt: skip
+        await _remove(root, path)
         raise
     return branch
+
+
+async def remove_half_restored(root: Path, path: Path, worktree_id: str) -> None:
+    """Remove what a killed `restore_worktree` left at `path`; its files are kept in a snapshot."""
+    await remove_incomplete(root, path)
+    real = Path(await asyncio.to_thread(os.path.realpath, path))
+    if any(listed.path == real for listed in await list_worktrees(root)):
+        with suppress(SpinneyError):  # A person may have worked there meanwhile.
+            await take_snapshot(path, SnapshotNote("restore", worktree_id=worktree_id))
+        await _remove(root, path)
+
+
+async def write_missing(root: Path, path: Path, snapshot: Snapshot) -> None:
+    """Write the files of a snapshot that the worktree at `path` has lost; nothing is replaced."""
+    # The link to the repository may have been deleted as well.
+    await plumbing.run(root, "worktree", "repair", "--end-of-options", str(path), check=False)
+    kept = await read_state(path, snapshot)
+    entries = await files.read_entries(path, snapshot.tree)
+    missing = await asyncio.to_thread(_find_missing, path, entries)
+    await files.write_entries(path, missing, kept.modes)
+    await asyncio.to_thread(_restore_folders_and_modes, path, kept)
+
+
+def _find_missing(path: Path, entries: dict[str, Entry]) -> dict[str, Entry]:
+    ignored = f"{state.IGNORED_FOLDER}/"
+    found = {}
+    for tree_path, entry in entries.items():
+        name = plumbing.to_file_path(tree_path)
+        if name is None and tree_path.startswith(ignored):
+            name = tree_path.removeprefix(ignored)
+        if name is not None and not os.path.lexists(path / name):
+            found[name] = entry
+    return found
+
+
+async def _remove(root: Path, path: Path) -> None:
+    await git(
+        root, "worktree", "remove", "--force", "--force", "--end-of-options", str(path),
+        write=True, check=False, timeout=CHECKOUT_TIMEOUT,
+    )  # fmt: skip
 
 
 async def _find_free_branch(root: Path, branch: str, commit: str) -> str:
@@ -106,6 +144,7 @@ async def fill_worktree(path: Path, snapshot: Snapshot, kept: WorktreeState) -> 
     await _check_out(path, kept)
     wanted = {name: after for name, (_, after) in changes.items()}
     await files.write_entries(path, wanted, kept.modes)
+    await files.write_entries(path, _select(special, state.IGNORED_FOLDER), kept.modes)
     await _undo_conversions(path, directories, snapshot.tree, kept)
     await _restore_index(path, kept, special)
     assumed = [name for tag, names in kept.flags.items() if tag.islower() for name in names]

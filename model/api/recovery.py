@@ -1,0 +1,42 @@
+"""Recovery points: the states of worktrees that were deleted or changed for good."""
+
+from model.api.command import command
+from model.domain.recovery import RecoveryFile, RecoveryPoint
+from model.domain.resources import Worktree
+
+
+@command
+async def list_recovery_points(project_id: str | None = None) -> list[RecoveryPoint]:
+    """List the recovery points of a project, or of all, newest first.
+
+    One is made before a worktree is deleted, also by force, and before uncommitted changes may be
+    lost by a discard, a pull, an abort, a stash or a restored file. They are kept for
+    `recovery_keep_days` days.
+    """
+
+
+@command
+async def list_recovery_files(recovery_id: str) -> list[RecoveryFile]:
+    """List the files of a recovery point that differed from the commit: the first 5000."""
+
+
+@command
+async def restore_worktree(recovery_id: str, name: str | None = None) -> Worktree:
+    """Create a worktree that equals a recovery point: files, index, a merge in progress.
+
+    The sessions of a deleted worktree come back with it. Name, folder and branch are those it had,
+    as far as they are free, or end with a number. `name` is another name for the worktree.
+    """
+
+
+@command
+async def restore_files(recovery_id: str, paths: list[str]) -> None:
+    """Bring files of a recovery point back into the worktree that it was made of.
+
+    What they replace is kept in a recovery point of its own.
+    """
+
+
+@command
+async def delete_recovery_point(recovery_id: str) -> None:
+    """Delete a recovery point for good. Git frees its space when it collects garbage."""

@@ -1,0 +1,315 @@
+"""Recovery points: a ref for each state of a worktree that was deleted, or is about to change.
+
+A point is a commit with the tree of a snapshot, to which the conversations of a deleted worktree
+are added, and a message that says what it is: listing them reads nothing but refs and messages.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, get_args
+
+from model.base.text import clean_line
+from model.git.log import resolve_commit
+from model.git.refs import check_branch_name
+from model.git.repositories import branch_exists
+from model.git.run import git
+from model.git.snapshots import files, plumbing, state
+from model.git.snapshots.capture import workplace
+from model.git.snapshots.chain import (
+    RECOVERY_REFS,
+    WORKTREE_REFS,
+    Reason,
+    Snapshot,
+    SnapshotNote,
+    commit_tree,
+    delete_ref,
+    read_snapshot,
+    set_ref,
+)
+from model.git.snapshots.plumbing import Entry
+
+CONVERSATIONS_FILE: Final = f"{plumbing.RESERVED}/conversations.jsonl"
+"""The sessions of a deleted worktree and their messages."""
+
+_USUAL: Final = frozenset(
+    {state.STATE_FILE, CONVERSATIONS_FILE}
+    | {f"{state.GIT_FOLDER}/{name}" for name in ("ORIG_HEAD", "config.worktree")}
+    | {f"{state.GIT_FOLDER}/info/sparse-checkout"}
+)
+"""What a worktree without changes may have as well."""
+_MAX_DETAIL: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PointFacts:
+    """What the message of a recovery point says beside the note of its snapshot."""
+
+    detail: str = ""
+    """What was done to the worktree, in a few words."""
+    project_id: str = ""
+    source: str = ""
+    """The snapshot that the point was made from."""
+    tip: str = ""
+    """The last commit of the branch that was deleted with the worktree."""
+    files: int = 0
+    """Files that differ from the commit that was checked out."""
+    size_bytes: int = 0
+    """The size of these files, of ignored ones, and of the conversations."""
+    sessions: int = 0
+
+    def to_lines(self) -> str:
+        """Return a line for each field."""
+        values = ((name, getattr(self, name)) for name in self.__dataclass_fields__)
+        lines = (f"{name}: {clean_line(str(value))[:_MAX_DETAIL]}" for name, value in values)
+        return "\n".join([*lines, ""])
+
+    @classmethod
+    def from_message(cls, message: str) -> "PointFacts":
+        """Read the facts; unknown lines are ignored."""
+        pairs = dict(line.split(": ", 1) for line in message.split("\n")[1:] if ": " in line)
+
+        def number(name: str) -> int:
+            value = pairs.get(name, "")
+            return int(value) if value.isascii() and value.isdigit() else 0
+
+        return cls(
+            detail=pairs.get("detail", ""),
+            project_id=pairs.get("project_id", ""),
+            source=pairs.get("source", ""),
+            tip=pairs.get("tip", ""),
+            files=number("files"),
+            size_bytes=number("size_bytes"),
+            sessions=number("sessions"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPoint:
+    """A recovery point in a repository."""
+
+    id: str
+    snapshot: Snapshot
+    """The commit and the tree of the point itself."""
+    facts: PointFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a snapshot has that its commit does not."""
+
+    files: Mapping[str, tuple[Entry | None, Entry | None]]
+    """The changed files, with their entries in the commit and on disk."""
+    ignored: Mapping[str, Entry]
+    has_state: bool
+    """Whether something is staged, or an operation in progress."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is lost that is not in a commit."""
+        return not (self.files or self.ignored or self.has_state)
+
+
+async def read_contents(root: Path, snapshot: Snapshot) -> Contents:
+    """Compare a snapshot with the commit that was checked out."""
+    special = await files.read_entries(root, snapshot.tree, [plumbing.RESERVED])
+    prefix = f"{state.IGNORED_FOLDER}/"
+    ignored = {name[len(prefix) :]: special[name] for name in special if name.startswith(prefix)}
+    rest = [name for name in special if plumbing.to_file_path(name) is None]
+    has_state = any(name not in _USUAL and not name.startswith(prefix) for name in rest)
+    tree = snapshot.note.normal or snapshot.tree
+    if snapshot.note.commit:
+        return Contents(
+            await files.diff_trees(root, snapshot.note.commit, tree), ignored, has_state
+        )
+    entries = await files.read_entries(root, tree)
+    found = {plumbing.to_file_path(name): entry for name, entry in entries.items()}
+    added = {path: (None, entry) for path, entry in found.items() if path is not None}
+    return Contents(added, ignored, has_state)
+
+
+async def create_point(
+    root: Path,
+    snapshot: Snapshot,
+    note: SnapshotNote,
+    facts: PointFacts,
+    contents: Contents,
+    conversations: bytes = b"",
+) -> StoredPoint:
+    """Store a recovery point for a snapshot.
+
+    Args:
+        root: The repository.
+        snapshot: The state to keep.
+        note: Why the point is made; the rest is taken from the snapshot.
+        facts: `detail`, `project_id`, `tip` and `sessions` of it.
+        contents: What `read_contents` returned.
+        conversations: The sessions of a deleted worktree, if any. With them the whole chain of the
+            worktree's snapshots is kept.
+
+    Raises:
+        SpinneyError: What git reports, such as a full disk; there is no point then.
+    """
+    size = await _measure(root, contents) + len(conversations)
+    tree = snapshot.tree
+    if conversations:
+        tree = await _add_file(root, tree, CONVERSATIONS_FILE, conversations)
+    # Of the snapshot's own parents the first is the one before it; it depends on the others.
+    listed = await git(
+        root, "log", "-1", "--no-show-signature", "--format=%P", "--end-of-options",
+        snapshot.commit, "--",
+    )  # fmt: skip
+    depends_on = listed.stdout.split()[1:]
+    is_last = note.reason == "delete"
+    parents = [snapshot.commit] if is_last else [snapshot.note.commit, *depends_on]
+    parents = [parent for parent in (*parents, facts.tip) if parent]
+    kept = snapshot.note
+    full_note = replace(note, branch=kept.branch, commit=kept.commit, normal=kept.normal)
+    full_facts = replace(facts, source=snapshot.commit, files=len(contents.files), size_bytes=size)
+    message = full_note.to_message() + full_facts.to_lines()
+    commit = await commit_tree(root, tree, parents, message)
+    point_id = str(uuid.uuid4())
+    await set_ref(root, RECOVERY_REFS + point_id, commit, "")
+    return StoredPoint(point_id, Snapshot(commit, tree, full_note), full_facts)
+
+
+async def find_tip(root: Path, branch: str) -> str:
+    """Return the last commit of a local branch; empty if there is none."""
+    ref = f"refs/heads/{branch}"
+    found = await git(
+        root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref, check=False
+    )
+    return found.stdout if found.returncode == 0 else ""
+
+
+async def create_branch(root: Path, branch: str, tip: str) -> None:
+    """Create a branch at its last commit, unless there is one of its name."""
+    if not await branch_exists(root, check_branch_name(branch)):
+        await plumbing.run(root, "branch", "--no-track", "--end-of-options", branch, tip)
+
+
+async def snapshot_without_folder(root: Path, branch: str, note: SnapshotNote) -> Snapshot | None:
+    """Return the last known state of a worktree whose folder is gone.
+
+    That is the newest snapshot, or the branch if it has moved on or there is none; `None` if there
+    is no branch either.
+    """
+    last = await read_snapshot(root, WORKTREE_REFS + note.worktree_id)
+    tip = await find_tip(root, branch)
+    if not tip or (last is not None and last.note.commit == tip):
+        return last
+    content = state.WorktreeState(commit=tip, branch=branch).to_json()
+    tree = await _add_file(root, f"{tip}^{{tree}}", state.STATE_FILE, content)
+    full = replace(note, branch=branch, commit=tip)
+    parents = [*([last.commit] if last else []), tip]
+    commit = await commit_tree(root, tree, parents, full.to_message())
+    return Snapshot(commit, tree, full)
+
+
+async def snapshot_of_stash(root: Path, stash_id: str, note: SnapshotNote) -> Snapshot:
+    """Return a stash as a snapshot of the worktree that it was made in, untracked files included.
+
+    Raises `SpinneyError` if there is no such stash.
+    """
+    sha = await resolve_commit(root, stash_id)
+    shown = await git(
+        root, "log", "-1", "--no-show-signature", "--format=%P", "--end-of-options", sha, "--"
+    )
+    base, *others = shown.stdout.split() or [""]
+    content = state.WorktreeState(commit=base, branch=None).to_json()
+    tree = await _add_file(root, f"{sha}^{{tree}}", state.STATE_FILE, content)
+    if len(others) == 2:
+        tree = await _merge_trees(root, tree, others[1])
+    full = replace(note, commit=base)
+    return Snapshot(await commit_tree(root, tree, [base, sha], full.to_message()), tree, full)
+
+
+async def list_points(root: Path) -> list[StoredPoint]:
+    """Return the recovery points of a repository, newest first. One process reads them all."""
+    listed = await git(
+        root, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00",
+        RECOVERY_REFS, timeout=60,
+    )  # fmt: skip
+    fields = listed.stdout.split("\0")
+    found = []
+    for ref, commit, tree, message in zip(
+        fields[::4], fields[1::4], fields[2::4], fields[3::4], strict=False
+    ):
+        point_id = ref.strip().removeprefix(RECOVERY_REFS)
+        if tree and (point := _read_point(point_id, commit, tree, message)):
+            found.append(point)
+    return sorted(found, key=lambda point: -point.snapshot.note.created_at)
+
+
+def _read_point(point_id: str, commit: str, tree: str, message: str) -> StoredPoint | None:
+    """Return the point, unless another program put something else at its ref."""
+    try:
+        note, facts = SnapshotNote.from_message(message), PointFacts.from_message(message)
+    except ValueError:
+        return None
+    named = f"{note.commit}{note.normal}{facts.source}{facts.tip}"
+    if not set(named) <= set("0123456789abcdef") or note.reason not in get_args(Reason):
+        return None
+    return StoredPoint(point_id, Snapshot(commit, tree, note, is_new=False), facts)
+
+
+async def delete_point(root: Path, point_id: str) -> None:
+    """Delete a recovery point; its objects stay until `git gc`."""
+    await delete_ref(root, RECOVERY_REFS + point_id)
+
+
+async def read_conversations(root: Path, point: StoredPoint) -> bytes:
+    """Return the conversations of a point; empty if it has none."""
+    entries = await files.read_entries(root, point.snapshot.tree, [CONVERSATIONS_FILE])
+    if CONVERSATIONS_FILE not in entries:
+        return b""
+    return await files.read_blob(root, entries[CONVERSATIONS_FILE].object_id)
+
+
+async def _measure(root: Path, contents: Contents) -> int:
+    objects = [after.object_id for _, after in contents.files.values() if after is not None]
+    objects += [entry.object_id for entry in contents.ignored.values()]
+    if not objects:
+        return 0
+    sizes = await git(
+        root, "cat-file", "--batch-check=%(objectsize)",
+        stdin="\n".join(dict.fromkeys(objects)).encode() + b"\n", timeout=120,
+    )  # fmt: skip
+    return sum(int(size) for size in sizes.stdout.split("\n") if size.isdigit())
+
+
+async def _add_file(root: Path, tree: str, path: str, content: bytes) -> str:
+    """Return a copy of a tree with one more file, in a folder at its top."""
+    folder, name = path.split("/")
+    stored = await plumbing.run(root, "hash-object", "-w", "--stdin", stdin=content)
+    top = await _read_level(root, tree)
+    inner = await _read_level(root, top[folder].object_id) if folder in top else {}
+    inner[name] = Entry("100644", stored.stdout)
+    top[folder] = Entry("040000", await _write_level(root, inner))
+    return await _write_level(root, top)
+
+
+async def _merge_trees(root: Path, tree: str, added: str) -> str:
+    """Return a tree with the files of both."""
+    async with workplace() as folder:
+        index = folder / "index"
+        entries = await files.read_entries(root, added)
+        await plumbing.run(root, "read-tree", tree, index=index)
+        lines = plumbing.index_lines([*entries.items()])
+        await plumbing.run(root, "update-index", "-z", "--index-info", index=index, stdin=lines)
+        return (await plumbing.run(root, "write-tree", "--missing-ok", index=index)).stdout
+
+
+async def _read_level(root: Path, tree: str) -> dict[str, Entry]:
+    listed = await git(root, "ls-tree", "-z", "--full-tree", tree, timeout=120)
+    return plumbing.parse_tree(listed.raw_stdout)
+
+
+async def _write_level(root: Path, entries: Mapping[str, Entry]) -> str:
+    kinds = {"040000": "tree", "160000": "commit"}
+    lines = plumbing.tree_lines(
+        (entry.mode, kinds.get(entry.mode, "blob"), entry.object_id, path)
+        for path, entry in entries.items()
+    )
+    return (await plumbing.run(root, "mktree", "-z", "--missing", stdin=lines)).stdout

@@ -1,0 +1,106 @@
+"""Recovery points and snapshots are deleted when they are too old or too many, and no sooner."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from model.background.recovery_pruning import PASS_INTERVAL, RecoveryPruning
+from model.commands.preferences import update_preferences
+from model.commands.projects import add_project
+from model.domain.recovery import SnapshotReason
+from model.git.snapshots import chain, prune, recovery
+from model.git.snapshots.chain import SnapshotNote
+from model.git.snapshots.recovery import PointFacts
+from model.runtime.workspace import Workspace
+from tests.model.git.conftest import (  # noqa: F401 - fixtures
+    make_repository,
+    own_home,
+    repository,
+)
+from tests.model.git.repository import Repository
+
+DAY = 86400.0
+NOW = 1_900_000_000.0
+
+
+async def keep(root: Path, at: float, reason: SnapshotReason = "discard", size: int = 10) -> str:
+    """Make a recovery point as if at this time, with a changed file of this size."""
+    (root / "file").write_text(f"{at} {reason} {size}".ljust(size))
+    note = SnapshotNote(reason, worktree_id="w", worktree_name="otter", created_at=at)
+    snapshot = await chain.take_snapshot(root, note)
+    contents = await recovery.read_contents(root, snapshot)
+    return (await recovery.create_point(root, snapshot, note, PointFacts(), contents)).id
+
+
+async def list_ids(root: Path) -> list[str]:
+    return [point.id for point in await recovery.list_points(root)]
+
+
+@pytest.fixture
+async def pruning(workspace: Workspace, repository: Repository) -> RecoveryPruning:  # noqa: F811
+    await add_project(workspace, str(repository.root))
+    return RecoveryPruning(workspace.store)
+
+
+async def prune_twice(pruning: RecoveryPruning, *, jump: float = 0) -> None:
+    await pruning.prune(NOW - PASS_INTERVAL - jump, 0)
+    await pruning.prune(NOW, PASS_INTERVAL)
+
+
+async def test_points_are_kept_for_the_preferred_days(
+    pruning: RecoveryPruning,
+    workspace: Workspace,
+    repository: Repository,  # noqa: F811
+) -> None:
+    old = await keep(repository.root, NOW - 31 * DAY, "delete")
+    new = await keep(repository.root, NOW - 29 * DAY)
+    await prune_twice(pruning, jump=DAY)
+    assert await list_ids(repository.root) == [new, old], "the clock has jumped"
+    await prune_twice(pruning)
+    assert await list_ids(repository.root) == [new]
+    await update_preferences(workspace, {"recovery_keep_days": 0})
+    await pruning.prune(NOW + PASS_INTERVAL, 2 * PASS_INTERVAL)
+    assert await list_ids(repository.root) == [new]
+
+
+async def test_the_oldest_points_above_the_preferred_size_go_but_not_the_last_of_a_deletion(
+    pruning: RecoveryPruning,
+    workspace: Workspace,
+    repository: Repository,  # noqa: F811
+) -> None:
+    deleted = await keep(repository.root, NOW - 5 * DAY, "delete", 600_000)
+    await keep(repository.root, NOW - 4 * DAY, size=600_000)
+    newest = await keep(repository.root, NOW - 3 * DAY, size=300_000)
+    await update_preferences(workspace, {"recovery_max_mb": 1})
+    await prune_twice(pruning)
+    assert await list_ids(repository.root) == [newest, deleted]
+
+
+async def test_a_shortened_chain_has_the_same_trees_and_holds_what_they_need(
+    repository: Repository,  # noqa: F811
+) -> None:
+    root = repository.root
+    trees = []
+    for days in (9, 7, 3, 2, 1):
+        if days == 3:
+            repository.commit("committed", "text\n")
+        (root / "file").write_text(f"{days} days\n")
+        note = SnapshotNote("turn end", turn_id=f"t{days}", worktree_id="w")
+        taken = await chain.take_snapshot(root, replace(note, created_at=NOW - days * DAY))
+        trees.append(taken.tree)
+    repository.git("reset", "--quiet", "--hard", "HEAD~1")
+    await prune.shorten_chains(root, NOW - 5 * DAY, {"w"})
+    repository.git("reflog", "expire", "--expire=now", "--all")
+    repository.git("gc", "--quiet", "--prune=now")
+    log = ("log", "--first-parent", "--format=%T", "refs/spinney/worktrees/w")
+    assert repository.git(*log).split()[:3] == trees[:1:-1]
+    assert len(repository.git(*log).split()) == 5, "three snapshots, two commits of the branch"
+    newest = await chain.read_snapshot(root, "refs/spinney/worktrees/w")
+    assert newest is not None
+    assert newest.note.turn_id == "t1"
+    assert "missing" not in repository.git("fsck", "--no-dangling")
+    await prune.shorten_chains(root, NOW + DAY, {"w"})
+    assert repository.git(*log).split()[0] == trees[-1], "the newest stays"
+    await prune.shorten_chains(root, NOW + 3 * DAY, set())
+    assert repository.git("for-each-ref", "refs/spinney") == ""
