@@ -147,7 +147,10 @@ def apply(state: State, event: e.Event) -> State:
             known = state.preferences.model_dump()
             merged = Preferences.model_validate({**known, **event.changes})
             return replace(state, preferences=merged)
-        case e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted() | e.ModelsUpdated():
+        case (
+            e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted() | e.ModelsUpdated()
+            | e.TurnRecorded() | e.TurnUndone()
+        ):  # fmt: skip
             return state
         case e.MessagesRewound():
             return state  # no unfinished or queued message is ever rewound

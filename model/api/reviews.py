@@ -100,9 +100,10 @@ async def get_diff_rows(
     offset: int = 0,
     limit: int = DEFAULT_LIMIT,
     commit: str | None = None,
+    turn_id: str | None = None,
 ) -> DiffRows:
     """Get a page of the diff of one file as rows, with syntax highlighting and the words that
-    changed: on a side, or in a `commit`.
+    changed: on a side, in a `commit`, or in a turn.
 
     `limit` is 1 to 5,000; a page ends early after 400,000 characters.
     """

@@ -57,6 +57,7 @@ from model.domain.resources import (
 )
 from model.state import State
 from model.store.store import Store
+from model.turns.recorder import TurnRecorder
 
 
 class Chats:
@@ -69,8 +70,10 @@ class Chats:
         launch_resolver: LaunchResolver,
         outputs: ToolOutputs,
         handovers: HandoverWriter,
+        recorder: TurnRecorder,
     ) -> None:
         self._handovers = handovers
+        self._recorder = recorder
         self._store = store
         self._backends = backends
         self._launch_resolver = launch_resolver
@@ -418,6 +421,7 @@ class Chats:
                 self.agent_pool,
                 self._outputs,
                 self._handovers,
+                self._recorder,
             )
         return self._conversations[session_id]
 

@@ -36,6 +36,7 @@ from model.domain.resources import (
     Usage,
 )
 from model.store.store import Store
+from model.turns.recorder import TurnRecorder
 
 STOP_TIMEOUT = 1.5
 """Seconds that an agent has to end a turn before its process is closed; users wait for this."""
@@ -55,8 +56,10 @@ class Conversation:
         pool: AgentPool,
         outputs: ToolOutputs,
         handovers: HandoverWriter,
+        recorder: TurnRecorder,
     ) -> None:
         self._handovers = handovers
+        self._recorder = recorder
         self._store = store
         self._launch_resolver = launch_resolver
         self._session_id = session_id
@@ -203,6 +206,7 @@ class Conversation:
             self._requests.clear()
             self._stall_monitor.end()
             self._turn_over.set()  # events sent while exiting withdraw nothing
+            self._recorder.end(self.session)
         await self._process.close()
         if not self._turn_over.is_set():
             self._finish("interrupted", Usage())
@@ -220,6 +224,7 @@ class Conversation:
             else:
                 await self.configure()
             briefing = await self._write_briefing(message)
+            await self._recorder.begin(self.session, message.id)
             self._open_message()
             self._stall_monitor.note_activity()
             text = briefing.prompt if briefing else message.text
@@ -290,6 +295,7 @@ class Conversation:
                 self._open_message()
                 self._stall_monitor.note_activity()
                 self._update(status="running")
+                self._recorder.begin_in_background(self.session)
             case _ if isinstance(event, base.ContentEvent):
                 self._open_message().apply_event(event)
             case base.PlanProposed() | base.QuestionAsked() | base.PermissionRequested():
@@ -411,6 +417,7 @@ class Conversation:
             turn_mode=None,
             **fields,
         )
+        self._recorder.end(self.session)
         self._turn_over.set()
         self._process.mark_idle()
         if run.status == "completed" and plan is None:

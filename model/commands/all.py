@@ -23,6 +23,7 @@ from model.commands import (
     server,
     sessions,
     stashes,
+    turns,
     worktrees,
 )
 
@@ -49,5 +50,6 @@ __all__ = [
     "server",
     "sessions",
     "stashes",
+    "turns",
     "worktrees",
 ]

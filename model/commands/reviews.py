@@ -8,6 +8,7 @@ from model.base.errors import SpinneyError
 from model.commands.changes import get_file_diff, list_changed_files, locate
 from model.commands.history import get_commit_file_diff
 from model.commands.registry import implements
+from model.commands.turns import get_turn_file_diff
 from model.domain.changes import Side
 from model.git import changes
 from model.git.file_text import read_lines
@@ -49,12 +50,15 @@ async def get_diff_rows(
     offset: int = 0,
     limit: int = api.DEFAULT_LIMIT,
     commit: str | None = None,
+    turn_id: str | None = None,
 ) -> api.DiffRows:
     if not 0 < limit <= _MAX_LIMIT:
         raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must be 0 or more")
-    if commit is None:
+    if turn_id is not None:
+        diff = await get_turn_file_diff(workspace, worktree_id, turn_id, path)
+    elif commit is None:
         diff = await get_file_diff(workspace, worktree_id, path, side)
     else:
         diff = await get_commit_file_diff(workspace, worktree_id, commit, path)

@@ -21,6 +21,7 @@ from model.domain.resources import (
     WaitingFor,
     Worktree,
 )
+from model.domain.turns import Turn
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -315,6 +316,30 @@ class WorktreeUpdated(WorktreeEvent):
     """Other fields of a worktree changed: label, order, pull request, a missing directory."""
 
     name: ClassVar[str] = "worktree:updated"
+
+
+class TurnRecorded(Event):
+    """A turn began, or it ended and the files that it changed are known."""
+
+    name: ClassVar[str] = "turn:recorded"
+    turn: Turn
+
+    @property
+    def related_session_id(self) -> str:
+        """The session of the turn."""
+        return self.turn.session_id
+
+
+class TurnUndone(Event):
+    """A turn was undone, or (`undone` is null) its undo was taken back."""
+
+    name: ClassVar[str] = "turn:undone"
+    turn: Turn
+
+    @property
+    def related_session_id(self) -> str:
+        """The session of the turn."""
+        return self.turn.session_id
 
 
 class WorktreeDeleted(Event):

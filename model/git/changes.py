@@ -18,6 +18,7 @@ from model.git.diff import DIFF_ARGUMENTS, MAX_BYTES, TIMEOUT, find_branch_range
 from model.git.log import resolve_commit
 from model.git.patches import FilePatch, split_patch
 from model.git.run import git
+from model.git.snapshots import plumbing
 from model.git.status import get_empty_tree, list_untracked_files
 from model.git.untracked import count_lines_per_file, render_new_files
 
@@ -106,6 +107,21 @@ async def read_commit_patch(path: Path, commit: str, display_name: str) -> tuple
     """Return the patch of one file of a commit, and whether it was truncated."""
     file = _find_by_display_name(await list_commit_files(path, commit), display_name)
     return await _read_between(path, "branch", file, await _find_commit_range(path, commit))
+
+
+async def list_files_between(path: Path, before: str, after: str) -> list[ChangedFile]:
+    """Return the files that differ between two snapshots' trees, sorted by name."""
+    found = await _list_between(path, "branch", (before, after))
+    return [file for file in found if plumbing.to_file_path(file.name) == file.name]
+
+
+async def read_patch_between(
+    path: Path, before: str, after: str, display_name: str
+) -> tuple[FilePatch, bool]:
+    """Return the diff of one file between two snapshots' trees, and whether it is truncated."""
+    found = await list_files_between(path, before, after)
+    file = _find_by_display_name(found, display_name)
+    return await _read_between(path, "branch", file, (before, after))
 
 
 async def find_changed_file(

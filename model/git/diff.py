@@ -8,6 +8,7 @@ from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from model.git.repositories import find_default_branch, resolve_base
 from model.git.run import git
+from model.git.snapshots.plumbing import RESERVED
 from model.git.status import get_empty_tree, list_untracked_files
 from model.git.untracked import render_new_files
 
@@ -53,9 +54,19 @@ async def diff(path: Path, kind: DiffKind, base: str | None = None) -> str:
     return await asyncio.to_thread(clean_text, text)
 
 
-async def _run_diff(path: Path, *commits: str, cached: bool = False) -> str:
+async def read_diff_between(path: Path, before: str, after: str) -> str:
+    """Return the diff between two snapshots' trees, safe to display."""
+    text = await _run_diff(path, before, after, pathspec=f":(exclude,top,literal){RESERVED}")
+    return await asyncio.to_thread(clean_text, text)
+
+
+async def _run_diff(
+    path: Path, *commits: str, cached: bool = False, pathspec: str = ":(top)"
+) -> str:
     options = (*DIFF_ARGUMENTS[:-1], "--cached", DIFF_ARGUMENTS[-1]) if cached else DIFF_ARGUMENTS
-    result = await git(path, *options, *commits, "--", timeout=TIMEOUT, max_bytes=MAX_BYTES)
+    result = await git(
+        path, *options, *commits, "--", pathspec, timeout=TIMEOUT, max_bytes=MAX_BYTES
+    )
     text = result.raw_stdout.decode("utf-8", "replace")
     if not result.is_truncated:
         return text

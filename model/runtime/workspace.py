@@ -42,6 +42,8 @@ from model.store.backups import DailyBackups
 from model.store.bus import EventBus
 from model.store.database import Database
 from model.store.store import Store
+from model.turns.recorder import TurnRecorder
+from model.turns.undoing import TurnUndoer
 from model.worktrees import renaming
 from model.worktrees.branch_naming import BranchNamer
 from model.worktrees.file_search import FileSearch
@@ -118,6 +120,7 @@ class Workspace:
         self.removals: WorktreeRemover
         self.recovery_points: RecoveryPoints
         self.restoring: WorktreeRestorer
+        self.undoer: TurnUndoer
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
@@ -211,9 +214,15 @@ class Workspace:
         self.run_in_background(backups.run())
         self.contexts = IssueContextStore(self.directories.contexts)
         handovers = HandoverWriter(self.store, self.writer, self.catalog)
-        self.chats = Chats(self.store, self.backends, launch_resolver, self.outputs, handovers)
+        recorder = TurnRecorder(self.store)
+        self.undoer = TurnUndoer(self.store, recorder)
+        self.chats = Chats(
+            self.store, self.backends, launch_resolver, self.outputs, handovers, recorder
+        )
+        self._exit_stack.push_async_callback(recorder.close)
         self._exit_stack.push_async_callback(self.chats.close)
         interrupted_runs.recover(self.store)
+        self.run_in_background(recorder.recover())
         self.scripts = ScriptRunner(self.store, self.directories, self.chats.send_held_messages)
         self._exit_stack.push_async_callback(self.scripts.close)
         self.shell_commands = ShellCommands(self.store, self.directories)

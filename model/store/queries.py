@@ -4,15 +4,17 @@ import json
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import aiosqlite
+from pydantic import ValidationError
 
 from model.domain.resources import Message, MessagePage, Project, Resource, Session, Worktree
+from model.domain.turns import Turn
 from model.store.damaged_rows import add_missing_parents, read_message, read_resource, to_text
-from model.store.rows import IS_KEPT, Statement, document_row
+from model.store.rows import IS_KEPT, Statement, document_row, turn_range
 from model.store.sqlite_errors import damage_error, is_damage
 
 R = TypeVar("R", bound=Resource)
@@ -159,6 +161,29 @@ class DatabaseReader:
         values = (match, json.dumps(list(session_ids or ())), limit)
         async with self._rows(statement, values, "nothing can be searched") as rows:
             return [_make_found_message(*row) async for row in rows]
+
+    async def turns(self, session_id: str) -> list[Turn]:
+        """Return the turns of a session, oldest first; damaged ones are left out."""
+        return await self._turns("id BETWEEN ? AND ? ORDER BY id", turn_range(session_id))
+
+    async def turn(self, turn_id: str) -> Turn | None:
+        """Return the turn with this id."""
+        return next(iter(await self._turns("id = ?", (turn_id,))), None)
+
+    async def unfinished_turns(self) -> list[Turn]:
+        """Return the turns that have begun but were not recorded to their end."""
+        return await self._turns("json_extract(body, '$.ended_at') IS NULL ORDER BY id", ())
+
+    async def _turns(self, condition: str, values: tuple[Any, ...]) -> list[Turn]:
+        query = (
+            f"SELECT body FROM documents WHERE kind = 'turn' AND json_valid(body) AND {condition}"
+        )
+        turns = []
+        async with self._rows(query, values, "the turns cannot be read") as rows:
+            async for (body,) in rows:
+                with suppress(ValidationError):
+                    turns.append(Turn.model_validate_json(body))
+        return turns
 
     async def _documents(self, kind: type[R], repaired: list[tuple[str, Resource]]) -> list[R]:
         name = kind.__name__.lower()

@@ -125,6 +125,8 @@ def statements_for(event: e.Event, before: State, after: State) -> list[Statemen
                 ("DELETE FROM blocks WHERE message_id = ?", (event.message_id,)),
                 ("DELETE FROM messages WHERE id = ?", (event.message_id,)),
             ]
+        case e.TurnRecorded() | e.TurnUndone():
+            return [document_row("turn", event.turn.id, event.turn)]
         case _:
             keys = changed_documents(before, after)
             return [row for key in keys for row in document_rows(after, key)]
@@ -162,12 +164,21 @@ def document_rows(state: State, key: DocumentKey) -> list[Statement]:
                 (resource_id,),
             ),
             ("DELETE FROM messages WHERE session_id = ?", (resource_id,)),
+            (
+                "DELETE FROM documents WHERE kind = 'turn' AND id BETWEEN ? AND ?",
+                turn_range(resource_id),
+            ),
         ]
     return rows
 
 
+def turn_range(session_id: str) -> tuple[str, str]:
+    """Return the ids between which those of a session's turns are."""
+    return f"{session_id}.", f"{session_id}.~"
+
+
 def document_row(kind: str, resource_id: str, resource: Resource) -> Statement:
-    """Return the statement that saves a project, worktree or session."""
+    """Return the statement that saves a project, worktree, session or turn."""
     return _PUT_DOCUMENT, (kind, resource_id, resource.model_dump_json())
 
 

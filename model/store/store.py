@@ -24,8 +24,11 @@ from model.domain.events import (
     TaskCompleted,
     ToolRunning,
     ToolUsed,
+    TurnRecorded,
+    TurnUndone,
 )
 from model.domain.resources import Message, MessagePage
+from model.domain.turns import Turn
 from model.state import State, apply, rebase
 from model.store.bus import EventBus
 from model.store.database import Database
@@ -99,6 +102,21 @@ class Store:
         """Return the message with this id from any session, queued or not."""
         async with self._flushed_reader() as database:
             return await database.message(message_id)
+
+    async def turns(self, session_id: str) -> list[Turn]:
+        """Return the turns of a session, oldest first."""
+        async with self._flushed_reader() as database:
+            return await database.turns(session_id)
+
+    async def turn(self, turn_id: str) -> Turn | None:
+        """Return the turn with this id."""
+        async with self._flushed_reader() as database:
+            return await database.turn(turn_id)
+
+    async def unfinished_turns(self) -> list[Turn]:
+        """Return the turns that have begun but were not recorded to their end."""
+        async with self._flushed_reader() as database:
+            return await database.unfinished_turns()
 
     async def search(
         self, query: str, session_ids: Sequence[str] | None, limit: int
@@ -175,7 +193,14 @@ class Store:
                 return  # not saved
             case ContentDelta():
                 self._unsaved_blocks[event.message_id, event.content_index] = None
-            case MessageQueued() | MessageRemoved() | MessageStarted() | MessagesRewound():
+            case (
+                MessageQueued()
+                | MessageRemoved()
+                | MessageStarted()
+                | MessagesRewound()
+                | TurnRecorded()
+                | TurnUndone()
+            ):
                 self._unsaved += statements_for(event, before, self.state)
                 self._wake.set()
             case ToolUsed() | BlockChanged() | MessageCompleted() | MessageFailed():

@@ -75,6 +75,11 @@ class Snapshot:
     """False if nothing had changed since the snapshot before it."""
 
 
+def chain_ref(worktree_id: str) -> str:
+    """Return the ref of a worktree's chain."""
+    return WORKTREE_REFS + "".join(c if c.isalnum() or c in "-_" else "-" for c in worktree_id)
+
+
 _locks: dict[str, asyncio.Lock] = {}
 
 
@@ -91,7 +96,7 @@ async def take_snapshot(
     Raises:
         SpinneyError: What git reports, such as a full disk; the chain is unchanged then.
     """
-    ref = WORKTREE_REFS + note.worktree_id
+    ref = chain_ref(note.worktree_id)
     async with _locks.setdefault(ref, asyncio.Lock()):
         captured, previous = await asyncio.gather(
             write_tree(root, complete=complete, include_ignored=include_ignored),

@@ -59,6 +59,26 @@ def _parse_raw_diff(output: bytes) -> dict[str, tuple[Entry | None, Entry | None
     return found
 
 
+async def count_lines(root: Path, before: str, after: str) -> dict[str, tuple[int, int]]:
+    """Return the lines added and removed in each text file that differs between two trees."""
+    numbers = await git(
+        root, "diff-tree", "-r", "--numstat", "-z", "--no-renames", "--end-of-options",
+        before, after, timeout=120,
+    )  # fmt: skip
+    return await asyncio.to_thread(_parse_numstat, numbers.raw_stdout)
+
+
+def _parse_numstat(output: bytes) -> dict[str, tuple[int, int]]:
+    counts = {}
+    for row in output.split(b"\0"):
+        if row and row[:1] != b"-":
+            added, removed, name = row.split(b"\t", 2)
+            path = plumbing.to_file_path(os.fsdecode(name))
+            if path is not None:
+                counts[path] = int(added), int(removed)
+    return counts
+
+
 async def read_blobs(root: Path, objects: Iterable[str]) -> AsyncIterator[tuple[str, bytes]]:
     """Yield the contents of blobs by id, each once, in batches of bounded size.
 

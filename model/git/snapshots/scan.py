@@ -123,7 +123,7 @@ def _add_unmerged(found: Scan, _submodule: str, *fields: str) -> None:
 
 
 def _add_flagged(found: Scan, root: Path, paths: Iterable[str], *, is_sparse: bool) -> None:
-    """Files that git has to take for unchanged are looked at on disk."""
+    """Look on disk for the files that git takes for unchanged because of a flag."""
     for path in paths:
         if get_mode(root / path) is not None:
             found.present.append(path)

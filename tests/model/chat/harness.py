@@ -20,6 +20,7 @@ from model.store.bus import EventBus
 from model.store.database import Database
 from model.store.rows import Statement
 from model.store.store import Store
+from model.turns.recorder import TurnRecorder
 from model.writing.writer import Writer
 from tests.patience import PATIENCE
 from tests.puppet import Puppet, PuppetBackend
@@ -47,6 +48,16 @@ class FakeWriter:
         return dict.fromkeys(wanted, self.text)
 
 
+class NoRecorder:
+    """Records no turns: the harness has no worktree."""
+
+    async def begin(self, session: Session, message_id: str) -> None: ...
+
+    def begin_in_background(self, session: Session, message_id: str = "") -> None: ...
+
+    def end(self, session: Session) -> None: ...
+
+
 class Harness:
     """A store with sessions, their chats, and puppets as agents."""
 
@@ -60,7 +71,8 @@ class Harness:
         self.writer = FakeWriter()
         handovers = HandoverWriter(store, cast(Writer, self.writer), Catalog())
         backends = {"demo": backend, "backend_b": backend}
-        self.chats = Chats(store, backends, self, self.outputs, handovers)
+        recorder = cast(TurnRecorder, NoRecorder())
+        self.chats = Chats(store, backends, self, self.outputs, handovers, recorder)
         self.servers: list[str] = []
         self.directory = (1, 1)
         self.changed = asyncio.Event()

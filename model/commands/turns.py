@@ -1,0 +1,262 @@
+"""Implements `model.api.turns`."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from model.api import turns as api
+from model.api.changes import FileDiff
+from model.base.errors import SpinneyError
+from model.chat.chats import session_in
+from model.chat.rewinding import ConversationPoint, RewoundConversation, require_idle
+from model.commands.changes import as_resource
+from model.commands.registry import implements
+from model.domain.events import TurnUndone
+from model.domain.resources import Session, Worktree
+from model.domain.turns import Turn, Undo, UndoScope
+from model.git import changes
+from model.git.diff import read_diff_between
+from model.turns.undoing import make_undo
+from model.worktrees import require_worktree
+from model.worktrees.lookup import refuse_while_unsettled
+
+if TYPE_CHECKING:
+    from model.runtime.workspace import Workspace
+
+
+@implements(api.list_turns)
+async def list_turns(workspace: "Workspace", session_id: str) -> list[api.TurnSummary]:
+    session_in(workspace.store.state, session_id)
+    return [_summarize(turn) for turn in await workspace.store.turns(session_id)]
+
+
+@implements(api.get_turn_diff)
+async def get_turn_diff(
+    workspace: "Workspace", turn_id: str, path: str | None = None
+) -> api.TurnDiff:
+    turn = await _find_recorded(workspace, turn_id)
+    root = Path(_worktree_of(workspace, turn).path)
+    before, after = turn.before_tree, turn.after_tree
+    files = await changes.list_files_between(root, before, after)
+    if path is not None:
+        patch, _ = await changes.read_patch_between(root, before, after, path)
+        text = await asyncio.to_thread(patch.to_text)
+        files = [file for file in files if changes.to_display_name(file.name) == path]
+    else:
+        text = await read_diff_between(root, before, after)
+    return api.TurnDiff(turn_id=turn.id, files=[as_resource(file) for file in files], text=text)
+
+
+async def get_turn_file_diff(
+    workspace: "Workspace", worktree_id: str, turn_id: str, path: str
+) -> FileDiff:
+    """Return what a turn of a session in the worktree changed in one file."""
+    turn = await _find_recorded(workspace, turn_id)
+    if turn.worktree_id != worktree_id:
+        raise SpinneyError("The turn belongs to another worktree.", "not_found")
+    root = Path(_worktree_of(workspace, turn).path)
+    patch, cut = await changes.read_patch_between(root, turn.before_tree, turn.after_tree, path)
+    text = await asyncio.to_thread(patch.to_text)
+    return FileDiff(path=path, text=text, digest=patch.digest, hunks=patch.hunk_names(cut=cut))
+
+
+@implements(api.preview_undo)
+async def preview_undo(
+    workspace: "Workspace", turn_id: str, through: str | None = None
+) -> api.UndoPreview:
+    turns = await workspace.undoer.select(turn_id, through)
+    worktree = _worktree_of(workspace, turns[0])
+    plan = await workspace.undoer.preview(worktree, turns)
+    files = [
+        api.UndoneFile(
+            path=name,
+            action=file.action,
+            others=file.path in plan.others,
+            has_markers=file.markers is not None,
+        )
+        for name, file in plan.files.items()
+    ]
+    return api.UndoPreview(turn_ids=[turn.id for turn in turns], files=files)
+
+
+@implements(api.undo_turn)
+async def undo_turn(
+    workspace: "Workspace",
+    turn_id: str,
+    what: UndoScope,
+    through: str | None = None,
+    choices: dict[str, api.UndoChoice] | None = None,
+) -> api.UndoResult:
+    first = await workspace.undoer.find_turn(turn_id)
+    session = session_in(workspace.store.state, first.session_id)
+    if what == "files":
+        require_idle(workspace.store.state, session.id)
+        turns = await workspace.undoer.select(turn_id, through)
+        undo = await workspace.undoer.undo(
+            _worktree_of(workspace, first), turns, what, choices or {}
+        )
+        return await _record(workspace, turns, undo)
+    return await _undo_conversation(workspace, first, session, what, choices or {})
+
+
+@implements(api.redo_turn)
+async def redo_turn(
+    workspace: "Workspace", turn_id: str, choices: dict[str, api.UndoChoice] | None = None
+) -> api.UndoResult:
+    turn = await workspace.undoer.find_turn(turn_id)
+    undo = turn.undone
+    if undo is None:
+        raise SpinneyError("This turn is not undone.", "conflict")
+    worktree = _worktree_of(workspace, turn)
+    require_idle(workspace.store.state, turn.session_id)
+    if undo.conversation is not None:
+        rewound = RewoundConversation.model_validate(undo.conversation)
+        await workspace.chats.restore(turn.session_id, rewound)
+    try:
+        await workspace.undoer.redo(worktree, undo, choices or {})
+    except SpinneyError:
+        if undo.conversation is not None:
+            await _rewind(workspace, await workspace.undoer.find_turn(undo.turn_ids[-1]))
+        raise
+    workspace.poller.refresh(worktree.id)
+    turns = [await workspace.undoer.find_turn(each) for each in undo.turn_ids]
+    return await _record(workspace, turns, None)
+
+
+@implements(api.fork_session)
+async def fork_session(
+    workspace: "Workspace",
+    session_id: str,
+    turn_id: str | None = None,
+    new_worktree: bool = False,
+    name: str | None = None,
+) -> Session:
+    session = session_in(workspace.store.state, session_id)
+    point = None
+    if turn_id is not None:
+        turn = await workspace.undoer.find_turn(turn_id)
+        if turn.session_id != session.id:
+            raise SpinneyError("The turn belongs to another session.", "not_found")
+        point = await _point_after(workspace, turn)
+    return await workspace.chats.fork(session.id, point, session.worktree_id, name)
+
+
+# Internal --------------------------------------------------------------------------------------
+
+
+async def _undo_conversation(
+    workspace: "Workspace",
+    first: Turn,
+    session: Session,
+    what: UndoScope,
+    choices: dict[str, Any],
+) -> api.UndoResult:
+    """Undo a turn and all later ones; the files first, since that can be refused."""
+    require_idle(workspace.store.state, session.id)
+    known = await workspace.store.turns(session.id)
+    turns = await workspace.undoer.select(first.id, known[-1].id, what)
+    worktree = _worktree_of(workspace, first)
+    if what == "both":
+        undo = await workspace.undoer.undo(worktree, turns, what, choices)
+    else:
+        undo = make_undo(turns, what)
+    try:
+        rewound = await _rewind(workspace, first)
+    except SpinneyError:
+        if what == "both":
+            await _record(workspace, turns, undo.model_copy(update={"what": "files"}))
+        raise
+    kept = rewound.model_dump(mode="json")
+    return await _record(workspace, turns, undo.model_copy(update={"conversation": kept}))
+
+
+async def _rewind(workspace: "Workspace", first: Turn) -> RewoundConversation:
+    point = await _point_before(workspace, first)
+    return await workspace.chats.rewind(first.session_id, keep=point)
+
+
+async def _point_before(workspace: "Workspace", turn: Turn) -> ConversationPoint:
+    """Return the end of the turn before this one; turns that were taken back do not count."""
+    if not turn.message_id:
+        raise SpinneyError(
+            "The agent began this turn by itself, so the conversation cannot go back to before it."
+            " Undo its files only, or the turn before it.",
+            "conflict",
+        )
+    earlier = [
+        each
+        for each in await workspace.store.turns(turn.session_id)
+        if each.number < turn.number and (each.undone is None or each.undone.what == "files")
+    ]
+    last = earlier[-1] if earlier else None
+    return ConversationPoint(
+        message_id=turn.message_id,
+        backend=last.backend if last else turn.backend,
+        resume_token=last.resume_token if last else None,
+        mark=last.mark if last else None,
+    )
+
+
+async def _point_after(workspace: "Workspace", turn: Turn) -> ConversationPoint | None:
+    """Return the end of a turn; `None` if it is the newest one of the conversation."""
+    later = [
+        each
+        for each in await workspace.store.turns(turn.session_id)
+        if each.number > turn.number and each.message_id
+    ]
+    if not later:
+        return None
+    return ConversationPoint(
+        message_id=later[0].message_id,
+        backend=turn.backend,
+        resume_token=turn.resume_token,
+        mark=turn.mark,
+    )
+
+
+async def _record(
+    workspace: "Workspace", turns: Sequence[Turn], undo: Undo | None
+) -> api.UndoResult:
+    changed = [turn.model_copy(update={"undone": _next_undo(turn, undo)}) for turn in turns]
+    await workspace.store.accept(*(TurnUndone(turn=turn) for turn in changed))
+    workspace.poller.refresh(turns[0].worktree_id)
+    message = await workspace.store.message(turns[-1].message_id)
+    return api.UndoResult(
+        turns=[_summarize(turn) for turn in changed], message=message.text if message else ""
+    )
+
+
+def _next_undo(turn: Turn, undo: Undo | None) -> Undo | None:
+    """Return the record of a turn that is undone, or whose undo is taken back."""
+    if undo is not None:
+        return undo.model_copy(update={"previous": turn.undone})
+    return turn.undone.previous if turn.undone else None
+
+
+async def _find_recorded(workspace: "Workspace", turn_id: str) -> Turn:
+    turn = await workspace.undoer.find_turn(turn_id)
+    if not turn.before_tree or not turn.after_tree:
+        raise SpinneyError(
+            f"There is no diff of this turn: {turn.problem or 'it is still running.'}", "conflict"
+        )
+    return turn
+
+
+def _worktree_of(workspace: "Workspace", turn: Turn) -> Worktree:
+    worktree = require_worktree(workspace.store.state, turn.worktree_id)
+    refuse_while_unsettled(worktree)
+    return worktree
+
+
+def _summarize(turn: Turn) -> api.TurnSummary:
+    return api.TurnSummary(
+        turn_id=turn.id,
+        number=turn.number,
+        message_id=turn.message_id,
+        started_at=turn.started_at,
+        ended_at=turn.ended_at,
+        files=turn.files,
+        undone=turn.undone.what if turn.undone else None,
+        problem=turn.problem,
+    )

@@ -1,0 +1,1 @@
+"""The turns of sessions: what each did to the files, and how it is undone."""

@@ -1,0 +1,229 @@
+"""Undo what turns did to the files, preview it, and take an undo back."""
+
+import asyncio
+import os
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.base.plural import count
+from model.domain.resources import Worktree
+from model.domain.tool_uses import Edit, list_edits
+from model.domain.turns import Turn, Undo, UndoScope
+from model.git.changes import to_display_name
+from model.git.snapshots import capture, chain, files, plumbing, reverse
+from model.git.snapshots.chain import Reason, SnapshotNote
+from model.git.snapshots.plumbing import Entry
+from model.git.snapshots.reverse import Change, Choice, ReversedFile
+from model.store.store import Store
+from model.turns.recorder import TurnRecorder, read_turn_blocks
+
+_MAX_NAMED: Final = 5
+"""Files that an error message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """What an undo does to each file, by the name that clients see."""
+
+    files: dict[str, ReversedFile]
+    others: set[str] = field(default_factory=set)
+    """Files that others changed at the same time; they are kept unless chosen."""
+
+
+class TurnUndoer:
+    """Undoes turns in the worktrees; one undo at a time in each."""
+
+    def __init__(self, store: Store, recorder: TurnRecorder) -> None:
+        self._store = store
+        self._recorder = recorder
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def select(
+        self, turn_id: str, through: str | None, what: UndoScope = "files"
+    ) -> list[Turn]:
+        """Return the turns from `turn_id` to `through` that can be undone, the newest first.
+
+        Raises `not_found`; `conflict` if there is nothing left to undo.
+        """
+        first = await self.find_turn(turn_id)
+        last = first if through is None else await self.find_turn(through)
+        if last.session_id != first.session_id or last.number < first.number:
+            raise SpinneyError("Invalid field 'through': it is no later turn of the session.")
+        await self._recorder.settle(first.session_id)
+        turns = [
+            turn
+            for turn in await self._store.turns(first.session_id)
+            if first.number <= turn.number <= last.number and _can_undo(turn, what)
+        ]
+        if not turns:
+            raise SpinneyError("This turn was undone already.", "conflict")
+        if turns[-1].ended_at is None:
+            raise SpinneyError("The turn is still running. Stop it first.", "conflict")
+        return turns[::-1]
+
+    async def find_turn(self, turn_id: str) -> Turn:
+        """Return a turn. Raises `not_found`."""
+        turn = await self._store.turn(turn_id)
+        if turn is None:
+            raise SpinneyError("There is no such turn.", "not_found")
+        return turn
+
+    async def preview(self, worktree: Worktree, turns: Sequence[Turn]) -> UndoPlan:
+        """Return what undoing these turns, the newest first, would do to the files."""
+        captured = await capture.write_tree(Path(worktree.path))
+        return await self._plan(Path(worktree.path), turns, captured.tree)
+
+    async def undo(
+        self,
+        worktree: Worktree,
+        turns: Sequence[Turn],
+        what: UndoScope,
+        choices: Mapping[str, Choice],
+    ) -> Undo:
+        """Take back what these turns, the newest first, did to the files.
+
+        Raises `conflict` for a file with a conflict and without a choice; nothing is done then.
+        """
+        root = Path(worktree.path)
+        async with self._locks.setdefault(worktree.id, asyncio.Lock()):
+            before = await self._take_snapshot(worktree, turns[0], "undo")
+            done = [turn for turn in turns if turn.undone is None]
+            decided = _decide(await self._plan(root, done, before), choices)
+            await self._apply(worktree, decided)
+            after = await self._take_snapshot(worktree, turns[0], "request")
+        return make_undo(turns, what).model_copy(
+            update={"before_tree": before, "after_tree": after}
+        )
+
+    async def redo(self, worktree: Worktree, undo: Undo, choices: Mapping[str, Choice]) -> None:
+        """Take back an undo of files; what was changed since stays.
+
+        Raises `conflict` for a file with a conflict and without a choice; nothing is done then.
+        """
+        if undo.before_tree == undo.after_tree:
+            return
+        root = Path(worktree.path)
+        async with self._locks.setdefault(worktree.id, asyncio.Lock()):
+            now = await self._take_snapshot(worktree, None, "redo")
+            change = await files.diff_trees(root, undo.before_tree, undo.after_tree)
+            planned = await reverse.plan_reverse(root, [change], now)
+            await self._apply(worktree, _decide(UndoPlan(_by_name(planned)), choices))
+
+    # Internal ----------------------------------------------------------------------------------
+
+    async def _plan(self, root: Path, turns: Sequence[Turn], now: str) -> UndoPlan:
+        changes: list[Change] = []
+        others: set[str] = set()
+        mixed: set[str] = set()
+        for turn in turns:
+            if not turn.before_tree or not turn.after_tree:
+                raise SpinneyError(
+                    f"The files of turn {turn.number} cannot be undone: "
+                    f"{turn.problem or 'there is no snapshot of them.'}",
+                    "conflict",
+                )
+            change: Change = await files.diff_trees(root, turn.before_tree, turn.after_tree)
+            marked = {file.path for file in turn.files if file.others}
+            others |= {path for path in change if to_display_name(path) in marked}
+            if turn.shared:
+                change = await self._leave_out_others(root, turn, change, mixed)
+            changes.append(change)
+        planned = _by_name(await reverse.plan_reverse(root, changes, now, others))
+        for path in mixed & {file.path for file in planned.values() if file.now != file.before}:
+            name = to_display_name(path)
+            planned[name] = replace(planned[name], action="conflict", result=planned[name].now)
+        return UndoPlan(planned, others)
+
+    async def _leave_out_others(
+        self, root: Path, turn: Turn, change: Change, mixed: set[str]
+    ) -> Change:
+        """Take the agent's own edits back from the content after the turn.
+
+        While others worked in the same files, the content before the turn lacks their changes too.
+        Files whose changes cannot be separated are added to `mixed`.
+        """
+        edits: dict[str, list[Edit]] = {}
+        for edit in list_edits(await read_turn_blocks(self._store, turn)):
+            edits.setdefault(edit.path, []).append(edit)
+        found = dict(change)
+        for path, (before, after) in change.items():
+            own = edits.get(to_display_name(path))
+            if own and before is not None and after is not None:
+                without_edits = await _reverse_edits(root, after, own)
+                if without_edits is None:
+                    mixed.add(path)
+                else:
+                    found[path] = without_edits, after
+        return found
+
+    async def _apply(self, worktree: Worktree, planned: Sequence[ReversedFile]) -> None:
+        self._recorder.note_company(worktree.id)
+        await reverse.apply_reverse(Path(worktree.path), planned)
+
+    async def _take_snapshot(self, worktree: Worktree, turn: Turn | None, reason: Reason) -> str:
+        note = SnapshotNote(
+            reason,
+            session_id=turn.session_id if turn else "",
+            worktree_id=worktree.id,
+            worktree_name=worktree.name,
+        )
+        return (await chain.take_snapshot(Path(worktree.path), note)).tree
+
+
+def make_undo(turns: Sequence[Turn], what: UndoScope) -> Undo:
+    """Return the record of an undo that changes no files."""
+    ids = [turn.id for turn in turns]
+    return Undo(id=str(uuid.uuid4()), at=time.time(), what=what, turn_ids=ids)
+
+
+def _can_undo(turn: Turn, what: UndoScope) -> bool:
+    return turn.undone is None or (what != "files" and turn.undone.what == "files")
+
+
+def _by_name(planned: Sequence[ReversedFile]) -> dict[str, ReversedFile]:
+    return {to_display_name(file.path): file for file in planned}
+
+
+def _decide(plan: UndoPlan, choices: Mapping[str, Choice]) -> list[ReversedFile]:
+    """Apply a person's choices. Raises `conflict` for a conflict without one."""
+    for name in choices:
+        if name not in plan.files:
+            raise SpinneyError(f"Invalid field 'choices': the turn did not change '{name[:200]}'.")
+    decided = [
+        file.choose(choices[name]) if name in choices else file for name, file in plan.files.items()
+    ]
+    _refuse_conflicts(decided)
+    return decided
+
+
+def _refuse_conflicts(planned: Sequence[ReversedFile]) -> None:
+    names = [to_display_name(file.path) for file in planned if file.action == "conflict"]
+    if names:
+        more = ", …" if len(names) > _MAX_NAMED else ""
+        raise SpinneyError(
+            f"{count(len(names), 'file')} changed since in the same place: "
+            f"{', '.join(names[:_MAX_NAMED])}{more}. Choose for each whether to keep it, to take "
+            "the old content, or to get both with conflict markers.",
+            "conflict",
+        )
+
+
+async def _reverse_edits(root: Path, after: Entry, edits: Sequence[Edit]) -> Entry | None:
+    """Return a content without these edits, the last of which was made last.
+
+    `None` if one of them is not in it exactly once.
+    """
+    text = os.fsdecode(await files.read_blob(root, after.object_id))
+    for edit in reversed(edits):
+        if not edit.new or text.count(edit.new) != 1:
+            return None
+        text = text.replace(edit.new, edit.old)
+    stored = await plumbing.run(
+        root, "hash-object", "-w", "--no-filters", "--stdin", stdin=os.fsencode(text)
+    )
+    return Entry(after.mode, stored.stdout)

@@ -1,0 +1,140 @@
+"""Undo takes back exactly what a turn did: what others did since, or meanwhile, stays."""
+
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from model.base.errors import SpinneyError
+from model.commands.turns import (
+    get_turn_diff,
+    list_turns,
+    preview_undo,
+    redo_turn,
+    undo_turn,
+)
+from tests.model.turns.conftest import Desk
+
+LINES = "".join(f"line {number}\n" for number in range(1, 21))
+
+
+def replace_line(path: Path, number: int, text: str) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    lines[number - 1] = f"{text}\n"
+    path.write_text("".join(lines))
+
+
+async def test_a_turn_is_recorded_with_its_files(desk: Desk) -> None:
+    session = await desk.add_session()
+
+    def work(root: Path) -> None:
+        (root / "read.me").write_text("one\nTWO\nthree\n")
+        (root / "new").write_text("a\nb\n")
+
+    turn = await desk.play(session, work)
+
+    assert [(f.path, f.status, f.added, f.removed, f.others) for f in turn.files] == [
+        ("new", "added", 2, 0, False),
+        ("read.me", "modified", 1, 1, False),
+    ]
+    assert "+TWO" in (await get_turn_diff(desk.workspace, turn.turn_id)).text
+    assert (await get_turn_diff(desk.workspace, turn.turn_id, "new")).text.endswith("+a\n+b\n")
+
+
+async def test_undo_restores_files_and_keeps_what_was_changed_since(desk: Desk) -> None:
+    (desk.root / "text").write_text(LINES)
+    session = await desk.add_session()
+
+    def work(root: Path) -> None:
+        replace_line(root / "text", 2, "the agent")
+        (root / "read.me").unlink()
+        (root / "deep" / "er").mkdir(parents=True)
+        (root / "deep" / "er" / "new").write_text("new\n")
+
+    turn = await desk.play(session, work)
+    replace_line(desk.root / "text", 18, "the person")
+    (desk.root / "mine").write_text("mine\n")
+
+    preview = await preview_undo(desk.workspace, turn.turn_id)
+    assert {file.path: file.action for file in preview.files} == {
+        "text": "merge", "read.me": "restore", "deep/er/new": "restore",
+    }  # fmt: skip
+    await undo_turn(desk.workspace, turn.turn_id, "files")
+
+    text = (desk.root / "text").read_text().splitlines()
+    assert (text[1], text[17]) == ("line 2", "the person")
+    assert (desk.root / "read.me").read_text() == "one\ntwo\nthree\n"
+    assert not (desk.root / "deep").exists()
+    assert (desk.root / "mine").read_text() == "mine\n"
+    assert (await list_turns(desk.workspace, session.id))[0].undone == "files"
+
+    await redo_turn(desk.workspace, turn.turn_id)
+
+    text = (desk.root / "text").read_text().splitlines()
+    assert (text[1], text[17]) == ("the agent", "the person")
+    assert not (desk.root / "read.me").exists()
+    assert (desk.root / "deep" / "er" / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [("keep", "the person"), ("before", "line 2"), ("markers", "<<<<<<< now")],
+)
+async def test_a_conflict_needs_a_choice(desk: Desk, choice: str, expected: str) -> None:
+    (desk.root / "text").write_text(LINES)
+    session = await desk.add_session()
+    turn = await desk.play(session, lambda root: replace_line(root / "text", 2, "the agent"))
+    replace_line(desk.root / "text", 2, "the person")
+    before = (desk.root / "text").read_text()
+
+    with pytest.raises(SpinneyError, match=r"1 file changed since in the same place: text\."):
+        await undo_turn(desk.workspace, turn.turn_id, "files")
+    assert (desk.root / "text").read_text() == before
+
+    await undo_turn(desk.workspace, turn.turn_id, "files", choices={"text": choice})
+    assert (desk.root / "text").read_text().splitlines()[1] == expected
+
+
+async def test_another_sessions_work_in_the_same_time_stays(desk: Desk) -> None:
+    (desk.root / "shared").write_text(LINES)
+    wrong, right = await desk.add_session("wrong"), await desk.add_session("right")
+    first, second = await desk.begin(wrong), await desk.begin(right)
+
+    def edit(number: int, text: str) -> base.ToolUse:
+        old = f"line {number}\n"
+        replace_line(desk.root / "shared", number, text)
+        given = {"file_path": "shared", "old_content": old, "new_content": f"{text}\n"}
+        return base.ToolUse(f"edit {number}", "edit", given)
+
+    first.say(edit(3, "wrong"), base.ToolResult("edit 3", "ok"))
+    second.say(edit(15, "right"), base.ToolResult("edit 15", "ok"))
+    (desk.root / "of right").write_text("right\n")
+    turn = await desk.finish(wrong, first)
+    await desk.finish(right, second)
+    assert {file.path: file.others for file in turn.files} == {"of right": True, "shared": False}
+
+    await undo_turn(desk.workspace, turn.turn_id, "files")
+
+    lines = (desk.root / "shared").read_text().splitlines()
+    assert (lines[2], lines[14]) == ("line 3", "right")
+    assert (desk.root / "of right").exists()
+
+
+async def test_a_conversation_goes_back_with_the_files_of_all_later_turns(desk: Desk) -> None:
+    session = await desk.add_session()
+    for number in (1, 2, 3):
+        await desk.play(
+            session, lambda root, n=number: (root / f"f{n}").write_text("x"), f"step {number}"
+        )  # type: ignore[misc]
+    turns = await list_turns(desk.workspace, session.id)
+
+    result = await undo_turn(desk.workspace, turns[1].turn_id, "both")
+
+    assert result.message == "step 2"
+    assert [(desk.root / f"f{n}").exists() for n in (1, 2, 3)] == [True, False, False]
+    puppet = await desk.begin(session, "step 2, better")
+    assert puppet.launch.fork_at == "mark 1"
+    turn = await desk.finish(session, puppet)
+    assert turn.number == 4
+    with pytest.raises(SpinneyError, match="has continued since"):
+        await redo_turn(desk.workspace, turns[1].turn_id)
