@@ -339,7 +339,9 @@ class Chats:
         itself stays as it is.
         """
         async with self._conversation(session_id).answer_lock:
-            return await self._rewinding.fork(session_id, point, worktree_id, name)
+            fork = await self._rewinding.fork(session_id, point, worktree_id, name)
+            await self._outputs.share(session_id, fork.id)
+            return fork
 
     @asynccontextmanager
     async def _without_agent(self, session_id: str) -> AsyncIterator[None]:

@@ -77,6 +77,14 @@ class ToolOutputs:
                 "not_found",
             ) from None
 
+    async def share(self, session_id: str, other_id: str) -> None:
+        """Give the files of a session to another one that has copies of its messages, too."""
+        for write in tuple(self._writes.values()):
+            await asyncio.wait([write])
+        source, target = self._directory / session_id, self._directory / other_id
+        await asyncio.to_thread(_link_files, source, target)
+        self._size = None
+
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
         """Remove the files of all other sessions."""
         for write in tuple(self._writes.values()):
@@ -190,6 +198,17 @@ def _write(path: Path, content: str) -> int:
         path.unlink(missing_ok=True)
         raise
     return len(data)
+
+
+def _link_files(source: Path, target: Path) -> None:
+    try:
+        for path in source.iterdir():
+            target.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+            (target / path.name).hardlink_to(path)
+    except FileNotFoundError:
+        pass  # no result was long
+    except OSError as error:
+        _log.warning("could not share the long tool results of a session: %s", error)
 
 
 def _list_files(directory: Path) -> list[tuple[float, int, Path]]:

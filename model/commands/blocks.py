@@ -28,7 +28,8 @@ async def get_message_blocks(
 ) -> api.MessageBlocksPage:
     page = await get_messages(workspace, session_id, limit, offset)
     rendered: dict[str, tuple[Message, dict[str, Any]]] = {}
-    newest = page.messages[-1] if page.messages and not offset else None
+    kept = (message for message in reversed(page.messages) if not message.rewound)
+    newest = next(kept, None) if not offset else None
     changes: list[FileChange] = []
     if newest is not None and newest.status == "completed" and list_edits(newest.content):
         changes = await asyncio.to_thread(summarize_edits, newest.content)

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from model.base.plural import count
 from model.commands.sessions import get_messages
 from model.domain.resources import (
     ImageBlock,
@@ -16,7 +17,6 @@ from model.domain.resources import (
     PlanBlock,
     Question,
     QuestionBlock,
-    Session,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
@@ -117,8 +117,18 @@ async def read_from(workspace: "Workspace", session_id: str, begin: Position, bu
     return page
 
 
-def make_articles(pieces: Iterable[Piece], session: Session, agent: str) -> Iterator[Element]:
-    """The pieces as elements, grouped by message under a heading."""
+def make_articles(pieces: Iterable[Piece], agent: str) -> Iterator[Element]:
+    """The pieces as elements, grouped by message under a heading; rewound messages are folded."""
+    for is_rewound, group in groupby(pieces, key=lambda piece: piece.message.rewound):
+        articles = list(_make_articles(group, agent))
+        if is_rewound:
+            label = f"{count(len(articles), 'message')} rewound · show"
+            yield make("details", make("summary", label), articles, class_="rewound")
+        else:
+            yield from articles
+
+
+def _make_articles(pieces: Iterable[Piece], agent: str) -> Iterator[Element]:
     for number, group in groupby(pieces, key=lambda piece: piece.position.message):
         shown = list(group)
         message = shown[0].message

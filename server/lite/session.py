@@ -58,7 +58,7 @@ def _render(page_request: PageRequest, session: Session, page: Page) -> str:
         shorten(session.name),
         nav(link(parents, f"/lite/worktrees/{session.worktree_id}")),
         nav(link("Earlier", f"{url}?before={page.older}")) if page.older else None,
-        list(make_articles(page.pieces, session, page_request.agent_label(session.backend))),
+        list(make_articles(page.pieces, page_request.agent_label(session.backend))),
         _forward_links(url, page) if page.newer else None,
         render_request_card(page_request, session),
         _queue_form(page_request, session),

@@ -7,8 +7,8 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint, RewoundConversation
-from model.domain.events import SessionUpdated
-from model.domain.resources import AgentMemory, Message
+from model.domain.events import MessageQueued, SessionDeleted, SessionUpdated
+from model.domain.resources import AgentMemory, Message, TextBlock
 from tests.model.chat.harness import DONE, Harness
 from tests.puppet import Puppet
 
@@ -204,3 +204,37 @@ async def test_another_agent_that_knows_nothing_of_it_keeps_its_conversation(
     )
     await harness.chats.rewind("s", keep=await point_before(harness, "two", "one"))
     assert harness.session.memories["backend_b"].resume_token == "B"
+
+
+async def test_a_fork_shares_the_long_results(harness: Harness) -> None:
+    puppet = await harness.start_turn("one")
+    puppet.say(base.ToolUse("t", "bash", {}), base.ToolResult("t", "x" * 40_000), DONE)
+    await harness.wait_for_turn()
+    fork = await harness.chats.fork("s", None, "w")
+    await harness.store.accept(SessionDeleted(session_id="s"))
+    await harness.outputs.remove_all_but([fork.id])
+    assert (await harness.outputs.read(fork.id, "t", 0, 50_000)).size == 40_000
+
+
+async def test_a_long_conversation_is_copied_up_to_the_point_in_its_order(
+    harness: Harness,
+) -> None:
+    messages = [
+        Message(
+            id=f"m{number}",
+            role="user",
+            content=[TextBlock(text=f"message {number}")],
+            timestamp=number,
+            session_id="s",
+        )
+        for number in range(1_000)
+    ]
+    queued = (
+        MessageQueued(session_id="s", message=message, status="processing") for message in messages
+    )
+    await harness.store.accept(*queued)
+    point = ConversationPoint(message_id="m900", backend="demo")
+    fork = await harness.chats.fork("s", point, "w")
+    page = await harness.store.messages(fork.id, 1_000)
+    assert fork.message_count == page.total == 900
+    assert texts(page.messages) == [message.text for message in messages[:900]]

@@ -237,6 +237,8 @@ async def test_an_export_contains_everything_that_can_be_read(
 ) -> None:
     opened, _ = await Database.open(database)
     await opened.write([("UPDATE documents SET body = '{' WHERE id = 'one'", ())])
+    rewound = "UPDATE messages SET body = json_set(body, '$.rewound', json('true')) WHERE id = ?"
+    await opened.write([(rewound, ("two-000000",))])
     message = await _export(database, tmp_path / "out")
     await opened.close()
     assert "(2 with 12 messages)" in message
@@ -251,6 +253,7 @@ async def test_an_export_contains_everything_that_can_be_read(
         < text.index("visits every tree once")
         < text.index("Question 2")
     )
+    assert text.count(", rewound\n") == 1
     assert "Question 4" in lost.read_text()
     assert lost.stat().st_mode & 0o777 == 0o600
     with pytest.raises(SpinneyError, match="already"):

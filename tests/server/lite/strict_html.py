@@ -16,6 +16,7 @@ ATTRIBUTES = {
     "br": set(),
     "button": {"class", "name", "value"},
     "code": set(),
+    "details": {"class"},
     "fieldset": set(),
     "footer": set(),
     "form": {"action", "method"},
@@ -42,6 +43,7 @@ ATTRIBUTES = {
     "select": {"id", "name"},
     "small": set(),
     "span": {"class"},
+    "summary": set(),
     "table": set(), "tbody": set(), "td": set(), "th": set(), "thead": set(), "tr": set(),
     "textarea": {"cols", "id", "name", "readonly", "rows"},
     "time": set(),
@@ -52,8 +54,8 @@ ATTRIBUTES = {
 icon are loaded."""
 
 CLOSES_A_PARAGRAPH = {
-    "article", "blockquote", "fieldset", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
-    "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul",
+    "article", "blockquote", "details", "fieldset", "footer", "form", "h1", "h2", "h3", "h4", "h5",
+    "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul",
 }  # fmt: skip
 
 ONLY_IN = {
@@ -64,6 +66,7 @@ ONLY_IN = {
     "th": {"tr"},
     "tr": {"thead", "tbody"},
     "main": {"body"},
+    "summary": {"details"},
 }
 
 

@@ -14,7 +14,7 @@ from model.backends import base
 from model.chat.tool_outputs import MAX_SHOWN
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
-from model.domain.events import ProjectUpdated, WorktreeUpdated
+from model.domain.events import MessagesRewound, ProjectUpdated, WorktreeUpdated
 from model.domain.resources import Label, Question, QuestionOption, Session, Usage, Worktree
 from model.runtime.workspace import Workspace
 from server.app import Server
@@ -208,6 +208,23 @@ async def read_all_pages(browser: Browser, page: StrictPage) -> str:
         if "Continue" not in page.links():
             return text
         page = await browser.get_page(page.links()["Continue"])
+
+
+async def test_rewound_messages_are_folded(
+    browser: Browser, conversation: Conversation, workspace: Workspace
+) -> None:
+    for name in ("kept", "taken back"):
+        await conversation.run_turn(workspace, base.TextFinal("t", name), DONE, message=name)
+    messages = (await workspace.store.messages(conversation.session.id)).messages
+    ids = [message.id for message in messages[2:]]
+    session_id = conversation.session.id
+    rewound = MessagesRewound(session_id=session_id, message_ids=ids, rewound=True)
+    await workspace.store.accept(rewound)
+    page = await browser.get_page(conversation.path)
+    folded = page.source[page.source.index("<details") : page.source.index("</details>")]
+    assert "2 messages rewound · show" in folded
+    assert folded.count("taken back") == 2
+    assert "kept" not in folded
 
 
 async def test_failures_and_answers_are_shown(

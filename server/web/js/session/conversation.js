@@ -112,6 +112,20 @@ export class Conversation {
     }
   }
 
+  /** The newest message that was not taken back. */
+  get newest() {
+    return this.messages.findLast((message) => !message.rewound);
+  }
+
+  /** Mark messages as taken back, or not any more; returns those that are loaded. @param {any} body @returns {Message[]} */
+  rewind(body) {
+    if (!this.isLoaded || body.session_id !== this.sessionId) return [];
+    const ids = new Set(body.message_ids);
+    const changed = this.messages.filter((message) => ids.has(message.id));
+    for (const message of changed) message.rewound = body.rewound;
+    return changed;
+  }
+
   /** @param {any} block @param {Blocks} payload */
   #mergeBlocks(block, { from, blocks }) {
     const [first] = blocks;

@@ -22,7 +22,8 @@ export function setDivider(element, message) {
  * @param {HTMLElement} [from] the first new message; the previous ones are up to date
  */
 export function updateDividers(list, from) {
-  const messages = /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".message")]);
+  for (const day of list.querySelectorAll(".day:has(+ .message[hidden])")) day.remove();
+  const messages = /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".message:not([hidden])")]);
   const first = from ? messages.lastIndexOf(from) : 0;
   let before = messages[first - 1]?.dataset.day;
   let author = messages.slice(0, first).findLast((message) => message.dataset.author)?.dataset.author;

@@ -9,6 +9,7 @@ import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { setDivider } from "./dividers.js";
 import { editDiff } from "./edit_diff.js";
+import { setRewound } from "./rewound.js";
 import { userTextElement } from "./user_text.js";
 import { nameOf, originalName } from "./attachments.js";
 import { pictureElement } from "./pictures.js";
@@ -26,6 +27,7 @@ import { pictureElement } from "./pictures.js";
 export function messageElement(message, context) {
   const element = make("article.message", { id: `m-${message.id}`, "data-role": message.role });
   setDivider(element, message);
+  setRewound(element, message);
   drawMessage(element, message, context);
   return element;
 }

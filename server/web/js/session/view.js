@@ -9,6 +9,7 @@ import { button, make } from "../dom.js";
 import { SessionHeader } from "./header.js";
 import { ChangesPane } from "./pane.js";
 import { updateDividers } from "./dividers.js";
+import { foldRewound, setRewound, showRewound } from "./rewound.js";
 import { Autoscroll } from "./autoscroll.js";
 import { drawMessageEnd, drawBlocks, drawMessage, drawRunningTool, messageElement } from "./message.js";
 import { queueList } from "./queue.js";
@@ -119,6 +120,7 @@ class SessionView {
     this.pane.handleEvent(name, body);
     if (name === "tool-use" && body.session_id === this.id) this.pane.follow(body.tool_input);
     if (name === "blocks-missed" && body.session_id === this.id) this.handleReload();
+    if (name === "messages:rewound") this.#rewind(body);
     const changed = this.conversation.apply(name, body);
     if (!changed) return;
     const { message, index, isEnd } = changed;
@@ -173,7 +175,7 @@ class SessionView {
       this.#blocks.clear();
       const anchor = this.autoscroll.isOn ? null : this.#scrollAnchor();
       this.list.replaceChildren(...this.#sections(page.messages));
-      updateDividers(this.list);
+      foldRewound(this.list);
       this.autoscroll.reobserve(this.list);
       this.note.hidden = true;
       this.older.hidden = this.conversation.older === 0;
@@ -194,7 +196,7 @@ class SessionView {
     const cached = this.#targetId ? undefined : cachedConversation(this.id);
     if (!cached) return;
     this.list.replaceChildren(...this.#sections(cached.messages));
-    updateDividers(this.list);
+    foldRewound(this.list);
     this.#goToEnd();
   }
 
@@ -223,7 +225,7 @@ class SessionView {
     const before = this.scroller.scrollHeight - this.scroller.scrollTop;
     const loaded = this.conversation.prepend(page);
     this.list.prepend(...this.#sections(loaded));
-    updateDividers(this.list);
+    foldRewound(this.list);
     this.older.hidden = this.conversation.older === 0;
     this.scroller.scrollTop = this.scroller.scrollHeight - before;
     return loaded.length > 0;
@@ -241,6 +243,7 @@ class SessionView {
       this.#goToEnd();
       return;
     }
+    showRewound(this.list, message);
     message.classList.add("highlighted");
     // Content outside the viewport has an estimated height until it is rendered.
     for (let turn = 0; turn < 3; turn++) {
@@ -285,10 +288,22 @@ class SessionView {
     if (!this.autoscroll.isOn) this.scrollButtons.show({ hasNews: true });
   }
 
+  /** Fold messages that were taken back, or show those that are part of the conversation again. @param {any} body */
+  #rewind(body) {
+    const changed = this.conversation.rewind(body);
+    for (const message of changed) {
+      const element = document.getElementById(`m-${message.id}`);
+      if (element) setRewound(element, message);
+    }
+    if (changed.length) foldRewound(this.list);
+    if (this.session) this.#drawEnd(this.session);
+    this.autoscroll.scrollIfOn();
+  }
+
   /** Update the elements after the last message. @param {Resource} session */
   #drawEnd(session) {
     const isStopped = session.status === "idle" && session.last_run?.status === "cancelled";
-    const newest = this.conversation.messages.at(-1);
+    const { newest } = this.conversation;
     const isUnanswered = isStopped && newest?.role === "user";
     const changes = session.status === "running" ? [] : this.#changesOf(newest);
     const { worktree } = this.app.state.parentsOf(session);
@@ -313,7 +328,9 @@ class SessionView {
   /** @param {Resource} message */
   async #readChanges(message) {
     try {
-      const page = await this.app.connection.call("get_message_blocks", { sessionId: this.id, limit: 1 });
+      const { messages } = this.conversation;
+      const limit = Math.min(messages.length - messages.indexOf(message), MAX_PAGE_SIZE);
+      const page = await this.app.connection.call("get_message_blocks", { sessionId: this.id, limit });
       const read = page.messages.find((/** @type {Resource} */ found) => found.id === message.id);
       message.changes = read?.changes ?? [];
       if (this.session) this.#drawEnd(this.session);

@@ -147,7 +147,7 @@ class Canvas {
     try {
       const page = await this.app.connection.call("get_messages", { sessionId: id, limit: 1 });
       if (this.#requests.get(id) !== token) return;
-      this.#excerpts.set(id, excerptOf(page.messages.at(-1)));
+      this.#excerpts.set(id, excerptOf(page.messages.find((/** @type {Resource} */ message) => !message.rewound)));
       this.app.invalidate({ tree: true });
     } catch {
       // The session may be gone; the next change tries again.
