@@ -300,6 +300,14 @@ def _apply_to_worktree(state: State, event: e.Event) -> State:
                 event.worktree_id,
                 **{cached: getattr(event, name) for name, cached in GIT_STATUS_FIELDS.items()},
             )
+        case e.WorktreeConflictsUpdated():
+            kinds = {one.partner: one.with_kind for one in event.conflicts}
+            return _with_status(
+                state,
+                event.worktree_id,
+                conflicts_with=[partner for partner, kind in kinds.items() if kind == "worktree"],
+                conflicts_with_base="branch" in kinds.values(),
+            )
         case _:
             return state
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from model.background import worktree_status
+from model.background.conflict_radar import ConflictRadar
 from model.background.scheduler import KeyedScheduler
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
@@ -66,6 +67,7 @@ class Poller:
         store: The store to read worktrees from and record results in.
         bus: The source of events that trigger a refresh.
         archive: Archives a worktree; raises `conflict` while one of its sessions is active.
+        radar: Compares worktrees that have changed.
     """
 
     def __init__(
@@ -73,11 +75,13 @@ class Poller:
         store: Store,
         bus: EventBus,
         archive: Callable[[Store, str], Awaitable[None]],
+        radar: ConflictRadar,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._bus = bus
+        self._radar = radar
         self._git = KeyedScheduler(
             self._refresh_git, self._worktrees, self._git_interval, CONCURRENCY
         )
@@ -149,10 +153,12 @@ class Poller:
         if failing is not None and not is_forced and self._clock() < failing.retry_at:
             return
         try:
-            await worktree_status.refresh(
+            status = await worktree_status.refresh(
                 self._store, worktree_id, self._tips_of, report_unchanged=report_unchanged
             )
             self._failing.pop(worktree_id, None)
+            if status is not None:
+                self._radar.note_status(worktree_id, status)
         except SpinneyError as error:
             self._back_off(worktree_id)
             # Commands report such errors to the user; here the last counts stay.
@@ -218,6 +224,11 @@ class Poller:
                 self._git.reschedule()
                 self._hosting.reschedule()
             case ProjectRemoved() | WorktreeArchived() | WorktreeDeleted():
+                self._radar.request(
+                    event.worktree.project_id
+                    if isinstance(event, WorktreeArchived)
+                    else event.project_id
+                )
                 active = self._worktrees()
                 self._failing = {key: self._failing[key] for key in self._failing.keys() & active}
                 self._forced &= active.keys()

@@ -29,8 +29,11 @@ async def refresh(
     tips: TipsReader = read_branch_tips,
     *,
     report_unchanged: bool = False,
-) -> None:
+) -> status.GitStatus | None:
     """Read a worktree's git status and record what changed, or all of it if `report_unchanged`.
+
+    Returns:
+        The status; `None` if the worktree cannot be read, or is being changed.
 
     Raises:
         SpinneyError: git does not respond, or fails; the last counts stay.
@@ -38,20 +41,22 @@ async def refresh(
     worktree = store.state.worktrees.get(worktree_id)
     project = store.state.projects.get(worktree.project_id) if worktree else None
     if worktree is None or project is None or _is_off_limits(worktree):
-        return
+        return None
     path = Path(worktree.path)
     if not await asyncio.to_thread(path.is_dir):
         await _update_facts(store, worktree, status="missing")
-        return
+        return None
     git_status = await _read_status(path, worktree, project, tips)
     branch = git_status.branch or worktree.branch
     detached_at = None if git_status.branch else git_status.commit
     await _update_facts(store, worktree, status="ready", branch=branch, detached_at=detached_at)
     current = store.state.worktrees.get(worktree_id)
     if current is None or _is_off_limits(current):
-        return  # git may have seen an intermediate state
-    if current.path == worktree.path:
-        _record(store, current, git_status, report_unchanged=report_unchanged)
+        return None  # git may have seen an intermediate state
+    if current.path != worktree.path:
+        return None
+    _record(store, current, git_status, report_unchanged=report_unchanged)
+    return git_status
 
 
 async def _read_status(

@@ -106,6 +106,11 @@ class Directories:
         return self.data / "discarded"
 
     @property
+    def radar(self) -> Path:
+        """What git needs to compare worktrees; deleted at each start."""
+        return self.data / "radar"
+
+    @property
     def worktrees_home(self) -> Path:
         """New worktrees are created at `<worktrees_home>/<project name>/<worktree name>`."""
         return self.home / APP_DIR

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from model.domain.conflicts import ConflictSummary
 from model.domain.recovery import RecoveryPoint
 from model.domain.resources import (
     Block,
@@ -340,6 +341,14 @@ class TurnUndone(Event):
     def related_session_id(self) -> str:
         """The session of the turn."""
         return self.turn.session_id
+
+
+class WorktreeConflictsUpdated(Event):
+    """What a worktree would be in conflict with, if it were merged now, has changed."""
+
+    name: ClassVar[str] = "worktree:conflicts_updated"
+    worktree_id: str
+    conflicts: list[ConflictSummary]
 
 
 class WorktreeDeleted(Event):

@@ -119,6 +119,10 @@ class Worktree(Resource):
     cached_unpushed_count: int | None = None
     cached_conflict_count: int | None = None
     """Files with unresolved conflicts."""
+    conflicts_with: list[str] = []
+    """The ids of the worktrees that changed the same places; found again after each start."""
+    conflicts_with_base: bool = False
+    """Whether its base branch changed the same places."""
     cached_status_at: float | None = None
 
 

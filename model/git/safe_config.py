@@ -84,6 +84,19 @@ def disable_filters(cwd: Path) -> tuple[str, ...]:
     return tuple(option for name in names for option in _override(name, ""))
 
 
+def replace_merge_drivers(cwd: Path) -> tuple[str, ...]:
+    """Return the `-c` options by which git merges texts itself where a program is configured.
+
+    Blocks and raises as `build_overrides`.
+    """
+    names = dict.fromkeys(
+        name for name, _ in list_settings(cwd)
+        if name.startswith("merge.") and name.endswith(".driver")
+    )  # fmt: skip
+    text_merge = "git merge-file --quiet %A %O %B"
+    return tuple(option for name in names for option in _override(name, text_merge))
+
+
 def list_settings(cwd: Path) -> Iterator[tuple[str, str]]:
     """Yield the user's settings and then the repository's own. Blocks and raises as above."""
     yield from _list_user_settings()

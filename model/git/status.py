@@ -1,8 +1,9 @@
 """The status of a worktree: branch, uncommitted and unpushed changes, ahead and behind."""
 
 import asyncio
+import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -48,6 +49,10 @@ class GitStatus:
     """Files with uncommitted changes."""
     conflicts: int
     """Files among them with an unresolved conflict from a merge or rebase."""
+    bases: tuple[str, ...] = field(default=(), compare=False)
+    """The commits of the base branch and of its remote counterpart."""
+    fingerprint: str = field(default="", compare=False)
+    """Changes with each change of the commit, the index or a file that is not committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,7 @@ class _WorkingTree:
     tracked: int
     conflicts: int
     untracked: list[str]
+    fingerprint: str
 
 
 async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = None) -> GitStatus:
@@ -84,8 +90,10 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
     added, removed = await _count_tracked_lines(path, tree) if tree.tracked else (0, 0)
     added += await asyncio.to_thread(count_lines, path, tree.untracked)
     comparison, unpushed = _Comparison(), 0
+    bases: list[str] = []
     if tree.commit and tips:
-        comparison = await _compare_cached(path, base, tree.commit, tips)
+        bases = await _find_bases(path, base, tips)
+        comparison = await _compare_cached(path, bases, tree.commit)
         unpushed = await _count_unpushed(path, tree.commit, tips)
     return GitStatus(
         branch=tree.branch,
@@ -99,6 +107,8 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
         branch_diff_removed=comparison.removed,
         changed_files=tree.tracked + len(tree.untracked),
         conflicts=tree.conflicts,
+        bases=tuple(bases),
+        fingerprint=tree.fingerprint,
     )
 
 
@@ -130,31 +140,45 @@ async def _read_working_tree(path: Path, *, submodules: str = "dirty") -> _Worki
         path, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
         "--no-renames", f"--ignore-submodules={submodules}", timeout=60,
     )  # fmt: skip
-    return await asyncio.to_thread(_parse_status, result)
+    return await asyncio.to_thread(_parse_status, result, path)
 
 
-def _parse_status(result: GitResult) -> _WorkingTree:
+def _parse_status(result: GitResult, path: Path) -> _WorkingTree:
     headers: dict[str, str] = {}
-    tracked, conflicts = 0, 0
+    changed: list[str] = []
+    conflicts = 0
     untracked: list[str] = []
-    for field in result.fields:
-        match field[0]:
+    for record in result.fields:
+        match record[0]:
             case "#":
-                _, key, value = field.split(" ", 2)
+                _, key, value = record.split(" ", 2)
                 headers[key] = value
             case "?":
-                untracked.append(field[2:])
+                untracked.append(record[2:])
             case sign:
-                tracked += 1
+                changed.append(record.split(" ", 10 if sign == "u" else 8)[-1])
                 conflicts += sign == "u"
     head, commit = headers["branch.head"], headers["branch.oid"]
     return _WorkingTree(
         commit=None if commit == "(initial)" else commit,
         branch=None if head == "(detached)" else clean_line(head),
-        tracked=tracked,
+        tracked=len(changed),
         conflicts=conflicts,
         untracked=untracked,
+        fingerprint=_make_fingerprint(path, result.raw_stdout, changed + untracked),
     )
+
+
+def _make_fingerprint(path: Path, status: bytes, names: list[str]) -> str:
+    """Combine the status with the time and size of each changed file, which it does not contain."""
+    digest = hashlib.sha1(status, usedforsecurity=False)
+    for name in names:
+        try:
+            facts = (path / name).lstat()
+        except OSError:
+            continue
+        digest.update(b"%d %d %d\0" % (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size))
+    return digest.hexdigest()
 
 
 async def _count_tracked_lines(path: Path, tree: _WorkingTree) -> tuple[int, int]:
@@ -187,12 +211,18 @@ async def _count_unpushed(path: Path, commit: str, tips: BranchTips) -> int:
     return _unpushed_counts[key]
 
 
-async def _compare_cached(path: Path, base: str, commit: str, tips: BranchTips) -> _Comparison:
+async def _find_bases(path: Path, base: str, tips: BranchTips) -> list[str]:
+    """Return the commits of the base branch; none if it does not exist."""
     try:
-        bases = await resolve_base_tips(path, base, tips)
+        return await resolve_base_tips(path, base, tips)
     except SpinneyError as error:
         if error.error_type != "not_found":
             raise
+        return []
+
+
+async def _compare_cached(path: Path, bases: list[str], commit: str) -> _Comparison:
+    if not bases:
         return _Comparison()
     key = (commit, *bases)
     if key not in _comparisons:

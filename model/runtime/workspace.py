@@ -15,6 +15,7 @@ from model.backends.base import Backend
 from model.backends.model_list_cache import ModelListCache
 from model.backends.orphans import OWNER_VARIABLE, build_owner_mark, kill_orphans
 from model.background.cleanup import find_lost_sessions, sweep
+from model.background.conflict_radar import ConflictRadar
 from model.background.memory_release import return_freed_memory
 from model.background.poller import Poller
 from model.background.recovery_pruning import RecoveryPruning
@@ -121,6 +122,7 @@ class Workspace:
         self.recovery_points: RecoveryPoints
         self.restoring: WorktreeRestorer
         self.undoer: TurnUndoer
+        self.radar: ConflictRadar
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
@@ -243,7 +245,9 @@ class Workspace:
         self.run_in_background(renaming.recover(self.store))
         self.run_in_background(Retention(self.store, self.removals, self.chats.end_agent).run())
         self.run_in_background(RecoveryPruning(self.store).run())
-        self.poller = Poller(self.store, self.bus, worktrees.archive)
+        self.radar = ConflictRadar(self.store, self.directories.radar)
+        self.run_in_background(self.radar.run())
+        self.poller = Poller(self.store, self.bus, worktrees.archive, self.radar)
         self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))

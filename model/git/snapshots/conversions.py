@@ -7,7 +7,7 @@ looked at.
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,14 +40,18 @@ async def find_converted_files(root: Path, tree: str) -> ConvertedFiles:
     """Compare the files on disk with `tree`, which has them as git would store them."""
     listed = await git(root, "ls-tree", "-r", "-l", "-z", "--full-tree", tree, timeout=120)
     sizes = await asyncio.to_thread(_parse_sizes, listed.raw_stdout)
-    filtered = await _list_filtered(root, sizes)
+    filtered = await list_filtered(root, sizes)
     return await asyncio.to_thread(_find_different, root, sizes, filtered)
 
 
-async def hash_as_git(root: Path, paths: list[str]) -> list[str]:
+async def hash_as_git(
+    root: Path, paths: list[str], environment: Mapping[str, str] | None = None
+) -> list[str]:
     """Store files with their line endings as git would; no filter runs. Return the object ids."""
     stdin = b"".join(plumbing.quote_path(path) + b"\n" for path in paths)
-    hashed = await plumbing.run(root, "hash-object", "-w", "--stdin-paths", stdin=stdin)
+    hashed = await plumbing.run(
+        root, "hash-object", "-w", "--stdin-paths", stdin=stdin, environment=environment
+    )
     return hashed.stdout.split()
 
 
@@ -72,7 +76,8 @@ def _may_convert(root: Path, directories: GitDirectories, paths: Iterable[str]) 
     )
 
 
-async def _list_filtered(root: Path, paths: Iterable[str]) -> set[str]:
+async def list_filtered(root: Path, paths: Iterable[str]) -> set[str]:
+    """Return the files among `paths` that a filter handles."""
     settings = await asyncio.to_thread(lambda: [name for name, _ in list_settings(root)])
     if not any(name.startswith("filter.") for name in settings):
         return set()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from model.git.run import git
+from model.git.run import GitResult, git
 from model.git.snapshots.plumbing import Entry
 
 _TIMEOUT: Final = 120.0
@@ -38,6 +38,8 @@ class Scan:
     """Paths by the tag of `ls-files -v`: `S` skip-worktree, lower case assume-unchanged."""
     submodules: list[str] = field(default_factory=list)
     """Submodules with another commit than in the index."""
+    untracked: list[str] = field(default_factory=list)
+    """Those among `present` that git does not track."""
     nested: list[str] = field(default_factory=list)
     """Untracked repositories in the worktree."""
     tracked: list[str] = field(default_factory=list)
@@ -50,13 +52,25 @@ async def scan(root: Path) -> Scan:
     Raises `SpinneyError` as `model.git.run.git`.
     """
     status, tags = await asyncio.gather(
-        git(
-            root, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
-            "--no-renames", "--ignore-submodules=dirty", timeout=_TIMEOUT, filters=False,
-        ),
-        git(root, "ls-files", "-v", "-z", timeout=_TIMEOUT),
-    )  # fmt: skip
+        _read_status(root), git(root, "ls-files", "-v", "-z", timeout=_TIMEOUT)
+    )
     return await asyncio.to_thread(_parse, status.raw_stdout, tags.raw_stdout, root)
+
+
+async def scan_changes(root: Path) -> Scan:
+    """Scan a worktree for what git calls changed: no flags, and no list of all tracked files.
+
+    Raises `SpinneyError` as `model.git.run.git`.
+    """
+    status = await _read_status(root)
+    return await asyncio.to_thread(_parse, status.raw_stdout, b"", root)
+
+
+async def _read_status(root: Path) -> GitResult:
+    return await git(
+        root, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
+        "--no-renames", "--ignore-submodules=dirty", timeout=_TIMEOUT, filters=False,
+    )  # fmt: skip
 
 
 def _parse(status: bytes, tags: bytes, root: Path) -> Scan:
@@ -93,6 +107,7 @@ def _add_record(found: Scan, record: str) -> None:
                 found.nested.append(path[:-1])
             else:
                 found.present.append(path)
+                found.untracked.append(path)
 
 
 def _add_changed(

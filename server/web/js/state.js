@@ -181,6 +181,10 @@ export class State {
     } else if (known && name === "worktree:status_updated") {
       const { cached_pr_status, cached_check_status } = body;
       this.worktrees.set(id, { ...known, cached_pr_status, cached_check_status });
+    } else if (known && name === "worktree:conflicts_updated") {
+      const ofKind = (/** @type {string} */ kind) => body.conflicts.filter((/** @type {any} */ one) => one.with_kind === kind);
+      const conflicts_with = ofKind("worktree").map((/** @type {any} */ one) => one.with);
+      this.worktrees.set(id, { ...known, conflicts_with, conflicts_with_base: ofKind("branch").length > 0 });
     } else return;
     change.ids.add(id);
     change.tree = true;

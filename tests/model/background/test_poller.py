@@ -30,11 +30,6 @@ from tests.model.git.repository import Repository
 from tests.patience import PATIENCE
 
 
-@pytest.fixture
-async def git_project(workspace: Workspace, repository: Repository) -> GitProject:
-    return await add_git_project(workspace, repository)
-
-
 async def poll_all(git_project: GitProject) -> None:
     """Poll all worktrees of the project once."""
     await fetch_worktrees_status(git_project.workspace, git_project.project.id)
@@ -380,7 +375,9 @@ async def test_a_worktree_where_git_fails_is_polled_less_often(
 
     monkeypatch.setattr(worktree_status, "refresh", broken)
     workspace = git_project.workspace
-    own_poller = poller.Poller(workspace.store, workspace.bus, archive, clock=lambda: now)
+    own_poller = poller.Poller(
+        workspace.store, workspace.bus, archive, workspace.radar, clock=lambda: now
+    )
     for _ in range(100):
         await own_poller._refresh_git(worktree.id)
         now += workspace.store.state.preferences.git_poll_interval

@@ -13,6 +13,7 @@ INTRODUCED: tuple[tuple[tuple[int, int], str, str], ...] = (
     ((2, 36), "worktree list", "-z"),
     ((2, 38), "ls-files", "--format"),
     ((2, 38), "merge-tree", "--write-tree"),
+    ((2, 39), "merge-tree", "--stdin"),
     ((2, 41), "fetch", "--porcelain"),
     ((2, 41), "for-each-ref", "--format=*%(ahead-behind"),
     ((2, 41), "for-each-ref", "--format=*%(is-base"),

@@ -221,9 +221,9 @@ async def test_output_is_parsed_in_another_thread(
     def record_threads(name: str) -> Callable[[GitResult], object]:
         read = getattr(status_module, name)
 
-        def recorded(output: GitResult) -> object:
+        def recorded(output: GitResult, *more: object) -> object:
             readers[name].add(threading.current_thread())
-            return read(output)
+            return read(output, *more)
 
         return recorded
 
