@@ -379,6 +379,12 @@ def _export(options: "Namespace") -> int:
     return 0
 
 
+def _recover(options: "Namespace") -> int:
+    from model.cli.recover import recover
+
+    return recover(options)
+
+
 def _completion(options: "Namespace") -> int:
     from model.base.standard_streams import write_output
     from model.cli.arguments import callable_names
@@ -400,6 +406,7 @@ _COMMANDS = {
     "schema": _schema,
     "doctor": _doctor,
     "export": _export,
+    "recover": _recover,
     "completion": _completion,
 }
 

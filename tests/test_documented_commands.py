@@ -54,6 +54,12 @@ CASES = {
     "spinney doctor --repair": Case(parse_only="other tests damage what it repairs"),
     "spinney doctor --restore": Case(parse_only="other tests damage what it restores"),
     "spinney export FOLDER": Case("spinney export {place}/exported"),
+    "spinney recover": Case(prints="There are no recovery points."),
+    "spinney recover restore POINT": Case(parse_only="tests/test_recovery_survival.py does that"),
+    "spinney recover files POINT": Case(parse_only="tests/test_recovery_survival.py does that"),
+    "spinney recover files POINT FILE": Case(
+        parse_only="tests/test_recovery_survival.py does that"
+    ),
     "spinney COMMAND --help": Case("spinney call --help", prints="usage: spinney call"),
     "spinney --help": Case(prints="exit codes:"),
     "spinney --version": Case(prints="spinney "),

@@ -9,6 +9,7 @@ examples:
   spinney stop                 shut down a Spinney that is running in the background
   spinney serve --port 0       run only the server, on a free port
   spinney call list_projects   run one command of the running Spinney
+  spinney recover              list deleted worktrees, and bring them back
   spinney doctor               show what is installed, what is missing and how to fix it
   spinney export talks         export every conversation to a new folder
 
@@ -54,6 +55,16 @@ examples:
 
 --token is saved for later runs; all other options apply to this run only.
 A token given with --token is visible to everyone who can list this machine's processes.
+"""
+
+RECOVER_EXAMPLES = """\
+examples:
+  spinney recover                              list what was deleted or discarded
+  spinney recover restore 3f2a91c0             bring a worktree back with its sessions
+  spinney recover files 3f2a91c0               list the files of a recovery point
+  spinney recover files 3f2a91c0 src/parse.py  bring a file back into its worktree
+
+Recovery points are made before a worktree is deleted, and before uncommitted changes may be lost.
 """
 
 OPEN_NOTES = """\

@@ -21,6 +21,7 @@ from model.cli.help_texts import (
     EXAMPLES,
     EXPORT_NOTES,
     OPEN_NOTES,
+    RECOVER_EXAMPLES,
     SERVE_EXAMPLES,
     STOP_NOTES,
 )
@@ -211,6 +212,7 @@ def build_parser() -> Parser:
         metavar="FILE",
         help="a backup or another database; by default yours",
     )
+    _add_recover(add("recover", "bring deleted worktrees and lost files back", RECOVER_EXAMPLES))
     completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser
@@ -228,6 +230,22 @@ def _add_doctor(doctor: Parser) -> None:
         metavar="BACKUP",
         help="restore a backup of the database; by default the newest",
     )
+
+
+def _add_recover(recover: Parser) -> None:
+    recover.add_argument(
+        "action",
+        nargs="?",
+        choices=["list", "restore", "files"],
+        default="list",
+        help="list the recovery points, restore a worktree, or list and restore files",
+    )
+    recover.add_argument(
+        "point", nargs="?", metavar="POINT", help="the id of a recovery point, or its beginning"
+    )
+    recover.add_argument("paths", nargs="*", metavar="FILE", help="files to restore")
+    recover.add_argument("--name", metavar="NAME", help="another name for a restored worktree")
+    recover.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _add_serve(serve: Parser) -> None:

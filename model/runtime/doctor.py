@@ -19,6 +19,7 @@ from model.base.text import clean_line
 from model.domain.findings import Finding
 from model.git import run
 from model.preferences.file import find_problems
+from model.runtime.recovery_findings import check_recovery_points
 from model.store.backups import list_backups, list_kept_copies
 from model.store.repair import find_damage
 
@@ -60,6 +61,7 @@ async def examine_machine(directories: Directories) -> list[Finding]:
         *findings,
         *preferences,
         *await asyncio.to_thread(_check_database, directories.database),
+        *await check_recovery_points(directories.database),
     ]
 
 

@@ -1,0 +1,170 @@
+"""A kill at any step of a deletion or a restoration loses nothing: the next start ends it."""
+
+import os
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.base.errors import SpinneyError
+from tests.model.git.snapshots.worktree_facts import read_facts
+from tests.patience import PATIENCE
+from tests.program import Program, until
+
+# What git was asked for, whether it does that before the kill, and what is done as well.
+DELETION = [
+    ("hash-object", False, ""),
+    ("update-ref refs/spinney/recovery", False, ""),
+    ("update-ref refs/spinney/recovery", True, ""),
+    ("worktree remove", False, 'rm "$tree/read.me" "$tree/new" "$tree/.git"'),
+    ("worktree remove", True, ""),
+    ("branch -D", True, ""),
+]
+RESTORATION = [
+    ("branch --no-track", True, ""),
+    ("worktree add", True, ""),
+    ("read-tree", True, ""),
+    ("checkout-index", True, ""),
+    ("--index-info", True, ""),
+]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "alpha"
+    root.mkdir()
+    (root / "read.me").write_text("one\n")
+    (root / "other").write_text("one\n")
+    identity = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"]
+    for words in (["init", "-qb", "main"], ["add", "."], [*identity, "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    return root
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """A program whose git kills it at the step that `kill_at` arranges."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "git"
+    script.write_text(
+        "#!/bin/sh\n"
+        f'[ -f "{tmp_path}/kill" ] && . "{tmp_path}/kill"\n'
+        f'[ -z "$words" ] && exec {shutil.which("git")} "$@"\n'
+        'case "$*" in\n'
+        '*"$words"*)\n'
+        f'  [ "$after" ] && {shutil.which("git")} "$@"\n'
+        '  eval "$also"\n'
+        '  kill -9 "$PPID";;\n'
+        f'*) exec {shutil.which("git")} "$@";;\n'
+        "esac\n"
+    )
+    script.chmod(0o755)
+    return Program(tmp_path, environ={"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"})
+
+
+def kill_at(program: Program, step: tuple[str, bool, str], tree: str) -> None:
+    words, after, also = step
+    (program.place / "kill").write_text(
+        f"words='{words}'\nafter='{after or ''}'\nalso='{also}'\ntree='{tree}'\n"
+    )
+
+
+def change_everything(program: Program, repository: Path) -> dict[str, Any]:
+    worktree: dict[str, Any] = program.create_ready_worktree(repository)
+    tree = Path(worktree["path"])
+    program.call("create_session", f"worktreeId={worktree['id']}", "name=Talk")
+    (tree / "read.me").write_text("changed\n")
+    (tree / "new").write_text("untracked\n")
+    (tree / "staged").write_text("staged\n")
+    subprocess.run(["git", "add", "staged"], cwd=tree, check=True)
+    return worktree
+
+
+def find_worktree(program: Program) -> dict[str, Any] | None:
+    """Return the worktree once it is neither being removed nor being restored."""
+    project = program.call("list_projects")[0]["id"]
+
+    def list_all() -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = program.call("list_worktrees", f"projectId={project}")
+        return listed
+
+    until(lambda: all(each["status"] == "ready" for each in list_all()), "it has settled")
+    return next(iter(list_all()), None)
+
+
+def expect_everything(program: Program, facts: dict[str, object]) -> None:
+    """Expect the worktree with all that it had, or a recovery point that brings it back."""
+    found = find_worktree(program)
+    if found is None:
+        [point] = program.call("list_recovery_points")
+        found = program.call("restore_worktree", f"recoveryId={point['recovery_id']}")
+    assert read_facts(Path(found["path"])) == facts
+    [session] = program.call("list_sessions", f"worktreeId={found['id']}")
+    assert session["name"] == "Talk"
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("step", DELETION)
+def test_a_kill_during_a_deletion_loses_nothing(
+    step: tuple[str, bool, str], program: Program, repository: Path
+) -> None:
+    with program.serving("--demo") as server:
+        worktree = change_everything(program, repository)
+        facts = read_facts(Path(worktree["path"]))
+        kill_at(program, step, worktree["path"])
+        with suppress(SpinneyError):
+            program.call("remove_worktree", f"worktreeId={worktree['id']}", "force=true")
+        assert server.process.wait(PATIENCE) == -signal.SIGKILL
+    (program.place / "kill").unlink()
+    with program.serving("--demo"):
+        expect_everything(program, facts)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("step", RESTORATION)
+def test_a_kill_during_a_restoration_loses_nothing(
+    step: tuple[str, bool, str], program: Program, repository: Path
+) -> None:
+    with program.serving("--demo") as server:
+        worktree = change_everything(program, repository)
+        facts = read_facts(Path(worktree["path"]))
+        program.call("remove_worktree", f"worktreeId={worktree['id']}", "force=true")
+        [point] = program.call("list_recovery_points")
+        kill_at(program, step, worktree["path"])
+        with suppress(SpinneyError):
+            program.call("restore_worktree", f"recoveryId={point['recovery_id']}")
+        assert server.process.wait(PATIENCE) == -signal.SIGKILL
+    (program.place / "kill").unlink()
+    with program.serving("--demo"):
+        expect_everything(program, facts)
+
+
+def test_the_command_line_lists_and_restores_what_was_deleted(
+    program: Program, repository: Path
+) -> None:
+    with program.serving("--demo"):
+        worktree = change_everything(program, repository)
+        tree = Path(worktree["path"])
+        facts = read_facts(tree)
+        program.call("remove_worktree", f"worktreeId={worktree['id']}", "force=true")
+        listed = program.run("recover").stdout
+        assert f"{worktree['name']}: Deleted (3 files, 0.0 MB, 1 session)" in listed
+        point = listed.split()[0]
+        files = program.run("recover", "files", point).stdout.splitlines()
+        assert files == ["added     new", "modified  read.me", "added     staged"]
+        restored = program.run("recover", "restore", point)
+        assert restored.stdout == f"Restored {worktree['name']} in {tree}\n"
+        assert read_facts(tree) == facts
+        (tree / "read.me").unlink()
+        assert program.run("recover", "files", point, "read.me").stdout == "Restored 1 file\n"
+        assert (tree / "read.me").read_text() == "changed\n"
+        assert "1 recovery point, " not in program.run("doctor").stdout
+        assert "2 recovery points, " in program.run("doctor").stdout
+        unknown = program.run("recover", "restore", "nothing")
+        assert (unknown.returncode, unknown.stdout) == (4, "")
+        assert program.run("recover", "restore").returncode == 2
