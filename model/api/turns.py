@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from model.api.changes import ChangedFile
+from model.api.changes import ChangedFile, FileDiff
 from model.api.command import command
 from model.domain.resources import Resource, Session
 from model.domain.turns import TurnFile, UndoScope
@@ -19,6 +19,8 @@ class TurnSummary(Resource):
     """From 1, in each session."""
     message_id: str
     """The user's message; empty if the agent began by itself."""
+    prompt: str
+    """The beginning of its text, on one line."""
     started_at: float
     ended_at: float | None
     """Null while it runs."""
@@ -76,6 +78,11 @@ async def list_turns(session_id: str) -> list[TurnSummary]:
 @command
 async def get_turn_diff(turn_id: str, path: str | None = None) -> TurnDiff:
     """Get what a turn changed, as a unified diff of all files or of one `path`."""
+
+
+@command
+async def get_turn_file_diff(turn_id: str, path: str) -> FileDiff:
+    """Get what a turn changed in one file, as `get_file_diff` has it."""
 
 
 @command

@@ -224,7 +224,7 @@ class Conversation:
             else:
                 await self.configure()
             briefing = await self._write_briefing(message)
-            await self._recorder.begin(self.session, message.id)
+            await self._recorder.begin(self.session, message)
             self._open_message()
             self._stall_monitor.note_activity()
             text = briefing.prompt if briefing else message.text

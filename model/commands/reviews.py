@@ -57,7 +57,7 @@ async def get_diff_rows(
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must be 0 or more")
     if turn_id is not None:
-        diff = await get_turn_file_diff(workspace, worktree_id, turn_id, path)
+        diff = await get_turn_file_diff(workspace, turn_id, path)
     elif commit is None:
         diff = await get_file_diff(workspace, worktree_id, path, side)
     else:

@@ -48,13 +48,9 @@ async def get_turn_diff(
     return api.TurnDiff(turn_id=turn.id, files=[as_resource(file) for file in files], text=text)
 
 
-async def get_turn_file_diff(
-    workspace: "Workspace", worktree_id: str, turn_id: str, path: str
-) -> FileDiff:
-    """Return what a turn of a session in the worktree changed in one file."""
+@implements(api.get_turn_file_diff)
+async def get_turn_file_diff(workspace: "Workspace", turn_id: str, path: str) -> FileDiff:
     turn = await _find_recorded(workspace, turn_id)
-    if turn.worktree_id != worktree_id:
-        raise SpinneyError("The turn belongs to another worktree.", "not_found")
     root = Path(_worktree_of(workspace, turn).path)
     patch, cut = await changes.read_patch_between(root, turn.before_tree, turn.after_tree, path)
     text = await asyncio.to_thread(patch.to_text)
@@ -254,6 +250,7 @@ def _summarize(turn: Turn) -> api.TurnSummary:
         turn_id=turn.id,
         number=turn.number,
         message_id=turn.message_id,
+        prompt=turn.prompt,
         started_at=turn.started_at,
         ended_at=turn.ended_at,
         files=turn.files,

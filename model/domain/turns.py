@@ -48,6 +48,8 @@ class Turn(Resource):
     """From 1, in each session."""
     message_id: str = ""
     """The user's message; empty if the agent began by itself."""
+    prompt: str = ""
+    """The beginning of its text, on one line."""
     started_at: float
     ended_at: float | None = None
     before_tree: str = ""

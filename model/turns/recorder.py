@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.domain.events import RunNoticed, TurnRecorded
 from model.domain.resources import Block, Message, Session, ToolUseBlock
 from model.domain.tool_uses import list_edits
@@ -22,6 +23,8 @@ MAX_DELAY: Final = 2.0
 """Seconds for which a turn waits for its snapshot."""
 _MAX_FILES: Final = 1000
 """Changed files that are listed of one turn."""
+_MAX_PROMPT: Final = 200
+"""Characters of the user's message that are kept with its turn."""
 _MAX_MESSAGES: Final = 50
 """The newest messages in which a turn's edits are looked for."""
 _EDITING_TOOLS: Final = frozenset({"edit"})
@@ -48,17 +51,19 @@ class TurnRecorder:
         self._running: dict[str, _RunningTurn] = {}
         self._recordings: dict[str, asyncio.Task[None]] = {}
 
-    async def begin(self, session: Session, message_id: str) -> None:
+    async def begin(self, session: Session, message: Message) -> None:
         """Take the snapshot before a turn; never fails, and takes at most `MAX_DELAY` seconds.
 
         A snapshot that takes longer goes on while the agent works.
         """
-        starting = self.begin_in_background(session, message_id)
+        starting = self.begin_in_background(session, message)
         done, _ = await asyncio.wait({starting}, timeout=MAX_DELAY)
         if not done:
             self._notify(session.id, "Saving the worktree's files takes a while…")
 
-    def begin_in_background(self, session: Session, message_id: str = "") -> asyncio.Task[None]:
+    def begin_in_background(
+        self, session: Session, message: Message | None = None
+    ) -> asyncio.Task[None]:
         """Take the snapshot before a turn that the agent has begun already."""
         running = _RunningTurn(
             Turn(
@@ -66,7 +71,8 @@ class TurnRecorder:
                 session_id=session.id,
                 worktree_id=session.worktree_id,
                 number=0,
-                message_id=message_id,
+                message_id=message.id if message else "",
+                prompt=clean_line(message.text)[:_MAX_PROMPT] if message else "",
                 started_at=time.time(),
             )
         )

@@ -126,7 +126,7 @@ class RecoveryPoints:
         worktree = require_worktree(self._store.state, worktree_id)
         project = require_project(self._store.state, worktree.project_id)
         root = Path(project.path)
-        snapshot = await chain.read_snapshot(root, chain.WORKTREE_REFS + worktree.id)
+        snapshot = await chain.read_snapshot(root, chain.chain_ref(worktree.id))
         if snapshot is not None and not self._is_known(worktree, snapshot, "recreate"):
             await self._save(project, worktree, snapshot, "recreate", "Recreated")
 
@@ -190,7 +190,7 @@ class RecoveryPoints:
         project = self._store.state.projects.get(worktree.project_id)
         if project is not None:
             with suppress(SpinneyError):
-                await chain.delete_ref(Path(project.path), chain.WORKTREE_REFS + worktree.id)
+                await chain.delete_ref(Path(project.path), chain.chain_ref(worktree.id))
 
     async def _save(
         self,

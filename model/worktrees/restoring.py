@@ -192,7 +192,7 @@ class WorktreeRestorer:
         note, source = found.point.snapshot.note, found.point.facts.source
         if note.reason == "delete" and note.worktree_id == worktree_id and source:
             with suppress(SpinneyError):  # There is one already.
-                await chain.set_ref(root, chain.WORKTREE_REFS + worktree_id, source, "")
+                await chain.set_ref(root, chain.chain_ref(worktree_id), source, "")
 
     async def _select(
         self, root: Path, found: FoundPoint, paths: list[str]

@@ -24,6 +24,7 @@ from tui.actions import (
     server,
     sessions,
     slash,
+    turns,
     view,
     worktrees,
 )
@@ -93,6 +94,10 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         sessions.stop_run,
         sessions.stop_here,
         sessions.review_plan,
+        turns.show_turns,
+        turns.undo_turn,
+        turns.redo_turn,
+        turns.fork_session,
         sessions.rename_session,
         sessions.begin_afresh,
         slash.resume_session,

@@ -39,6 +39,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "cost": SlashCommand("show_usage"),
     "diff": SlashCommand("open_diff"),
     "editor": SlashCommand("open_worktree"),
+    "fork": SlashCommand("fork_session"),
     "help": SlashCommand("help"),
     "log": SlashCommand("log"),
     "mode": SlashCommand("cycle_mode", "[plan|build|yolo]", "modes"),
@@ -49,6 +50,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "push": SlashCommand("push"),
     "quit": SlashCommand("quit"),
     "recreate": SlashCommand("recreate_worktree"),
+    "redo": SlashCommand("redo_turn"),
     "rename": SlashCommand("rename_session", "[name]"),
     "resume": SlashCommand("resume_session"),
     "review": SlashCommand("open_diff"),
@@ -57,6 +59,8 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "stash": SlashCommand("stash"),
     "theme": SlashCommand("theme"),
     "thinking": SlashCommand("choose_thinking", "[level]", "thinking"),
+    "turns": SlashCommand("show_turns"),
+    "undo": SlashCommand("undo_turn"),
 }
 
 _SHORTEST_TYPO: Final = 3

@@ -126,6 +126,25 @@ MAIN_ACTIONS = (
         help="Those that need you first; stop, archive or message several at once.",
     ),
     Action(
+        "show_turns",
+        "",
+        "Turns of the session: diffs, undo, fork",
+        help="What each turn changed; undo it, or edit its message and send it again.",
+    ),
+    Action(
+        "undo_turn",
+        "",
+        "Undo the last turn",
+        help="Its changes to files, its part of the conversation, or both; shown before.",
+    ),
+    Action("redo_turn", "", "Take back the last undo of a turn"),
+    Action(
+        "fork_session",
+        "",
+        "Fork the session",
+        help="A second session that continues the same conversation; this one stays as it is.",
+    ),
+    Action(
         "open_diff",
         "ctrl+g",
         "Show the worktree's changes (diff)",

@@ -17,7 +17,13 @@ _MAX_FILES: Final = 5
 """Files that are listed; the others are counted."""
 _BAR: Final = 8
 """Cells of the bar of the file with most changed lines."""
-ACTIONS: Final = {"open_diff": "review", "commit": "commit", "push": "push", "pull_request": "pr"}
+ACTIONS: Final = {
+    "open_diff": "review",
+    "commit": "commit",
+    "push": "push",
+    "pull_request": "pr",
+    "undo_turn": "undo",
+}
 """The actions of the card, and what they are called there."""
 
 

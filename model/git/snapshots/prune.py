@@ -9,6 +9,7 @@ from model.git.snapshots.chain import (
     WORKTREE_REFS,
     Snapshot,
     SnapshotNote,
+    chain_ref,
     commit_tree,
     delete_ref,
     set_ref,
@@ -58,13 +59,14 @@ async def shorten_chains(root: Path, cutoff: float, known_worktrees: Collection[
     Of a known worktree the newest snapshot always stays. A chain is rewritten only once its oldest
     snapshot is a day too old, since that starts a process for each snapshot that stays.
     """
+    known = {chain_ref(worktree_id) for worktree_id in known_worktrees}
     listed = await git(root, "for-each-ref", "--format=%(refname)", WORKTREE_REFS, timeout=60)
     for ref in filter(None, listed.stdout.split("\n")):
         links = await _read_chain(root, ref)
         if not links or links[-1].snapshot.note.created_at >= cutoff - _DAY:
             continue
         kept = [link for link in links if link.snapshot.note.created_at >= cutoff]
-        if not kept and ref.removeprefix(WORKTREE_REFS) not in known_worktrees:
+        if not kept and ref not in known:
             await delete_ref(root, ref)
         elif len(links) > 1:
             await _rewrite(root, ref, links[0], kept or links[:1])

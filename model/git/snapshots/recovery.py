@@ -19,10 +19,10 @@ from model.git.snapshots import files, plumbing, state
 from model.git.snapshots.capture import workplace
 from model.git.snapshots.chain import (
     RECOVERY_REFS,
-    WORKTREE_REFS,
     Reason,
     Snapshot,
     SnapshotNote,
+    chain_ref,
     commit_tree,
     delete_ref,
     read_snapshot,
@@ -195,7 +195,7 @@ async def snapshot_without_folder(root: Path, branch: str, note: SnapshotNote) -
     That is the newest snapshot, or the branch if it has moved on or there is none; `None` if there
     is no branch either.
     """
-    last = await read_snapshot(root, WORKTREE_REFS + note.worktree_id)
+    last = await read_snapshot(root, chain_ref(note.worktree_id))
     tip = await find_tip(root, branch)
     if not tip or (last is not None and last.note.commit == tip):
         return last

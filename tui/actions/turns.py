@@ -1,0 +1,168 @@
+"""Actions on the turns of the open session: their diffs, undo, redo, fork, edit and send again."""
+
+from typing import TYPE_CHECKING
+
+from model.api import turns as api
+from model.base.errors import SpinneyError
+from model.base.plural import count
+from model.base.text import clean_line
+from tui.desk import Desk
+from tui.screens.turns import Turns
+from tui.screens.undo import Decision, UndoTurn
+
+if TYPE_CHECKING:
+    from model.api.turns import TurnSummary, UndoPreview
+    from model.domain.turns import UndoScope
+
+
+async def show_turns(desk: Desk) -> None:
+    """List the turns of the open session."""
+    turns = await _read_turns(desk)
+    if not turns:
+        return
+    chosen = await desk.ask(Turns(turns[::-1]))
+    if chosen is None:
+        return
+    what, at = chosen
+    turn = turns[len(turns) - 1 - at]
+    match what:
+        case "diff":
+            _show_diff(desk, turn)
+        case "undo":
+            await _undo(desk, turns, turn, "both")
+        case "edit":
+            await _undo(desk, turns, turn, "both", edits=True)
+        case "redo":
+            await _redo(desk, turn)
+        case "fork":
+            await _fork(desk, turn)
+
+
+async def undo_turn(desk: Desk) -> None:
+    """Undo the newest turn that is not undone."""
+    turns = await _read_turns(desk)
+    last = next((turn for turn in reversed(turns) if turn.undone is None), None)
+    if last is not None:
+        await _undo(desk, turns, last, "both")
+    elif turns:
+        desk.say("All turns of this session are undone.")
+
+
+async def redo_turn(desk: Desk) -> None:
+    """Take back the newest undo."""
+    turns = await _read_turns(desk)
+    undone = next((turn for turn in turns if turn.undone is not None), None)
+    if undone is not None:
+        await _redo(desk, undone)
+    elif turns:
+        desk.say("No turn of this session is undone.")
+
+
+async def fork_session(desk: Desk) -> None:
+    """Continue the open conversation in a second session."""
+    session = desk.session
+    if session is None:
+        desk.say("Open a session first.")
+        return
+    created = await desk.client.call(api.fork_session, session_id=session.id)
+    await desk.mirror.wait_for(lambda state: created.id in state.sessions)
+    desk.open_session(created.id)
+
+
+async def _read_turns(desk: Desk) -> "list[TurnSummary]":
+    session = desk.session
+    if session is None:
+        desk.say("Open a session first.")
+        return []
+    turns = await desk.client.call(api.list_turns, session_id=session.id)
+    if not turns:
+        desk.say("This session has no turns yet.")
+    return turns
+
+
+def _show_diff(desk: Desk, turn: "TurnSummary") -> None:
+    from tui.diff.turn_screen import TurnDiff
+
+    if turn.problem or desk.worktree is None:
+        desk.say(f"There is no diff of this turn. {clean_line(turn.problem)}")
+        return
+    desk.show(TurnDiff(desk, desk.worktree, turn))
+
+
+async def _undo(
+    desk: Desk,
+    turns: "list[TurnSummary]",
+    turn: "TurnSummary",
+    what: "UndoScope",
+    *,
+    edits: bool = False,
+) -> None:
+    if turn.ended_at is None:
+        desk.say("The turn is still running. Stop it first.")
+        return
+    decision = await _ask(desk, turns, turn, what, edits=edits)
+    if decision is None:
+        return
+    scope, choices = decision
+    result = await desk.client.call(
+        api.undo_turn, turn_id=turn.turn_id, what=scope, choices=choices
+    )
+    if scope != "files" and result.message and desk.session is not None:
+        desk.outbox.return_text(desk.session.id, result.message)
+        desk.focus_chat()
+    elif scope != "files":
+        desk.follow_session()
+    undone = count(len(result.turns), "turn")
+    desk.say(f"Undone: {undone}. {desk.key_of('redo_turn') or '/redo'} brings it back.")
+
+
+async def _ask(
+    desk: Desk,
+    turns: "list[TurnSummary]",
+    turn: "TurnSummary",
+    what: "UndoScope",
+    *,
+    edits: bool,
+) -> Decision | None:
+    """Show what an undo would do, and ask what of it to do."""
+    later = [each for each in turns if each.number > turn.number and each.undone is None]
+    previews: dict[UndoScope, UndoPreview] = {}
+    empty = api.UndoPreview(turn_ids=[turn.turn_id], files=[])
+    if turn.undone is None:
+        try:
+            only = await desk.client.call(api.preview_undo, turn_id=turn.turn_id)
+            previews["files"] = previews["both"] = only
+            if later:
+                previews["both"] = await desk.client.call(
+                    api.preview_undo, turn_id=turn.turn_id, through=later[-1].turn_id
+                )
+        except SpinneyError as error:
+            desk.say(error.message, bad=True)
+    if turn.message_id:
+        previews["conversation"] = empty
+    else:
+        previews.pop("both", None)
+    if edits:
+        previews.pop("files", None)
+    if not previews:
+        return None
+    title = f"{'Edit and send again' if edits else 'Undo'}: turn {turn.number}"
+    return await desk.ask(UndoTurn(title, previews, what=what, later=len(later)))
+
+
+async def _redo(desk: Desk, turn: "TurnSummary") -> None:
+    if turn.undone is None:
+        desk.say("This turn is not undone.")
+        return
+    result = await desk.client.call(api.redo_turn, turn_id=turn.turn_id)
+    desk.follow_session()
+    desk.say(f"Brought back: {count(len(result.turns), 'turn')}.")
+
+
+async def _fork(desk: Desk, turn: "TurnSummary") -> None:
+    session = desk.session
+    if session is None:
+        return
+    created = await desk.client.call(api.fork_session, session_id=session.id, turn_id=turn.turn_id)
+    await desk.mirror.wait_for(lambda state: created.id in state.sessions)
+    desk.open_session(created.id)
