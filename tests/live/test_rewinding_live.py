@@ -2,6 +2,7 @@
 it: what the model is sent afterwards.
 """
 
+import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -22,16 +23,18 @@ from model.chat.handover import HandoverWriter
 from model.chat.rewinding import ConversationPoint
 from model.domain.events import ProjectAdded, SessionUpdated, WorktreeCreated
 from model.domain.resources import Message, Project, Session, Worktree
+from model.turns.recorder import TurnRecorder
 from model.writing.writer import Writer
 from tests.live import completions_stub
 from tests.live.codex_setup import LONG_ENOUGH
 from tests.live.completions_stub import CompletionsStub
+from tests.live.every_backend.talk import TURN_LIMIT
 from tests.live.isolation import isolate_claude, isolate_codex, isolate_opencode, put_on_path
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub
 from tests.live.stub import Stub
 from tests.model.backends.agents import make_launch
-from tests.model.chat.harness import Harness, open_harness
+from tests.model.chat.harness import Harness, NoRecorder, open_harness
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -70,7 +73,9 @@ class Talk:
         self._harness = harness
         self._environment = environment
         handovers = HandoverWriter(self.store, cast(Writer, harness.writer), Catalog())
-        self.chats = Chats(self.store, {"demo": backend}, self, harness.outputs, handovers)
+        recorder = cast(TurnRecorder, NoRecorder())
+        backends = {"demo": backend}
+        self.chats = Chats(self.store, backends, self, harness.outputs, handovers, recorder)
         self.resolve_settings = harness.resolve_settings
         self.label_of = harness.label_of
         self.note_mcp_servers = harness.note_mcp_servers
@@ -98,7 +103,10 @@ class Talk:
     async def say(self, text: str, session_id: str = "s") -> Message:
         """Send a message and return the answer."""
         await self.chats.send(session_id, text)
-        await self._harness.wait_until(lambda: not self.session(session_id).is_active)
+        async with asyncio.timeout(TURN_LIMIT):
+            while self.session(session_id).is_active:
+                self._harness.changed.clear()
+                await self._harness.changed.wait()
         assert self.session(session_id).status == "idle", self.session(session_id).last_run
         return (await self.store.messages(session_id)).messages[-1]
 
