@@ -49,6 +49,8 @@ class UndoneFile(Resource):
     `conflict`: the same lines were changed since, so a choice is needed. `keep`: it stays."""
     others: bool = False
     """Also changed by others during the turn, so it is kept unless chosen otherwise."""
+    deletes: bool = False
+    """Whether the file did not exist before the turn."""
     has_markers: bool = False
     """Whether the choice `markers` is possible."""
 

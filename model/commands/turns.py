@@ -12,13 +12,17 @@ from model.chat.chats import session_in
 from model.chat.rewinding import ConversationPoint, RewoundConversation, require_idle
 from model.commands.changes import as_resource
 from model.commands.registry import implements
-from model.domain.events import TurnUndone
+from model.domain.events import Event, TurnUndone, WorktreeUpdated
 from model.domain.resources import Session, Worktree
 from model.domain.turns import Turn, Undo, UndoScope
 from model.git import changes
 from model.git.diff import read_diff_between
+from model.git.snapshots import files
+from model.git.snapshots.capture import write_tree
+from model.git.snapshots.restore import read_state
+from model.state import State
 from model.turns.undoing import make_undo
-from model.worktrees import require_worktree
+from model.worktrees import creation, require_worktree
 from model.worktrees.lookup import refuse_while_unsettled
 
 if TYPE_CHECKING:
@@ -38,14 +42,14 @@ async def get_turn_diff(
     turn = await _find_recorded(workspace, turn_id)
     root = Path(_worktree_of(workspace, turn).path)
     before, after = turn.before_tree, turn.after_tree
-    files = await changes.list_files_between(root, before, after)
+    found = await changes.list_files_between(root, before, after)
     if path is not None:
         patch, _ = await changes.read_patch_between(root, before, after, path)
         text = await asyncio.to_thread(patch.to_text)
-        files = [file for file in files if changes.to_display_name(file.name) == path]
+        found = [file for file in found if changes.to_display_name(file.name) == path]
     else:
         text = await read_diff_between(root, before, after)
-    return api.TurnDiff(turn_id=turn.id, files=[as_resource(file) for file in files], text=text)
+    return api.TurnDiff(turn_id=turn.id, files=[as_resource(file) for file in found], text=text)
 
 
 @implements(api.get_turn_file_diff)
@@ -64,16 +68,17 @@ async def preview_undo(
     turns = await workspace.undoer.select(turn_id, through)
     worktree = _worktree_of(workspace, turns[0])
     plan = await workspace.undoer.preview(worktree, turns)
-    files = [
+    undone = [
         api.UndoneFile(
             path=name,
             action=file.action,
             others=file.path in plan.others,
+            deletes=file.before is None,
             has_markers=file.markers is not None,
         )
         for name, file in plan.files.items()
     ]
-    return api.UndoPreview(turn_ids=[turn.id for turn in turns], files=files)
+    return api.UndoPreview(turn_ids=[turn.id for turn in turns], files=undone)
 
 
 @implements(api.undo_turn)
@@ -129,16 +134,50 @@ async def fork_session(
     name: str | None = None,
 ) -> Session:
     session = session_in(workspace.store.state, session_id)
-    point = None
+    source = require_worktree(workspace.store.state, session.worktree_id)
+    refuse_while_unsettled(source)
+    point, tree = None, ""
     if turn_id is not None:
         turn = await workspace.undoer.find_turn(turn_id)
         if turn.session_id != session.id:
             raise SpinneyError("The turn belongs to another session.", "not_found")
-        point = await _point_after(workspace, turn)
-    return await workspace.chats.fork(session.id, point, session.worktree_id, name)
+        point, tree = await _point_after(workspace, turn), turn.after_tree
+        if new_worktree and not tree:
+            raise SpinneyError(
+                f"There are no files of this turn. {turn.problem}".strip(), "conflict"
+            )
+    elif new_worktree:
+        require_idle(workspace.store.state, session.id)
+    target = await _copy_worktree(workspace, source, tree) if new_worktree else source
+    return await workspace.chats.fork(session.id, point, target.id, name)
 
 
 # Internal --------------------------------------------------------------------------------------
+
+
+async def _copy_worktree(workspace: "Workspace", source: Worktree, tree: str) -> Worktree:
+    """Create a worktree with the commit and the files of a snapshot, or with those of now."""
+    store, root = workspace.store, Path(source.path)
+    tree = tree or (await write_tree(root)).tree
+    kept = await read_state(root, tree)
+    announced = await creation.announce(
+        store, workspace.directories, source.project_id, kept.commit or source.branch
+    )
+    if not await creation.create(store, workspace.cancellable_tasks, announced):
+        raise SpinneyError("The new worktree could not be created.", "conflict")
+    path = Path(announced.path)
+    changed = await files.diff_trees(path, "HEAD", tree)
+    wanted = {name: after for name, (_, after) in changed.items()}
+    await files.write_entries(path, wanted, kept.modes)
+
+    def compare_with_same_base(state: State) -> list[Event]:
+        copy = require_worktree(state, announced.id)
+        updates = {"base_branch": source.base_branch}
+        return [WorktreeUpdated(worktree=copy.model_copy(update=updates))]
+
+    await store.accept(compare_with_same_base)
+    workspace.run_in_background(workspace.scripts.run_setup(announced.id))
+    return store.state.worktrees[announced.id]
 
 
 async def _undo_conversation(

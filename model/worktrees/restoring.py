@@ -80,7 +80,7 @@ class WorktreeRestorer:
         refuse_while_unsettled(worktree)
         root = Path(worktree.path)
         entries = await self._select(root, found, paths)
-        kept = await restore.read_state(root, found.point.snapshot)
+        kept = await restore.read_state(root, found.point.snapshot.tree)
         await self._points.save(worktree.id, "restore", f"Restored {clean_line(paths[0])}")
         await files.write_entries(root, entries, kept.modes)
         self._store.record(

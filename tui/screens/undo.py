@@ -109,6 +109,8 @@ class UndoTurn(Dialog[Decision]):
         text, color = _CHOICES[choice] if choice else _ACTIONS[file.action]
         if file.others and choice is None:
             text = "kept: others changed it, too"
+        elif file.deletes and file.action == "restore" and choice is None:
+            text, color = "deleted: the turn added it", "$warning"
         path = truncate_start(clean_line(file.path), _MAX_PATH)
         return Content.assemble(f"{path:<{_MAX_PATH}}  ", (text, color))
 

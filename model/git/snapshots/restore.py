@@ -22,16 +22,16 @@ _MAX_NAMES: Final = 100
 """Names tried for the branch of a restored worktree."""
 
 
-async def read_state(root: Path, snapshot: Snapshot) -> WorktreeState:
-    """Return what a snapshot has beside the files. Raises `SpinneyError` if it is damaged."""
-    entries = await files.read_entries(root, snapshot.tree, [state.STATE_FILE])
+async def read_state(root: Path, tree: str) -> WorktreeState:
+    """Return what a snapshot's tree has beside the files. Raises `SpinneyError` if damaged."""
+    entries = await files.read_entries(root, tree, [state.STATE_FILE])
     try:
         content = await files.read_blob(root, entries[state.STATE_FILE].object_id)
         return WorktreeState.from_json(content)
     except (KeyError, ValueError, TypeError):
         raise SpinneyError(
-            f"The snapshot {snapshot.commit[:12]} is damaged: it has no description of the "
-            "worktree. Its files can still be read with git show.",
+            f"The snapshot {tree[:12]} is damaged: it has no description of the worktree. Its "
+            "files can still be read with git show.",
             "git_error",
         ) from None
 
@@ -45,7 +45,7 @@ async def restore_worktree(root: Path, path: Path, snapshot: Snapshot) -> str | 
     Raises:
         SpinneyError: The path exists, the commit is lost, or the disk is full; nothing is left.
     """
-    kept = await read_state(root, snapshot)
+    kept = await read_state(root, snapshot.tree)
     if kept.commit is None:
         raise SpinneyError(
             "The snapshot was made before the first commit of its repository. Restore its files.",
@@ -75,7 +75,7 @@ async def write_missing(root: Path, path: Path, snapshot: Snapshot) -> None:
     """Write the files of a snapshot that the worktree at `path` has lost; nothing is replaced."""
     # The link to the repository may have been deleted as well.
     await plumbing.run(root, "worktree", "repair", "--end-of-options", str(path), check=False)
-    kept = await read_state(path, snapshot)
+    kept = await read_state(path, snapshot.tree)
     entries = await files.read_entries(path, snapshot.tree)
     missing = await asyncio.to_thread(_find_missing, path, entries)
     await files.write_entries(path, missing, kept.modes)

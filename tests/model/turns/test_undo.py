@@ -1,5 +1,6 @@
 """Undo takes back exactly what a turn did: what others did since, or meanwhile, stays."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.commands.turns import (
+    fork_session,
     get_turn_diff,
     list_turns,
     preview_undo,
@@ -14,6 +16,15 @@ from model.commands.turns import (
     undo_turn,
 )
 from tests.model.turns.conftest import Desk
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def write_below(name: str, root: Path) -> None:
+    write(root / name, "x")
+
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
 
@@ -120,12 +131,27 @@ async def test_another_sessions_work_in_the_same_time_stays(desk: Desk) -> None:
     assert (desk.root / "of right").exists()
 
 
+async def test_a_fork_in_a_new_worktree_has_the_files_after_its_turn(desk: Desk) -> None:
+    session = await desk.add_session()
+    first = await desk.play(session, lambda root: write(root / "f1", "one"), "step 1")
+    await desk.play(session, lambda root: write(root / "f1", "two"), "step 2")
+
+    fork = await fork_session(desk.workspace, session.id, first.turn_id, new_worktree=True)
+
+    worktree = desk.workspace.store.state.worktrees[fork.worktree_id]
+    assert (Path(worktree.path) / "f1").read_text() == "one"
+    assert worktree.id != desk.worktree.id
+    messages = (await desk.workspace.store.messages(fork.id)).messages
+    assert [message.text for message in messages if message.role == "user"] == ["step 1"]
+    assert (await desk.begin(fork, "another way")).launch.fork_at == "mark 1"
+    assert (desk.root / "f1").read_text() == "two"
+
+
 async def test_a_conversation_goes_back_with_the_files_of_all_later_turns(desk: Desk) -> None:
     session = await desk.add_session()
     for number in (1, 2, 3):
-        await desk.play(
-            session, lambda root, n=number: (root / f"f{n}").write_text("x"), f"step {number}"
-        )  # type: ignore[misc]
+        work = partial(write_below, f"f{number}")
+        await desk.play(session, work, f"step {number}")
     turns = await list_turns(desk.workspace, session.id)
 
     result = await undo_turn(desk.workspace, turns[1].turn_id, "both")
