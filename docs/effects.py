@@ -193,6 +193,11 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/worktrees/test_recovery.py"
         "::test_ignored_files_are_kept_if_the_preference_says_so",
     ),
+    "trace_notes": _of(
+        "model/commands/git.py",
+        "model/turns/test_explaining.py"
+        "::test_a_line_that_has_landed_is_explained_by_the_note_on_its_commit",
+    ),
     "removal_behavior": _of(
         "model/commands/worktrees.py tui/actions/archive.py server/web/js/views/removal.js",
         "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_running_sessions",

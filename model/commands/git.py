@@ -1,6 +1,7 @@
 """Implements `model.api.git`."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Coroutine
 from pathlib import Path
@@ -12,8 +13,12 @@ from model.commands.registry import implements
 from model.domain.events import TaskCompleted
 from model.domain.resources import Project, Worktree
 from model.git import commit, diff, remotes, repositories, status
+from model.git.snapshots import traces
+from model.git.snapshots.chain import SnapshotNote, take_snapshot
 from model.hosting import pull_requests
 from model.worktrees import require_project, require_worktree
+
+_log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -55,13 +60,29 @@ async def commit_changes(
 ) -> api.CommitResult:
     worktree = require_worktree(workspace.store.state, worktree_id)
     try:
-        committing = commit.commit(Path(worktree.path), message, stage_all)
+        committing = _commit(workspace, worktree, message, stage_all)
         sha = await workspace.cancellable_tasks.run(worktree_id, "commit", committing)
     except SpinneyError as error:
         _report(workspace, "commit", worktree, ok=False, detail=error.message)
         raise
     _report(workspace, "commit", worktree, ok=True, detail=sha)
     return api.CommitResult(success=True, commit_sha=sha)
+
+
+async def _commit(workspace: "Workspace", worktree: Worktree, message: str, stage_all: bool) -> str:
+    """Commit, and note on the commit where its lines come from if the preference says so."""
+    root = Path(worktree.path)
+    if not workspace.store.state.preferences.trace_notes:
+        return await commit.commit(root, message, stage_all)
+    note = SnapshotNote("commit", worktree_id=worktree.id, worktree_name=worktree.name)
+    snapshot = await take_snapshot(root, note)
+    sha = await commit.commit(root, message, stage_all)
+    try:
+        await traces.write_trace(root, sha, snapshot)
+    except SpinneyError as error:
+        # The commit is made; without a note its lines are explained by the commit alone.
+        _log.warning("no note on commit %s: %s", sha, error.message)
+    return sha
 
 
 @implements(api.git_pull)

@@ -239,6 +239,10 @@ class Preferences(BaseModel):
     remote_poll_interval: Number = _setting(
         60, "Worktrees and git", "Seconds between checks of pull requests", low=30, high=600)
 
+    trace_notes: bool = _setting(
+        False, "Worktrees and git", "Note on commits which turn they come from",
+        more="As git notes in refs/notes/spinney, for commits made in Spinney.")
+
     archive_retention_days: Number = _setting(
         7, "Archive", "Days to keep archived items; 0 keeps them forever",
         low=0, high=36500)

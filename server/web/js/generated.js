@@ -75,6 +75,7 @@ export const LABELS = {
   auto_archive_on_pr_merged: "Auto archive on PR merged",
   git_poll_interval: "Git poll interval (seconds)",
   remote_poll_interval: "Remote poll interval (seconds)",
+  trace_notes: "Trace notes",
   archive_retention_days: "Archive retention (days)",
   removal_behavior: "Removal behavior",
   recovery_keep_days: "Keep recovery points (days)",

@@ -16,7 +16,7 @@ from model.commands.sessions import create_session
 from model.commands.turns import list_turns
 from model.domain.resources import Session, Usage, Worktree
 from model.runtime.workspace import Workspace
-from tests.model.git.git_project import add_git_project
+from tests.model.git.git_project import GitProject, add_git_project
 from tests.model.git.repository import Repository, set_own_home
 from tests.patience import PATIENCE
 from tests.puppet import Puppet, PuppetBackend
@@ -40,6 +40,10 @@ class Desk:
 
     async def add_session(self, name: str = "main") -> Session:
         return await create_session(self.workspace, self.worktree.id, name, backend="demo")
+
+    async def add_worktree(self, name: str) -> Worktree:
+        (project,) = self.workspace.store.state.projects.values()
+        return await GitProject(self.workspace, self.repository, project).add(name)
 
     async def begin(self, session: Session, text: str = "do it") -> Puppet:
         sending = self.workspace.chats.send(session.id, text)
