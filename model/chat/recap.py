@@ -66,9 +66,12 @@ class RecapWriter:
 
 
 def _make_events(state: State, before: Session, recap: str) -> list[Event]:
-    """Return the events that add the recap, none if the conversation has continued meanwhile."""
+    """Return the events that add the recap, none if the conversation has changed meanwhile."""
     session = state.sessions.get(before.id)
-    if session is None or not recap or session.message_count != before.message_count:
+    if session is None or not recap:
+        return []
+    # Its last run is forgotten when it is taken back.
+    if (session.message_count, session.last_run) != (before.message_count, before.last_run):
         return []
     return [
         SessionUpdated(session_id=session.id, updates={"recap": recap}),

@@ -28,6 +28,7 @@ _CONVERSATION_FIELDS: Final = {
 
 _BUSY: Final = "Stop the session before its conversation is taken back or copied."
 _CHANGED: Final = "The conversation changed meanwhile. Try again."
+_TAKEN_BACK: Final = "This turn was undone. Redo it, then fork from it."
 _CONTINUED: Final = (
     "The conversation has continued since then, so this part of it cannot be brought back."
 )
@@ -107,13 +108,16 @@ class Rewinding:
     ) -> Session:
         """Create a session with a copy of the conversation up to a point, or of all of it.
 
-        Raises `conflict` if all of it is to be copied during a turn, and `not_found`.
+        Raises `conflict` if all of it is to be copied during a turn or the point's turn was taken
+        back, and `not_found`.
         """
         session = _require(self._store.state, session_id)
         if point is None:
             require_idle(self._store.state, session_id)
         outline = await self._store.outline(session_id)
         end = _position_of(point.message_id, outline) if point else len(outline)
+        if point is not None and end and outline[end - 1].is_rewound:
+            raise SpinneyError(_TAKEN_BACK, "conflict")
         kept = _kept(outline[:end])
         inherited = ("execution_mode", "model", "thinking_level", "backend", "answering_model")
         fields = {

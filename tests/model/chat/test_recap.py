@@ -9,6 +9,7 @@ import pytest
 
 from model.backends import base
 from model.chat import recap
+from model.chat.rewinding import ConversationPoint
 from model.commands.preferences import update_preferences
 from model.commands.sessions import mark_session_read, send_chat_message
 from model.domain.resources import Session
@@ -117,6 +118,27 @@ async def test_a_conversation_that_continues_meanwhile_gets_no_stale_recap(
     await send_chat_message(workspace, away.id, "Go on")
     await eventually(lambda: current(workspace, away).message_count > away.message_count + 1)
     await eventually(lambda: current(workspace, away).status == "idle")
+    (recap_agent,) = find_recap_agents(backend, away)
+    recap_agent.say(base.TextFinal("a", f"<recap>{RECAP}</recap>"), DONE)
+    await writing
+    assert current(workspace, away).recap is None
+
+
+async def test_what_is_taken_back_meanwhile_is_in_no_recap(
+    workspace: Workspace, away: Session, backend: FakeBackend
+) -> None:
+    is_asked = asyncio.Event()
+
+    def hold_recap(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+        is_asked.set()
+        return ()
+
+    backend.script = hold_recap
+    writing = asyncio.create_task(workspace.recaps.write(away.id))
+    await is_asked.wait()
+    (first, *_) = (await workspace.store.messages(away.id)).messages
+    point = ConversationPoint(message_id=first.id, backend=away.backend)
+    await workspace.chats.rewind(away.id, keep=point)
     (recap_agent,) = find_recap_agents(backend, away)
     recap_agent.say(base.TextFinal("a", f"<recap>{RECAP}</recap>"), DONE)
     await writing

@@ -187,6 +187,14 @@ async def test_a_fork_of_the_whole_conversation_leaves_out_what_was_taken_back(
     assert fork.name == "one (fork)"
 
 
+async def test_a_turn_that_was_taken_back_is_not_forked(harness: Harness) -> None:
+    await talk(harness, "one", "two")
+    await harness.chats.rewind("s", keep=await point_before(harness, "two", "one"))
+    await talk(harness, "three", token="F")
+    with pytest.raises(SpinneyError, match="was undone"):
+        await harness.chats.fork("s", await point_before(harness, "three", "two"), "w")
+
+
 async def test_nothing_is_copied_where_the_fork_cannot_be_created(harness: Harness) -> None:
     await talk(harness, "one")
     with pytest.raises(SpinneyError):
