@@ -9,6 +9,7 @@ from uuid import UUID
 
 from model.api.command import find_command
 from model.api.git import ExchangeResult
+from model.api.recovery import restore_worktree
 from model.api.sessions import create_session
 from model.api.worktrees import create_worktree
 from model.base.errors import SpinneyError
@@ -160,7 +161,12 @@ WORKTREE_ACTIONS: Final = (
 
 
 async def create_worktree_from_form(workspace: "Workspace", form: Form) -> Worktree:
-    """Begin to create a worktree on a new branch, or on the existing one that was given."""
+    """Begin to create a worktree on a new branch, on an existing one, or from a recovery point."""
+    if recovery_id := form.get("recovery"):
+        restoring: Awaitable[Worktree] = run(
+            workspace, restore_worktree, {"recoveryId": recovery_id}
+        )
+        return await restoring
     branch = form.get("branch").strip()
     arguments = {"projectId": form.get("project"), **({"branch": branch} if branch else {})}
     pending: Awaitable[Worktree] = run(workspace, create_worktree, arguments)

@@ -115,11 +115,8 @@ class Lite:
         return render_sessions(page_request, await get_problems(self._workspace))
 
     async def _get_worktrees(self, _: web.Request, page_request: PageRequest) -> str:
-        """All worktrees with their git status; paginated with `page`.
-
-        Archived ones with `archived`.
-        """
-        return render_worktrees(page_request)
+        """All worktrees with their git status by `page`; with `archived` the archive."""
+        return await render_worktrees(page_request)
 
     async def _get_worktree(self, request: web.Request, page_request: PageRequest) -> str:
         """A worktree, its sessions, and forms for a new session, push and archive."""
@@ -177,7 +174,7 @@ class Lite:
     async def _create_worktree(
         self, request: web.Request, page_request: PageRequest, form: Form
     ) -> web.Response:
-        """Create a worktree of `project`, on a new branch or the existing `branch`.
+        """Create a worktree of `project`, on a new branch or `branch`, or restore `recovery`.
 
         With `message` a session (`name`, `mode`, `backend`) is created in it, and gets that.
         """
@@ -191,14 +188,17 @@ class Lite:
                 worktree = await create_worktree_from_form(self._workspace, form)
             except SpinneyError as error:
                 failed = replace(page_request, typed=form, problem=error.message)
-                return _html_response(render_worktrees(failed), HTTP_STATUS[error.error_type])
+                html = await render_worktrees(failed)
+                return _html_response(html, HTTP_STATUS[error.error_type])
             self._keep_created(form_hash, worktree.id)
         try:
             await wait_until_created(self._workspace, worktree.id)
         except SpinneyError as error:
             failed = replace(page_request, typed=form, problem=error.message)
             is_there = worktree.id in page_request.state.worktrees
-            html = render_worktree(failed, worktree.id) if is_there else render_worktrees(failed)
+            html = (
+                render_worktree(failed, worktree.id) if is_there else await render_worktrees(failed)
+            )
             return _html_response(html, HTTP_STATUS[error.error_type])
         if not form.get("message").strip():
             return _redirect(f"/lite/worktrees/{worktree.id}")

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+import time
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,10 +12,12 @@ from model.api.changes import (
     get_file_diff,
     list_changed_files,
 )
+from model.api.recovery import list_recovery_points
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.changes import Side
+from model.domain.recovery import RecoveryPoint
 from model.domain.resources import Project, Worktree
 from model.worktrees import require_worktree
 from server.lite.html import Element, Node, make
@@ -39,12 +42,14 @@ _SIDES: Final[dict[Side, str]] = {
 }
 _PATH_LENGTH: Final = 60
 """Characters shown of a path: its end."""
+_MAX_POINTS: Final = 50
+"""Recovery points listed; `spinney recover` lists all."""
 _MAX_PROJECTS: Final = 50
 """Projects to choose from for a new worktree."""
 
 
-def render_worktrees(page_request: PageRequest) -> str:
-    """All worktrees with their git status, by project; archived ones with `archived`."""
+async def render_worktrees(page_request: PageRequest) -> str:
+    """All worktrees with their git status, by project; with `archived` what can be restored."""
     state, is_archive = page_request.state, "archived" in page_request.query
     projects = [project for project in state.projects.values() if not project.is_folder]
     projects.sort(key=lambda project: (project.order, project.added_at))
@@ -62,7 +67,8 @@ def render_worktrees(page_request: PageRequest) -> str:
             content += [make("h2", shorten(project.name)), make("ul", rows, class_="rows")]
     if is_archive:
         empty = None if all_worktrees else make("p", "No worktree is archived.")
-        return render_page(page_request, "Archived worktrees", empty, content, links)
+        points = await _recovery_points(page_request)
+        return render_page(page_request, "Archived worktrees", empty, content, links, points)
     return render_page(
         page_request,
         "Worktrees",
@@ -206,6 +212,38 @@ def _restore(page_request: PageRequest, worktree: Worktree) -> list[Node]:
         f"{_url(worktree)}/restore", button("Restore", class_="primary")
     )
     return [make("p", "This worktree is archived."), restore]
+
+
+async def _recovery_points(page_request: PageRequest) -> list[Node]:
+    """The newest recovery points, each with a form that restores it as a worktree."""
+    points = await run(page_request.workspace, list_recovery_points, {})
+    if not points:
+        return []
+    rows = [
+        make(
+            "li",
+            make("b", shorten(point.name)),
+            _describe_point(point),
+            _restoring(page_request, point),
+        )
+        for point in points[:_MAX_POINTS]
+    ]
+    return [make("h2", "Deleted and discarded"), make("ul", rows, class_="rows")]
+
+
+def _describe_point(point: RecoveryPoint) -> str:
+    files, sessions = count(point.files, "file"), count(point.sessions, "session")
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(point.created_at))
+    return f" {shorten(point.reason)} · {files} · {sessions} · {when}"
+
+
+def _restoring(page_request: PageRequest, point: RecoveryPoint) -> Element:
+    return page_request.make_form(
+        "/lite/worktrees",
+        hidden("recovery", point.recovery_id),
+        hidden("once", secrets.token_hex(16)),
+        button("Restore as a worktree"),
+    )
 
 
 def _new_worktree(page_request: PageRequest, projects: list[Project]) -> Element:

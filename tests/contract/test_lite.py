@@ -224,7 +224,13 @@ def test_a_worktree_is_created_reviewed_committed_pushed_and_archived(
     assert name is not None and name[1] not in curl("/lite/worktrees").links()
     page = curl(curl("/lite/worktrees?archived=1").links()[name[1]])
     assert "Restored." in curl.submit(page, "restore").text
-    assert name[1] in curl("/lite/worktrees").links()
+    shown = curl("/lite/worktrees").links()[name[1]]
+    worktree_id = shown.rpartition("/")[2]
+    program.call("remove_worktree", f"worktreeId={worktree_id}", "forGood=true", "force=true")
+    archive = curl("/lite/worktrees?archived=1")
+    assert "Deleted · 0 files · 1 session" in archive.text
+    assert name[1] in curl.submit(archive, "worktrees").text
+    assert curl("/lite/worktrees").links()[name[1]] == shown
 
 
 def test_a_worktree_that_cannot_be_created_says_why_and_keeps_what_was_typed(

@@ -63,8 +63,15 @@ async def test_enter_in_a_deleting_dialog_deletes_nothing(
     await page.goto(f"/#/worktree/{worktree['id']}")
     await press(*remove_worktree(page))
     await page.get_by_role("button", name="Delete permanently").click()
-    await expect(page.get_by_role("status").filter(has_text="Deleted ")).to_be_visible()
+    deleted = page.get_by_role("status").filter(has_text="Deleted ")
+    await expect(deleted).to_be_visible()
     assert not Path(worktree["path"]).exists()
+    await deleted.get_by_role("button", name="Archive").click()
+    row = page.locator(".archived").filter(has_text=worktree["name"])
+    await expect(row).to_contain_text("Deleted · ")
+    await row.get_by_role("button", name="Restore").click()
+    await expect(page.locator("#title")).to_have_text(worktree["name"])
+    assert (Path(worktree["path"]) / "lost.txt").exists()
 
 
 async def test_removing_follows_the_preference_and_stops_running_sessions(

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from model.api import recovery as recovery_commands
 from model.api import sessions as session_commands
 from model.api import worktrees as commands
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
+from tui.actions.recovery import delete_point, restore_point
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.archive import Archive, FromArchive
@@ -88,6 +90,8 @@ async def _delete(desk: Desk, worktree: "Worktree") -> bool:
     losses = await desk.client.call(commands.get_removal_losses, worktree_id=worktree.id)
     lost = losses.files or losses.commits
     sentence = _deletion_question(worktree, losses)
+    if _deletes_files(worktree):
+        sentence += _describe_recovery(desk)
     agree = "remove" if worktree.adopted else "delete anyway" if lost else "delete"
     if losses.running:
         agree = f"stop and {agree.removesuffix(' anyway')}"
@@ -111,8 +115,11 @@ async def _delete(desk: Desk, worktree: "Worktree") -> bool:
         if not await desk.ask(again):
             return False
         await remove(force=True)
-    result = "removed from Spinney" if worktree.adopted else "deleted"
-    desk.say(f"'{worktree.name}' was {result}.")
+    name = clean_line(worktree.name)
+    if _deletes_files(worktree):
+        desk.say(f"'{name}' was deleted. {desk.key_of('show_archive')} brings it back.")
+    else:
+        desk.say(f"'{name}' was removed from Spinney.")
     return True
 
 
@@ -141,12 +148,23 @@ def _deletion_question(worktree: "Worktree", losses: "RemovalLosses") -> str:
         )
     if losses.sessions:
         lines.append(f"This deletes {count(losses.sessions, 'session')} with all messages.")
-    deletes_files = worktree.session_type != "base" and not worktree.adopted
+    deletes_files = _deletes_files(worktree)
     if deletes_files and not losses.files and not losses.commits:
         lines.append("All changes are committed, and all commits are on another branch or remote.")
     if deletes_files:
         lines.append("Files ignored by git (such as .env) are not checked and are deleted, too.")
     return "\n".join(lines)
+
+
+def _deletes_files(worktree: "Worktree") -> bool:
+    """Whether its folder and branch are deleted with it."""
+    return worktree.session_type != "base" and not worktree.adopted
+
+
+def _describe_recovery(desk: Desk) -> str:
+    days = desk.state.preferences.recovery_keep_days
+    period = f" for {count(int(days), 'day')}" if days else ""
+    return f"\nThe archive ({desk.key_of('show_archive')}) brings it back{period}."
 
 
 async def _stop_after_confirmation(desk: Desk, worktree: "Worktree", title: str) -> bool:
@@ -175,12 +193,18 @@ def _running(desk: Desk, worktree: "Worktree") -> list["Session"]:
 
 
 async def show_archive(desk: Desk) -> None:
-    """Show the archive, from which items can be restored or deleted."""
+    """Show the archive and the recovery points, to restore or delete them."""
     while True:
-        wanted = await desk.ask(Archive(desk.state))
+        points = await desk.client.call(recovery_commands.list_recovery_points)
+        wanted = await desk.ask(Archive(desk.state, points))
         if not isinstance(wanted, FromArchive):
             return
-        if wanted.deletes:
+        if wanted.point is not None:
+            if wanted.deletes:
+                await delete_point(desk, wanted.point)
+            elif await restore_point(desk, wanted.point):
+                return
+        elif wanted.deletes:
             await _delete_archived(desk, wanted.place)
         else:
             await restore(desk, wanted.place)

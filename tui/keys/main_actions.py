@@ -331,7 +331,7 @@ MAIN_ACTIONS = (
     Action(
         "show_archive",
         "f8",
-        "Archive: restore or delete worktrees and sessions",
+        "Archive: restore or delete worktrees, sessions and recovery points",
     ),
     Action(
         "delete_worktree",

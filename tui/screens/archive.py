@@ -1,8 +1,8 @@
-"""The archive: archived worktrees and sessions, to restore or delete."""
+"""The archive: archived worktrees and sessions and recovery points, to restore or delete."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -17,14 +17,16 @@ from tui.store.places import ROOT, Place
 from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
+    from model.domain.recovery import RecoveryPoint
     from model.state import State
 
 
 @dataclass(frozen=True, slots=True)
 class FromArchive(Choice):
-    """An archived item, and whether to delete or restore it."""
+    """An archived item or a recovery point, and whether to delete or restore it."""
 
     place: Place = ROOT
+    point: "RecoveryPoint | None" = None
     deletes: bool = False
 
 
@@ -35,8 +37,9 @@ class Archive(Pick):
         Binding("delete", "delete_marked", show=False, priority=True)
     ]
 
-    def __init__(self, state: "State") -> None:
-        entries = sorted(_archived(state), key=lambda entry: -entry[0])
+    def __init__(self, state: "State", points: Sequence["RecoveryPoint"] = ()) -> None:
+        found = [*_archived(state), *_recoverable(state, points)]
+        entries = sorted(found, key=lambda entry: -entry[0])
         super().__init__("Archive", [entry for _, entry in entries])
 
     def body(self) -> list[Widget]:
@@ -55,11 +58,7 @@ class Archive(Pick):
         """Delete the selected item; the caller asks for confirmation."""
         marked = self.marked
         if isinstance(marked, FromArchive):
-            self.dismiss(
-                FromArchive(
-                    marked.value, marked.label, marked.description, place=marked.place, deletes=True
-                )
-            )
+            self.dismiss(replace(marked, deletes=True))
 
 
 def _archived(state: "State") -> Iterator[tuple[float, FromArchive]]:
@@ -81,6 +80,22 @@ def _archived(state: "State") -> Iterator[tuple[float, FromArchive]]:
         about = f"session in {worktree_of.name} · {messages} · {ago}"
         place = Place("session", session.id)
         yield session.archived_at, FromArchive(session.id, session.name, about, place=place)
+
+
+def _recoverable(
+    state: "State", points: Sequence["RecoveryPoint"]
+) -> Iterator[tuple[float, FromArchive]]:
+    """Yield each recovery point with its time."""
+    for point in points:
+        project = state.projects.get(point.project_id)
+        parts = [point.reason, project.name if project else "", count(point.files, "file")]
+        parts.append(f"{point.size_bytes / 1e6:.1f} MB")
+        if point.sessions:
+            parts.append(count(point.sessions, "session"))
+        if point.branch and point.branch != point.name:
+            parts.append(point.branch)
+        about = " · ".join(clean_line(part) for part in [*parts, _ago(point.created_at)] if part)
+        yield point.created_at, FromArchive(point.recovery_id, point.name, about, point=point)
 
 
 def _ago(moment: float) -> str:

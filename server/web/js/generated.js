@@ -31,7 +31,7 @@ export const TITLES = {
   add_project: "Add a project",
   new_folder: "New project folder",
   project_settings: "Project settings",
-  show_archive: "Archive: restore or delete worktrees and sessions",
+  show_archive: "Archive: restore or delete worktrees, sessions and recovery points",
   preferences: "Preferences",
   server: "Server: address, token, QR code",
   help: "Help: keyboard shortcuts and status icons",

@@ -10,6 +10,7 @@ from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.domain.hosting import OpenIssue, OpenPullRequest
+from model.domain.recovery import RecoveryFile, RecoveryPoint
 from model.domain.resources import Branch, Label, Session, Worktree
 from model.domain.worktrees import OutsideWorktree
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
@@ -439,6 +440,68 @@ async def test_a_session_is_deleted_from_the_archive_which_stays_open(start: Sta
         await until(pilot, lambda: isinstance(app.screen, Archive))
         assert [entry.label for entry in app.screen.shown] == ["old-otter"]  # type: ignore[attr-defined]
         assert client.called("delete_session") == [{"session_id": "s2"}]
+
+
+def add_recovery_points(client: FakeClient) -> FakeClient:
+    """Add a deleted worktree and a discarded file of one that exists."""
+    facts = {"branch": "otter", "size_bytes": 2_300_000, "project_id": "p1"}
+    client.answers["list_recovery_points"] = lambda given: [
+        RecoveryPoint(
+            recovery_id="r1", kind="delete", name="gone-otter", created_at=20.0, reason="Deleted",
+            files=3, sessions=2, worktree_id="w9", **facts,
+        ),
+        RecoveryPoint(
+            recovery_id="r2", kind="discard", name="otter", created_at=7.0,
+            reason="Discarded a.py", files=1, sessions=0, worktree_id="w1", **facts,
+        ),
+    ]  # fmt: skip
+    return client
+
+
+async def test_a_deleted_worktree_is_restored_from_the_archive(start: Start) -> None:
+    client = add_recovery_points(client_with_archive())
+    back = a_worktree(id="w9", name="gone-otter")
+
+    def restore(given: dict[str, Any]) -> Worktree:
+        client.feed(e.WorktreeCreated(worktree=back))
+        return back
+
+    client.answers["restore_worktree"] = restore
+    async with start(client) as (app, pilot):
+        archive = await open_archive(app, pilot)
+        labels = [entry.label for entry in archive.shown]
+        assert labels == ["gone-otter", "Put away", "otter", "old-otter"]
+        assert "Deleted" in archive.shown[0].description
+        assert "3 files · 2.3 MB · 2 sessions" in archive.shown[0].description
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.place == Place("worktree", "w9"))
+        assert client.called("restore_worktree") == [{"recovery_id": "r1"}]
+
+
+async def test_a_single_file_is_restored_from_the_archive(start: Start) -> None:
+    client = add_recovery_points(client_with_archive())
+    client.answers["list_recovery_files"] = lambda given: [
+        RecoveryFile(path="a.py", status="modified"), RecoveryFile(path="b.py", status="deleted"),
+    ]  # fmt: skip
+    async with start(client) as (app, pilot):
+        await open_archive(app, pilot)
+        await pilot.press(*"a.py", "enter")
+        await until(pilot, lambda: type(app.screen) is Pick and len(app.screen.shown) == 2)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: client.called("restore_files"))
+        assert client.called("restore_files") == [{"recovery_id": "r2", "paths": ["a.py"]}]
+
+
+async def test_a_recovery_point_is_deleted_only_after_a_question(start: Start) -> None:
+    client = add_recovery_points(client_with_archive())
+    async with start(client) as (app, pilot):
+        await open_archive(app, pilot)
+        await pilot.press("delete")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        assert not client.called("delete_recovery_point")
+        await pilot.press("y")
+        await until(pilot, lambda: client.called("delete_recovery_point"))
+        await until(pilot, lambda: isinstance(app.screen, Archive))
 
 
 async def test_a_long_list_is_truncated_and_shows_how_many_more_there_are(start: Start) -> None:

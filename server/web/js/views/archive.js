@@ -1,5 +1,5 @@
 // @ts-check
-// The archive: restores and deletes archived worktrees and sessions.
+// The archive: restores and deletes archived worktrees and sessions, and recovery points of deleted worktrees.
 
 import { confirm } from "../dialogs.js";
 import { ageElement } from "../age.js";
@@ -7,12 +7,20 @@ import { button, make, patchChildren } from "../dom.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
+import { recoveryRow } from "./recovery_points.js";
 import { deleteWorktree } from "./removal.js";
+
+const CHANGES = new Set(["recovery:created", "recovery:restored"]);
 
 /** @type {import("../app.js").MakeView} */
 export function archiveView(app) {
   const list = make("div.rows-list");
-  const empty = make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here."));
+  /** @type {import("./recovery_points.js").RecoveryPoint[]} */ let points = [];
+  const load = async () => {
+    points = (await app.read("list_recovery_points")) ?? points;
+    draw();
+  };
+  const empty = make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here. So can deleted worktrees, for some time."));
   const draw = () => {
     const worktrees = [...app.state.worktrees.values()].filter((worktree) => worktree.archived_at);
     const sessions = [...app.state.sessions.values()].filter(
@@ -21,6 +29,7 @@ export function archiveView(app) {
     const rows = [
       ...worktrees.map((worktree) => row(worktree, "worktree", app.state.projects.get(worktree.project_id)?.name)),
       ...sessions.map((session) => row(session, "session", app.state.parentsOf(session).worktree?.name)),
+      ...points.map((point) => recoveryRow(app, point, load)),
     ];
     list.hidden = !rows.length;
     empty.hidden = rows.length > 0;
@@ -43,5 +52,12 @@ export function archiveView(app) {
       button(icon("trash"), deleteItem, ".danger.quiet.icon-only", { title: "Delete", "aria-label": "Delete" }),
     );
   };
-  return { title: "Archive", element: make("div.page", empty, list), update: (change) => change.tree && draw() };
+  load();
+  return {
+    title: "Archive",
+    element: make("div.page", empty, list),
+    update: (change) => change.tree && draw(),
+    handleReload: load,
+    handleEvent: (name) => CHANGES.has(name) && load(),
+  };
 }

@@ -52,7 +52,8 @@ export async function deleteWorktree(app, worktree) {
     if ((await app.run("remove_worktree", { worktreeId: worktree.id, forGood: true, force: true })) === undefined) return false;
   }
   // The toast must outlive the view of the deleted worktree.
-  app.toast(`Deleted ${worktree.name}.`, { isValid: () => true });
+  const action = worktree.adopted || worktree.session_type === "base" ? undefined : /** @type {[string, () => unknown]} */ (["Archive", () => app.go("archive")]);
+  app.toast(`Deleted ${worktree.name}.${action ? " It can be restored from the archive." : ""}`, { isValid: () => true, action });
   return true;
 }
 
@@ -61,7 +62,7 @@ function describeLosses(worktree, losses) {
   const { files, commits, sessions, running } = losses;
   const names = `${files.slice(0, MAX_LISTED).join(", ")}${files.length > MAX_LISTED ? ", …" : ""}`;
   const isBase = worktree.session_type === "base";
-  const deletedText = "Its directory and branch will be deleted, including ignored files. This cannot be undone. Archiving keeps everything.";
+  const deletedText = "Its directory and branch will be deleted, including ignored files. All but these can be restored from the archive for some time.";
   const keptText = "It was created outside Spinney and will only be hidden. Its directory and branch are kept.";
   return [
     running.length > 0 && make("p.bad", `Will be stopped first: ${running.join(", ")}`),

@@ -1,0 +1,64 @@
+// @ts-check
+// Recovery points in the archive: the states of worktrees that were deleted or changed. Restores and deletes them.
+
+import { confirm, choose } from "../dialogs.js";
+import { ageElement } from "../age.js";
+import { button, make } from "../dom.js";
+import { icon } from "../icons.js";
+import { pluralize } from "../format.js";
+
+const MAX_FILES = 200; // files to choose from in the menu
+const MEGABYTE = 1e6;
+
+/**
+ * @typedef {object} RecoveryPoint
+ * @property {string} recovery_id
+ * @property {string} kind
+ * @property {string} name of the worktree
+ * @property {string} branch
+ * @property {number} created_at
+ * @property {string} reason
+ * @property {number} size_bytes
+ * @property {number} files
+ * @property {number} sessions
+ * @property {string} project_id
+ */
+
+/** A row of the archive. @param {import("../app.js").App} app @param {RecoveryPoint} point @param {() => unknown} reload */
+export function recoveryRow(app, point, reload) {
+  const args = { recoveryId: point.recovery_id };
+  const project = app.state.projects.get(point.project_id)?.name;
+  const size = `${(point.size_bytes / MEGABYTE).toFixed(1)} MB`;
+  const facts = [point.reason, project, point.branch !== point.name && point.branch, pluralize(point.files, "file"), size, point.sessions > 0 && pluralize(point.sessions, "session")];
+  const restoreWorktree = async () => {
+    const worktree = await app.run("restore_worktree", args);
+    if (worktree) app.go("worktree", worktree.id);
+  };
+  const restore = async () => {
+    if (point.kind === "delete") return restoreWorktree();
+    const files = await app.read("list_recovery_files", args);
+    if (!files) return undefined;
+    const present = files.filter((/** @type {{ status: string }} */ file) => file.status !== "deleted").slice(0, MAX_FILES);
+    /** @type {import("../dialogs.js").MenuEntry<() => unknown>[]} */
+    const entries = [
+      ["Everything, as a new worktree", restoreWorktree, { icon: "restore" }],
+      ...present.map((/** @type {{ path: string }} */ { path }) => /** @type {import("../dialogs.js").MenuEntry<() => unknown>} */ ([path, () => restoreFile(path), {}])),
+    ];
+    return (await choose(`Restore from ${point.name}`, entries))?.();
+  };
+  /** @param {string} path */
+  const restoreFile = async (path) => {
+    if ((await app.run("restore_files", { ...args, paths: [path] })) !== undefined) app.toast(`Restored ${path} in ${point.name}.`);
+  };
+  const deletePoint = async () => {
+    const question = `Delete the recovery point of ${point.name}?`;
+    if (!(await confirm(question, "What it keeps cannot be restored then.", "Delete permanently", { danger: true }))) return;
+    if ((await app.run("delete_recovery_point", args)) !== undefined) reload();
+  };
+  return make(
+    "section.archived",
+    make("p.grow", make("b", point.name), make("small", `${facts.filter(Boolean).join(" · ")} · `, ageElement(point.created_at))),
+    button([icon("restore"), "Restore"], restore),
+    button(icon("trash"), deletePoint, ".danger.quiet.icon-only", { title: "Delete", "aria-label": "Delete" }),
+  );
+}

@@ -1,0 +1,65 @@
+"""Actions on the recovery points in the archive: restore a worktree or files, delete a point."""
+
+from typing import TYPE_CHECKING, Final
+
+from model.api import recovery as commands
+from model.base.text import clean_line
+from tui.desk import Desk
+from tui.screens.choose import Choice
+from tui.screens.dialog import Confirm
+from tui.screens.pick import Pick
+from tui.store.places import Place, is_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model.domain.recovery import RecoveryPoint
+
+_WHOLE: Final = "\0"
+"""The choice to restore everything; no file has this name."""
+
+
+async def restore_point(desk: Desk, point: "RecoveryPoint") -> bool:
+    """Restore a deleted worktree, or ask what to restore of another point.
+
+    Returns whether something was restored.
+    """
+    if point.kind == "delete":
+        await _restore_worktree(desk, point)
+        return True
+
+    async def load() -> "Sequence[Choice]":
+        files = await desk.client.call(commands.list_recovery_files, recovery_id=point.recovery_id)
+        present = [file for file in files if file.status != "deleted"]
+        whole = Choice(_WHOLE, "Everything, as a new worktree")
+        return [whole, *(Choice(file.path, file.path, file.status) for file in present)]
+
+    chosen = await desk.ask(Pick(f"Restore from {clean_line(point.name)}", load))
+    if chosen is None:
+        return False
+    if chosen.value == _WHOLE:
+        await _restore_worktree(desk, point)
+    else:
+        await desk.client.call(
+            commands.restore_files, recovery_id=point.recovery_id, paths=[chosen.value]
+        )
+        desk.say(f"'{clean_line(chosen.value)}' was restored in '{clean_line(point.name)}'.")
+    return True
+
+
+async def delete_point(desk: Desk, point: "RecoveryPoint") -> None:
+    """Delete a recovery point after confirmation."""
+    sentence = (
+        f"Delete the recovery point of '{clean_line(point.name)}' "
+        f"({clean_line(point.reason).lower()})?\nWhat it keeps cannot be restored then."
+    )
+    if await desk.ask(Confirm("Delete the recovery point", sentence, "delete")):
+        await desk.client.call(commands.delete_recovery_point, recovery_id=point.recovery_id)
+
+
+async def _restore_worktree(desk: Desk, point: "RecoveryPoint") -> None:
+    worktree = await desk.client.call(commands.restore_worktree, recovery_id=point.recovery_id)
+    place = Place("worktree", worktree.id)
+    await desk.mirror.wait_for(lambda state: is_shown(place, state))
+    desk.open_place(place)
+    desk.say(f"'{clean_line(worktree.name)}' was restored.")
