@@ -36,7 +36,7 @@ def read_person_facts(root: Path) -> dict[str, object]:
     return {
         "refs": [ref for ref in refs if not ref.startswith(b"refs/spinney/")],
         "head": (git_dir / "HEAD").read_bytes(),
-        "index": hashlib.sha256((git_dir / "index").read_bytes()).hexdigest(),
+        "index": _git(root, "ls-files", "--stage", "-z"),
         "reflogs": {
             str(file.relative_to(git_dir)): file.read_bytes()
             for file in (git_dir / "logs").rglob("*")
