@@ -385,6 +385,12 @@ def _recover(options: "Namespace") -> int:
     return recover(options)
 
 
+def _undo(options: "Namespace") -> int:
+    from model.cli.undo import undo
+
+    return undo(options)
+
+
 def _completion(options: "Namespace") -> int:
     from model.base.standard_streams import write_output
     from model.cli.arguments import callable_names
@@ -407,6 +413,7 @@ _COMMANDS = {
     "doctor": _doctor,
     "export": _export,
     "recover": _recover,
+    "undo": _undo,
     "completion": _completion,
 }
 

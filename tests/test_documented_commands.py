@@ -60,6 +60,13 @@ CASES = {
     "spinney recover files POINT FILE": Case(
         parse_only="tests/test_recovery_survival.py does that"
     ),
+    "spinney undo": Case(code=4),
+    "spinney undo SESSION --turn N": Case(
+        "spinney undo Talk --turn 2", parse_only="tests/test_undo_command.py does that"
+    ),
+    "spinney undo --files --yes": Case(code=4),
+    "spinney undo --keep FILE": Case(parse_only="tests/test_undo_command.py does that"),
+    "spinney undo --redo": Case(parse_only="tests/test_undo_command.py does that"),
     "spinney COMMAND --help": Case("spinney call --help", prints="usage: spinney call"),
     "spinney --help": Case(prints="exit codes:"),
     "spinney --version": Case(prints="spinney "),

@@ -10,6 +10,7 @@ examples:
   spinney serve --port 0       run only the server, on a free port
   spinney call list_projects   run one command of the running Spinney
   spinney recover              list deleted worktrees, and bring them back
+  spinney undo                 undo the last turn of the agent in this worktree
   spinney doctor               show what is installed, what is missing and how to fix it
   spinney export talks         export every conversation to a new folder
 
@@ -65,6 +66,18 @@ examples:
   spinney recover files 3f2a91c0 src/parse.py  bring a file back into its worktree
 
 Recovery points are made before a worktree is deleted, and before uncommitted changes may be lost.
+"""
+
+UNDO_EXAMPLES = """\
+examples:
+  spinney undo                     the newest turn in the worktree of this directory
+  spinney undo Tests --turn 3      turn 3 of the session Tests, and the conversation since
+  spinney undo --files --yes       only its changes to files, without being asked
+  spinney undo --before src/a.py   take this file as it was before the turn
+  spinney undo --redo              bring back what was undone
+
+Changes that others made since stay. A file whose same lines were changed since needs --keep or
+--before. With --json, and without --yes, only the preview is printed. Exit code 1: not confirmed.
 """
 
 OPEN_NOTES = """\

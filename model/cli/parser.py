@@ -24,6 +24,7 @@ from model.cli.help_texts import (
     RECOVER_EXAMPLES,
     SERVE_EXAMPLES,
     STOP_NOTES,
+    UNDO_EXAMPLES,
 )
 
 _HIGHEST_PORT = 65535
@@ -213,6 +214,7 @@ def build_parser() -> Parser:
         help="a backup or another database; by default yours",
     )
     _add_recover(add("recover", "bring deleted worktrees and lost files back", RECOVER_EXAMPLES))
+    _add_undo(add("undo", "undo a turn of an agent: its changes, the conversation", UNDO_EXAMPLES))
     completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser
@@ -246,6 +248,33 @@ def _add_recover(recover: Parser) -> None:
     recover.add_argument("paths", nargs="*", metavar="FILE", help="files to restore")
     recover.add_argument("--name", metavar="NAME", help="another name for a restored worktree")
     recover.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _add_undo(undo: Parser) -> None:
+    undo.add_argument(
+        "session",
+        nargs="?",
+        metavar="SESSION",
+        help="its name or the beginning of its id; by default the one that last worked here",
+    )
+    undo.add_argument("--turn", type=int, metavar="N", help="the turn; by default the newest")
+    scope = undo.add_mutually_exclusive_group()
+    for name, text in (
+        ("files", "undo only its changes to files"),
+        ("conversation", "only take the conversation back"),
+        ("both", "undo both, which is the default"),
+    ):
+        scope.add_argument(f"--{name}", dest="what", action="store_const", const=name, help=text)
+    for name, text in (
+        ("keep", "files that stay as they are"),
+        ("before", "files to take as they were before the turn"),
+    ):
+        undo.add_argument(
+            f"--{name}", nargs="+", action="extend", default=[], metavar="PATH", help=text
+        )
+    undo.add_argument("--yes", action="store_true", help="do not ask")
+    undo.add_argument("--redo", action="store_true", help="take an undo back")
+    undo.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _add_serve(serve: Parser) -> None:
