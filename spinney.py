@@ -6,6 +6,7 @@ is imported before a terminal is opened stays in memory in the process in front 
 """
 
 import gc
+import importlib
 import os
 import sys
 
@@ -379,18 +380,6 @@ def _export(options: "Namespace") -> int:
     return 0
 
 
-def _recover(options: "Namespace") -> int:
-    from model.cli.recover import recover
-
-    return recover(options)
-
-
-def _undo(options: "Namespace") -> int:
-    from model.cli.undo import undo
-
-    return undo(options)
-
-
 def _completion(options: "Namespace") -> int:
     from model.base.standard_streams import write_output
     from model.cli.arguments import callable_names
@@ -399,6 +388,17 @@ def _completion(options: "Namespace") -> int:
 
     write_output(completion_script(options.shell, build_parser(), callable_names()))
     return 0
+
+
+def _find_in_module(name: str) -> "Callable[[Namespace], int]":
+    """Return the function of the module in `model.cli` with the same name, imported on demand."""
+
+    def run(options: "Namespace") -> int:
+        function: Callable[[Namespace], int]
+        function = getattr(importlib.import_module(f"model.cli.{name}"), name)
+        return function(options)
+
+    return run
 
 
 _COMMANDS = {
@@ -412,8 +412,10 @@ _COMMANDS = {
     "schema": _schema,
     "doctor": _doctor,
     "export": _export,
-    "recover": _recover,
-    "undo": _undo,
+    "recover": _find_in_module("recover"),
+    "undo": _find_in_module("undo"),
+    "why": _find_in_module("why"),
+    "conflicts": _find_in_module("conflicts"),
     "completion": _completion,
 }
 

@@ -67,6 +67,11 @@ CASES = {
     "spinney undo --files --yes": Case(code=4),
     "spinney undo --keep FILE": Case(parse_only="tests/test_undo_command.py does that"),
     "spinney undo --redo": Case(parse_only="tests/test_undo_command.py does that"),
+    "spinney why FILE:LINE": Case(parse_only="tests/test_why_and_conflicts.py does that"),
+    "spinney conflicts": Case(prints="No worktrees are heading for a conflict."),
+    "spinney conflicts [PROJECT]": Case(
+        "spinney conflicts", prints="No worktrees are heading for a conflict."
+    ),
     "spinney COMMAND --help": Case("spinney call --help", prints="usage: spinney call"),
     "spinney --help": Case(prints="exit codes:"),
     "spinney --version": Case(prints="spinney "),

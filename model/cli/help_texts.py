@@ -11,6 +11,8 @@ examples:
   spinney call list_projects   run one command of the running Spinney
   spinney recover              list deleted worktrees, and bring them back
   spinney undo                 undo the last turn of the agent in this worktree
+  spinney why app.py:12        show which turn wrote a line, and its prompt
+  spinney conflicts            list worktrees that are heading for a conflict
   spinney doctor               show what is installed, what is missing and how to fix it
   spinney export talks         export every conversation to a new folder
 
@@ -78,6 +80,21 @@ examples:
 
 Changes that others made since stay. A file whose same lines were changed since needs --keep or
 --before. With --json, and without --yes, only the preview is printed. Exit code 1: not confirmed.
+"""
+
+WHY_EXAMPLES = """\
+examples:
+  spinney why src/parse.py:120         the turn that wrote a line, its prompt and its plan
+  spinney why --json src/parse.py:120  the same as JSON
+
+The file is one of a worktree that Spinney knows. A line that is older than the worktree is
+explained by its commit.
+"""
+
+CONFLICTS_EXAMPLES = """\
+examples:
+  spinney conflicts        which worktrees changed the same places, committed or not
+  spinney conflicts alpha  those of the project alpha
 """
 
 OPEN_NOTES = """\

@@ -16,6 +16,7 @@ from model.cli.help_texts import (
     ATTACH_EXAMPLES,
     CALL_EXAMPLES,
     COMPLETION_EXAMPLES,
+    CONFLICTS_EXAMPLES,
     DOCTOR_NOTES,
     EVENTS_EXAMPLES,
     EXAMPLES,
@@ -25,6 +26,7 @@ from model.cli.help_texts import (
     SERVE_EXAMPLES,
     STOP_NOTES,
     UNDO_EXAMPLES,
+    WHY_EXAMPLES,
 )
 
 _HIGHEST_PORT = 65535
@@ -215,6 +217,16 @@ def build_parser() -> Parser:
     )
     _add_recover(add("recover", "bring deleted worktrees and lost files back", RECOVER_EXAMPLES))
     _add_undo(add("undo", "undo a turn of an agent: its changes, the conversation", UNDO_EXAMPLES))
+    why = add("why", "explain why a line is there", WHY_EXAMPLES)
+    why.add_argument("place", metavar="FILE:LINE", help="a file of a worktree, and a line")
+    why.add_argument("--json", action="store_true", help="print it as JSON")
+    conflicts = add(
+        "conflicts", "list worktrees that are heading for a conflict", CONFLICTS_EXAMPLES
+    )
+    conflicts.add_argument(
+        "project", nargs="?", metavar="PROJECT", help="the name of a project; by default all"
+    )
+    conflicts.add_argument("--json", action="store_true", help="print it as JSON")
     completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser

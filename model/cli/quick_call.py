@@ -14,6 +14,8 @@ from typing import Any, Final, cast, get_args
 from urllib.parse import urlsplit
 
 from model.base.errors import ErrorType, NotRunningError, SpinneyError
+from model.base.paths import resolve_directories
+from model.client.local_instance import find_endpoint, timeout_error
 
 CONNECT_TIMEOUT: Final = 10.0
 """Seconds to connect and for the upgrade to a WebSocket."""
@@ -49,6 +51,16 @@ def request(base_url: str, token: str, name: str, args: Mapping[str, Any]) -> An
             raise
         except OSError:
             raise NotRunningError(f"The connection to {base_url} was lost.", "timeout") from None
+
+
+def request_here(name: str, args: Mapping[str, Any]) -> Any:
+    """Run a command of the Spinney that runs on this machine. Raises `SpinneyError`."""
+    paths = resolve_directories()
+    base_url, token = find_endpoint(paths)
+    try:
+        return request(base_url, token, name, args)
+    except TimeoutError:
+        raise timeout_error(paths, base_url) from None
 
 
 def _upgrade(connection: socket.socket, host: str, token: str, base_url: str) -> bytes:

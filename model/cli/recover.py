@@ -6,12 +6,10 @@ from argparse import Namespace
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
-from model.base.paths import resolve_directories
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.quick_call import request
-from model.client.local_instance import find_endpoint, timeout_error
+from model.cli.quick_call import request_here
 
 _ID_LENGTH: Final = 8
 """Characters of an id that are printed; any unique beginning of an id is accepted."""
@@ -30,7 +28,7 @@ def recover(options: Namespace) -> int:
 
 
 def _list(options: Namespace) -> None:
-    points = _call("list_recovery_points", {})
+    points = request_here("list_recovery_points", {})
     if options.json:
         write_json(json.dumps(points, ensure_ascii=False, indent=2))
     elif points:
@@ -41,7 +39,7 @@ def _list(options: Namespace) -> None:
 
 def _restore(options: Namespace) -> None:
     arguments = {"recoveryId": _find(options)["recovery_id"], "name": options.name}
-    worktree = _call("restore_worktree", arguments)
+    worktree = request_here("restore_worktree", arguments)
     if options.json:
         write_json(json.dumps(worktree, ensure_ascii=False, indent=2))
     else:
@@ -52,10 +50,10 @@ def _files(options: Namespace) -> None:
     """List the files of a point, or restore those that are named."""
     recovery_id = _find(options)["recovery_id"]
     if options.paths:
-        _call("restore_files", {"recoveryId": recovery_id, "paths": options.paths})
+        request_here("restore_files", {"recoveryId": recovery_id, "paths": options.paths})
         write_output(f"Restored {count(len(options.paths), 'file')}\n")
         return
-    files = _call("list_recovery_files", {"recoveryId": recovery_id})
+    files = request_here("list_recovery_files", {"recoveryId": recovery_id})
     if options.json:
         write_json(json.dumps(files, ensure_ascii=False, indent=2))
     else:
@@ -66,7 +64,7 @@ def _find(options: Namespace) -> dict[str, Any]:
     """Return the point whose id begins with the given one."""
     if not options.point:
         options.parser.error("name a recovery point; list them with: spinney recover")
-    points = _call("list_recovery_points", {})
+    points = request_here("list_recovery_points", {})
     found = [point for point in points if point["recovery_id"].startswith(options.point)]
     if len(found) != 1:
         which = "More than one recovery point begins" if found else "No recovery point begins"
@@ -85,12 +83,3 @@ def _describe(point: dict[str, Any]) -> str:
     what = clean_line(point["reason"] or point["kind"])
     name = clean_line(point["name"])
     return f"{point['recovery_id'][:_ID_LENGTH]}  {when}  {name}: {what} ({', '.join(parts)})"
-
-
-def _call(name: str, arguments: dict[str, Any]) -> Any:
-    paths = resolve_directories()
-    base_url, token = find_endpoint(paths)
-    try:
-        return request(base_url, token, name, arguments)
-    except TimeoutError:
-        raise timeout_error(paths, base_url) from None
