@@ -1,6 +1,7 @@
 """Reads the open conversation's messages and hands them to the conversation pane."""
 
 import asyncio
+from contextlib import suppress
 
 from model.base.errors import SpinneyError
 from model.domain.resources import Session, Worktree
@@ -8,6 +9,7 @@ from tui.draw.colors import Palette, get_palette
 from tui.shell.preload import warm_up
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
+from tui.store.history import History
 
 SEARCH_PAGE = 1000
 """Messages per page while reading back to an old message."""
@@ -46,6 +48,18 @@ class ConversationLoader:
             root = worktree.path if worktree is not None else ""
             catalog, keys = self._agents.catalog, self._card_keys(session, worktree)
             screen.chat.show(history, palette_of(screen), catalog, session, root, keys)
+            await self._show_turns(history)
+
+    async def _show_turns(self, history: History) -> None:
+        """Read what the turns changed, once; a server of an older version does not know that."""
+        if history.has_turns:
+            return
+        history.has_turns = True
+        with suppress(SpinneyError):
+            if await self._histories.load_turns(history):
+                transcript = self._screen.chat.transcript
+                if transcript is not None and self._screen.chat.session_id == history.session_id:
+                    transcript.update_messages(0)
 
     def update_card(self, session: Session, worktree: Worktree) -> None:
         """Offer what can be done with the changes now, such as to push what was committed."""

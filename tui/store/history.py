@@ -3,7 +3,7 @@
 Pure data: applies events and returns the index of the changed message.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -11,6 +11,7 @@ from model.base.text_memory import text_bytes
 from model.domain import events as e
 from model.domain.events import Event
 from model.domain.resources import Message, MessagePage
+from model.domain.turns import TurnFile
 from model.state import fold_message
 
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -32,6 +33,10 @@ class History:
         """The number of messages of the conversation, including older ones that are not loaded."""
         self.is_loaded = False
         """Whether the first page was loaded."""
+        self.has_turns = False
+        """Whether `turn_files` was loaded."""
+        self.turn_files: dict[str, tuple[TurnFile, ...]] = {}
+        """The files that each recorded turn changed, by the id of its first message."""
         self._new_bytes = 0
         """Bytes of the messages added or completed since the last `drop_oldest`."""
 
@@ -110,6 +115,8 @@ class History:
                 return self._fold(event, event.message_id, streaming.get(event.message_id))
             case e.MessagesRewound():
                 return self._set_rewound(event)
+            case e.TurnRecorded():
+                return self.set_turn_files(event.turn.message_id, event.turn.files)
             case _:
                 return None
 
@@ -122,6 +129,13 @@ class History:
         if isinstance(event, e.MessageCompleted | e.MessageFailed):
             self._new_bytes += text_bytes(self.messages[index])
         return index
+
+    def set_turn_files(self, message_id: str, files: Sequence[TurnFile]) -> int | None:
+        """Set what the turn that began with a message changed; returns the message's index."""
+        if not files or self.turn_files.get(message_id) == tuple(files):
+            return None
+        self.turn_files[message_id] = tuple(files)
+        return self._find_index(message_id)
 
     def _set_rewound(self, event: e.MessagesRewound) -> int | None:
         """Mark messages; returns 0 if any is loaded, as those around them are drawn differently."""

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 
 from model.api.sessions import get_messages
+from model.api.turns import list_turns
 from model.client.base import Client
 from model.domain.events import Event
 from model.state import State
@@ -48,6 +49,12 @@ class HistoryCache:
         while len(self._histories) > MAX_HISTORIES:
             self._histories.popitem(last=False)
         return history
+
+    async def load_turns(self, history: History) -> bool:
+        """Load what the turns changed; returns whether anything is new."""
+        turns = await self._client.call(list_turns, session_id=history.session_id)
+        changed = [history.set_turn_files(turn.message_id, turn.files) for turn in turns]
+        return any(index is not None for index in changed)
 
     async def load_older(self, history: History, limit: int = PAGE_SIZE) -> int:
         """Load the previous page; returns the number of new messages."""

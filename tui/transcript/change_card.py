@@ -11,7 +11,7 @@ from model.domain.resources import Message, Worktree
 from model.richtext.turn_changes import FileChange, summarize_edits
 from tui.draw.line_parts import truncate_start
 from tui.draw.wrap import Line
-from tui.transcript.parts import RenderContext
+from tui.transcript.parts import RenderContext, Surroundings
 
 _MAX_FILES: Final = 5
 """Files that are listed; the others are counted."""
@@ -37,9 +37,13 @@ def offered_actions(worktree: Worktree, ended_at: float) -> list[str]:
     return [action for action in ACTIONS if action not in done]
 
 
-def change_rows(message: Message, context: RenderContext, *, is_last: bool) -> list[Line]:
-    """The rows of the card; none if the answer edited no file. Only the last one has actions."""
-    changes = summarize_edits(message.content)
+def change_rows(message: Message, context: RenderContext, around: Surroundings) -> list[Line]:
+    """The rows of the card; none if no file changed. Only the last one has actions.
+
+    Until the turn is recorded these are the files that the agent edited with its tools.
+    """
+    recorded = [FileChange(f.path, f.added or 0, f.removed or 0) for f in around.files]
+    changes = recorded or summarize_edits(message.content)
     if not changes:
         return []
     bar = Segment(f"{context.glyphs.heavy_bar} ", context.styles.success)
@@ -50,7 +54,7 @@ def change_rows(message: Message, context: RenderContext, *, is_last: bool) -> l
         *_counts(added, removed, context),
     ]
     rows = [head, *_file_rows(changes, context)]
-    if is_last and context.keys:
+    if around.is_last and context.keys:
         rows.append(_action_row(context))
     return [[bar, *row] for row in rows]
 

@@ -236,7 +236,7 @@ class _Layout:
                 _WORKING, None, lambda: [self._muted_line(f"{context.glyphs.running} working …")]
             )
         if message.status == "completed" and message.role != "user":
-            changes = change_rows(message, context, is_last=self._input.around.is_last)
+            changes = change_rows(message, context, self._input.around)
             if changes:
                 yield self._make_part(_CHANGES, None, lambda: changes, indent=CARD_INDENT)
         ending_lines = ending_rows(message, context)

@@ -11,6 +11,7 @@ from textual.strip import Strip
 
 from model.agents.catalog import BUILT_IN, Catalog
 from model.domain.resources import Block, Message, Request
+from model.domain.turns import TurnFile
 from themes.loader import Kind, load_chrome
 from tui.draw.colors import ASCII_GLYPHS, Palette
 from tui.transcript.packed_rows import ConcatenatedRows
@@ -167,6 +168,8 @@ class Surroundings:
     """The number of rewound messages that begin with it; 0 if it is not the first of them."""
     is_folded: bool = False
     """Whether it is hidden in the line that stands for these."""
+    files: tuple[TurnFile, ...] = ()
+    """What the turn changed that ends with it, as far as it was recorded."""
 
 
 @dataclass(frozen=True, slots=True)

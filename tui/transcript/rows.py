@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import Final
 
 from model.domain.resources import Message, Request
+from model.domain.turns import TurnFile
 from tui.store.history import History
 from tui.transcript.heights import Heights
 from tui.transcript.layout import estimate_height, lay_out
@@ -199,8 +200,19 @@ class HistoryRows:
             is_last=all(self.history[at].rewound for at in range(index + 1, len(self.history))),
             rewound=len(rewound) if rewound and rewound.start == index else 0,
             is_folded=self._is_folded(index),
+            files=self._find_turn_files(index),
         )
         return LayoutInput(message, self.context, expansion_states, request, around)
+
+    def _find_turn_files(self, index: int) -> tuple[TurnFile, ...]:
+        """What the turn changed that ends with this message; nothing for any other message."""
+        following = self.history[index + 1] if index + 1 < len(self.history) else None
+        is_end = following is None or following.role == "user"
+        if not self.history.turn_files or self.history[index].role == "user" or not is_end:
+            return ()
+        before = range(index - 1, max(-1, index - 1 - _REACH), -1)
+        first = next((at for at in before if self.history[at].role == "user"), None)
+        return () if first is None else self.history.turn_files.get(self.history[first].id, ())
 
     def _introduces(self, index: int, message: Message) -> bool:
         """Whether agent, model or mode differ from the previous answer's."""
