@@ -39,6 +39,7 @@ class FakeClient:
             "send_chat_message": lambda given: SentMessage(message_id="m", status="processing"),
             "get_problems": lambda given: [],
             "list_recovery_points": lambda given: [],
+            "list_turns": lambda given: [],
             "get_http_server_status": lambda given: {"running": False},
             "get_removal_losses": lambda given: RemovalLosses(
                 files=[], commits=0, sessions=0, running=[]

@@ -1,0 +1,96 @@
+"""Turns in the terminal: what each changed, undo with a choice for each file, redo, fork."""
+
+from typing import Any
+
+from model.api.turns import TurnSummary, UndoneFile, UndoPreview, UndoResult
+from model.domain import events as e
+from model.domain.resources import TextBlock
+from model.domain.turns import Turn, TurnFile
+from tests.tui.builders import a_message, a_session
+from tests.tui.conftest import Start
+from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import screen_lines
+from tests.tui.waiting import until
+from tui.screens.undo import UndoTurn
+
+FILES = [TurnFile(path="new.txt", status="added", added=2, removed=0)]
+
+
+def a_turn(number: int, **fields: Any) -> TurnSummary:
+    return TurnSummary(
+        turn_id=f"s1.{number:06}",
+        number=number,
+        message_id=f"m{number}",
+        prompt=f"step {number}",
+        started_at=1.0,
+        ended_at=2.0,
+        undone=None,
+        files=FILES,
+    ).model_copy(update=fields)
+
+
+def client_with_turns(*files: UndoneFile) -> FakeClient:
+    client = a_client()
+    turns = [a_turn(1), a_turn(2)]
+    client.answers["list_turns"] = lambda given: turns
+    client.answers["preview_undo"] = lambda given: UndoPreview(
+        turn_ids=["s1.000002"], files=list(files)
+    )
+    client.answers["undo_turn"] = lambda given: UndoResult(turns=turns[1:], message="step 2")
+    client.answers["redo_turn"] = lambda given: UndoResult(turns=turns[1:])
+    client.answers["fork_session"] = lambda given: a_session(id="s2", name="fork")
+    return client
+
+
+async def test_an_undo_shows_each_file_and_puts_the_message_back(start: Start) -> None:
+    client = client_with_turns(
+        UndoneFile(path="a.py", action="merge"),
+        UndoneFile(path="b.py", action="conflict", has_markers=True),
+        UndoneFile(path="new.txt", action="restore", deletes=True),
+    )
+    async with start(client, size=(100, 30)) as (app, pilot):
+        app.screen.perform("undo_turn")  # type: ignore[attr-defined]
+        await until(pilot, lambda: isinstance(app.screen, UndoTurn))
+        await until(pilot, lambda: "changed since: choose" in "\n".join(screen_lines(app)))
+        shown = "\n".join(screen_lines(app))
+        assert "merged; later changes stay" in shown
+        assert "deleted: the turn added it" in shown
+
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not client.called("undo_turn"), "a conflict is undecided"
+        await pilot.press("space", "space", "enter")
+        await until(pilot, lambda: bool(client.called("undo_turn")))
+        assert client.called("undo_turn") == [
+            {"turn_id": "s1.000002", "what": "both", "choices": {"b.py": "before"}}
+        ]
+        await until(pilot, lambda: "┃ step 2" in "\n".join(screen_lines(app)))
+
+
+async def test_tab_chooses_what_is_undone(start: Start) -> None:
+    client = client_with_turns(UndoneFile(path="a.py", action="restore"))
+    async with start(client, size=(100, 30)) as (app, pilot):
+        app.screen.perform("undo_turn")  # type: ignore[attr-defined]
+        await until(pilot, lambda: "files and conversation" in "\n".join(screen_lines(app)))
+        await pilot.press("tab")
+        await until(pilot, lambda: "Undo files only." in "\n".join(screen_lines(app)))
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(client.called("undo_turn")))
+        assert client.called("undo_turn")[0]["what"] == "files"
+
+
+async def test_the_card_shows_what_shell_commands_changed(start: Start) -> None:
+    client = a_client()
+    client.messages["s1"] = [
+        a_message("run it", id="m1"),
+        a_message("", id="m2", role="assistant", content=[TextBlock(text="Done.")]),
+    ]
+    async with start(client, size=(100, 30)) as (app, pilot):
+        await until(pilot, lambda: "Done." in "\n".join(screen_lines(app)))
+        turn = Turn(
+            id="s1.000001", session_id="s1", worktree_id="w1", number=1, message_id="m1",
+            started_at=1.0, ended_at=2.0, files=FILES,
+        )  # fmt: skip
+        client.feed(e.TurnRecorded(turn=turn))
+        await until(pilot, lambda: "1 file changed  +2" in "\n".join(screen_lines(app)))
+        assert "new.txt" in "\n".join(screen_lines(app))
