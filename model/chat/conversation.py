@@ -214,6 +214,7 @@ class Conversation:
     # The turn ----------------------------------------------------------------------------------
 
     async def _run_turn(self, message: Message) -> None:
+        before = self.session
         try:
             self._process.mark_busy()
             directory_id = await asyncio.to_thread(
@@ -224,7 +225,7 @@ class Conversation:
             else:
                 await self.configure()
             briefing = await self._write_briefing(message)
-            await self._recorder.begin(self.session, message)
+            await self._recorder.begin(before, message)
             self._open_message()
             self._stall_monitor.note_activity()
             text = briefing.prompt if briefing else message.text

@@ -207,29 +207,22 @@ async def _undo_conversation(
 
 
 async def _rewind(workspace: "Workspace", first: Turn) -> RewoundConversation:
-    point = await _point_before(workspace, first)
-    return await workspace.chats.rewind(first.session_id, keep=point)
+    return await workspace.chats.rewind(first.session_id, keep=_point_before(first))
 
 
-async def _point_before(workspace: "Workspace", turn: Turn) -> ConversationPoint:
-    """Return the end of the turn before this one; turns that were taken back do not count."""
+def _point_before(turn: Turn) -> ConversationPoint:
+    """Return the point of the conversation at which the turn began."""
     if not turn.message_id:
         raise SpinneyError(
             "The agent began this turn by itself, so the conversation cannot go back to before it."
             " Undo its files only, or the turn before it.",
             "conflict",
         )
-    earlier = [
-        each
-        for each in await workspace.store.turns(turn.session_id)
-        if each.number < turn.number and (each.undone is None or each.undone.what == "files")
-    ]
-    last = earlier[-1] if earlier else None
     return ConversationPoint(
         message_id=turn.message_id,
-        backend=last.backend if last else turn.backend,
-        resume_token=last.resume_token if last else None,
-        mark=last.mark if last else None,
+        backend=turn.backend,
+        resume_token=turn.start_token,
+        mark=turn.start_mark,
     )
 
 

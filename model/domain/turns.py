@@ -57,8 +57,11 @@ class Turn(Resource):
     after_tree: str = ""
     backend: str = ""
     """The agent."""
+    start_token: str | None = None
+    """The agent program's conversation before the turn, and its name for the turn before it."""
+    start_mark: str | None = None
     resume_token: str | None = None
-    """The agent program's conversation, and its name for this turn in it."""
+    """The agent program's conversation after the turn, and its name for this turn in it."""
     mark: str | None = None
     files: list[TurnFile] = Field(default_factory=list)
     shared: bool = False

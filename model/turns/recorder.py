@@ -54,7 +54,8 @@ class TurnRecorder:
     async def begin(self, session: Session, message: Message) -> None:
         """Take the snapshot before a turn; never fails, and takes at most `MAX_DELAY` seconds.
 
-        A snapshot that takes longer goes on while the agent works.
+        A snapshot that takes longer goes on while the agent works. `session` is the session as it
+        was before its agent was started.
         """
         starting = self.begin_in_background(session, message)
         done, _ = await asyncio.wait({starting}, timeout=MAX_DELAY)
@@ -74,6 +75,9 @@ class TurnRecorder:
                 message_id=message.id if message else "",
                 prompt=clean_line(message.text)[:_MAX_PROMPT] if message else "",
                 started_at=time.time(),
+                backend=session.backend,
+                start_token=session.resume_token,
+                start_mark=None if session.handover else session.turn_mark,
             )
         )
         self._running[session.id] = running

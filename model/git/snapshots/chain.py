@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
@@ -80,7 +81,9 @@ def chain_ref(worktree_id: str) -> str:
     return WORKTREE_REFS + "".join(c if c.isalnum() or c in "-_" else "-" for c in worktree_id)
 
 
-_locks: dict[str, asyncio.Lock] = {}
+_locks: WeakValueDictionary[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = (
+    WeakValueDictionary()
+)
 
 
 async def take_snapshot(
@@ -97,7 +100,8 @@ async def take_snapshot(
         SpinneyError: What git reports, such as a full disk; the chain is unchanged then.
     """
     ref = chain_ref(note.worktree_id)
-    async with _locks.setdefault(ref, asyncio.Lock()):
+    lock = _locks.setdefault((asyncio.get_running_loop(), ref), asyncio.Lock())
+    async with lock:
         captured, previous = await asyncio.gather(
             write_tree(root, complete=complete, include_ignored=include_ignored),
             read_snapshot(root, ref),
