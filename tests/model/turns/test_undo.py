@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from model.commands.turns import (
     redo_turn,
     undo_turn,
 )
+from model.git.snapshots import files
 from tests.model.turns.conftest import Desk
 
 
@@ -164,3 +166,36 @@ async def test_a_conversation_goes_back_with_the_files_of_all_later_turns(desk: 
     assert turn.number == 4
     with pytest.raises(SpinneyError, match="has continued since"):
         await redo_turn(desk.workspace, turns[1].turn_id)
+
+
+@pytest.mark.parametrize("killed_at", [0, 1, 2])
+async def test_an_interrupted_undo_is_completed_by_undoing_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, killed_at: int
+) -> None:
+    session = await desk.add_session()
+
+    def work(root: Path) -> None:
+        for name in ("read.me", "b", "c"):
+            write(root / name, "the agent's")
+
+    write(desk.root / "b", "b before")
+    write(desk.root / "c", "c before")
+    turn = await desk.play(session, work)
+    write_file, written = files.write_file, list[str]()
+
+    def write_some(root: Path, path: str, *rest: Any) -> None:
+        if len(written) == killed_at:
+            raise SpinneyError("The disk is full.", "internal_error")
+        written.append(path)
+        write_file(root, path, *rest)
+
+    monkeypatch.setattr(files, "write_file", write_some)
+    with pytest.raises(SpinneyError, match="The disk is full"):
+        await undo_turn(desk.workspace, turn.turn_id, "files")
+    assert (await list_turns(desk.workspace, session.id))[0].undone is None
+    monkeypatch.undo()
+
+    await undo_turn(desk.workspace, turn.turn_id, "files")
+
+    contents = [(desk.root / name).read_text() for name in ("read.me", "b", "c")]
+    assert contents == ["one\ntwo\nthree\n", "b before", "c before"]
