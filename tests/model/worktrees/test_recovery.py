@@ -18,9 +18,11 @@ from model.commands.recovery import (
 )
 from model.commands.sessions import create_session, get_messages, send_chat_message
 from model.commands.stashes import drop_stash, restore_stash, stash_changes
-from model.commands.worktrees import remove_worktree
+from model.commands.worktrees import recreate_worktree, remove_worktree
 from model.domain.events import RecoveryCreated, RecoveryRestored, WorktreeCreated
 from model.domain.resources import Worktree
+from model.git.snapshots import chain
+from model.git.snapshots.chain import SnapshotNote
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.repository import Repository
@@ -156,6 +158,23 @@ async def test_a_worktree_whose_folder_is_gone_comes_back_from_its_branch(
     [point] = await list_recovery_points(workspace)
     back = await restore_worktree(workspace, point.recovery_id)
     assert (Path(back.path) / "file").read_text() == "text\n"
+
+
+async def test_the_last_snapshot_of_a_folder_deleted_by_hand_is_kept_when_it_is_recreated(
+    make: Maker, workspace: Workspace, repository: Repository, eventually: Eventually
+) -> None:
+    made = await make("one")
+    repository.write("new", "text\n", Path(made.path))
+    note = SnapshotNote("turn end", worktree_id=made.id)
+    await chain.take_snapshot(Path(made.path), note)
+    subprocess.run(["rm", "-r", made.path], check=True)
+    workspace.poller.refresh(made.id)
+    await eventually(lambda: workspace.store.state.worktrees[made.id].status == "missing")
+    await recreate_worktree(workspace, made.id)
+    [point] = await list_recovery_points(workspace)
+    assert (point.kind, point.files) == ("recreate", 1)
+    await restore_files(workspace, point.recovery_id, ["new"])
+    assert (Path(made.path) / "new").read_text() == "text\n"
 
 
 @pytest.mark.parametrize("step", ["hash-object", "commit-tree", "update-ref", "mktree"])
