@@ -324,6 +324,12 @@ def _counts(worktree: Worktree) -> Iterator[str]:
         yield f"{worktree.cached_unpushed_count} not pushed"
     if worktree.cached_conflict_count:
         yield count(worktree.cached_conflict_count, "conflict")
+    if worktree.conflicts_with or worktree.conflicts_with_base:
+        partners = (
+            [count(len(worktree.conflicts_with), "worktree")] if worktree.conflicts_with else []
+        )
+        partners += ["its base branch"] * worktree.conflicts_with_base
+        yield f"would conflict with {' and '.join(partners)}"
     if worktree.pr_number:
         status = worktree.cached_pr_status or ""
         checks = _CHECKS.get(worktree.cached_check_status or "", "")

@@ -72,7 +72,7 @@ def describe_place(place: Place | None, state: "State", home: str) -> tuple[str,
     project = state.projects.get(worktree.project_id)
     base = worktree.base_branch or (project.default_branch if project is not None else "")
     return (
-        _branch_line(worktree, base),
+        _branch_line(worktree, base) + _describe_conflicts(state, worktree, base),
         _shorten(worktree.path, home),
         _session_line(place, worktree, state.sessions_of(worktree.id)),
     )
@@ -85,6 +85,14 @@ def _branch_line(worktree: "Worktree", base: str) -> str:
     if worktree.cached_conflict_count:
         line += f" · {count(worktree.cached_conflict_count, 'conflict')}"
     return line
+
+
+def _describe_conflicts(state: "State", worktree: "Worktree", base: str) -> str:
+    """What merging the worktree now would be in conflict with."""
+    others = [state.worktrees[key] for key in worktree.conflicts_with if key in state.worktrees]
+    names = [clean_line(other.name) for other in others]
+    names += [clean_line(base)] * worktree.conflicts_with_base
+    return f" · would conflict with {', '.join(names)}" if names else ""
 
 
 def _session_line(place: Place, worktree: "Worktree", sessions: "list[Session]") -> str:

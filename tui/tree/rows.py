@@ -234,6 +234,8 @@ def _worktree_notes(worktree: "Worktree") -> Iterator[Part]:
         yield f" {StatusIcon.FAILED.symbol} setup failed", StatusIcon.FAILED.role
     if worktree.cached_conflict_count:
         yield f" {count(worktree.cached_conflict_count, 'conflict')}", "conflict"
+    elif worktree.conflicts_with or worktree.conflicts_with_base:
+        yield " would conflict", "conflict"
 
 
 def _worktree_counts(worktree: "Worktree") -> Iterator[Part]:

@@ -54,12 +54,21 @@ export function changeCounts(worktree) {
   ];
 }
 
+/** What merging a worktree now would be in conflict with. @param {Resource} worktree */
+function conflictMark(worktree) {
+  const others = worktree.conflicts_with?.length ?? 0;
+  if (!others && !worktree.conflicts_with_base) return null;
+  const partners = [others && pluralize(others, "worktree"), worktree.conflicts_with_base && "its base branch"];
+  return make("span.bad", "would conflict", { title: `would conflict with ${partners.filter(Boolean).join(" and ")}` });
+}
+
 /** The git status of a worktree. @param {Resource} worktree */
 export function gitMarks(worktree) {
   const { cached_ahead_count: ahead, cached_behind_count: behind, cached_conflict_count: conflicts } = worktree;
   return make(
     "span.git",
     conflicts > 0 && make("span.bad", pluralize(conflicts, "conflict")),
+    conflictMark(worktree),
     ...changeCounts(worktree),
     ahead > 0 && make("span", `↑${ahead}`, { title: `${ahead} ahead of its base` }),
     behind > 0 && make("span", `↓${behind}`, { title: `${behind} behind its base` }),

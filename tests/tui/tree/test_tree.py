@@ -113,6 +113,7 @@ async def test_rows_show_the_status_and_the_label_of_worktrees(start: Start) -> 
                        cached_behind_count=1),
             a_worktree(id="w7", name="seven", created_at=7,
                        label=Label(name="[bold]\x1b[31mlong label", color="nonsense")),
+            a_worktree(id="w9", name="nine", created_at=9, conflicts_with=["w1"]),
         )
     )  # fmt: skip
     async with start(client) as (app, pilot):
@@ -125,6 +126,7 @@ async def test_rows_show_the_status_and_the_label_of_worktrees(start: Start) -> 
             "six  detached at 0123456",
             "seven [bold]␛[31m…",
             "eight 2 conflicts ↓1",
+            "nine would conflict",
         ]
         await pilot.pause()
         rows = app.main.projects.render_lines(app.main.projects.size.region)
