@@ -1,16 +1,22 @@
 """One request to `/lite`, with what its page needs to know."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl
 
+from model.base.errors import SpinneyError
 from model.domain.resources import Project, Session, Worktree
 from model.state import State
 from server.lite.html import Element, Node, make
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
+
+
+_MAX_FIELDS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,11 @@ class Form:
     def all(self, name: str) -> tuple[str, ...]:
         """All values."""
         return self.fields.get(name, ())
+
+    @property
+    def digest(self) -> bytes:
+        """A hash of all fields."""
+        return hashlib.sha256(repr(self.fields).encode(errors="replace")).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +104,17 @@ def shorten(text: str, limit: int = 80) -> str:
     """The text on one line, cut to `limit` characters."""
     line = " ".join(text[: limit * 4].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def parse_form(raw: bytes) -> Form:
+    """Parse a submitted form. Raises `SpinneyError` if it has too many fields."""
+    try:
+        pairs = parse_qsl(
+            raw.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS
+        )
+    except ValueError:
+        raise SpinneyError("Invalid request: the form has too many fields.") from None
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, value in pairs:
+        fields[name] = (*fields.get(name, ()), value.replace("\r\n", "\n"))
+    return Form(fields)

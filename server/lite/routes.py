@@ -1,13 +1,11 @@
 """The routes of `/lite`: authentication, pages, and forms."""
 
 import asyncio
-import hashlib
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qsl
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -35,10 +33,11 @@ from server.lite.form_actions import (
 )
 from server.lite.layout import render_failure, render_sign_in
 from server.lite.lists import render_sessions
-from server.lite.page_request import Form, PageRequest
+from server.lite.page_request import Form, PageRequest, parse_form
 from server.lite.request_forms import render_confirmation
 from server.lite.session import render_session
 from server.lite.sign_in import CookieAuth, Identity
+from server.lite.turns import render_turns, run_turn_form
 from server.lite.worktrees import render_changes, render_worktree, render_worktrees
 
 if TYPE_CHECKING:
@@ -58,12 +57,10 @@ _HEADERS: Final = {
     "Referrer-Policy": "same-origin",
 }
 
-_MAX_FIELDS: Final = 500
 _MAX_ANONYMOUS_FORM: Final = 1024 * 1024
 """Maximum bytes of a form from an unauthenticated user, read only to show it again."""
 
 _MAX_CREATED: Final = 100
-
 _RETURN_PATH: Final = re.compile(r"/lite(/[\w-]{1,64}){0,3}", re.ASCII)
 
 PageHandler = Callable[[web.Request, PageRequest], Awaitable[str]]
@@ -94,6 +91,8 @@ class Lite:
             web.get(WORKTREE, self._page_handler(self._get_worktree)),
             web.get(f"{WORKTREE}/changes", self._page_handler(self._get_changes)),
             web.get(SESSION, self._page_handler(self._get_session)),
+            web.get(f"{SESSION}/turns", self._page_handler(self._get_turns)),
+            web.post(f"{SESSION}/turns", self._form_handler(self._undo_or_redo)),
             web.post("/lite/sign-in", self._sign_in),
             web.post("/lite/sign-out", self._form_handler(self._sign_out)),
             web.post(f"{WORKTREE}/sessions", self._form_handler(self._create_session)),
@@ -146,6 +145,11 @@ class Lite:
             await mark_session_read(self._workspace, session_id)
         return await render_session(page_request, session_id)
 
+    async def _get_turns(self, request: web.Request, page_request: PageRequest) -> str:
+        """The turns of a session; with `undo`, a turn's number, what its undo would do."""
+        session = session_in(page_request.state, request.match_info["session_id"])
+        return await render_turns(page_request, session)
+
     async def _get_unknown(self, _: web.Request, page_request: PageRequest) -> str:
         """Anything else: a 404 page."""
         raise SpinneyError("There is nothing at this address.", "not_found")
@@ -171,6 +175,20 @@ class Lite:
         self._cookie_auth.sign_out(request, response)
         return response
 
+    async def _undo_or_redo(
+        self, request: web.Request, page_request: PageRequest, form: Form
+    ) -> web.Response:
+        """Undo `turn`: `what`, with a choice `fileN` for the Nth `path`; or `redo` it."""
+        session = session_in(page_request.state, request.match_info["session_id"])
+        try:
+            await run_turn_form(page_request, session, form)
+        except SpinneyError as error:
+            query = {} if form.get("redo") else {"undo": form.get("number")}
+            failed = replace(page_request, typed=form, problem=error.message, query=query)
+            status = HTTP_STATUS[error.error_type]
+            return _html_response(await render_turns(failed, session), status)
+        return _redirect(f"/lite/sessions/{session.id}/turns")
+
     async def _create_worktree(
         self, request: web.Request, page_request: PageRequest, form: Form
     ) -> web.Response:
@@ -179,7 +197,7 @@ class Lite:
         With `message` a session (`name`, `mode`, `backend`) is created in it, and gets that.
         """
         page_request = replace(page_request, path="/lite/worktrees")
-        form_hash = _hash(form)
+        form_hash = form.digest
         async with self._create_lock:
             worktree_id = self._created.get(form_hash) if "once" in form else None
             if worktree_id in page_request.state.worktrees:
@@ -210,7 +228,7 @@ class Lite:
     ) -> web.Response:
         """Create a session (`name`, `mode`, `backend`) and send its first `message`, if any."""
         worktree_id = request.match_info["worktree_id"]
-        form_hash = _hash(form)
+        form_hash = form.digest
         async with self._create_lock:
             session_id = self._created.get(form_hash) if "once" in form else None
             if session_id in page_request.state.sessions:
@@ -344,7 +362,7 @@ class Lite:
         ):
             raise SpinneyError("A form must be sent as application/x-www-form-urlencoded.")
         raw = await read_body(request, self._limits)
-        return await asyncio.to_thread(_parse_form, raw)
+        return await asyncio.to_thread(parse_form, raw)
 
     def _sign_in_response(
         self, request: web.Request, error: SpinneyError, form: Form, return_path: str
@@ -377,23 +395,6 @@ def _redirect(address: str) -> web.Response:
     return web.Response(status=303, headers={**_HEADERS, "Location": address})
 
 
-def _hash(form: Form) -> bytes:
-    return hashlib.sha256(repr(form.fields).encode(errors="replace")).digest()
-
-
 def _return_path(path: str) -> str:
     """The path, if it is a page of `/lite` to return to, else `/lite`."""
     return path if _RETURN_PATH.fullmatch(path) and path != "/lite/sign-in" else "/lite"
-
-
-def _parse_form(raw: bytes) -> Form:
-    try:
-        pairs = parse_qsl(
-            raw.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS
-        )
-    except ValueError:
-        raise SpinneyError("Invalid request: the form has too many fields.") from None
-    fields: dict[str, tuple[str, ...]] = {}
-    for name, value in pairs:
-        fields[name] = (*fields.get(name, ()), value.replace("\r\n", "\n"))
-    return Form(fields)

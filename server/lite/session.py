@@ -69,6 +69,7 @@ def _render(page_request: PageRequest, session: Session, page: Page) -> str:
             _refresh_links(url, session, is_refreshing=is_refreshing),
             id="end",
         ),
+        nav(link("Turns and undo", f"{url}/turns")),
         _stop_form(page_request, session),
         None if is_refreshing else _message_form(page_request, session),
         None if is_refreshing else _mode_form(page_request, session),

@@ -1,0 +1,173 @@
+"""The pages of a session's turns: the list, and what an undo would do before it is done."""
+
+import time
+from typing import Final
+
+from model.api.turns import (
+    TurnSummary,
+    UndoneFile,
+    UndoPreview,
+    list_turns,
+    preview_undo,
+    redo_turn,
+    undo_turn,
+)
+from model.base.errors import SpinneyError
+from model.base.plural import count
+from model.commands.dispatch import run
+from model.domain.resources import Session
+from model.domain.turns import UndoScope
+from server.lite.html import Element, Node, make
+from server.lite.layout import render_page
+from server.lite.page_request import Form, PageRequest, button, hidden, link, nav, shorten
+
+_MAX_TURNS: Final = 30
+"""The newest turns, which are listed."""
+_MAX_FILES: Final = 60
+"""Files of an undo that are listed, each with its choices."""
+_PATH_LENGTH: Final = 100
+
+_UNDONE: Final[dict[UndoScope, str]] = {
+    "files": "files undone",
+    "conversation": "taken back, files kept",
+    "both": "undone",
+}
+_SCOPES: Final[dict[UndoScope, str]] = {
+    "both": "Files and conversation",
+    "files": "Files only",
+    "conversation": "Conversation only",
+}
+_ACTIONS: Final = {
+    "restore": "restored",
+    "merge": "merged; later changes stay",
+    "conflict": "changed since: choose",
+    "keep": "kept as it is",
+}
+
+
+async def render_turns(page_request: PageRequest, session: Session) -> str:
+    """The turns of a session, newest first; with `undo` in the query, the preview of an undo."""
+    turns = await run(page_request.workspace, list_turns, {"sessionId": session.id})
+    if number := page_request.query.get("undo"):
+        found = [turn for turn in turns if str(turn.number) == number]
+        if not found:
+            raise SpinneyError("There is no such turn.", "not_found")
+        return await _render_undo(page_request, session, found[0], turns)
+    rows = [_turn_row(page_request, session, turn) for turn in reversed(turns[-_MAX_TURNS:])]
+    hidden_turns = len(turns) - len(rows)
+    return render_page(
+        page_request,
+        "Turns",
+        _back_link(session),
+        make("ul", rows, class_="rows") if rows else make("p", "There are no turns yet."),
+        make("p", f"and {count(hidden_turns, 'earlier turn')}") if hidden_turns > 0 else None,
+    )
+
+
+async def run_turn_form(page_request: PageRequest, session: Session, form: Form) -> None:
+    """Undo or redo a turn as a submitted form says. Raises `SpinneyError`."""
+    workspace, turn_id = page_request.workspace, form.get("turn")
+    turns = await run(workspace, list_turns, {"sessionId": session.id})
+    if turn_id not in {turn.turn_id for turn in turns}:
+        raise SpinneyError("There is no such turn.", "not_found")
+    if form.get("redo"):
+        await run(workspace, redo_turn, {"turnId": turn_id})
+        return
+    arguments = {"turnId": turn_id, "what": form.get("what")}
+    paths = form.all("path")
+    choices = {
+        path: choice for index, path in enumerate(paths) if (choice := form.get(f"file{index}"))
+    }
+    await run(workspace, undo_turn, {**arguments, "choices": choices})
+
+
+def _turn_row(page_request: PageRequest, session: Session, turn: TurnSummary) -> Element:
+    about = [time.strftime("%Y-%m-%d %H:%M", time.localtime(turn.started_at)), _describe(turn)]
+    if turn.undone is not None:
+        about.append(_UNDONE[turn.undone])
+    title = shorten(turn.prompt) or "The agent began by itself"
+    url = f"/lite/sessions/{session.id}/turns"
+    control: Node = None
+    if turn.undone is not None:
+        control = page_request.make_form(
+            url, hidden("turn", turn.turn_id), button("Redo", "redo", "1")
+        )
+    elif turn.ended_at is not None:
+        control = nav(link("Undo", f"{url}?undo={turn.number}"))
+    return make("li", make("b", f"{turn.number}. {title}"), f" {' · '.join(about)}", control)
+
+
+def _describe(turn: TurnSummary) -> str:
+    if turn.ended_at is None:
+        return "running"
+    if not turn.files:
+        return "not recorded" if turn.problem else "no changes"
+    added = sum(file.added or 0 for file in turn.files)
+    removed = sum(file.removed or 0 for file in turn.files)
+    return f"{count(len(turn.files), 'file')} +{added} −{removed}"
+
+
+async def _render_undo(
+    page_request: PageRequest, session: Session, turn: TurnSummary, turns: list[TurnSummary]
+) -> str:
+    """The confirmation page of an undo. Files are those of this turn and of all since."""
+    later = [t for t in turns if t.number > turn.number and t.undone is None]
+    preview = await _preview(page_request, turn, later)
+    scopes = [scope for scope in _SCOPES if turn.message_id or scope == "files"]
+    typed = page_request.typed
+    what = typed.get("what") or scopes[0]
+    form = page_request.make_form(
+        f"/lite/sessions/{session.id}/turns",
+        hidden("turn", turn.turn_id),
+        hidden("number", str(turn.number)),
+        make(
+            "fieldset",
+            make("legend", "What to undo"),
+            [_radio("what", scope, _SCOPES[scope], chosen=scope == what) for scope in scopes],
+        ),
+        make("p", f"{count(len(later), 'later turn')} will be taken back with the conversation.")
+        if later and turn.message_id
+        else None,
+        [_file_field(index, file, typed) for index, file in enumerate(preview.files[:_MAX_FILES])],
+        make("p", f"and {count(len(preview.files) - _MAX_FILES, 'more file')}")
+        if len(preview.files) > _MAX_FILES
+        else None,
+        make("p", button("Undo", class_="primary")),
+    )
+    title = f"Undo turn {turn.number}: {shorten(turn.prompt, 60)}"
+    return render_page(page_request, title, _back_link(session), form)
+
+
+async def _preview(
+    page_request: PageRequest, turn: TurnSummary, later: list[TurnSummary]
+) -> UndoPreview:
+    if turn.problem:
+        return UndoPreview(turn_ids=[turn.turn_id], files=[])
+    through = {"through": later[-1].turn_id} if later and turn.message_id else {}
+    preview: UndoPreview = await run(
+        page_request.workspace, preview_undo, {"turnId": turn.turn_id, **through}
+    )
+    return preview
+
+
+def _file_field(index: int, file: UndoneFile, typed: Form) -> Element:
+    name = f"file{index}"
+    chosen = typed.get(name)
+    fate = "kept: others changed it, too" if file.others else _ACTIONS[file.action]
+    choices = {} if file.action == "conflict" and not file.others else {"": "As said"}
+    choices |= {"keep": "Keep it as it is", "before": "Take it as it was before"}
+    choices |= {"markers": "Both, with conflict markers"} if file.has_markers else {}
+    return make(
+        "fieldset",
+        make("legend", f"{shorten(file.path, _PATH_LENGTH)}: {fate}"),
+        hidden("path", file.path),
+        [_radio(name, value, text, chosen=value == chosen) for value, text in choices.items()],
+    )
+
+
+def _radio(name: str, value: str, text: str, *, chosen: bool = False) -> Element:
+    return make("label", make("input", type="radio", name=name, value=value, checked=chosen), text)
+
+
+def _back_link(session: Session) -> Element:
+    return nav(link(f"‹ {shorten(session.name)}", f"/lite/sessions/{session.id}#end"))
