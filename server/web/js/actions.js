@@ -38,6 +38,9 @@ const ACTIONS = [
   { id: "toggle_tree", keys: "f2,ctrl+b", do: toggleTree },
   { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
   { id: "rename_session", keys: "f4", needs: "session", do: renameSession },
+  { id: "undo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "undo") },
+  { id: "redo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "redo") },
+  { id: "fork_session", needs: "session", do: (app, { session }) => import("./session/turn_actions.js").then((module) => module.forkSession(app, session?.id ?? "")) },
   { id: "begin_afresh", needs: "session", do: startSimilarSession },
   { id: "choose_model", needs: "session", do: () => openSelect("model") },
   { id: "choose_agent", needs: "session", do: (app) => openSelect("agent") || app.toast("Stop the session before changing its agent.") },
@@ -116,6 +119,9 @@ async function stop(app, { session }) {
   if (stopButton) stopButton.click(); // which shows at once that it is stopping
   else await app.run("stop_generation", { sessionId: session.id });
 }
+
+/** @param {App} app @param {Resource | undefined} session @param {"undo" | "redo"} action */
+const runOnTurn = async (app, session, action) => (await import("./session/turn_actions.js")).runOnNewest(app, session?.id ?? "", action);
 
 /** @param {App} app @param {Context} context @param {number} offset */
 function goToSibling(app, { session, worktree }, offset) {

@@ -97,13 +97,19 @@ export class Outbox {
   /** Put a message that was not sent back into its message box or draft. @param {UnsentMessage} outgoing @param {string} reason */
   returnToDraft(outgoing, reason) {
     const { sessionId } = outgoing;
-    const box = this.#boxes.get(sessionId);
+    const box = this.putBack(outgoing);
     const name = this.app.state.sessions.get(sessionId)?.name;
-    if (box) box(outgoing);
-    else prependToDraft(sessionId, outgoing);
     /** @type {[string, () => unknown] | undefined} */
     const action = box || !name ? undefined : ["Open", () => this.app.go("session", sessionId)];
     this.app.toast(box ? reason : name ? `Not sent to '${name}': ${reason}` : `Not sent to a deleted session: ${reason}`, { bad: true, action });
+  }
+
+  /** Put a text into its message box or draft, before what is there; returns whether the box is shown. @param {UnsentMessage} unsent */
+  putBack(unsent) {
+    const box = this.#boxes.get(unsent.sessionId);
+    if (box) box(unsent);
+    else prependToDraft(unsent.sessionId, unsent);
+    return Boolean(box);
   }
 
   #notify() {

@@ -10,6 +10,7 @@ import { hashFor } from "../router.js";
 import { setDivider } from "./dividers.js";
 import { editDiff } from "./edit_diff.js";
 import { setRewound } from "./rewound.js";
+import { withTurnActions } from "./turns.js";
 import { userTextElement } from "./user_text.js";
 import { nameOf, originalName } from "./attachments.js";
 import { pictureElement } from "./pictures.js";
@@ -112,12 +113,21 @@ function timeElement(message) {
 /** @param {Resource} message @param {MessageContext} context */
 function tail(message, context) {
   const streaming = message.role === "assistant" && message.status === "processing";
+  const isPrompt = message.role === "user" && message.status !== "queued";
   return [
+    ...(isPrompt ? [promptActions(message, context)] : []),
     ...(streaming ? [make("p.pulse", "writing…")] : []),
     ...(message.error ? [make("p.error", message.error.error, { role: "alert" })] : []),
     ...endNotice(message),
     ...(message.role === "assistant" && !streaming ? [messageActions(message, context)] : []),
   ];
+}
+
+/** What can be done with the turn that a message began. @param {Resource} message @param {MessageContext} context */
+function promptActions(message, { app, sessionId }) {
+  const open = () => withTurnActions(app, (actions) => actions.showTurnMenu(app, sessionId, message.id));
+  const label = "Actions of this message";
+  return make("div.message-actions", button(icon("more"), open, ".quiet.icon-only", { "aria-label": label, title: label }));
 }
 
 /** Copy an answer, or a link to it. @param {Resource} message @param {MessageContext} context */

@@ -59,13 +59,13 @@ export const setAsidePlan = (session) => (session.status === "running" ? null : 
  * Elements after the last message: changes, recap, request, and archive notice.
  * @param {App} app @param {Resource} session
  * @param {boolean} isUnanswered whether it was stopped before the agent answered
- * @param {import("./change_card.js").FileChange[]} changes of the newest answer
+ * @param {import("./turns.js").LastChanges | null} end what the newest turn changed
  */
-export function endElements(app, session, isUnanswered, changes) {
+export function endElements(app, session, isUnanswered, end) {
   const { worktree } = app.state.parentsOf(session);
   const restore = button("Restore", () => app.run("unarchive_session", { sessionId: session.id }), ".primary");
   return [
-    worktree && changes.length > 0 && changeCard(app, worktree, changes),
+    worktree && end && changeCard(app, worktree, end.changes, end.turn),
     isUnanswered && make("p.notice", "Stopped by you before the agent answered."),
     session.recap && make("section.recap", make("h3", "While you were away"), make("p", session.recap)),
     requestCard(app, { ...session, request: session.request ?? setAsidePlan(session) }, { hasBox: true }),

@@ -8,12 +8,15 @@ export const SLASH_COMMANDS = {
   agent: "choose_agent",
   archive: "archive_worktree",
   clear: "begin_afresh",
+  fork: "fork_session",
   help: "help",
   mode: "cycle_mode",
   model: "choose_model",
   new: "new_session",
+  redo: "redo_turn",
   rename: "rename_session",
   thinking: "choose_thinking",
+  undo: "undo_turn",
 };
 
 /** @param {string} id */

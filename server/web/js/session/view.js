@@ -14,6 +14,7 @@ import { Autoscroll } from "./autoscroll.js";
 import { drawMessageEnd, drawBlocks, drawMessage, drawRunningTool, messageElement } from "./message.js";
 import { queueList } from "./queue.js";
 import { chooseAction, scrollButtons, setAsidePlan, endElements } from "./parts.js";
+import { Turns } from "./turns.js";
 import { announcer } from "./announcer.js";
 import { formatTime } from "../format.js";
 import { loadCodeColors, loadStylesheet } from "../views/stylesheet.js";
@@ -50,6 +51,7 @@ class SessionView {
     this.app = app;
     this.id = sessionId;
     this.conversation = new Conversation(sessionId);
+    this.turns = new Turns(app, this.conversation, () => this.session && this.#drawEnd(this.session));
     this.older = button("Earlier messages", () => this.#loadOlder(), ".quiet.older", { hidden: true });
     this.list = make("div.messages");
     this.note = make("p.hint.messages", { role: "status", hidden: true });
@@ -118,6 +120,7 @@ class SessionView {
   handleEvent(name, body) {
     this.announcer.handleEvent(name, body);
     this.pane.handleEvent(name, body);
+    this.turns.handleEvent(name, body);
     if (name === "tool-use" && body.session_id === this.id) this.pane.follow(body.tool_input);
     if (name === "blocks-missed" && body.session_id === this.id) this.handleReload();
     if (name === "messages:rewound") this.#rewind(body);
@@ -165,6 +168,7 @@ class SessionView {
   async #load() {
     if (this.#isLoading) return;
     this.#isLoading = true;
+    this.turns.load();
     // Reload everything that is loaded, up to the maximum size of a page.
     const limit = Math.min(Math.max(PAGE_SIZE, this.conversation.messages.length), MAX_PAGE_SIZE);
     try {
@@ -305,38 +309,14 @@ class SessionView {
     const isStopped = session.status === "idle" && session.last_run?.status === "cancelled";
     const { newest } = this.conversation;
     const isUnanswered = isStopped && newest?.role === "user";
-    const changes = session.status === "running" ? [] : this.#changesOf(newest);
+    const end = session.status === "running" ? null : this.turns.lastChanges();
     const { worktree } = this.app.state.parentsOf(session);
-    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered, changes, changes.length && nextStepOf(worktree)]);
+    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered, end, end && nextStepOf(worktree)]);
     if (this.endElement.dataset.signature === signature) return;
     this.endElement.dataset.signature = signature;
-    this.endElement.replaceChildren(...endElements(this.app, session, isUnanswered, changes));
+    this.endElement.replaceChildren(...endElements(this.app, session, isUnanswered, end));
     this.autoscroll.scrollIfAtEnd();
     if (this.autoscroll.isOn) this.scrollButtons.hide();
-  }
-
-  /** The files that an answer edited; those of one that has just ended are read first. @param {Resource | undefined} message */
-  #changesOf(message) {
-    if (!message || message.role === "user" || message.status !== "completed") return [];
-    if (message.changes) return message.changes;
-    message.changes = [];
-    const hasEdits = message.content.some((/** @type {any} */ block) => block?.type === "tool_use" && block.name === "edit");
-    if (hasEdits) this.#readChanges(message);
-    return message.changes;
-  }
-
-  /** @param {Resource} message */
-  async #readChanges(message) {
-    try {
-      const { messages } = this.conversation;
-      const limit = Math.min(messages.length - messages.indexOf(message), MAX_PAGE_SIZE);
-      const page = await this.app.connection.call("get_message_blocks", { sessionId: this.id, limit });
-      const read = page.messages.find((/** @type {Resource} */ found) => found.id === message.id);
-      message.changes = read?.changes ?? [];
-      if (this.session) this.#drawEnd(this.session);
-    } catch {
-      // Offline; everything is loaded again after the reconnect.
-    }
   }
 
   /** @param {string} key @param {any[]} updates */

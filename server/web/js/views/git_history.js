@@ -6,7 +6,7 @@ import { button, make } from "../dom.js";
 import { ageElement } from "../age.js";
 import { icon } from "../icons.js";
 import { pluralize } from "../format.js";
-import { readingRows } from "./diff_reading.js";
+import { readingFile } from "./diff_reading.js";
 import { showCommitted } from "./git_commit.js";
 
 /**
@@ -52,24 +52,10 @@ function commitElement(panel, commit) {
     const inside = make(
       "div.inside",
       commit.body.trim() && make("p.verbatim", commit.body.trim()),
-      files.map((/** @type {any} */ file) => commitFile(panel, commit.sha, file)),
+      files.map((/** @type {any} */ file) => readingFile(panel.app, { worktreeId: panel.id, commit: commit.sha }, file)),
       canFix && make("div.choices", button([icon("commit"), "Put my changes into this commit"], () => fixup(panel, commit))),
     );
     element.append(inside);
-  });
-  return element;
-}
-
-/** @param {GitPanel} panel @param {string} sha @param {{ path: string, added: number | null, removed: number | null }} file */
-function commitFile({ app, id: worktreeId }, sha, { path, added, removed }) {
-  const counts = make("span.counts", make("ins", `+${added ?? 0}`), " ", make("del", `−${removed ?? 0}`));
-  const element = make("details.commit-file", make("summary", make("span.path", path), counts));
-  element.addEventListener("toggle", async () => {
-    if (!element.open || element.childElementCount > 1) return;
-    const page = await app.read("get_diff_rows", { worktreeId, path, commit: sha });
-    if (!page) return;
-    element.append(make("div.patch", readingRows(page.rows, `Changes in ${path}`)));
-    if (page.rows.length < page.total) element.append(make("p.hint", `${pluralize(page.total - page.rows.length, "row")} more`));
   });
   return element;
 }
