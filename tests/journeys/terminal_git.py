@@ -1,7 +1,7 @@
-"""Steps on the terminal with git: look at commits, put changes aside and bring them back."""
+"""Steps on the terminal with git: commits, stashes, and the undo of turns."""
 
 import time
-from typing import Final
+from typing import Any, Final
 
 from tests.journeys.ledger import Conversation
 from tests.journeys.screen import View
@@ -14,7 +14,7 @@ KEPT: Final = "kept"
 
 
 class GitSteps(ReflexSteps):
-    """Steps that look at a worktree's commits and stashes."""
+    """Steps that look at commits, put changes aside, and undo turns."""
 
     def look_at_commits(self) -> None:
         """Open the log and the changes of its newest commit, and come back."""
@@ -53,11 +53,48 @@ class GitSteps(ReflexSteps):
         )
         self._run(current, f"rm {name}")
 
+    def undo(self) -> None:
+        """Take back the files of the newest turn and bring them back; a conflict is only seen."""
+        current = self.shown
+        if current is None or not self._is_free(current) or not self._is_worktree_idle(current):
+            return
+        turns = self._read_turns(current)
+        last = next((turn for turn in reversed(turns) if turn["undone"] is None), None)
+        if last is None or last["problem"] or not last["message_id"]:
+            return
+        preview = self.harness.client.call("preview_undo", turnId=last["turn_id"])
+        self.focus_box()
+        self.press(f"/undo{ENTER}")
+        is_asked = lambda view: f"Undo: turn {last['number']}" in view.overlays  # noqa: E731
+        self.harness.wait_for(is_asked, "what the undo does")
+        self.press("\t")
+        self.harness.wait_for(lambda view: _has(view, "Undo files only."), "files only")
+        if any(file["action"] == "conflict" for file in preview["files"]):
+            self.press(ESCAPE)
+        else:
+            self.press(ENTER)
+            self._await_undone(current, last["turn_id"], "files")
+            self.focus_box()
+            self.press(f"/redo{ENTER}")
+            self._await_undone(current, last["turn_id"], None)
+        self.harness.wait_for(lambda view: not view.overlays, "the end of the dialog")
+
     # Implementation -----------------------------------------------------------------------------
 
     def _open_stashes(self) -> None:
         self.press(STASH)
         self.harness.wait_for(lambda view: "Stashes" in view.overlays, "the stashes")
+
+    def _read_turns(self, current: Conversation) -> list[dict[str, Any]]:
+        turns: list[dict[str, Any]] = self.harness.client.call("list_turns", sessionId=current.id)
+        return turns
+
+    def _await_undone(self, current: Conversation, turn_id: str, undone: str | None) -> None:
+        def find_problem() -> str:
+            turns = {turn["turn_id"]: turn["undone"] for turn in self._read_turns(current)}
+            return "" if turns[turn_id] == undone else f"it is {turns[turn_id]}, not {undone}"
+
+        self.harness.settle(find_problem)
 
     def _is_worktree_idle(self, current: Conversation) -> bool:
         worktree_id = current.session["worktree_id"]

@@ -92,6 +92,7 @@ STEPS = (
     Step("run_in_shell", When.OPEN, 2, {"sends": st.booleans()}),
     Step("look_at_commits", When.OPEN, 1, {}),
     Step("stash", When.OPEN, 1, {}),
+    Step("undo", When.OPEN, 2, {}),
     Step("name_mode", When.OPEN, 1, {"mode": st.sampled_from(("plan", "build", "yolo"))}),
     Step("mistype_command", When.OPEN, 1, {}),
     Step("type_in_conversation", When.OPEN, 2, {
