@@ -125,12 +125,15 @@ class PuppetBackend:
         """Do nothing: agents share no resources."""
 
     async def receiver_of(self, sending: Awaitable[object]) -> Puppet:
-        """Send a message; return the agent that receives a prompt from then on."""
+        """Send a message; return the agent of a session that receives a prompt from then on."""
         while not self._receivers.empty():
             self._receivers.get_nowait()
         await sending
         async with asyncio.timeout(PATIENCE):
-            return await self._receivers.get()
+            # Names are written meanwhile by agents of their own.
+            while (receiver := await self._receivers.get()).launch.text_only:
+                pass
+        return receiver
 
     async def newest(self, count: int = 1) -> Puppet:
         """Wait until `count` agents were opened; return the newest."""

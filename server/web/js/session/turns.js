@@ -71,7 +71,8 @@ export class Turns {
     if (turn?.undone) return { changes: turn.files, turn };
     const { newest } = this.conversation;
     if (!newest || newest.role === "user" || newest.status !== "completed") return null;
-    if (turn?.ended_at && !turn.problem) return turn.files.length ? { changes: turn.files, turn } : null;
+    if (turn?.ended_at && turn.files.length) return { changes: turn.files, turn };
+    // Until it is recorded, or of files that git ignores.
     const changes = this.#editsOf(newest);
     return changes.length ? { changes } : null;
   }
