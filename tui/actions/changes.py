@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from model.api.lines import explain_line
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions import git, history
 from tui.actions.editor import open_file
+from tui.actions.origin import show_origin
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import ActionFunction, Desk
 from tui.screens.go_ahead import GoAhead
@@ -49,6 +51,19 @@ async def edit(screen: "Diff") -> None:
     await open_file(screen.desk, screen.path, line)
 
 
+async def why(screen: "Diff") -> None:
+    """Explain the line under the cursor: the turn that wrote it, with its prompt and plan."""
+    await screen.wait_until_read()
+    row = screen.view.line
+    if not screen.path or row is None or row.sign == "-":
+        screen.desk.say("Move to a line that is in the file now, then ask why it is there.")
+        return
+    origin = await screen.desk.client.call(
+        explain_line, worktree_id=screen.worktree.id, path=screen.path, line=screen.view.file_line
+    )
+    await show_origin(screen.desk, origin)
+
+
 def _on_desk(action: ActionFunction) -> "DiffActionFunction":
     async def act(screen: "Diff") -> None:
         await action(screen.desk)
@@ -73,6 +88,7 @@ ON_DIFF_SCREEN: "Mapping[str, DiffActionFunction]" = {
     "diff_push": _and_reload(_on_desk(git.offer_push)),
     "diff_pull_base": _and_reload(pull_base),
     "diff_edit": _and_reload(edit),
+    "diff_why": why,
     "diff_log": _on_desk(history.log),
     "diff_stash": _and_reload(_on_desk(history.stash)),
     **{

@@ -36,6 +36,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "clear": SlashCommand("begin_afresh"),
     "commit": SlashCommand("commit"),
     "compact": SlashCommand("compact", "[what to keep]"),
+    "conflicts": SlashCommand("show_conflicts"),
     "cost": SlashCommand("show_usage"),
     "diff": SlashCommand("open_diff"),
     "editor": SlashCommand("open_worktree"),

@@ -19,7 +19,7 @@ FOOTER: Final = (
     "diff_ours", "diff_theirs", "diff_both", "diff_continue", "diff_resolve_conflicts",
     "diff_abort_merge", "diff_send", "diff_comment", "diff_stage",
     "diff_unstage", "diff_discard", "diff_commit", "diff_edit", "diff_next_side", "diff_next_hunk",
-    "diff_comments", "diff_stage_all", "diff_mark", "diff_push", "diff_pull_request",
+    "diff_why",    "diff_comments", "diff_stage_all", "diff_mark", "diff_push", "diff_pull_request",
     "diff_layout", "diff_log", "diff_stash", "diff_undo",
 )  # fmt: skip
 """The actions in the footer, the most useful first."""
@@ -32,6 +32,8 @@ def title(screen: DiffState) -> Content:
         Content.styled(clean_line(screen.worktree.name), "bold $foreground"),
         Content.styled("  changes", "$text-muted"),
     ]
+    if others := screen.also_changed:
+        parts.append(Content.styled(f"  also changed in {others}", "$warning"))
     if state := _operation_state(screen):
         parts.append(Content.styled(f"  {state}", "bold $warning"))
     return Content.assemble(*parts)
@@ -125,7 +127,7 @@ def _is_applicable(action_id: str, screen: DiffState) -> bool:
             return screen.side == "staged" and has_files
         case "diff_comment" | "diff_edit":
             return has_files
-        case "diff_mark" | "diff_next_hunk":
+        case "diff_mark" | "diff_next_hunk" | "diff_why":
             return not screen.is_in_files and bool(screen.view.text.rows)
         case "diff_ours" | "diff_theirs" | "diff_both":
             file = screen.files.file

@@ -21,6 +21,7 @@ from tui.diff.bars import FOOTER, counts, own_keys, tabs, title, useless
 from tui.diff.file_list import FileList
 from tui.diff.follow_worktree import follow_worktree
 from tui.diff.notes import Note
+from tui.diff.overlaps import read_conflicts
 from tui.diff.panes import DiffPanes
 from tui.diff.pending_comments import PendingComments
 from tui.diff.sides import empty_sentence, put_conflicts_first
@@ -64,6 +65,8 @@ class Diff(DiffPanes):
         self.side: Side = "unstaged"
         self.sides: dict[Side, Changes] = {}
         """The changes of each side, as far as they have been read."""
+        self._conflicts: dict[str, str] = {}
+        """Paths that would be in conflict, with the names of the worktrees and the base."""
         self.pending = PendingComments(desk, worktree.id, self.show_comments)
         self.undoing: Callable[[], Coroutine[Any, Any, None]] | None = None
         """Undoes the last action, unless that was a discard."""
@@ -135,7 +138,7 @@ class Diff(DiffPanes):
 
     def _concerns(self, event: e.Event) -> bool:
         match event:
-            case e.GitStatusUpdated() | e.TaskCompleted():
+            case e.GitStatusUpdated() | e.TaskCompleted() | e.WorktreeConflictsUpdated():
                 is_ours = event.worktree_id == self.worktree.id
                 self._counts_are_stale |= is_ours
                 return is_ours
@@ -227,6 +230,7 @@ class Diff(DiffPanes):
                     self.sides[side] = await self._list(side)
                 except SpinneyError:
                     self.sides.pop(side, None)  # shown with its reason when one goes there
+        self._conflicts = await read_conflicts(self.desk, self.worktree)
         if self.is_attached:
             if not self.files.files and self.changes is not None:
                 self.show_nothing(self.nothing())  # it names the other sides' counts
@@ -315,6 +319,11 @@ class Diff(DiffPanes):
     def comments(self) -> list[Comment]:
         """The mutable list of comments on the worktree's changes that are not sent yet."""
         return self.pending.all
+
+    @property
+    def also_changed(self) -> str:
+        """Where the shown file would be in conflict."""
+        return self._conflicts.get(self.path or "", "")
 
     @property
     def lost(self) -> frozenset[Comment]:

@@ -29,6 +29,10 @@ class DiffState(Protocol):
         """The changes of the shown side."""
 
     @property
+    def also_changed(self) -> str:
+        """Where the shown file would be in conflict: names of worktrees and the base; or ''."""
+
+    @property
     def lost(self) -> "Collection[Comment]":
         """Comments whose lines no longer exist."""
 

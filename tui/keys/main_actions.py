@@ -132,6 +132,12 @@ MAIN_ACTIONS = (
         help="What each turn changed; undo it, or edit its message and send it again.",
     ),
     Action(
+        "show_conflicts",
+        "",
+        "Conflicts to come between worktrees",
+        help="Which worktrees of the project change the same places, before either is merged.",
+    ),
+    Action(
         "undo_turn",
         "",
         "Undo the last turn",

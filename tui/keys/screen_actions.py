@@ -69,6 +69,13 @@ SCREEN_ACTIONS = (
     Action("diff_mark", "V", "Select lines to comment on", scope="diff", hint="lines"),
     Action("diff_send", "S", "Send all comments to a session", scope="diff", hint="send comments"),
     Action("diff_comments", "E", "List the comments", scope="diff", hint="comments"),
+    Action(
+        "diff_why",
+        "i",
+        "Why is this line here: its turn, prompt and plan",
+        scope="diff",
+        hint="why",
+    ),
     Action("diff_edit", "e", "Open the editor at the line", scope="diff", hint="editor"),
     Action(
         "diff_next_side",
