@@ -43,7 +43,7 @@ class Cell:
     project: str
     worktree: str
     git: tuple[str, ...] = ()
-    """Changed lines, commits and pull request of the worktree, as `git_summary` has them."""
+    """Changed lines, commits and pull request of the worktree, and conflicts to come."""
 
     @property
     def id(self) -> str:
@@ -100,7 +100,8 @@ def cells(state: "State", project_id: str | None) -> list[Cell]:
         worktree = state.worktrees[session.worktree_id]
         project = state.projects.get(worktree.project_id)
         name = clean_line(project.name) if project is not None else ""
-        git = tuple(git_summary(worktree))
+        would_conflict = bool(worktree.conflicts_with) or worktree.conflicts_with_base
+        git = (*git_summary(worktree), *["would conflict"] * would_conflict)
         result.append(Cell(session, name, clean_line(worktree.name), git))
     return sorted(result, key=_sort_key)
 
