@@ -17,4 +17,8 @@ async def explain_line(
     workspace: "Workspace", worktree_id: str, path: str, line: int
 ) -> LineOrigin:
     worktree = require_worktree(workspace.store.state, worktree_id)
-    return await explaining.explain_line(workspace.store, worktree, path, line)
+    origin = await explaining.explain_line(workspace.store, worktree, path, line)
+    if origin.kind != "turn":
+        return origin
+    label = workspace.catalog.label(origin.author)
+    return origin.model_copy(update={"author": label or origin.author})

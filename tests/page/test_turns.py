@@ -1,5 +1,6 @@
 """Turns on the page: what they changed, undo with a choice, redo, fork, edit and resend."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +131,23 @@ async def test_a_message_is_edited_and_sent_again_and_its_turn_forked(
     await expect(page).not_to_have_url(f"**/session/{session['id']}*")
     await expect(page.locator(".transcript")).to_contain_text("Done: one.")
     await expect(page.locator(".transcript")).not_to_contain_text("Done: two.")
+
+
+async def test_a_line_of_the_diff_says_why_it_is_there(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
+) -> None:
+    await play_turn(in_process_server, client, session, "add alpha", alpha="first\nsecond\n")
+    worktree = session["worktree_id"]
+    page = await open_page(f"/diff/{worktree}", screen=PHONE)
+    line = page.locator(".diff-row").filter(has_text="second")
+    await line.tap()
+    await page.get_by_role("button", name="Why").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("Demo agent wrote it")
+    await expect(dialog).to_contain_text("add alpha")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    await line.focus()
+    await page.keyboard.press("i")
+    await dialog.get_by_role("link", name="Go to the message").click()
+    await expect(page).to_have_url(re.compile(f"/session/{session['id']}"))

@@ -1,6 +1,5 @@
 // @ts-check
-// The diff view of a worktree: unstaged, staged and committed changes, kept up to date, with git actions and review
-// comments.
+// The diff view of a worktree: unstaged, staged and committed changes, kept up to date, with git actions and comments.
 
 import { missingView } from "../app.js";
 import { showDialog } from "../dialogs.js";
@@ -13,6 +12,7 @@ import { DiffFile } from "./diff_file.js";
 import { FileList, ViewedFiles } from "./diff_list.js";
 import { keysTable, bindKeys } from "./diff_keys.js";
 import { LineSelection } from "./diff_marks.js";
+import { Overlaps } from "./diff_overlaps.js";
 import { reviewSection } from "./diff_review.js";
 import { GitPanel } from "./git.js";
 import { loadCodeColors, loadStylesheet } from "./stylesheet.js";
@@ -67,6 +67,7 @@ export class DiffView {
     this.viewed = new ViewedFiles(this.id);
     this.comments = new Comments(this.id, () => this.#drawComments());
     this.announcement = make("p.visually-hidden", { role: "status" });
+    this.overlaps = new Overlaps(this);
     this.selection = new LineSelection((text) => (this.announcement.textContent = text));
     this.git = new GitPanel(app, this.id, () => this.reload());
     this.review = reviewSection(this);
@@ -125,6 +126,7 @@ export class DiffView {
     if (!this.isBeside && !this.app.state.worktrees.has(this.id)) this.app.go("needs");
     this.git.draw();
     this.review.draw();
+    this.overlaps.follow();
   }
 
   /** @param {string} name @param {any} body */

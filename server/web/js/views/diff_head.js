@@ -54,12 +54,13 @@ export function fileHead(owner) {
     draw() {
       const { file, isOpen, view } = owner;
       fold.ariaExpanded = String(isOpen);
-      const signature = JSON.stringify([file, view.side, owner.isViewed]);
+      const others = view.overlaps.find(file.path);
+      const signature = JSON.stringify([file, view.side, owner.isViewed, others]);
       if (drawn === signature) return;
       drawn = signature;
       name.textContent = file.path;
       element.dataset.status = file.status;
-      marks.replaceChildren(...marksOf(file));
+      marks.replaceChildren(...marksOf(file), ...(others.length ? [make("span.bad", `also changed in ${others.join(", ")}`)] : []));
       const entries = view.actions.actionsFor(file).map(([label, command, classes]) => /** @type {Entry} */ ([label, () => view.actions.run(command, owner), classes]));
       actions.replaceChildren(...actionButtons(entries, file.path, [["Copy the path", () => copyText(file.path), ""]]));
       viewed.replaceChildren(viewedBox(owner));

@@ -18,6 +18,7 @@ const KEYS = {
   z: ["undo the last discard", (view) => view.actions.undo()],
   c: ["comment on lines or the hunk", (view, context) => comment(view, context)],
   k: ["select lines to comment on", (view, context) => context.index !== null && context.file && view.selection.tap(context.file, context.index, false)],
+  i: ["why is this line here", (view, context) => explain(view, context)],
   e: ["show comments, to send them", (view) => view.review.focus()],
   v: ["next side: unstaged, staged, committed", (view) => view.nextSide()],
   t: ["one or two columns", (view) => view.layout.choose({ split: !view.layout.isSplit })],
@@ -80,6 +81,12 @@ function comment(view, { file, index, hunk }) {
   else if (!file || (index === null && hunk === null)) view.app.toast("Select a line (arrow keys) or the heading of a hunk first.");
   else if (index === null) file.comment(file.hunkRows(/** @type {number} */ (hunk)));
   else file.comment([file.rows[index]]);
+}
+
+/** @param {DiffView} view @param {Target} context */
+async function explain(view, { file, index }) {
+  if (file && index !== null) (await import("./diff_why.js")).explainLine(file, file.rows[index]);
+  else view.app.toast("Select a line (arrow keys) first.");
 }
 
 /** Move the focus by a line or file. @param {DiffView} view @param {HTMLElement} target @param {1 | -1} by @param {boolean} selects */

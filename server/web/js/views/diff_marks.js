@@ -28,6 +28,7 @@ export class LineSelection {
       make(
         "span.choices",
         button([icon("comment"), "Comment"], () => this.comment(), ".primary"),
+        button("Why", () => this.explain(), "", { title: "Why is this line here?" }),
         button(icon("chevron-up"), () => this.#extendBy(-1, 0), ".quiet.icon-only", { "aria-label": "Extend the selection up" }),
         button(icon("chevron-down"), () => this.#extendBy(0, +1), ".quiet.icon-only", { "aria-label": "Extend the selection down" }),
         button(icon("close"), () => this.clear(), ".quiet.icon-only", { "aria-label": "Clear selection" }),
@@ -66,6 +67,12 @@ export class LineSelection {
   /** Comment on the selection. */
   comment() {
     this.file?.comment(this.rows);
+  }
+
+  /** Say why the first selected line is there. */
+  async explain() {
+    const { file, rows } = this;
+    if (file) (await import("./diff_why.js")).explainLine(file, rows.find((row) => row.sign !== "-"));
   }
 
   /** Move the selection with its lines after the rows of a file were reloaded. @param {DiffFile} file @param {Row[]} before */
