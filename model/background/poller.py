@@ -23,6 +23,7 @@ from model.domain.events import (
     MessageFailed,
     PreferencesUpdated,
     ProjectRemoved,
+    SessionUpdated,
     WorktreeArchived,
     WorktreeCreated,
     WorktreeDeleted,
@@ -208,12 +209,10 @@ class Poller:
     def _handle_event(self, event: Event) -> None:
         match event:
             case MessageCompleted() | MessageFailed():
-                session = self._store.state.sessions.get(event.session_id)
-                if session is not None:
-                    self.refresh(session.worktree_id)
-                    worktree = self._store.state.worktrees.get(session.worktree_id)
-                    if worktree is not None and self._following.handle_turn_end(worktree):
-                        self._hosting.request(worktree.id)
+                self._handle_turn_end(event.session_id)
+            case SessionUpdated() if event.updates.get("last_run") is not None:
+                # A turn that was stopped before its answer began has no message.
+                self._handle_turn_end(event.session_id)
             case WorktreeCreated() | WorktreeUnarchived() | WorktreeRenamed():
                 self.refresh(event.worktree.id)
                 self._on_worktrees_changed()
@@ -235,6 +234,15 @@ class Poller:
                 self._on_worktrees_changed()
             case _:
                 pass
+
+    def _handle_turn_end(self, session_id: str) -> None:
+        session = self._store.state.sessions.get(session_id)
+        if session is None:
+            return
+        self.refresh(session.worktree_id)
+        worktree = self._store.state.worktrees.get(session.worktree_id)
+        if worktree is not None and self._following.handle_turn_end(worktree):
+            self._hosting.request(worktree.id)
 
     def _is_watch_outdated(self, worktree: Worktree) -> bool:
         is_ready, watched_ids = worktree.status == "ready", self._watched

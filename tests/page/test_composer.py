@@ -97,7 +97,7 @@ async def test_commands_are_completed_with_the_keyboard(session_page: SessionPag
     options = session_page.page.locator(".completion li")
     await expect(options.filter(has_text="/rename")).to_be_visible()
     await expect(options.filter(has_text="/demo")).to_be_visible()
-    await session_page.message_box.press_sequentially("re")
+    await session_page.message_box.press_sequentially("ren")
     await session_page.message_box.press("ArrowDown")
     await session_page.message_box.press("ArrowUp")
     await session_page.message_box.press("Enter")
