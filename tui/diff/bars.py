@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 FOOTER: Final = (
     "diff_ours", "diff_theirs", "diff_both", "diff_continue", "diff_resolve_conflicts",
     "diff_abort_merge", "diff_send", "diff_comment", "diff_stage",
-    "diff_unstage", "diff_discard", "diff_commit", "diff_edit", "diff_next_side", "diff_next_hunk",    "diff_comments", "diff_stage_all", "diff_mark", "diff_why", "diff_push", "diff_pull_request",
+    "diff_unstage", "diff_discard", "diff_commit", "diff_edit", "diff_next_side", "diff_next_hunk",
+    "diff_comments", "diff_stage_all", "diff_mark", "diff_why", "diff_push", "diff_pull_request",
     "diff_layout", "diff_log", "diff_stash", "diff_undo",
 )  # fmt: skip
 """The actions in the footer, the most useful first."""
