@@ -15,7 +15,7 @@ from model.base.errors import HTTP_STATUS, SpinneyError
 from model.base.image_size import detect_format
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.client.snapshot import build_snapshot
 from model.commands.dispatch import run
 from server.auth import Authenticator, Credentials

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 from model.backends.base import Agent, Backend
-from model.base.errors import SpinneyError, session_not_found
+from model.base.errors import SpinneyError
 from model.chat import texts
 from model.chat.agent_messages import replace_stored_block
 from model.chat.agent_pool import AgentPool
 from model.chat.agent_process import LaunchResolver
 from model.chat.conversation import Conversation
 from model.chat.handover import HandoverWriter, build_agent_change
+from model.chat.lookup import session_in
 from model.chat.plan_approval import make_plan_session, plan_overrides
 from model.chat.rewinding import (
     ConversationPoint,
@@ -464,11 +465,3 @@ class Chats:
         if request_id not in (None, request.id):
             raise SpinneyError(f"This {request.kind} was replaced by a newer one.", "conflict")
         return request
-
-
-def session_in(state: State, session_id: str) -> Session:
-    """Return the session with this id. Raises `not_found`."""
-    session = state.sessions.get(session_id)
-    if session is None:
-        raise session_not_found(session_id)
-    return session

@@ -8,7 +8,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.chat.transcript_text import format_transcript
 from model.domain.events import Event, SessionUpdated, TaskCompleted
 from model.domain.resources import Session

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from model.backends.base import Backend
-from model.base.errors import SpinneyError, session_not_found, worktree_not_found
+from model.base.errors import SpinneyError, worktree_not_found
 from model.base.text import clean_line
+from model.chat.lookup import session_in
 from model.domain.events import Event, MessagesRewound, SessionCreated, SessionUpdated
 from model.domain.resources import Handover, Resource, Session
 from model.state import State
@@ -111,7 +112,7 @@ class Rewinding:
         Raises `conflict` if all of it is to be copied during a turn or the point's turn was taken
         back, and `not_found`.
         """
-        session = _require(self._store.state, session_id)
+        session = session_in(self._store.state, session_id)
         if point is None:
             require_idle(self._store.state, session_id)
         outline = await self._store.outline(session_id)
@@ -167,16 +168,9 @@ class Rewinding:
 
 def require_idle(state: State, session_id: str) -> Session:
     """Return the session. Raises `conflict` during a turn, and `not_found`."""
-    session = _require(state, session_id)
+    session = session_in(state, session_id)
     if session.is_active:
         raise SpinneyError(_BUSY, "conflict")
-    return session
-
-
-def _require(state: State, session_id: str) -> Session:
-    session = state.sessions.get(session_id)
-    if session is None:
-        raise session_not_found(session_id)
     return session
 
 

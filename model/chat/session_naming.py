@@ -7,7 +7,7 @@ import logging
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.chat.texts import NAME_LENGTH, make_session_name
 from model.domain.events import Event, SessionUpdated
 from model.domain.resources import Session

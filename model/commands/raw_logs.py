@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from model.api import raw_logs as api
 from model.base.errors import SpinneyError
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.commands.registry import implements
 from model.domain.output import RawLog
 

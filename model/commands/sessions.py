@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from model.api import sessions as api
 from model.base.errors import SpinneyError, session_not_found
 from model.base.text import clean_line
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.commands.registry import implements
 from model.domain.events import (
     Event,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from model.api import turns as api
 from model.api.changes import FileDiff
 from model.base.errors import SpinneyError
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.chat.rewinding import ConversationPoint, RewoundConversation, require_idle
 from model.commands.changes import as_resource
 from model.commands.registry import implements

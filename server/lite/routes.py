@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 
 from model.api.sessions import send_chat_message
 from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.commands.dispatch import run
 from model.commands.doctor import get_problems
 from model.commands.sessions import mark_session_read

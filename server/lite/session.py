@@ -3,7 +3,7 @@
 import secrets
 from typing import Final
 
-from model.chat.chats import session_in
+from model.chat.lookup import session_in
 from model.domain.resources import Session
 from server.lite.conversation import Page, Position, make_articles, read_before, read_from
 from server.lite.html import Element, Node, make

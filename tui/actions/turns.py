@@ -60,13 +60,7 @@ async def redo_turn(desk: Desk) -> None:
 
 async def fork_session(desk: Desk) -> None:
     """Continue the open conversation in a second session."""
-    session = desk.session
-    if session is None:
-        desk.say("Open a session first.")
-        return
-    created = await desk.client.call(api.fork_session, session_id=session.id)
-    await desk.mirror.wait_for(lambda state: created.id in state.sessions)
-    desk.open_session(created.id)
+    await _fork(desk)
 
 
 async def _read_turns(desk: Desk) -> "list[TurnSummary]":
@@ -159,10 +153,12 @@ async def _redo(desk: Desk, turn: "TurnSummary") -> None:
     desk.say(f"Brought back: {count(len(result.turns), 'turn')}.")
 
 
-async def _fork(desk: Desk, turn: "TurnSummary") -> None:
+async def _fork(desk: Desk, turn: "TurnSummary | None" = None) -> None:
     session = desk.session
     if session is None:
+        desk.say("Open a session first.")
         return
-    created = await desk.client.call(api.fork_session, session_id=session.id, turn_id=turn.turn_id)
+    turn_id = turn.turn_id if turn is not None else None
+    created = await desk.client.call(api.fork_session, session_id=session.id, turn_id=turn_id)
     await desk.mirror.wait_for(lambda state: created.id in state.sessions)
     desk.open_session(created.id)
