@@ -139,17 +139,10 @@ class ModelListCache:
 
         A caller that is cancelled does not end the request; others may wait for it.
         """
-        lister: object = self._backends.get(backend)
-        if not isinstance(lister, base.ModelLister):
-            return
         key = _key(backend, profile)
-        signature = await asyncio.to_thread(_signature, lister, self._environment)
-        cached = self._cached.get(key)  # read after the await: it may just have been stored
-        if cached and cached.stands_on == signature and time.time() - cached.at < _MAX_AGE:
-            return
         request = self._requests.get(key)
         if request is None:
-            request = asyncio.create_task(self._request(backend, profile))
+            request = asyncio.create_task(self._request_if_stale(backend, profile))
             self._requests[key] = request
             request.add_done_callback(lambda _: self._requests.pop(key, None))
         await asyncio.shield(request)
@@ -166,6 +159,16 @@ class ModelListCache:
         await asyncio.gather(*requests, return_exceptions=True)
         if self._is_unsaved:
             await self._save()
+
+    async def _request_if_stale(self, backend: str, profile: CliProfile | None) -> None:
+        lister: object = self._backends.get(backend)
+        if not isinstance(lister, base.ModelLister):
+            return
+        signature = await asyncio.to_thread(_signature, lister, self._environment)
+        cached = self._cached.get(_key(backend, profile))  # after the await: it may just be stored
+        if cached and cached.stands_on == signature and time.time() - cached.at < _MAX_AGE:
+            return
+        await self._request(backend, profile)
 
     async def _request(self, backend: str, profile: CliProfile | None) -> None:
         try:
