@@ -41,7 +41,7 @@ class TurnDiff(Resource):
 
 
 class UndoneFile(Resource):
-    """What an undo does to a file."""
+    """What an undo, or taking one back, does to a file."""
 
     path: str
     action: UndoAction
@@ -50,16 +50,16 @@ class UndoneFile(Resource):
     others: bool = False
     """Also changed by others during the turn, so it is kept unless chosen otherwise."""
     deletes: bool = False
-    """Whether the file did not exist before the turn."""
+    """Whether the file did not exist in the content that comes back."""
     has_markers: bool = False
     """Whether the choice `markers` is possible."""
 
 
 class UndoPreview(Resource):
-    """The result of `preview_undo`."""
+    """The result of `preview_undo` and `preview_redo`."""
 
     turn_ids: list[str]
-    """The turns that would be undone, the newest first."""
+    """The turns that would be undone or come back, the newest first."""
     files: list[UndoneFile]
 
 
@@ -113,13 +113,19 @@ async def undo_turn(
 
 
 @command
+async def preview_redo(turn_id: str) -> UndoPreview:
+    """Compute what taking back the undo of a turn would do to each file; nothing is changed."""
+
+
+@command
 async def redo_turn(
     turn_id: str,
     choices: dict[str, UndoChoice] | None = None,
 ) -> UndoResult:
     """Take back the undo of a turn, for all turns that were undone with it.
 
-    The conversation comes back only if nothing was said since: fails with `conflict` otherwise.
+    `choices` are as in `undo_turn`; `before` is a file as it was before the undo. The conversation
+    comes back only if nothing was said since: fails with `conflict` otherwise.
     """
 
 

@@ -21,7 +21,7 @@ from model.git.snapshots import files
 from model.git.snapshots.capture import write_tree
 from model.git.snapshots.restore import read_state
 from model.state import State
-from model.turns.undoing import make_undo
+from model.turns.undoing import UndoPlan, make_undo
 from model.worktrees import creation, require_worktree
 from model.worktrees.lookup import refuse_while_unsettled
 
@@ -68,17 +68,7 @@ async def preview_undo(
     turns = await workspace.undoer.select(turn_id, through)
     worktree = _worktree_of(workspace, turns[0])
     plan = await workspace.undoer.preview(worktree, turns)
-    undone = [
-        api.UndoneFile(
-            path=name,
-            action=file.action,
-            others=file.path in plan.others,
-            deletes=file.before is None,
-            has_markers=file.markers is not None,
-        )
-        for name, file in plan.files.items()
-    ]
-    return api.UndoPreview(turn_ids=[turn.id for turn in turns], files=undone)
+    return _describe([turn.id for turn in turns], plan)
 
 
 @implements(api.undo_turn)
@@ -101,14 +91,18 @@ async def undo_turn(
     return await _undo_conversation(workspace, first, session, what, choices or {})
 
 
+@implements(api.preview_redo)
+async def preview_redo(workspace: "Workspace", turn_id: str) -> api.UndoPreview:
+    turn, undo = await _find_undone(workspace, turn_id)
+    plan = await workspace.undoer.preview_redo(_worktree_of(workspace, turn), undo)
+    return _describe(undo.turn_ids, plan)
+
+
 @implements(api.redo_turn)
 async def redo_turn(
     workspace: "Workspace", turn_id: str, choices: dict[str, api.UndoChoice] | None = None
 ) -> api.UndoResult:
-    turn = await workspace.undoer.find_turn(turn_id)
-    undo = turn.undone
-    if undo is None:
-        raise SpinneyError("This turn is not undone.", "conflict")
+    turn, undo = await _find_undone(workspace, turn_id)
     worktree = _worktree_of(workspace, turn)
     require_idle(workspace.store.state, turn.session_id)
     if undo.conversation is not None:
@@ -262,6 +256,13 @@ def _next_undo(turn: Turn, undo: Undo | None) -> Undo | None:
     return turn.undone.previous if turn.undone else None
 
 
+async def _find_undone(workspace: "Workspace", turn_id: str) -> tuple[Turn, Undo]:
+    turn = await workspace.undoer.find_turn(turn_id)
+    if turn.undone is None:
+        raise SpinneyError("This turn is not undone.", "conflict")
+    return turn, turn.undone
+
+
 async def _find_recorded(workspace: "Workspace", turn_id: str) -> Turn:
     turn = await workspace.undoer.find_turn(turn_id)
     if not turn.before_tree or not turn.after_tree:
@@ -275,6 +276,20 @@ def _worktree_of(workspace: "Workspace", turn: Turn) -> Worktree:
     worktree = require_worktree(workspace.store.state, turn.worktree_id)
     refuse_while_unsettled(worktree)
     return worktree
+
+
+def _describe(turn_ids: list[str], plan: UndoPlan) -> api.UndoPreview:
+    files = [
+        api.UndoneFile(
+            path=name,
+            action=file.action,
+            others=file.path in plan.others,
+            deletes=file.before is None,
+            has_markers=file.markers is not None,
+        )
+        for name, file in plan.files.items()
+    ]
+    return api.UndoPreview(turn_ids=turn_ids, files=files)
 
 
 def _summarize(turn: Turn) -> api.TurnSummary:

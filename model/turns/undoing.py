@@ -107,12 +107,17 @@ class TurnUndoer:
         """
         if undo.before_tree == undo.after_tree:
             return
-        root = Path(worktree.path)
         async with self._locks.setdefault(worktree.id, asyncio.Lock()):
             now = await self._take_snapshot(worktree, None, "redo")
-            change = await files.diff_trees(root, undo.before_tree, undo.after_tree)
-            planned = await reverse.plan_reverse(root, [change], now)
-            await self._apply(worktree, _decide(UndoPlan(_by_name(planned)), choices))
+            plan = await _plan_redo(Path(worktree.path), undo, now)
+            await self._apply(worktree, _decide(plan, choices))
+
+    async def preview_redo(self, worktree: Worktree, undo: Undo) -> UndoPlan:
+        """Return what taking back an undo would do to the files."""
+        if undo.before_tree == undo.after_tree:
+            return UndoPlan({})
+        root = Path(worktree.path)
+        return await _plan_redo(root, undo, (await capture.write_tree(root)).tree)
 
     # Internal ----------------------------------------------------------------------------------
 
@@ -187,6 +192,11 @@ def _can_undo(turn: Turn, what: UndoScope) -> bool:
 
 def _by_name(planned: Sequence[ReversedFile]) -> dict[str, ReversedFile]:
     return {to_display_name(file.path): file for file in planned}
+
+
+async def _plan_redo(root: Path, undo: Undo, now: str) -> UndoPlan:
+    change = await files.diff_trees(root, undo.before_tree, undo.after_tree)
+    return UndoPlan(_by_name(await reverse.plan_reverse(root, [change], now)))
 
 
 def _decide(plan: UndoPlan, choices: Mapping[str, Choice]) -> list[ReversedFile]:

@@ -8,10 +8,10 @@ from model.base.plural import count
 from model.base.text import clean_line
 from tui.desk import Desk
 from tui.screens.turns import Turns
-from tui.screens.undo import Decision, UndoTurn
+from tui.screens.undo import Decision, RedoTurn, UndoTurn
 
 if TYPE_CHECKING:
-    from model.api.turns import TurnSummary, UndoPreview
+    from model.api.turns import TurnSummary, UndoChoice, UndoPreview
     from model.domain.turns import UndoScope
 
 
@@ -29,9 +29,9 @@ async def show_turns(desk: Desk) -> None:
         case "diff":
             _show_diff(desk, turn)
         case "undo":
-            await _undo(desk, turns, turn, "both")
+            await _undo(desk, turns, turn)
         case "edit":
-            await _undo(desk, turns, turn, "both", edits=True)
+            await _undo(desk, turns, turn, edits=True)
         case "redo":
             await _redo(desk, turn)
         case "fork":
@@ -43,7 +43,7 @@ async def undo_turn(desk: Desk) -> None:
     turns = await _read_turns(desk)
     last = next((turn for turn in reversed(turns) if turn.undone is None), None)
     if last is not None:
-        await _undo(desk, turns, last, "both")
+        await _undo(desk, turns, last)
     elif turns:
         desk.say("All turns of this session are undone.")
 
@@ -84,17 +84,12 @@ def _show_diff(desk: Desk, turn: "TurnSummary") -> None:
 
 
 async def _undo(
-    desk: Desk,
-    turns: "list[TurnSummary]",
-    turn: "TurnSummary",
-    what: "UndoScope",
-    *,
-    edits: bool = False,
+    desk: Desk, turns: "list[TurnSummary]", turn: "TurnSummary", *, edits: bool = False
 ) -> None:
     if turn.ended_at is None:
         desk.say("The turn is still running. Stop it first.")
         return
-    decision = await _ask(desk, turns, turn, what, edits=edits)
+    decision = await _ask(desk, turns, turn, edits=edits)
     if decision is None:
         return
     scope, choices = decision
@@ -111,12 +106,7 @@ async def _undo(
 
 
 async def _ask(
-    desk: Desk,
-    turns: "list[TurnSummary]",
-    turn: "TurnSummary",
-    what: "UndoScope",
-    *,
-    edits: bool,
+    desk: Desk, turns: "list[TurnSummary]", turn: "TurnSummary", *, edits: bool
 ) -> Decision | None:
     """Show what an undo would do, and ask what of it to do."""
     later = [each for each in turns if each.number > turn.number and each.undone is None]
@@ -141,14 +131,21 @@ async def _ask(
     if not previews:
         return None
     title = f"{'Edit and send again' if edits else 'Undo'}: turn {turn.number}"
-    return await desk.ask(UndoTurn(title, previews, what=what, later=len(later)))
+    return await desk.ask(UndoTurn(title, previews, later=len(later)))
 
 
 async def _redo(desk: Desk, turn: "TurnSummary") -> None:
     if turn.undone is None:
         desk.say("This turn is not undone.")
         return
-    result = await desk.client.call(api.redo_turn, turn_id=turn.turn_id)
+    preview = await desk.client.call(api.preview_redo, turn_id=turn.turn_id)
+    choices: dict[str, UndoChoice] = {}
+    if any(file.action == "conflict" for file in preview.files):
+        decision = await desk.ask(RedoTurn(f"Redo: turn {turn.number}", preview))
+        if decision is None:
+            return
+        _, choices = decision
+    result = await desk.client.call(api.redo_turn, turn_id=turn.turn_id, choices=choices)
     desk.follow_session()
     desk.say(f"Brought back: {count(len(result.turns), 'turn')}.")
 

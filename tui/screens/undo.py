@@ -1,5 +1,6 @@
-"""The dialog before an undo: what happens to each file, and what is taken back."""
+"""The dialogs before an undo and a redo: what happens to each file, and what is taken back."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -46,9 +47,12 @@ class UndoTurn(Dialog[Decision]):
     Args:
         title: The dialog's title.
         previews: What the undo of this turn alone does, and that of all turns since.
-        what: What is undone at first.
         later: How many later turns go with the conversation.
     """
+
+    VERB: ClassVar = "undo"
+    DELETED: ClassVar = "deleted: the turn added it"
+    CHOICES: ClassVar[Mapping[str, tuple[str, str]]] = _CHOICES
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "change_file", show=False),
@@ -61,13 +65,12 @@ class UndoTurn(Dialog[Decision]):
         title: str,
         previews: "dict[UndoScope, UndoPreview]",
         *,
-        what: UndoScope = "both",
         later: int = 0,
     ) -> None:
         super().__init__(title)
         self._previews = previews
         self._scopes = [scope for scope in _SCOPES if scope in previews]
-        self._what = what if what in self._scopes else self._scopes[0]
+        self._what = self._scopes[0]
         self._later = later
         self._choices: dict[str, UndoChoice] = {}
 
@@ -89,28 +92,32 @@ class UndoTurn(Dialog[Decision]):
         self._fill(0)
         self.query_one(OptionList).focus()
 
-    def _fill(self, at: int) -> None:
+    def describe(self) -> str:
+        """What enter does."""
         sentence = f"Undo {_SCOPES[self._what]}."
         if self._what != "files" and self._later:
             sentence += f" {count(self._later, 'later turn')} will be taken back as well."
-        self.query_one("#undo-scope", Static).update(sentence)
+        return sentence
+
+    def _fill(self, at: int) -> None:
+        self.query_one("#undo-scope", Static).update(self.describe())
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._row(file)) for file in self.files])
         options.display = bool(self.files)
         options.highlighted = min(at, len(self.files) - 1) if self.files else None
-        keys = [("enter", "undo"), ("space", "change")] if self.files else [("enter", "undo")]
+        keys = [("enter", self.VERB), *([("space", "change")] if self.files else [])]
         scope = [("tab", "files, conversation, both")] if len(self._scopes) > 1 else []
         lines = [keys_line(*keys, ("esc", "cancel")), *([keys_line(*scope)] if scope else [])]
         self.query_one("#undo-keys", Static).update(Content("\n").join(lines))
 
     def _row(self, file: "UndoneFile") -> Content:
         choice = self._choices.get(file.path)
-        text, color = _CHOICES[choice] if choice else _ACTIONS[file.action]
+        text, color = self.CHOICES[choice] if choice else _ACTIONS[file.action]
         if file.others and choice is None:
             text = "kept: others changed it, too"
         elif file.deletes and file.action == "restore" and choice is None:
-            text, color = "deleted: the turn added it", "$warning"
+            text, color = self.DELETED, "$warning"
         path = truncate_start(clean_line(file.path), _MAX_PATH)
         return Content.assemble(f"{path:<{_MAX_PATH}}  ", (text, color))
 
@@ -160,3 +167,18 @@ class UndoTurn(Dialog[Decision]):
             return
         paths = {file.path for file in self.files}
         self.dismiss((self._what, {p: c for p, c in self._choices.items() if p in paths}))
+
+
+class RedoTurn(UndoTurn):
+    """The same before an undo is taken back, where files changed since."""
+
+    VERB = "redo"
+    DELETED = "deleted: the turn deleted it"
+    CHOICES = _CHOICES | {"before": ("taken as before the undo", "$warning")}
+
+    def __init__(self, title: str, preview: "UndoPreview") -> None:
+        super().__init__(title, {"files": preview})
+
+    def describe(self) -> str:
+        """What enter does."""
+        return "Redo: the files change as follows."

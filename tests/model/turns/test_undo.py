@@ -12,6 +12,7 @@ from model.commands.turns import (
     fork_session,
     get_turn_diff,
     list_turns,
+    preview_redo,
     preview_undo,
     redo_turn,
     undo_turn,
@@ -106,6 +107,40 @@ async def test_a_conflict_needs_a_choice(desk: Desk, choice: str, expected: str)
 
     await undo_turn(desk.workspace, turn.turn_id, "files", choices={"text": choice})
     assert (desk.root / "text").read_text().splitlines()[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [("keep", "the person"), ("before", "the agent"), ("markers", "<<<<<<< now")],
+)
+async def test_a_redo_needs_a_choice_where_the_file_changed_since_the_undo(
+    desk: Desk, choice: str, expected: str
+) -> None:
+    (desk.root / "text").write_text(LINES)
+    session = await desk.add_session()
+
+    def work(root: Path) -> None:
+        replace_line(root / "text", 2, "the agent")
+        write(root / "other", "new")
+
+    turn = await desk.play(session, work)
+    await undo_turn(desk.workspace, turn.turn_id, "both")
+    replace_line(desk.root / "text", 2, "the person")
+
+    preview = await preview_redo(desk.workspace, turn.turn_id)
+    assert {file.path: (file.action, file.has_markers) for file in preview.files} == {
+        "text": ("conflict", True), "other": ("restore", False),
+    }  # fmt: skip
+    with pytest.raises(SpinneyError, match=r"1 file changed since in the same place: text\."):
+        await redo_turn(desk.workspace, turn.turn_id)
+    assert (await list_turns(desk.workspace, session.id))[0].undone == "both"
+    assert not (desk.root / "other").exists()
+
+    await redo_turn(desk.workspace, turn.turn_id, {"text": choice})
+    assert (desk.root / "text").read_text().splitlines()[1] == expected
+    assert (desk.root / "other").exists()
+    with pytest.raises(SpinneyError, match="not undone"):
+        await preview_redo(desk.workspace, turn.turn_id)
 
 
 async def test_another_sessions_work_in_the_same_time_stays(desk: Desk) -> None:

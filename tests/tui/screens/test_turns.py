@@ -37,6 +37,7 @@ def client_with_turns(*files: UndoneFile) -> FakeClient:
         turn_ids=["s1.000002"], files=list(files)
     )
     client.answers["undo_turn"] = lambda given: UndoResult(turns=turns[1:], message="step 2")
+    client.answers["preview_redo"] = client.answers["preview_undo"]
     client.answers["redo_turn"] = lambda given: UndoResult(turns=turns[1:])
     client.answers["fork_session"] = lambda given: a_session(id="s2", name="fork")
     return client
@@ -77,6 +78,26 @@ async def test_tab_chooses_what_is_undone(start: Start) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: bool(client.called("undo_turn")))
         assert client.called("undo_turn")[0]["what"] == "files"
+
+
+async def test_a_redo_asks_only_about_files_that_changed_since(start: Start) -> None:
+    files = [UndoneFile(path="a.py", action="restore")]
+    client = client_with_turns(*files)
+    client.answers["list_turns"] = lambda given: [a_turn(1, undone="files")]
+    client.answers["preview_redo"] = lambda given: UndoPreview(turn_ids=["s1.000001"], files=files)
+    async with start(client, size=(100, 30)) as (app, pilot):
+        app.screen.perform("redo_turn")  # type: ignore[attr-defined]
+        await until(pilot, lambda: len(client.called("redo_turn")) == 1)
+        files.append(UndoneFile(path="b.py", action="conflict"))
+        app.screen.perform("redo_turn")  # type: ignore[attr-defined]
+        await until(pilot, lambda: "changed since: choose" in "\n".join(screen_lines(app)))
+        await pilot.press("enter")
+        await until(pilot, lambda: "Choose what happens" in "\n".join(screen_lines(app)))
+        await pilot.press("space", "space")
+        await until(pilot, lambda: "taken as before the undo" in "\n".join(screen_lines(app)))
+        await pilot.press("enter")
+        await until(pilot, lambda: len(client.called("redo_turn")) == 2)
+        assert client.called("redo_turn")[1]["choices"] == {"b.py": "before"}
 
 
 async def test_the_card_shows_what_shell_commands_changed(start: Start) -> None:
