@@ -146,7 +146,7 @@ class Lite:
         return await render_session(page_request, session_id)
 
     async def _get_turns(self, request: web.Request, page_request: PageRequest) -> str:
-        """The turns of a session; with `undo`, a turn's number, what its undo would do."""
+        """The turns of a session; with `undo` or `redo`, a turn's number, what that would do."""
         session = session_in(page_request.state, request.match_info["session_id"])
         return await render_turns(page_request, session)
 
@@ -183,7 +183,7 @@ class Lite:
         try:
             await run_turn_form(page_request, session, form)
         except SpinneyError as error:
-            query = {} if form.get("redo") else {"undo": form.get("number")}
+            query = {"redo" if form.get("redo") else "undo": form.get("number")}
             failed = replace(page_request, typed=form, problem=error.message, query=query)
             status = HTTP_STATUS[error.error_type]
             return _html_response(await render_turns(failed, session), status)

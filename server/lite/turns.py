@@ -1,4 +1,4 @@
-"""The pages of a session's turns: the list, and what an undo would do before it is done."""
+"""The pages of a session's turns: the list, and what an undo or a redo would do to each file."""
 
 import time
 from typing import Final
@@ -8,6 +8,7 @@ from model.api.turns import (
     UndoneFile,
     UndoPreview,
     list_turns,
+    preview_redo,
     preview_undo,
     redo_turn,
     undo_turn,
@@ -46,13 +47,12 @@ _ACTIONS: Final = {
 
 
 async def render_turns(page_request: PageRequest, session: Session) -> str:
-    """The turns of a session, newest first; with `undo` in the query, the preview of an undo."""
+    """The turns of a session, newest first; with `undo` or `redo` in the query, its preview."""
     turns = await run(page_request.workspace, list_turns, {"sessionId": session.id})
     if number := page_request.query.get("undo"):
-        found = [turn for turn in turns if str(turn.number) == number]
-        if not found:
-            raise SpinneyError("There is no such turn.", "not_found")
-        return await _render_undo(page_request, session, found[0], turns)
+        return await _render_undo(page_request, session, _find_turn(turns, number), turns)
+    if number := page_request.query.get("redo"):
+        return await _render_redo(page_request, session, _find_turn(turns, number))
     rows = [_turn_row(page_request, session, turn) for turn in reversed(turns[-_MAX_TURNS:])]
     hidden_turns = len(turns) - len(rows)
     return render_page(
@@ -70,15 +70,22 @@ async def run_turn_form(page_request: PageRequest, session: Session, form: Form)
     turns = await run(workspace, list_turns, {"sessionId": session.id})
     if turn_id not in {turn.turn_id for turn in turns}:
         raise SpinneyError("There is no such turn.", "not_found")
-    if form.get("redo"):
-        await run(workspace, redo_turn, {"turnId": turn_id})
-        return
-    arguments = {"turnId": turn_id, "what": form.get("what")}
     paths = form.all("path")
     choices = {
         path: choice for index, path in enumerate(paths) if (choice := form.get(f"file{index}"))
     }
-    await run(workspace, undo_turn, {**arguments, "choices": choices})
+    arguments = {"turnId": turn_id, "choices": choices}
+    if form.get("redo"):
+        await run(workspace, redo_turn, arguments)
+    else:
+        await run(workspace, undo_turn, {**arguments, "what": form.get("what")})
+
+
+def _find_turn(turns: list[TurnSummary], number: str) -> TurnSummary:
+    found = [turn for turn in turns if str(turn.number) == number]
+    if not found:
+        raise SpinneyError("There is no such turn.", "not_found")
+    return found[0]
 
 
 def _turn_row(page_request: PageRequest, session: Session, turn: TurnSummary) -> Element:
@@ -90,7 +97,10 @@ def _turn_row(page_request: PageRequest, session: Session, turn: TurnSummary) ->
     control: Node = None
     if turn.undone is not None:
         control = page_request.make_form(
-            url, hidden("turn", turn.turn_id), button("Redo", "redo", "1")
+            url,
+            hidden("turn", turn.turn_id),
+            hidden("number", str(turn.number)),
+            button("Redo", "redo", "1"),
         )
     elif turn.ended_at is not None:
         control = nav(link("Undo", f"{url}?undo={turn.number}"))
@@ -128,13 +138,24 @@ async def _render_undo(
         make("p", f"{count(len(later), 'later turn')} will be taken back with the conversation.")
         if later and turn.message_id
         else None,
-        [_file_field(index, file, typed) for index, file in enumerate(preview.files[:_MAX_FILES])],
-        make("p", f"and {count(len(preview.files) - _MAX_FILES, 'more file')}")
-        if len(preview.files) > _MAX_FILES
-        else None,
+        _file_fields(preview, typed, before="Take it as it was before"),
         make("p", button("Undo", class_="primary")),
     )
     title = f"Undo turn {turn.number}: {shorten(turn.prompt, 60)}"
+    return render_page(page_request, title, _back_link(session), form)
+
+
+async def _render_redo(page_request: PageRequest, session: Session, turn: TurnSummary) -> str:
+    """The page of a redo that meets later changes, with a choice for each file."""
+    preview = await run(page_request.workspace, preview_redo, {"turnId": turn.turn_id})
+    form = page_request.make_form(
+        f"/lite/sessions/{session.id}/turns",
+        hidden("turn", turn.turn_id),
+        hidden("number", str(turn.number)),
+        _file_fields(preview, page_request.typed, before="Take it as before the undo"),
+        make("p", button("Redo", "redo", "1", class_="primary")),
+    )
+    title = f"Redo turn {turn.number}: {shorten(turn.prompt, 60)}"
     return render_page(page_request, title, _back_link(session), form)
 
 
@@ -150,12 +171,25 @@ async def _preview(
     return preview
 
 
-def _file_field(index: int, file: UndoneFile, typed: Form) -> Element:
+def _file_fields(preview: UndoPreview, typed: Form, *, before: str) -> list[Node]:
+    """The files with their choices; `before` says what the choice of the other content is."""
+    shown = preview.files[:_MAX_FILES]
+    fields: list[Node] = [_file_field(at, file, typed, before) for at, file in enumerate(shown)]
+    if len(preview.files) > _MAX_FILES:
+        fields.append(make("p", f"and {count(len(preview.files) - _MAX_FILES, 'more file')}"))
+    return fields
+
+
+def _file_field(index: int, file: UndoneFile, typed: Form, before: str) -> Element:
     name = f"file{index}"
     chosen = typed.get(name)
-    fate = "kept: others changed it, too" if file.others else _ACTIONS[file.action]
+    fate = _ACTIONS[file.action]
+    if file.others:
+        fate = "kept: others changed it, too"
+    elif file.deletes and file.action == "restore":
+        fate = "deleted"
     choices = {} if file.action == "conflict" and not file.others else {"": "As said"}
-    choices |= {"keep": "Keep it as it is", "before": "Take it as it was before"}
+    choices |= {"keep": "Keep it as it is", "before": "Delete it" if file.deletes else before}
     choices |= {"markers": "Both, with conflict markers"} if file.has_markers else {}
     return make(
         "fieldset",

@@ -70,7 +70,7 @@ async def test_a_turn_is_undone_with_a_choice_and_brought_back(
     await page.locator(".composer textarea").fill("typed meanwhile")
     await card.get_by_role("button", name="Undo").click()
     await expect(dialog.get_by_label("Files and conversation")).to_be_checked()
-    await expect(dialog).to_contain_text("Restored")
+    await expect(dialog).to_contain_text("Deleted")
     await dialog.get_by_role("button", name="Undo").click()
     await expect(dialog).to_be_visible()  # the conflict needs a choice
     assert (root / "alpha").read_text() == "three\n"
@@ -91,7 +91,11 @@ async def test_a_turn_is_undone_with_a_choice_and_brought_back(
     await expect(card).to_contain_text("Files undone")
     assert not (root / "beta").exists()
     await page.reload()
+    (root / "beta").write_text("typed since\n")
     await card.get_by_role("button", name="Redo").click()
+    await expect(dialog).to_contain_text("Redo: turn 2")
+    await dialog.get_by_label("beta").select_option("Take it as before the undo")
+    await dialog.get_by_role("button", name="Redo").click()
     await expect(other.locator(".change-card")).to_contain_text("2 files changed")
     assert (root / "beta").read_text() == "new\n"
 

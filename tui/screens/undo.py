@@ -114,6 +114,8 @@ class UndoTurn(Dialog[Decision]):
     def _row(self, file: "UndoneFile") -> Content:
         choice = self._choices.get(file.path)
         text, color = self.CHOICES[choice] if choice else _ACTIONS[file.action]
+        if choice == "before" and file.deletes:
+            text = "deleted"
         if file.others and choice is None:
             text = "kept: others changed it, too"
         elif file.deletes and file.action == "restore" and choice is None:

@@ -56,7 +56,11 @@ async def test_a_turn_is_undone_after_its_preview_and_brought_back(
     done = await browser.submit_and_follow(refused.page, "turns", file0="before")
     assert (root / "alpha").read_text() == "one\n"
     assert "files undone" in done.text
-    again = await browser.submit_and_follow(done, "turns", redo="1")
+    (root / "alpha").write_text("four\n")
+    refused = await browser.submit(done, "turns", redo="1")
+    assert refused.status == 409
+    assert "alpha: changed since: choose" in refused.page.text
+    again = await browser.submit_and_follow(refused.page, "turns", redo="1", file0="before")
     assert (root / "alpha").read_text() == "three\n"
     assert "files undone" not in again.text
     assert (await browser.request("GET", f"{path}/turns?undo=7")).status == 404

@@ -4,7 +4,7 @@
 import { choose, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { readingFile } from "../views/diff_reading.js";
-import { undoDialog } from "./turn_undo.js";
+import { redoTurn, undoDialog } from "./turn_undo.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -78,7 +78,7 @@ async function undo(app, sessionId, turn, turns, edits) {
 
 /** @param {App} app @param {Turn} turn */
 async function redo(app, turn) {
-  if (await app.run("redo_turn", { turnId: turn.turn_id })) app.toast("Brought back.");
+  if (await redoTurn(app, turn)) app.toast("Brought back.");
 }
 
 /** @param {App} app @param {string} sessionId @param {Turn} turn */

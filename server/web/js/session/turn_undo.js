@@ -1,5 +1,5 @@
 // @ts-check
-// The dialog before an undo: what happens to each file, with a choice, and what is taken back.
+// The dialog before an undo or a redo: what happens to each file, with a choice, and what is taken back.
 
 import { showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
@@ -9,18 +9,25 @@ import { pluralize } from "../format.js";
  * @typedef {import("../app.js").App} App
  * @typedef {import("./turns.js").Turn} Turn
  * @typedef {"both" | "files" | "conversation"} Scope
- * @typedef {{ path: string, action: "restore" | "merge" | "conflict" | "keep", others: boolean, has_markers: boolean }} UndoneFile
+ * @typedef {{ path: string, action: "restore" | "merge" | "conflict" | "keep", others: boolean, deletes: boolean, has_markers: boolean }} UndoneFile
+ *
+ * @typedef {object} Task
+ * @property {string} title
+ * @property {string} label of the button
+ * @property {Partial<Record<Scope, UndoneFile[]>>} previews what happens to the files, for each scope to choose from
+ * @property {number} later how many turns go with the conversation
+ * @property {string} before what that choice means
+ * @property {(scope: Scope, choices: Record<string, string>) => Promise<any>} perform
  */
 
 /** @type {Record<Scope, string>} */
 const SCOPES = { both: "Files and conversation", files: "Files only", conversation: "Conversation only" };
 const ACTIONS = { restore: "Restored", merge: "Merged; later changes stay", conflict: "Choose: changed since", keep: "Kept as it is" };
-const CHOICES = { keep: "Keep it as it is", before: "Take it as it was before", markers: "Both, with conflict markers" };
 
 /**
  * Ask what to undo of a turn, and undo it.
  * @param {App} app @param {Turn} turn @param {Turn[]} turns all of the session @param {boolean} edits its message is to be edited and sent again
- * @returns {Promise<{ message: string } | null>} `null` if it was canceled
+ * @returns {Promise<{ message: string } | null>} its message, if the conversation was taken back; `null` if it was canceled
  */
 export async function undoDialog(app, turn, turns, edits) {
   const later = turns.filter((each) => each.number > turn.number && !each.undone);
@@ -29,8 +36,32 @@ export async function undoDialog(app, turn, turns, edits) {
   else previews.conversation = [];
   if (edits) delete previews.files;
   if (!Object.keys(previews).length) return null;
-  return new Promise((resolve) => new UndoDialog(app, turn, previews, later.length, edits, resolve));
+  const title = `${edits ? "Edit and resend" : "Undo"}: turn ${turn.number}`;
+  /** @param {Scope} what @param {Record<string, string>} choices */
+  const perform = async (what, choices) => {
+    const { message } = await app.connection.call("undo_turn", { turnId: turn.turn_id, what, choices });
+    return { message: what === "files" ? "" : message };
+  };
+  return openDialog({ title, label: edits ? "Undo and edit" : "Undo", previews, later: later.length, before: "Take it as it was before", perform });
 }
+
+/**
+ * Take back the undo of a turn; ask first if files changed since in the same places.
+ * @param {App} app @param {Turn} turn @returns {Promise<object | null | undefined>} nothing if it was canceled or failed
+ */
+export async function redoTurn(app, turn) {
+  const args = { turnId: turn.turn_id };
+  const preview = await app.run("preview_redo", args);
+  if (!preview) return null;
+  const files = /** @type {UndoneFile[]} */ (preview.files);
+  if (!files.some((file) => file.action === "conflict")) return app.run("redo_turn", args);
+  /** @param {Scope} _ @param {Record<string, string>} choices */
+  const perform = (_, choices) => app.connection.call("redo_turn", { ...args, choices });
+  return openDialog({ title: `Redo: turn ${turn.number}`, label: "Redo", previews: { files }, later: 0, before: "Take it as before the undo", perform });
+}
+
+/** @param {Task} task @returns {Promise<any>} what it returned; `null` if it was canceled */
+const openDialog = (task) => new Promise((resolve) => new UndoDialog(task, resolve));
 
 /** What the undo of this turn alone does to the files, and that of all turns since. @param {App} app @param {Turn} turn @param {Turn[]} later @returns {Promise<Partial<Record<Scope, UndoneFile[]>>>} */
 async function readPreviews(app, turn, later) {
@@ -44,21 +75,17 @@ async function readPreviews(app, turn, later) {
 
 class UndoDialog {
   /** @type {Map<string, HTMLSelectElement>} by path */ #selects = new Map();
-  /** @type {{ message: string } | null} */ #result = null;
+  /** @type {any} */ #result = null;
 
-  /** @param {App} app @param {Turn} turn @param {Partial<Record<Scope, UndoneFile[]>>} previews @param {number} later how many turns go with the conversation @param {boolean} edits @param {(result: { message: string } | null) => void} onClose */
-  constructor(app, turn, previews, later, edits, onClose) {
-    this.app = app;
-    this.turn = turn;
-    this.previews = previews;
-    this.later = later;
-    const title = `${edits ? "Edit and resend" : "Undo"}: turn ${turn.number}`;
-    const scopes = /** @type {Scope[]} */ (Object.keys(SCOPES)).filter((scope) => previews[scope]);
+  /** @param {Task} task @param {(result: any) => void} onClose */
+  constructor(task, onClose) {
+    this.task = task;
+    const scopes = /** @type {Scope[]} */ (Object.keys(SCOPES)).filter((scope) => task.previews[scope]);
     this.scope = scopes[0];
     this.hint = make("p.hint", { role: "status" });
     this.list = make("ul.undo-files");
     this.problem = make("p.bad", { role: "alert" });
-    this.submit = make("button.primary", edits ? "Undo and edit" : "Undo", { type: "submit" });
+    this.submit = make("button.primary", task.label, { type: "submit" });
     /** @type {HTMLFormElement} */
     const form = make(
       "form",
@@ -73,7 +100,7 @@ class UndoDialog {
       this.#undo();
     };
     /** @type {HTMLDialogElement} */
-    this.dialog = make("dialog.undo", make("h2", title), form, { "aria-label": title });
+    this.dialog = make("dialog.undo", make("h2", task.title), form, { "aria-label": task.title });
     this.#draw();
     showDialog(this.dialog, () => onClose(this.#result));
   }
@@ -89,22 +116,23 @@ class UndoDialog {
   }
 
   #draw() {
-    const isMore = this.scope !== "files" && this.later > 0;
-    this.hint.textContent = isMore ? `${pluralize(this.later, "later turn")} will be taken back as well.` : "";
+    const { later, previews } = this.task;
+    const isMore = this.scope !== "files" && later > 0;
+    this.hint.textContent = isMore ? `${pluralize(later, "later turn")} will be taken back as well.` : "";
     this.hint.hidden = !isMore;
     this.problem.textContent = "";
     const old = this.#selects;
     this.#selects = new Map();
-    const files = this.previews[this.scope] ?? [];
+    const files = previews[this.scope] ?? [];
     this.list.hidden = !files.length;
     this.list.replaceChildren(...files.map((file) => make("li", make("span.path", file.path, { title: file.path }), this.#choiceField(file, old.get(file.path)?.value))));
   }
 
   /** @param {UndoneFile} file @param {string} [chosen] before */
   #choiceField(file, chosen = "") {
-    const byItself = file.others ? "Kept: others changed it, too" : ACTIONS[file.action];
-    const select = make("select", make("option", byItself, { value: "" }), { "aria-label": file.path });
-    for (const [choice, text] of Object.entries(CHOICES)) {
+    const select = make("select", make("option", describe(file), { value: "" }), { "aria-label": file.path });
+    const choices = { keep: "Keep it as it is", before: file.deletes ? "Delete it" : this.task.before, markers: "Both, with conflict markers" };
+    for (const [choice, text] of Object.entries(choices)) {
       if (choice !== "markers" || file.has_markers) select.append(make("option", text, { value: choice }));
     }
     select.value = chosen;
@@ -118,9 +146,7 @@ class UndoDialog {
     this.submit.disabled = true;
     this.problem.textContent = "";
     try {
-      const choices = Object.fromEntries(entries);
-      const result = await this.app.connection.call("undo_turn", { turnId: this.turn.turn_id, what: this.scope, choices });
-      this.#result = { message: this.scope === "files" ? "" : result.message };
+      this.#result = await this.task.perform(this.scope, Object.fromEntries(entries));
       this.dialog.close();
     } catch (error) {
       this.problem.textContent = /** @type {Error} */ (error).message;
@@ -128,4 +154,10 @@ class UndoDialog {
       this.submit.disabled = false;
     }
   }
+}
+
+/** What happens to a file without a choice. @param {UndoneFile} file */
+function describe(file) {
+  if (file.others) return "Kept: others changed it, too";
+  return file.action === "restore" && file.deletes ? "Deleted" : ACTIONS[file.action];
 }
