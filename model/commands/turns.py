@@ -80,15 +80,14 @@ async def undo_turn(
     choices: dict[str, api.UndoChoice] | None = None,
 ) -> api.UndoResult:
     first = await workspace.undoer.find_turn(turn_id)
-    session = session_in(workspace.store.state, first.session_id)
-    if what == "files":
-        require_idle(workspace.store.state, session.id)
+    async with workspace.undoer.lock(first.worktree_id):
+        worktree = _worktree_of(workspace, first)
+        session = require_idle(workspace.store.state, first.session_id)
+        if what != "files":
+            return await _undo_conversation(workspace, first, session, what, choices or {})
         turns = await workspace.undoer.select(turn_id, through)
-        undo = await workspace.undoer.undo(
-            _worktree_of(workspace, first), turns, what, choices or {}
-        )
+        undo = await workspace.undoer.undo(worktree, turns, what, choices or {})
         return await _record(workspace, turns, undo)
-    return await _undo_conversation(workspace, first, session, what, choices or {})
 
 
 @implements(api.preview_redo)
@@ -102,21 +101,23 @@ async def preview_redo(workspace: "Workspace", turn_id: str) -> api.UndoPreview:
 async def redo_turn(
     workspace: "Workspace", turn_id: str, choices: dict[str, api.UndoChoice] | None = None
 ) -> api.UndoResult:
-    turn, undo = await _find_undone(workspace, turn_id)
-    worktree = _worktree_of(workspace, turn)
-    require_idle(workspace.store.state, turn.session_id)
-    if undo.conversation is not None:
-        rewound = RewoundConversation.model_validate(undo.conversation)
-        await workspace.chats.restore(turn.session_id, rewound)
-    try:
-        await workspace.undoer.redo(worktree, undo, choices or {})
-    except SpinneyError:
+    worktree_id = (await workspace.undoer.find_turn(turn_id)).worktree_id
+    async with workspace.undoer.lock(worktree_id):
+        turn, undo = await _find_undone(workspace, turn_id)
+        worktree = _worktree_of(workspace, turn)
+        require_idle(workspace.store.state, turn.session_id)
         if undo.conversation is not None:
-            await _rewind(workspace, await workspace.undoer.find_turn(undo.turn_ids[-1]))
-        raise
-    workspace.poller.refresh(worktree.id)
-    turns = [await workspace.undoer.find_turn(each) for each in undo.turn_ids]
-    return await _record(workspace, turns, None)
+            rewound = RewoundConversation.model_validate(undo.conversation)
+            await workspace.chats.restore(turn.session_id, rewound)
+        try:
+            await workspace.undoer.redo(worktree, undo, choices or {})
+        except SpinneyError:
+            if undo.conversation is not None:
+                await _rewind(workspace, await workspace.undoer.find_turn(undo.turn_ids[-1]))
+            raise
+        workspace.poller.refresh(worktree.id)
+        turns = [await workspace.undoer.find_turn(each) for each in undo.turn_ids]
+        return await _record(workspace, turns, None)
 
 
 @implements(api.fork_session)
@@ -182,7 +183,6 @@ async def _undo_conversation(
     choices: dict[str, Any],
 ) -> api.UndoResult:
     """Undo a turn and all later ones; the files first, since that can be refused."""
-    require_idle(workspace.store.state, session.id)
     known = await workspace.store.turns(session.id)
     turns = await workspace.undoer.select(first.id, known[-1].id, what)
     worktree = _worktree_of(workspace, first)
@@ -241,7 +241,12 @@ async def _record(
     workspace: "Workspace", turns: Sequence[Turn], undo: Undo | None
 ) -> api.UndoResult:
     changed = [turn.model_copy(update={"undone": _next_undo(turn, undo)}) for turn in turns]
-    await workspace.store.accept(*(TurnUndone(turn=turn) for turn in changed))
+
+    def make_events(state: State) -> list[Event]:
+        session_in(state, turns[0].session_id)  # Another client may have deleted it meanwhile.
+        return [TurnUndone(turn=turn) for turn in changed]
+
+    await workspace.store.accept(make_events)
     workspace.poller.refresh(turns[0].worktree_id)
     message = await workspace.store.message(turns[-1].message_id)
     return api.UndoResult(

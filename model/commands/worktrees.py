@@ -92,7 +92,8 @@ async def adopt_worktree(workspace: "Workspace", project_id: str, path: str) -> 
 @implements(api.rename_worktree)
 async def rename_worktree(workspace: "Workspace", worktree_id: str, new_name: str) -> Worktree:
     in_use = workspace.scripts.is_running(worktree_id)
-    return await renaming.rename(workspace.store, worktree_id, new_name, in_use=in_use)
+    async with workspace.undoer.lock(worktree_id):  # An undo writes to the present folder.
+        return await renaming.rename(workspace.store, worktree_id, new_name, in_use=in_use)
 
 
 @implements(api.reorder_worktrees)

@@ -237,6 +237,7 @@ class Workspace:
             self.scripts,
             self.chats.end_agent,
             self.recovery_points,
+            self.undoer.lock,
         )
         self.restoring = WorktreeRestorer(self.store, self.directories, self.recovery_points)
         self.run_in_background(self.restoring.recover())

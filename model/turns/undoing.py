@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
@@ -36,12 +37,16 @@ class UndoPlan:
 
 
 class TurnUndoer:
-    """Undoes turns in the worktrees; one undo at a time in each."""
+    """Undoes turns in the worktrees. Hold `lock` from selecting turns until they are recorded."""
 
     def __init__(self, store: Store, recorder: TurnRecorder) -> None:
         self._store = store
         self._recorder = recorder
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, worktree_id: str) -> asyncio.Lock:
+        """Return the lock that an undo or redo in this worktree holds."""
+        return self._locks.setdefault(worktree_id, asyncio.Lock())
 
     async def select(
         self, turn_id: str, through: str | None, what: UndoScope = "files"
@@ -89,13 +94,11 @@ class TurnUndoer:
 
         Raises `conflict` for a file with a conflict and without a choice; nothing is done then.
         """
-        root = Path(worktree.path)
-        async with self._locks.setdefault(worktree.id, asyncio.Lock()):
-            before = await self._take_snapshot(worktree, turns[0], "undo")
-            done = [turn for turn in turns if turn.undone is None]
-            decided = _decide(await self._plan(root, done, before), choices)
-            await self._apply(worktree, decided)
-            after = await self._take_snapshot(worktree, turns[0], "request")
+        before = await self._take_snapshot(worktree, turns[0], "undo")
+        done = [turn for turn in turns if turn.undone is None]
+        decided = _decide(await self._plan(Path(worktree.path), done, before), choices)
+        await self._apply(worktree, decided)
+        after = await self._take_snapshot(worktree, turns[0], "request")
         return make_undo(turns, what).model_copy(
             update={"before_tree": before, "after_tree": after}
         )
@@ -107,10 +110,9 @@ class TurnUndoer:
         """
         if undo.before_tree == undo.after_tree:
             return
-        async with self._locks.setdefault(worktree.id, asyncio.Lock()):
-            now = await self._take_snapshot(worktree, None, "redo")
-            plan = await _plan_redo(Path(worktree.path), undo, now)
-            await self._apply(worktree, _decide(plan, choices))
+        now = await self._take_snapshot(worktree, None, "redo")
+        plan = await _plan_redo(Path(worktree.path), undo, now)
+        await self._apply(worktree, _decide(plan, choices))
 
     async def preview_redo(self, worktree: Worktree, undo: Undo) -> UndoPlan:
         """Return what taking back an undo would do to the files."""
@@ -169,6 +171,8 @@ class TurnUndoer:
     async def _apply(self, worktree: Worktree, planned: Sequence[ReversedFile]) -> None:
         self._recorder.note_company(worktree.id)
         await reverse.apply_reverse(Path(worktree.path), planned)
+        # Turns that have begun meanwhile.
+        self._recorder.note_company(worktree.id)
 
     async def _take_snapshot(self, worktree: Worktree, turn: Turn | None, reason: Reason) -> str:
         note = SnapshotNote(

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from model.domain.resources import Message, Session, Worktree
+from model.domain.turns import Turn
 from model.store.store import Store
 
 MAX_BYTES: Final = 50_000_000
@@ -25,16 +26,19 @@ class KeptConversations:
     messages: list[Message] = field(default_factory=list)
     """Oldest first in each session."""
     queued: list[Message] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
 
 
 async def write_conversations(store: Store, worktree: Worktree) -> bytes:
-    """Return the worktree, its sessions and their messages as lines of JSON."""
+    """Return the worktree, its sessions, their turns and messages as lines of JSON."""
     sessions = store.state.sessions_of(worktree.id, archived=True)
     lines = [_to_line("worktree", worktree.model_dump(mode="json"))]
     lines += [_to_line("session", session.model_dump(mode="json")) for session in sessions]
     queued = [message for s in sessions for message in store.state.queued.get(s.id, ())]
     lines += [_to_line("queued", message.model_dump(mode="json")) for message in queued]
     for session in sessions:
+        turns = await store.turns(session.id)
+        lines += [_to_line("turn", turn.model_dump(mode="json")) for turn in turns]
         lines += await _read_messages(store, session.id, MAX_BYTES // len(sessions))
     return b"".join(lines)
 
@@ -76,6 +80,7 @@ def read_conversations(content: bytes) -> KeptConversations:
     known = {session.id for session in kept.sessions}
     kept.messages = [each for each in kept.messages if each.session_id in known]
     kept.queued = [each for each in kept.queued if each.session_id in known]
+    kept.turns = [each for each in kept.turns if each.session_id in known]
     return kept
 
 
@@ -95,6 +100,8 @@ def _add(kept: KeptConversations, read: Mapping[str, Any]) -> None:
             kept.messages.append(Message.model_validate(value))
         case "queued":
             kept.queued.append(Message.model_validate(value))
+        case "turn":
+            kept.turns.append(Turn.model_validate(value))
 
 
 def _to_line(kind: str, value: Mapping[str, Any]) -> bytes:

@@ -38,12 +38,14 @@ class WorktreeRemover:
         scripts: ScriptRunner,
         end_session: Callable[[str], Awaitable[None]],
         points: RecoveryPoints,
+        undo_lock: Callable[[str], asyncio.Lock],
     ) -> None:
         self._store = store
         self._points = points
         self._directories = directories
         self._scripts = scripts
         self._end_session = end_session
+        self._undo_lock = undo_lock
 
     async def remove(self, worktree_id: str, *, force: bool) -> None:
         """Remove directory, branch and sessions; of an adopted worktree only the sessions.
@@ -59,7 +61,9 @@ class WorktreeRemover:
             # Check before the teardown, which cannot be undone if the removal is refused.
             await self._check(project, worktree, force=force)
         before = worktree.status
-        await self._set_status(worktree_id, "removing", check=True)
+        # An undo that is writing files ends first; one that comes later is refused.
+        async with self._undo_lock(worktree_id):
+            await self._set_status(worktree_id, "removing", check=True)
         points: list[str | None] = []
         try:
             await self._scripts.stop(worktree_id)

@@ -19,6 +19,7 @@ from model.domain.events import (
     MessageQueued,
     RecoveryRestored,
     SessionCreated,
+    TurnRecorded,
     WorktreeCreated,
     WorktreeCreateFailed,
     WorktreeCreating,
@@ -182,6 +183,11 @@ class WorktreeRestorer:
             MessageQueued(session_id=message.session_id, message=message, status="sent")
             for message in kept.queued
             if message.session_id in sessions
+        ]
+        events += [
+            TurnRecorded(turn=turn.model_copy(update={"worktree_id": ready.id}))
+            for turn in kept.turns
+            if turn.session_id in sessions
         ]
         events.append(RecoveryRestored(recovery_id=found.point.id, worktree_id=ready.id, paths=[]))
         messages = [message for message in kept.messages if message.session_id in sessions]
