@@ -4,22 +4,26 @@ conversations in separate worktrees.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Final
 
 import aiohttp
 import pytest
 
-from tests.contract.conftest import make_remote_call
+from tests.contract.conftest import Call, make_remote_call
 from tests.live.every_backend.kinds import Kind
-from tests.live.every_backend.talk import TURN_LIMIT, Talk
+from tests.live.every_backend.talk import TURN_LIMIT, Json, Talk
 from tests.model.backends.agents import wait_until
 from tests.patience import PATIENCE
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 Begin = Callable[..., Awaitable[Talk]]
+
+NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +48,12 @@ def served(program: Program) -> Iterator[Serving]:
 
 @pytest.fixture
 async def begin(kind: Kind, served: Serving, place: Path) -> AsyncIterator[Begin]:
-    """`await begin(mode)`: starts a conversation in its own worktree with its own client."""
+    """`await begin(mode, files)`: starts a conversation in its own worktree with its own client."""
     async with open_client(served) as http:
 
-        async def begin(mode: str = "build") -> Talk:
+        async def begin(mode: str = "build", files: Mapping[str, str] = NO_FILES) -> Talk:
             own = place / uuid.uuid4().hex
-            return await begin_talk(kind, await connect(http, served), own, mode)
+            return await begin_talk(kind, await connect(http, served), own, mode, files)
 
         yield begin
 
@@ -64,23 +68,39 @@ async def connect(http: aiohttp.ClientSession, served: Serving) -> Socket:
     return Socket(await http.ws_connect("/ws", params=params, max_msg_size=0), TURN_LIMIT)
 
 
-async def begin_talk(kind: Kind, socket: Socket, place: Path, mode: str) -> Talk:
+async def begin_talk(
+    kind: Kind, socket: Socket, place: Path, mode: str, files: Mapping[str, str] = NO_FILES
+) -> Talk:
+    """Start a conversation in a worktree of a new repository with these files."""
     call = make_remote_call(socket)
-    place.mkdir(parents=True)
+    (place / "alpha").mkdir(parents=True)
+    for name, text in files.items():
+        (place / "alpha" / name).write_text(text)
     repository = await asyncio.to_thread(Program(place).make_repository)
     project = await call("add_project", path=str(repository))
-    worktree = await call("create_worktree", projectId=project["id"])
+    worktree = await add_worktree(socket, project["id"])
+    return Talk(kind, socket, call, await add_session(kind, call, worktree, mode), worktree)
+
+
+async def add_worktree(socket: Socket, project_id: str) -> Json:
+    """Create a worktree of a project, and wait until it is ready."""
+    call = make_remote_call(socket)
+    worktree: Json = await call("create_worktree", projectId=project_id)
     while worktree["status"] != "ready":
         await socket.receive()
         worktree = await call("get_worktree", worktreeId=worktree["id"])
-    session = await call(
+    return worktree
+
+
+async def add_session(kind: Kind, call: Call, worktree: Json, mode: str) -> Json:
+    session: Json = await call(
         "create_session",
         worktreeId=worktree["id"],
         executionMode=mode,
         backend=kind.backend,
         model=kind.model,
     )
-    return Talk(kind, socket, call, session, worktree)
+    return session
 
 
 async def start_endless_tool(talk: Talk) -> int:

@@ -144,3 +144,6 @@ KINDS = {
     "acp": Kind("acp:scripted", prepare=_acp, asks=False),
 }
 """All kinds by name."""
+
+PROGRAMS = {name: kind for name, kind in KINDS.items() if kind.needs}
+"""Those with a program of a vendor."""
