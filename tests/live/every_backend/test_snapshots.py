@@ -25,7 +25,7 @@ def git(root: Path, *words: str) -> int:
     return subprocess.run(["git", *identity, *words], cwd=root, capture_output=True).returncode
 
 
-async def run_until_told(talk: Talk, command: str) -> Callable[[], Awaitable[None]]:
+async def run_until_released(talk: Talk, command: str) -> Callable[[], Awaitable[None]]:
     """Let the agent run a command in a turn that goes on; returns what ends the turn."""
     root = Path(talk.worktree["path"])
     ran, go = (root.parent / f"{talk.session['id']}.{name}" for name in ("ran", "go"))
@@ -47,7 +47,7 @@ async def test_an_undo_leaves_what_another_agent_does_in_the_same_file(begin: Be
     file = Path(talk.worktree["path"]) / "loom.py"
     await talk.say("say: apples")
     await other.say("say: plums")
-    end = await run_until_told(other, "sed -i 's/return 2/return 22/' loom.py")
+    end = await run_until_released(other, "sed -i 's/return 2/return 22/' loom.py")
     await talk.say("edit loom.py:     return 1 =>     return 11")
     assert file.read_text() == FILES["loom.py"].replace("1", "11").replace("2", "22")
     turn = (await talk.do("list_turns"))[-1]
@@ -93,7 +93,7 @@ async def test_two_agents_in_the_same_function_are_marked_while_both_work(begin:
     session = await add_session(talk.kind, talk.call, worktree, "yolo")
     other = Talk(talk.kind, talk.socket, talk.call, session, worktree)
     ends = [
-        await run_until_told(each, f"sed -i 's/return 1/return {number}/' loom.py")
+        await run_until_released(each, f"sed -i 's/return 1/return {number}/' loom.py")
         for each, number in ((talk, 11), (other, 111))
     ]
     sides = {talk.worktree["id"]: worktree["id"], worktree["id"]: talk.worktree["id"]}
