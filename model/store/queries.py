@@ -170,6 +170,16 @@ class DatabaseReader:
         """Return the turn with this id."""
         return next(iter(await self._turns("id = ?", (turn_id,))), None)
 
+    async def last_turn_number(self, session_id: str) -> int:
+        """Return the number of a session's newest turn, damaged or not; 0 if it has none."""
+        query = (
+            "SELECT coalesce(CAST(substr(max(id), ?) AS INTEGER), 0) FROM documents"
+            " WHERE kind = 'turn' AND id BETWEEN ? AND ?"
+        )
+        values = (len(session_id) + 2, *turn_range(session_id))
+        async with self._rows(query, values, "the turns cannot be read") as rows:
+            return next(iter([int(number) async for (number,) in rows]), 0)
+
     async def unfinished_turns(self) -> list[Turn]:
         """Return the turns that have begun but were not recorded to their end."""
         return await self._turns("json_extract(body, '$.ended_at') IS NULL ORDER BY id", ())

@@ -113,6 +113,11 @@ class Store:
         async with self._flushed_reader() as database:
             return await database.turn(turn_id)
 
+    async def last_turn_number(self, session_id: str) -> int:
+        """Return the number of a session's newest turn; 0 if it has none."""
+        async with self._flushed_reader() as database:
+            return await database.last_turn_number(session_id)
+
     async def unfinished_turns(self) -> list[Turn]:
         """Return the turns that have begun but were not recorded to their end."""
         async with self._flushed_reader() as database:

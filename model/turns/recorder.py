@@ -81,15 +81,15 @@ class TurnRecorder:
             )
         )
         self._running[session.id] = running
-        self._note_company(session.worktree_id)
+        self._note_others(session.worktree_id)
         return self._run(session.id, self._start(running, self._recordings.get(session.id)))
 
     def end(self, session: Session) -> None:
         """Record the end of the session's turn, in the background; none may have begun."""
+        self._note_others(session.worktree_id)
         running = self._running.pop(session.id, None)
         if running is None:
             return
-        self._note_company(session.worktree_id, running)
         running.end = {
             "ended_at": time.time(),
             "backend": session.backend,
@@ -134,13 +134,12 @@ class TurnRecorder:
         if self._recordings.get(session_id) is task:
             del self._recordings[session_id]
 
-    def _note_company(self, worktree_id: str, ending: _RunningTurn | None = None) -> None:
+    def _note_others(self, worktree_id: str) -> None:
         """Note for all turns in a worktree whether something else runs there."""
-        running = self._running_in(worktree_id) + ([ending] if ending else [])
         worktree = self._store.state.worktrees.get(worktree_id)
-        if len(running) > 1 or (worktree is not None and worktree.running_scripts):
-            for one in running:
-                one.has_company = True
+        has_scripts = worktree is not None and bool(worktree.running_scripts)
+        if has_scripts or len(self._running_in(worktree_id)) > 1:
+            self.note_company(worktree_id)
 
     def _running_in(self, worktree_id: str) -> list[_RunningTurn]:
         return [one for one in self._running.values() if one.turn.worktree_id == worktree_id]
@@ -149,8 +148,7 @@ class TurnRecorder:
         if before is not None:
             await asyncio.wait({before})
         session_id = running.turn.session_id
-        known = await self._store.turns(session_id)
-        number = known[-1].number + 1 if known else 1
+        number = await self._store.last_turn_number(session_id) + 1
         turn = running.turn.model_copy(
             update={"id": make_turn_id(session_id, number), "number": number}
         )
@@ -174,12 +172,12 @@ class TurnRecorder:
     async def _complete(self, running: _RunningTurn) -> Turn:
         turn = running.turn
         tree, problem = await self._take_snapshot(turn, "turn end")
-        if not tree or not turn.before_tree:
+        worktree = self._store.state.worktrees.get(turn.worktree_id)
+        if worktree is None or not tree or not turn.before_tree:
             return turn.model_copy(update={"after_tree": tree, "problem": turn.problem or problem})
         changed: list[TurnFile] = []
         if tree != turn.before_tree:
-            root = self._find_root(turn)
-            changed = await list_changes(root, turn.before_tree, tree)
+            changed = await list_changes(Path(worktree.path), turn.before_tree, tree)
             changed = await self._attribute(changed, running)
         return turn.model_copy(
             update={"after_tree": tree, "files": changed, "shared": running.has_company}
@@ -211,9 +209,6 @@ class TurnRecorder:
             return (await take_snapshot(Path(worktree.path), note)).tree, ""
         except SpinneyError as error:
             return "", error.message
-
-    def _find_root(self, turn: Turn) -> Path:
-        return Path(self._store.state.worktrees[turn.worktree_id].path)
 
     def _notify(self, session_id: str, text: str) -> None:
         self._store.record(RunNoticed(session_id=session_id, text=text))
