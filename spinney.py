@@ -333,18 +333,15 @@ def _events(options: "Namespace") -> int:
 
 
 def _schema(_: "Namespace") -> int:
-    import json
-
     from model.base.standard_streams import write_json
     from model.cli.reference import schema
 
-    write_json(json.dumps(schema(), indent=2))
+    write_json(schema())
     return 0
 
 
 def _doctor(options: "Namespace") -> int:
     import asyncio
-    import json
     from dataclasses import asdict
 
     from model.agents.agents_file import load_catalog
@@ -366,7 +363,7 @@ def _doctor(options: "Namespace") -> int:
         findings += [Finding(path.name, False, p) for p in problems if p.startswith(str(path))]
     findings.append(examine_terminal())
     if options.json:
-        write_json(json.dumps([asdict(finding) for finding in findings], indent=2))
+        write_json([asdict(finding) for finding in findings])
     else:
         write_output(format_report(findings) + "\n")
     return 1 if any(finding.ok is False for finding in findings) else 0

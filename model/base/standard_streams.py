@@ -55,14 +55,13 @@ def write_output(text: str) -> None:
         raise SpinneyError(f"The output could not be written: {error.strerror}.") from None
 
 
-def write_json(text: str) -> None:
-    """Write JSON to stdout, escaping non-ASCII characters if the output is not UTF-8."""
-    if not (sys.stdout.encoding or "").lower().startswith(("utf-8", "utf8")):
-        import json
+def write_json(value: object, *, on_one_line: bool = False) -> None:
+    """Write a value as JSON to stdout, escaping non-ASCII characters if that is not UTF-8."""
+    import json
 
-        text = "".join(
-            character if character < "\x80" else json.dumps(character)[1:-1] for character in text
-        )
+    is_unicode = (sys.stdout.encoding or "").lower().startswith(("utf-8", "utf8"))
+    indent, separators = (None, (",", ":")) if on_one_line else (2, None)
+    text = json.dumps(value, ensure_ascii=not is_unicode, indent=indent, separators=separators)
     write_output(text + "\n")
 
 

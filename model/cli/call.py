@@ -1,6 +1,5 @@
 """`spinney call`: run one command from a shell and print its result as JSON."""
 
-import json
 from argparse import Namespace
 from pathlib import Path
 
@@ -34,5 +33,5 @@ def call(options: Namespace) -> int:
         if is_of_path and not Path(path).exists():
             raise SpinneyError(f"There is no folder {path}.", "not_found") from None
         raise
-    write_json(json.dumps(result, ensure_ascii=False, indent=2))
+    write_json(result)
     return 0

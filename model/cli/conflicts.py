@@ -1,6 +1,5 @@
 """`spinney conflicts`: list the worktrees that are heading for a conflict."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
@@ -16,13 +15,13 @@ def conflicts(options: Namespace) -> int:
     found = []
     names: dict[str, str] = {}
     for project in _choose_projects(options.project):
-        project_id = {"projectId": project["id"]}
-        request_here("fetch_worktrees_status", project_id)
-        found += request_here("list_conflicts", project_id)
-        worktrees = request_here("list_worktrees", project_id)
+        project_id = project["id"]
+        request_here("fetch_worktrees_status", projectId=project_id)
+        found += request_here("list_conflicts", projectId=project_id)
+        worktrees = request_here("list_worktrees", projectId=project_id)
         names |= {worktree["id"]: clean_line(worktree["name"]) for worktree in worktrees}
     if options.json:
-        write_json(json.dumps(found, ensure_ascii=False, indent=2))
+        write_json(found)
     elif found:
         write_output("".join(line + "\n" for line in _describe(found, names)))
     else:
@@ -31,7 +30,7 @@ def conflicts(options: Namespace) -> int:
 
 
 def _choose_projects(name: str | None) -> list[dict[str, Any]]:
-    projects = [one for one in request_here("list_projects", {}) if not one["is_folder"]]
+    projects = [one for one in request_here("list_projects") if not one["is_folder"]]
     chosen = [one for one in projects if name in (None, one["name"], one["id"])]
     if name is not None and not chosen:
         raise SpinneyError(f"There is no project '{clean_line(name)}'.", "not_found")

@@ -1,7 +1,6 @@
 """`spinney events`: print events, one per line, and reconnect when the connection is lost."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
@@ -80,7 +79,7 @@ class _Follower:
                 self._notify("Some events are missing: Spinney keeps the newest 1000 of its run.")
         elif "seq" in frame:
             self._seq = frame["seq"]
-            write_json(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+            write_json(frame, on_one_line=True)
 
     def _is_of_another_run(self, frame: dict[str, Any]) -> bool:
         if frame.get("event") != "hello" or self._run in ("", frame["payload"]["run"]):

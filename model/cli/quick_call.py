@@ -53,12 +53,12 @@ def request(base_url: str, token: str, name: str, args: Mapping[str, Any]) -> An
             raise NotRunningError(f"The connection to {base_url} was lost.", "timeout") from None
 
 
-def request_here(name: str, args: Mapping[str, Any]) -> Any:
+def request_here(name: str, /, **arguments: Any) -> Any:
     """Run a command of the Spinney that runs on this machine. Raises `SpinneyError`."""
     paths = resolve_directories()
     base_url, token = find_endpoint(paths)
     try:
-        return request(base_url, token, name, args)
+        return request(base_url, token, name, arguments)
     except TimeoutError:
         raise timeout_error(paths, base_url) from None
 

@@ -1,14 +1,13 @@
 """`spinney recover`: list recovery points, and bring worktrees and files back from them."""
 
-import json
 import time
 from argparse import Namespace
 from typing import Any, Final
 
-from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
+from model.cli.choices import choose
 from model.cli.quick_call import request_here
 
 _ID_LENGTH: Final = 8
@@ -28,9 +27,9 @@ def recover(options: Namespace) -> int:
 
 
 def _list(options: Namespace) -> None:
-    points = request_here("list_recovery_points", {})
+    points = request_here("list_recovery_points")
     if options.json:
-        write_json(json.dumps(points, ensure_ascii=False, indent=2))
+        write_json(points)
     elif points:
         write_output("".join(_describe(point) + "\n" for point in points))
     else:
@@ -38,10 +37,10 @@ def _list(options: Namespace) -> None:
 
 
 def _restore(options: Namespace) -> None:
-    arguments = {"recoveryId": _find(options)["recovery_id"], "name": options.name}
-    worktree = request_here("restore_worktree", arguments)
+    recovery_id = _find(options)["recovery_id"]
+    worktree = request_here("restore_worktree", recoveryId=recovery_id, name=options.name)
     if options.json:
-        write_json(json.dumps(worktree, ensure_ascii=False, indent=2))
+        write_json(worktree)
     else:
         write_output(f"Restored {clean_line(worktree['name'])} in {clean_line(worktree['path'])}\n")
 
@@ -50,12 +49,12 @@ def _files(options: Namespace) -> None:
     """List the files of a point, or restore those that are named."""
     recovery_id = _find(options)["recovery_id"]
     if options.paths:
-        request_here("restore_files", {"recoveryId": recovery_id, "paths": options.paths})
+        request_here("restore_files", recoveryId=recovery_id, paths=options.paths)
         write_output(f"Restored {count(len(options.paths), 'file')}\n")
         return
-    files = request_here("list_recovery_files", {"recoveryId": recovery_id})
+    files = request_here("list_recovery_files", recoveryId=recovery_id)
     if options.json:
-        write_json(json.dumps(files, ensure_ascii=False, indent=2))
+        write_json(files)
     else:
         write_output("".join(f"{file['status']:<9} {file['path']}\n" for file in files))
 
@@ -64,15 +63,9 @@ def _find(options: Namespace) -> dict[str, Any]:
     """Return the point whose id begins with the given one."""
     if not options.point:
         options.parser.error("name a recovery point; list them with: spinney recover")
-    points = request_here("list_recovery_points", {})
+    points = request_here("list_recovery_points")
     found = [point for point in points if point["recovery_id"].startswith(options.point)]
-    if len(found) != 1:
-        which = "More than one recovery point begins" if found else "No recovery point begins"
-        raise SpinneyError(
-            f"{which} with '{clean_line(options.point)}'. List them with: spinney recover",
-            "conflict" if found else "not_found",
-        )
-    return dict(found[0])
+    return choose(found, "recovery point", options.point, "List them with: spinney recover")
 
 
 def _describe(point: dict[str, Any]) -> str:

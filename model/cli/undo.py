@@ -1,18 +1,16 @@
 """`spinney undo`: show what an undo of a turn would do, ask, and undo or redo it."""
 
-import json
 import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
-from model.base.paths import resolve_directories
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.quick_call import request
-from model.client.local_instance import find_endpoint, timeout_error
+from model.cli.choices import choose, list_all_worktrees
+from model.cli.quick_call import request_here
 
 _ACTIONS: Final = {
     "restore": "restored",
@@ -30,76 +28,52 @@ _SCOPES: Final = {
 
 def undo(options: Namespace) -> int:
     """Run what the command line asks for; returns the exit code, 1 if it was not confirmed."""
-    call = _Caller()
-    turns = call("list_turns", sessionId=_find_session(call, options.session)["id"])
+    turns = request_here("list_turns", sessionId=_find_session(options.session)["id"])
     turn = _find_turn(turns, options)
     choices = dict.fromkeys(options.keep, "keep") | dict.fromkeys(options.before, "before")
     if options.redo:
-        result = call("redo_turn", turnId=turn["turn_id"], choices=choices)
+        result = request_here("redo_turn", turnId=turn["turn_id"], choices=choices)
         _report(result, f"Brought back: {count(len(result['turns']), 'turn')}", options)
         return 0
     what = options.what or ("both" if turn["message_id"] else "files")
     later = [t for t in turns if t["number"] > turn["number"] and t["undone"] is None]
-    preview = _preview(call, turn, what, later)
+    preview = _preview(turn, what, later)
     unknown = choices.keys() - {file["path"] for file in preview["files"]}
     if unknown:
         raise SpinneyError(f"The undo does not change '{clean_line(min(unknown))}'.", "not_found")
     if options.json and not options.yes:
-        write_json(json.dumps(preview, ensure_ascii=False, indent=2))
+        write_json(preview)
         return 0
     if not options.json:
         write_output("".join(f"{line}\n" for line in _describe(turn, what, preview, choices)))
     if not options.yes and not _confirms(options):
         return 1
-    result = call("undo_turn", turnId=turn["turn_id"], what=what, choices=choices)
+    result = request_here("undo_turn", turnId=turn["turn_id"], what=what, choices=choices)
     _report(result, f"Undone: {count(len(result['turns']), 'turn')}", options)
     return 0
 
 
-class _Caller:
-    """Runs commands of the Spinney on this machine."""
-
-    def __init__(self) -> None:
-        self._paths = resolve_directories()
-        self._base_url, self._token = find_endpoint(self._paths)
-
-    def __call__(self, name: str, **arguments: Any) -> Any:
-        try:
-            return request(self._base_url, self._token, name, arguments)
-        except TimeoutError:
-            raise timeout_error(self._paths, self._base_url) from None
-
-
-def _find_session(call: _Caller, wanted: str | None) -> dict[str, Any]:
+def _find_session(wanted: str | None) -> dict[str, Any]:
     """Return the session with this name or beginning of an id; by default, the one with the
     newest turn in the worktree of the current directory.
     """
-    worktrees = [
-        worktree
-        for project in call("list_projects")
-        if not project["is_folder"]
-        for worktree in call("list_worktrees", projectId=project["id"])
-    ]
+    worktrees = list_all_worktrees()
     if wanted is None:
-        return _find_newest(call, worktrees)
-    sessions = [s for tree in worktrees for s in call("list_sessions", worktreeId=tree["id"])]
+        return _find_newest(worktrees)
+    sessions = [
+        s for tree in worktrees for s in request_here("list_sessions", worktreeId=tree["id"])
+    ]
     found = [s for s in sessions if s["id"].startswith(wanted) or s["name"] == wanted]
-    if len(found) != 1:
-        which = "More than one session has" if found else "No session has"
-        raise SpinneyError(
-            f"{which} the name or id '{clean_line(wanted)}'. Give the beginning of its id.",
-            "conflict" if found else "not_found",
-        )
-    return dict(found[0])
+    return choose(found, "session", wanted, "Give the beginning of its id.")
 
 
-def _find_newest(call: _Caller, worktrees: list[dict[str, Any]]) -> dict[str, Any]:
+def _find_newest(worktrees: list[dict[str, Any]]) -> dict[str, Any]:
     here = Path.cwd().resolve()
     inside = [tree for tree in worktrees if here.is_relative_to(Path(tree["path"]).resolve())]
     newest: tuple[float, dict[str, Any]] | None = None
     for worktree in inside:
-        for session in call("list_sessions", worktreeId=worktree["id"]):
-            turns = call("list_turns", sessionId=session["id"])
+        for session in request_here("list_sessions", worktreeId=worktree["id"]):
+            turns = request_here("list_turns", sessionId=session["id"])
             if turns and (newest is None or turns[-1]["started_at"] > newest[0]):
                 newest = turns[-1]["started_at"], session
     if newest is None:
@@ -129,15 +103,13 @@ def _find_turn(turns: list[dict[str, Any]], options: Namespace) -> dict[str, Any
     return found[0]
 
 
-def _preview(
-    call: _Caller, turn: dict[str, Any], what: str, later: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _preview(turn: dict[str, Any], what: str, later: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what would be undone; with the conversation, the later turns go too."""
     if what == "conversation":
         ids = [each["turn_id"] for each in [*reversed(later), turn]]
         return {"turn_ids": ids, "files": []}
     through = {"through": later[-1]["turn_id"]} if later and what == "both" else {}
-    return dict(call("preview_undo", turnId=turn["turn_id"], **through))
+    return dict(request_here("preview_undo", turnId=turn["turn_id"], **through))
 
 
 def _describe(
@@ -166,7 +138,7 @@ def _confirms(options: Namespace) -> bool:
 
 def _report(result: dict[str, Any], text: str, options: Namespace) -> None:
     if options.json:
-        write_json(json.dumps(result, ensure_ascii=False, indent=2))
+        write_json(result)
         return
     write_output(f"{text}\n")
     if not options.redo:

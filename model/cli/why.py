@@ -1,6 +1,5 @@
 """`spinney why`: explain why a line of a file is there."""
 
-import json
 import time
 from argparse import Namespace
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from typing import Any, Final
 from model.base.errors import SpinneyError
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line, make_visible
+from model.cli.choices import list_all_worktrees
 from model.cli.quick_call import request_here
 
 _INDENT: Final = "    "
@@ -19,16 +19,12 @@ def why(options: Namespace) -> int:
     """Print the origin of a line; returns the exit code."""
     path, line = _split(options)
     worktree = _find_worktree(path)
+    root = Path(worktree["path"]).resolve()
     origin = request_here(
-        "explain_line",
-        {
-            "worktreeId": worktree["id"],
-            "path": str(path.relative_to(Path(worktree["path"]).resolve())),
-            "line": line,
-        },
+        "explain_line", worktreeId=worktree["id"], path=str(path.relative_to(root)), line=line
     )
     if options.json:
-        write_json(json.dumps(origin, ensure_ascii=False, indent=2))
+        write_json(origin)
     else:
         write_output("\n".join(_describe(origin)) + "\n")
     return 0
@@ -46,9 +42,7 @@ def _find_worktree(path: Path) -> dict[str, Any]:
     """Return the worktree that has the file: of nested ones, the innermost."""
     found = [
         worktree
-        for project in request_here("list_projects", {})
-        if not project["is_folder"]
-        for worktree in request_here("list_worktrees", {"projectId": project["id"]})
+        for worktree in list_all_worktrees()
         if path.is_relative_to(Path(worktree["path"]).resolve())
     ]
     if not found:

@@ -1,0 +1,34 @@
+"""Chooses what the words of a command line stand for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from model.cli.quick_call import request_here
+
+Json = dict[str, Any]
+
+
+def list_all_worktrees() -> list[Json]:
+    """Return the worktrees of all projects. Raises `SpinneyError`."""
+    return [
+        worktree
+        for project in request_here("list_projects")
+        if not project["is_folder"]
+        for worktree in request_here("list_worktrees", projectId=project["id"])
+    ]
+
+
+def choose(found: Sequence[Json], what: str, wanted: str, hint: str) -> Json:
+    """Return the only one that was found.
+
+    Raises `SpinneyError` if it is none or several: `what` names its kind, `hint` what to do.
+    """
+    if len(found) == 1:
+        return found[0]
+    which = f"More than one {what} has" if found else f"No {what} has"
+    raise SpinneyError(
+        f"{which} the name or id '{clean_line(wanted)}'. {hint}",
+        "conflict" if found else "not_found",
+    )
