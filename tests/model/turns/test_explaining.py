@@ -63,20 +63,27 @@ class Writer:
             lines.append(moved)
 
 
-async def test_every_line_of_thirty_turns_has_its_author(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("turns", "old_lines"), [(9, 6), pytest.param(30, 12, marks=pytest.mark.longer)]
+)
+async def test_every_line_of_many_turns_has_its_author(
+    desk: Desk, turns: int, old_lines: int
+) -> None:
     writer = Writer(desk.root, 7)
     for name in NAMES:
         (desk.root / name).parent.mkdir(exist_ok=True)
-        (desk.root / name).write_text("".join(f"{writer._write('old')}\n" for _ in range(12)))
+        (desk.root / name).write_text(
+            "".join(f"{writer._write('old')}\n" for _ in range(old_lines))
+        )
     desk.repository.git("add", "--all", cwd=desk.root)
     desk.repository.git("commit", "--quiet", "-m", "Old lines", cwd=desk.root)
     session = await desk.add_session()
-    for number in range(30):
+    for number in range(turns):
         text = f"task {number}"
         await desk.play(session, lambda _, text=text: writer.edit(text), text)
         if number % 3 == 0:
             writer.edit("person")
-        if number % 10 == 9:
+        if number % (turns // 3) == turns // 3 - 1:
             desk.repository.git("commit", "--quiet", "-am", f"Until {number}", cwd=desk.root)
     wrong = []
     for name in NAMES:
