@@ -2,6 +2,13 @@
 
 from model.api.command import command
 from model.domain.conflicts import WorktreeConflict
+from model.domain.resources import Resource
+
+
+class ConflictMessage(Resource):
+    """The result of `write_conflict_message`."""
+
+    message: str
 
 
 @command
@@ -11,4 +18,11 @@ async def list_conflicts(project_id: str) -> list[WorktreeConflict]:
     Compared is each worktree with every other one and with its base branch, with all that is
     uncommitted in them. A pair of worktrees is listed twice, once as seen from each. A check is
     made as often as the git status is refreshed; `fetch_worktrees_status` begins one now.
+    """
+
+
+@command
+async def write_conflict_message(worktree_id: str, partner: str) -> ConflictMessage:
+    """Write a message for a session of a worktree about its conflict with `partner`, another
+    worktree's id or the base branch, with both versions. Fails with `conflict` if there is none.
     """

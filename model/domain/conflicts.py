@@ -1,9 +1,11 @@
 """Conflicts that merging two worktrees would have, found before either is done."""
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Final, Literal
 
 from pydantic import AliasChoices, ConfigDict, Field
 
+from model.base.text import clean_line
 from model.domain.resources import Resource
 
 ConflictPartner = Literal["worktree", "branch"]
@@ -11,6 +13,18 @@ ConflictPartner = Literal["worktree", "branch"]
 
 
 ConflictKind = Literal["changed", "added", "deleted", "moved", "path"]
+
+KIND_WORDS: Final[dict[ConflictKind, str]] = {
+    "changed": "changed in both",
+    "added": "added in both",
+    "deleted": "deleted in one, changed in the other",
+    "moved": "moved to different places",
+    "path": "changed in both",
+}
+"""What happened to a file, for a person."""
+
+_MAX_LINES: Final = 400
+"""Lines of both versions that are shown, or put into a message."""
 
 
 class HunkSide(Resource):
@@ -68,3 +82,34 @@ class ConflictSummary(Resource):
     """The id of the other worktree, or the name of the base branch."""
     with_kind: ConflictPartner
     files: list[str]
+
+
+def list_versions(conflict: WorktreeConflict, ours: str, theirs: str) -> list[str]:
+    """Return the files of a conflict with both versions as lines of text, at most the first 400.
+
+    Args:
+        conflict: As seen from one worktree.
+        ours: The name of that worktree.
+        theirs: The name of what it is in conflict with.
+    """
+    rows = list(_version_rows(conflict, clean_line(ours), clean_line(theirs)))
+    left_out = len(rows) - _MAX_LINES
+    return rows if left_out <= 0 else [*rows[:_MAX_LINES], f"… {left_out} more lines"]
+
+
+def _version_rows(conflict: WorktreeConflict, ours: str, theirs: str) -> Iterator[str]:
+    for at, file in enumerate(conflict.files):
+        yield from [""] if at else []
+        yield f"{clean_line(file.path)}:"
+        if not file.hunks:
+            yield f"  {KIND_WORDS[file.kind]}"
+        for hunk in file.hunks:
+            yield from _side_rows(ours, hunk.ours)
+            yield from _side_rows(theirs, hunk.theirs)
+
+
+def _side_rows(name: str, side: HunkSide) -> Iterator[str]:
+    yield f"  {name}, line {side.start}:" if side.count else f"  {name}: no lines"
+    yield from (f"    {clean_line(line)}" for line in side.lines)
+    if side.count > len(side.lines):
+        yield f"    … {side.count - len(side.lines)} more lines"

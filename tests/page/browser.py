@@ -32,6 +32,7 @@ VIEWS = (
     "worktree",
     "project",
     "diff",
+    "conflicts",
     "canvas",
     "new",
     "search",

@@ -61,6 +61,7 @@ async def test_axe_finds_no_violation_in_any_view(
         "worktree": session["worktree_id"],
         "diff": session["worktree_id"],
         "project": project["id"],
+        "conflicts": project["id"],
     }
     page = await open_page(screen=Screen(1280, 800, scheme=scheme))
     violations = {}

@@ -104,6 +104,7 @@ async def test_no_view_scrolls_sideways(
         "worktree": session["worktree_id"],
         "diff": session["worktree_id"],
         "project": project["id"],
+        "conflicts": project["id"],
     }
     overflows = {}
     for view in VIEWS:

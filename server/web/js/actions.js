@@ -54,6 +54,7 @@ const ACTIONS = [
   { id: "clone_project", title: "Clone a repository", do: (app, context) => addProject(app, context, "clone") },
   { id: "new_folder", title: "New folder for projects", do: (app) => import("./views/project_actions.js").then((module) => module.newFolder(app, null)) },
   { id: "project_settings", needs: "project", do: (app, { project }) => import("./views/project_settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
+  { id: "show_conflicts", needs: "project", do: (app, { project, worktree }) => app.go("conflicts", project?.id, worktree && { worktree: worktree.id }) },
   { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", do: (app) => app.go("preferences") },
   { id: "server", do: (app) => app.go("server") },

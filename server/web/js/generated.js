@@ -34,6 +34,7 @@ export const TITLES = {
   add_project: "Add a project",
   new_folder: "New project folder",
   project_settings: "Project settings",
+  show_conflicts: "Conflicts to come between worktrees",
   show_archive: "Archive: restore or delete worktrees, sessions and recovery points",
   preferences: "Preferences",
   server: "Server: address, token, QR code",

@@ -52,6 +52,7 @@ app.addView("diff", lazyView(() => import("./views/diff.js"), "diffView"));
 app.addView("canvas", lazyView(() => import("./views/canvas.js"), "canvasView"));
 app.addView("project", lazyView(() => import("./views/project.js"), "projectView"));
 app.addView("folder", lazyView(() => import("./views/project.js"), "projectView"));
+app.addView("conflicts", lazyView(() => import("./views/conflicts.js"), "conflictsView"));
 app.addView("new", lazyView(openNewTask, "newView"));
 app.addView("search", lazyView(() => import("./views/search.js"), "searchView"));
 app.addView("raw", lazyView(() => import("./views/raw_log.js"), "rawLogView"));

@@ -3,6 +3,8 @@
 
 import { make } from "./dom.js";
 import { pluralize } from "./format.js";
+import { icon } from "./icons.js";
+import { hashFor } from "./router.js";
 
 /**
  * @typedef {import("./state.js").Resource} Resource
@@ -59,7 +61,8 @@ function conflictMark(worktree) {
   const others = worktree.conflicts_with?.length ?? 0;
   if (!others && !worktree.conflicts_with_base) return null;
   const partners = [others && pluralize(others, "worktree"), worktree.conflicts_with_base && "its base branch"];
-  return make("span.bad", "would conflict", { title: `would conflict with ${partners.filter(Boolean).join(" and ")}` });
+  const href = hashFor("conflicts", worktree.project_id, { worktree: worktree.id });
+  return make("a.bad", icon("warning"), make("span", "would conflict"), { href, title: `would conflict with ${partners.filter(Boolean).join(" and ")}` });
 }
 
 /** The git status of a worktree. @param {Resource} worktree */

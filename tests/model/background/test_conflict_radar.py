@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from model.commands.conflicts import list_conflicts
+import pytest
+
+from model.base.errors import SpinneyError
+from model.commands.conflicts import list_conflicts, write_conflict_message
 from model.commands.git import fetch_worktrees_status
 from model.domain.conflicts import WorktreeConflict
 from model.domain.events import WorktreeArchived
@@ -50,6 +53,28 @@ async def test_two_worktrees_that_edit_the_same_lines_are_both_marked(
     assert git_project.now(crane).conflicts_with == []
     # Comparing writes nothing into the repository.
     assert git_project.repository.git("count-objects", "-v") == objects
+
+
+async def test_a_message_about_a_conflict_has_both_versions(git_project: GitProject) -> None:
+    git_project.repository.commit("code.py", TEXT)
+    otter, heron = [await git_project.add(name) for name in ("otter", "heron")]
+    edit(otter, "line 5\n", "line 5 of otter\n")
+    edit(heron, "line 5\n", "````\x1b[31m\n")
+    for worktree in (otter, heron):
+        (Path(worktree.path) / "````").write_text(worktree.name)
+    await find(git_project)
+    workspace = git_project.workspace
+
+    message = (await write_conflict_message(workspace, heron.id, otter.id)).message
+
+    assert message.startswith("Your changes and those in 'otter' will be in conflict.")
+    shown = message[message.index("````\n") + 5 : message.rindex("\n````")]
+    assert shown.splitlines() == [
+        "````:", "  heron, line 1:", "    heron", "  otter, line 1:", "    otter", "",
+        "code.py:", "  heron, line 5:", "    ````␛[31m", "  otter, line 5:", "    line 5 of otter",
+    ]  # fmt: skip
+    with pytest.raises(SpinneyError, match="not be in conflict"):
+        await write_conflict_message(workspace, heron.id, "main")
 
 
 async def test_a_conflict_is_over_when_one_side_takes_it_back(git_project: GitProject) -> None:

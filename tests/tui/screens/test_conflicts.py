@@ -1,6 +1,7 @@
 """Conflicts between worktrees, and why a line is there, in the terminal."""
 
 from model.api.changes import Changes, FileDiff
+from model.api.conflicts import ConflictMessage
 from model.domain.conflicts import ConflictedFile, ConflictHunk, HunkSide, WorktreeConflict
 from model.domain.line_origins import LineOrigin
 from tests.tui.builders import (
@@ -46,6 +47,9 @@ def a_client() -> FakeClient:
             a_session(id="s2", worktree_id="w2", name="two"),
         )
     )
+    client.answers["write_conflict_message"] = lambda given: ConflictMessage(
+        message="Yours and those in 'otter'"
+    )
     client.answers["list_conflicts"] = lambda given: [conflict("w1", "w2"), conflict("w2", "w1")]
     return client
 
@@ -61,7 +65,8 @@ async def test_a_message_with_both_versions_goes_to_either_session(start: Start)
         await pilot.press("escape")
         await until(pilot, lambda: "otter and heron" in text(app))
         await pilot.press("M")
-        await until(pilot, lambda: "those in 'otter' will be in conflict" in text(app))
+        await until(pilot, lambda: "Yours and those in 'otter'" in text(app))
+        assert client.called("write_conflict_message") == [{"worktree_id": "w2", "partner": "w1"}]
         assert not client.called("send_chat_message"), "the person sends it"
 
 

@@ -106,6 +106,7 @@ async function openMenu(app, item, listOutside) {
   const project = [
     ["Work in the main checkout", () => openBase(app, item), { icon: "terminal" }],
     ["Adopt a worktree", listOutside, { icon: "branch" }],
+    ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "merge" }],
     ["Scripts…", () => editScripts(app, item), { icon: "play" }],
     ["Picture…", () => changePicture(app, item), { icon: "image" }],
     ["Refresh", () => app.run("fetch_worktrees_status", { projectId: item.id }), { icon: "refresh" }],

@@ -95,6 +95,7 @@ async function openMenu(app, git) {
       : ["Link a pull request", async () => (await pullRequests()).linkPullRequest(app, worktree), { icon: "pull-request" }],
     ["Commits", async () => (await history()).showLog(git), { icon: "history", isApart: true }],
     ["Stashes", async () => (await history()).showStashes(git), { icon: "stash" }],
+    ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "merge" }],
     ["Archive", () => performAction(app, "archive_worktree"), { icon: "archive", isApart: true }],
     ["Remove", () => remove(app, worktree), { icon: "trash", danger: true }],
   ];
