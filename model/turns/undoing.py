@@ -20,6 +20,7 @@ from model.git.snapshots import capture, chain, files, plumbing, reverse
 from model.git.snapshots.chain import Reason, SnapshotNote
 from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.reverse import Change, Choice, ReversedFile
+from model.git.snapshots.reversible import read_reversible
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder, read_turn_blocks
 
@@ -34,6 +35,8 @@ class UndoPlan:
     files: dict[str, ReversedFile]
     others: set[str] = field(default_factory=set)
     """Files that others changed at the same time; they are kept unless chosen."""
+    modes: dict[str, int] = field(default_factory=dict)
+    """Permissions other than 644 and 755 of files that come back."""
 
 
 class TurnUndoer:
@@ -96,8 +99,8 @@ class TurnUndoer:
         """
         before = await self._take_snapshot(worktree, turns[0], "undo")
         done = [turn for turn in turns if turn.undone is None]
-        decided = _decide(await self._plan(Path(worktree.path), done, before), choices)
-        await self._apply(worktree, decided)
+        plan = await self._plan(Path(worktree.path), done, before)
+        await self._apply(worktree, plan, choices)
         after = await self._take_snapshot(worktree, turns[0], "request")
         return make_undo(turns, what).model_copy(
             update={"before_tree": before, "after_tree": after}
@@ -112,7 +115,7 @@ class TurnUndoer:
             return
         now = await self._take_snapshot(worktree, None, "redo")
         plan = await _plan_redo(Path(worktree.path), undo, now)
-        await self._apply(worktree, _decide(plan, choices))
+        await self._apply(worktree, plan, choices)
 
     async def preview_redo(self, worktree: Worktree, undo: Undo) -> UndoPlan:
         """Return what taking back an undo would do to the files."""
@@ -125,6 +128,7 @@ class TurnUndoer:
 
     async def _plan(self, root: Path, turns: Sequence[Turn], now: str) -> UndoPlan:
         changes: list[Change] = []
+        modes: dict[str, int] = {}
         others: set[str] = set()
         mixed: set[str] = set()
         for turn in turns:
@@ -134,9 +138,13 @@ class TurnUndoer:
                     f"{turn.problem or 'there is no snapshot of them.'}",
                     "conflict",
                 )
-            change: Change = await files.diff_trees(root, turn.before_tree, turn.after_tree)
-            marked = {file.path for file in turn.files if file.others}
-            others |= {path for path in change if to_display_name(path) in marked}
+            reversible = await read_reversible(root, turn.before_tree, turn.after_tree)
+            change = reversible.files
+            modes |= reversible.modes
+            listed = {file.path: file.others for file in turn.files}
+            # Of very many files some are not listed.
+            is_shared = any(listed.values())
+            others |= {path for path in change if listed.get(to_display_name(path), is_shared)}
             if turn.shared:
                 change = await self._leave_out_others(root, turn, change, mixed)
             changes.append(change)
@@ -144,7 +152,7 @@ class TurnUndoer:
         for path in mixed & {file.path for file in planned.values() if file.now != file.before}:
             name = to_display_name(path)
             planned[name] = replace(planned[name], action="conflict", result=planned[name].now)
-        return UndoPlan(planned, others)
+        return UndoPlan(planned, others, modes)
 
     async def _leave_out_others(
         self, root: Path, turn: Turn, change: Change, mixed: set[str]
@@ -168,9 +176,12 @@ class TurnUndoer:
                     found[path] = without_edits, after
         return found
 
-    async def _apply(self, worktree: Worktree, planned: Sequence[ReversedFile]) -> None:
+    async def _apply(
+        self, worktree: Worktree, plan: UndoPlan, choices: Mapping[str, Choice]
+    ) -> None:
+        decided = _decide(plan, choices)
         self._recorder.note_company(worktree.id)
-        await reverse.apply_reverse(Path(worktree.path), planned)
+        await reverse.apply_reverse(Path(worktree.path), decided, plan.modes)
         # Turns that have begun meanwhile.
         self._recorder.note_company(worktree.id)
 
@@ -199,8 +210,9 @@ def _by_name(planned: Sequence[ReversedFile]) -> dict[str, ReversedFile]:
 
 
 async def _plan_redo(root: Path, undo: Undo, now: str) -> UndoPlan:
-    change = await files.diff_trees(root, undo.before_tree, undo.after_tree)
-    return UndoPlan(_by_name(await reverse.plan_reverse(root, [change], now)))
+    change = await read_reversible(root, undo.before_tree, undo.after_tree)
+    planned = await reverse.plan_reverse(root, [change.files], now)
+    return UndoPlan(_by_name(planned), modes=change.modes)
 
 
 def _decide(plan: UndoPlan, choices: Mapping[str, Choice]) -> list[ReversedFile]:

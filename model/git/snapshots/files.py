@@ -1,6 +1,7 @@
 """Read the contents of snapshots, and write them to a worktree byte for byte."""
 
 import asyncio
+import errno
 import os
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -158,6 +159,21 @@ async def write_entries(
             await asyncio.to_thread(write_file, root, path, entry.mode, content, permissions)
 
 
+def find_existing(root: Path, paths: Iterable[str]) -> set[str]:
+    """Return the paths at which there is a file or link; not behind a link in the worktree."""
+    found = set()
+    for path in paths:
+        file = root / path
+        is_reachable = not any(parent.is_symlink() for parent in _parents_within(root, file))
+        if is_reachable and (file.is_symlink() or file.is_file()):
+            found.add(path)
+    return found
+
+
+def _parents_within(root: Path, file: Path) -> list[Path]:
+    return [parent for parent in file.parents if root in parent.parents]
+
+
 def write_file(
     root: Path, path: str, mode: str, content: bytes, permissions: int | None = None
 ) -> None:
@@ -229,5 +245,11 @@ def _find_target(root: Path, path: str) -> Path:
 
 def _remove_empty_folders(folder: Path) -> None:
     """Delete a folder that holds nothing but folders. Raises `OSError` if it holds a file."""
-    for current, _, _ in os.walk(folder, topdown=False):
-        Path(current).rmdir()
+    # First all are looked at: a repository inside is damaged without its empty folders.
+    folders = []
+    for current, inner, names in os.walk(folder):
+        if names or any(Path(current, name).is_symlink() for name in inner):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))
+        folders.append(Path(current))
+    for empty in reversed(folders):
+        empty.rmdir()

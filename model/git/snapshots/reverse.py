@@ -59,17 +59,22 @@ async def plan_reverse(
         kept: Paths that are not to be touched, since others changed them.
 
     Returns:
-        A file for each changed path, sorted.
+        A file for each changed path, sorted; without those that are ignored now.
     """
     paths = sorted({path for change in changes for path in change})
     tree_paths = [plumbing.to_tree_path(path) for path in paths]
     present = await files.read_entries(root, now, tree_paths)
+    absent = [path for path in paths if plumbing.to_tree_path(path) not in present]
+    ignored = await asyncio.to_thread(files.find_existing, root, absent)
+    paths = [path for path in paths if path not in ignored]
     found = {}
-    for path, tree_path in zip(paths, tree_paths, strict=True):
-        entry = present.get(tree_path)
+    for path in paths:
+        entry = present.get(plumbing.to_tree_path(path))
         found[path] = ReversedFile(path, "keep", entry, entry, entry)
     for change in changes:
         for path, (before, after) in change.items():
+            if path in ignored:
+                continue
             if path in kept:
                 found[path] = replace(found[path], before=before)
             else:
@@ -144,7 +149,10 @@ async def apply_reverse(
 ) -> None:
     """Write the planned contents to the worktree. Conflicts must have been decided.
 
-    Raises `SpinneyError` as `files.write_entries`; running it again continues.
+    A file that comes back gets its permissions from `modes`, if they are unusual; others keep
+    theirs. Raises `SpinneyError` as `files.write_entries`; running it again continues.
     """
     wanted = {file.path: file.result for file in planned if file.result != file.now}
-    await files.write_entries(root, wanted, modes)
+    returning = {file.path for file in planned if file.now is None}
+    known = {path: mode for path, mode in (modes or {}).items() if path in returning}
+    await files.write_entries(root, wanted, known)

@@ -2,57 +2,29 @@
 
 import asyncio
 import os
-import shutil
-import tempfile
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
-from model.git.snapshots import chain, files, reverse
+from model.base.errors import SpinneyError
+from model.git.snapshots import chain, reverse
 from model.git.snapshots.chain import SnapshotNote
-from tests.model.git.repository import Repository
+from model.git.snapshots.reversible import read_reversible
+from tests.model.git.snapshots.random_files import EDITS, Edit, examples
+from tests.model.git.snapshots.situations import SITUATIONS, Stage
 from tests.model.git.snapshots.worktree_facts import read_facts, read_person_facts
 
-State = dict[str, bytes | tuple[str, str] | None]
-Modes = dict[str, int]
-
-NAMES = ("plain", "dir/inner", "dir", "ünï\nline", " space ", "exec", "raw\udcff", "-dash")
-"""`dir` is a file in some states and a folder in others."""
-
-CONTENTS = st.sampled_from(
-    [None, b"", b"one\ntwo\n", b"one\r\ntwo\r\n", b"\0\xff binary", b"no end", ("link", "plain")]
+LINES = 16
+_NEW_LINES = st.lists(st.sampled_from(["", "new", "line 1"]), max_size=2)
+LINE_EDITS = st.dictionaries(st.integers(0, LINES // 2 - 1), _NEW_LINES, max_size=4)
+"""By half of the number of a line: the lines that take its place."""
+RULES = st.sampled_from(
+    [None, b"plain\n", b"*\n!.gitignore\n", b"/dir/\n\xc3\xbcn\xc3\xaf*\n", b"exec\n# c\n"]
 )
-STATES = st.dictionaries(st.sampled_from(NAMES), CONTENTS, max_size=5)
-MODES = st.dictionaries(st.sampled_from(NAMES), st.sampled_from([0o644, 0o755]), max_size=2)
-
-
-def put(root: Path, state: State, modes: Modes) -> None:
-    """Make the files equal to `state`; others stay, unless they are in the way."""
-    for name, content in state.items():
-        path = root / name
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        for parent in path.parents:
-            if parent != root and (parent.is_symlink() or parent.is_file()):
-                parent.unlink()
-        path.unlink(missing_ok=True)
-        if content is None:
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, tuple):
-            path.symlink_to(content[1])
-        else:
-            path.write_bytes(content)
-    for name, mode in modes.items():
-        if (root / name).is_file() and not (root / name).is_symlink():
-            (root / name).chmod(mode)
-
-
-def drop_empty_folders(root: Path) -> None:
-    for current, _, _ in os.walk(root, topdown=False):
-        if ".git" not in Path(current).parts and not any(Path(current).iterdir()):
-            Path(current).rmdir()
 
 
 async def take(root: Path) -> str:
@@ -60,47 +32,143 @@ async def take(root: Path) -> str:
 
 
 async def undo(root: Path, before: str, after: str) -> list[reverse.ReversedFile]:
-    change = await files.diff_trees(root, before, after)
-    planned = await reverse.plan_reverse(root, [change], await take(root))
-    await reverse.apply_reverse(root, planned)
+    change = await read_reversible(root, before, after)
+    planned = await reverse.plan_reverse(root, [change.files], await take(root))
+    if all(file.action != "conflict" for file in planned):
+        await reverse.apply_reverse(root, planned, change.modes)
     return planned
 
 
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(before=STATES, turn=STATES, modes=MODES, autocrlf=st.booleans(), staged=st.booleans())
+@pytest.mark.few(3)
+@pytest.mark.parametrize("situation", SITUATIONS)
+@examples(4)
+@given(before=EDITS, turn=EDITS, staged=st.booleans(), stages=st.booleans())
 def test_undo_brings_back_what_was_and_redo_what_came(
-    templates: Path, before: State, turn: State, modes: Modes, autocrlf: bool, staged: bool
+    stage: Stage, situation: str, before: Edit, turn: Edit, staged: bool, stages: bool
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "project"
-        shutil.copytree(templates / "alone", root, symlinks=True)
-        repository = Repository(root)
-        repository.git("config", "core.autocrlf", str(autocrlf).lower())
-        put(root, before, {})
-        drop_empty_folders(root)
-        if staged:
-            repository.git("add", "--all")
-        asyncio.run(check_round_trip(root, turn, modes))
-        assert "error" not in repository.git("fsck", "--no-dangling")
+    stage.set_up(situation)
+    before.apply(stage.tree)
+    if staged:
+        stage.repository.git("add", "--all", "--sparse", cwd=stage.tree)
+    main = read_facts(stage.repository.root), read_person_facts(stage.repository.root)
+    asyncio.run(check_round_trip(stage, turn, stages))
+    assert (read_facts(stage.repository.root), read_person_facts(stage.repository.root)) == main
+    assert "error" not in stage.repository.git("fsck", "--no-dangling")
 
 
-async def check_round_trip(root: Path, turn: State, modes: Modes) -> None:
-    facts, person = read_facts(root), read_person_facts(root)
+async def check_round_trip(stage: Stage, turn: Edit, stages: bool) -> None:
+    root = stage.tree
+    facts = read_facts(root)
     start = await take(root)
-    put(root, turn, modes)
-    drop_empty_folders(root)
-    changed = read_facts(root)
+    turn.apply(root)
+    if stages:
+        stage.repository.git("add", "--all", "--sparse", cwd=root)
     end = await take(root)
-    (root / "of a person").write_text("stays\n")
+    changed, person = read_facts(root), read_person_facts(root)
+    (root / "of a person").write_bytes(b"stays\n")
 
     planned = await undo(root, start, end)
     assert all(file.action != "conflict" for file in planned)
     (root / "of a person").unlink()
-    assert read_facts(root)["files"] == facts["files"]
+    undone = read_facts(root)
+    assert undone["files"] == facts["files"]
+    for kind in ("index", "flags", "head", "operation"):
+        assert undone[kind] == changed[kind]
     assert read_person_facts(root) == person
 
-    back = await take(root)
-    await undo(root, end, back)
+    await undo(root, end, await take(root))
     assert read_facts(root)["files"] == changed["files"]
+
+
+@examples(10)
+@given(
+    turn=LINE_EDITS, since=LINE_EDITS, ending=st.sampled_from(["\n", "\r\n"]), ends=st.booleans()
+)
+def test_lines_that_others_changed_since_stay(
+    stage: Stage,
+    turn: dict[int, list[str]],
+    since: dict[int, list[str]],
+    ending: str,
+    ends: bool,
+) -> None:
+    stage.set_up("plain")
+    text = stage.tree / "text"
+
+    def write(*edits: dict[int, list[str]]) -> bytes:
+        lines = {number: [f"line {number}"] for number in range(LINES)}
+        for edit in edits:
+            lines |= {number * 2: new for number, new in edit.items()}
+        joined = ending.join(line for new in lines.values() for line in new)
+        return (joined + ending * ends).encode()
+
+    # What both changed is a conflict; git merges neither lines without one between them.
+    others = {number: new for number, new in since.items() if number not in turn}
+    before, after, now, undone = write(), write(turn), write(turn, others), write(others)
+    text.write_bytes(before)
+    start = asyncio.run(take(stage.tree))
+    text.write_bytes(after)
+    end = asyncio.run(take(stage.tree))
+    text.write_bytes(now)
+    present = asyncio.run(take(stage.tree))
+
+    planned = asyncio.run(undo(stage.tree, start, end))
+    assert all(file.action != "conflict" for file in planned)
+    assert text.read_bytes() == undone
+    asyncio.run(undo(stage.tree, present, asyncio.run(take(stage.tree))))
+    assert text.read_bytes() == now
+
+
+@examples(10)
+@given(before=EDITS, turn=EDITS, rules=st.tuples(RULES, RULES))
+def test_ignored_files_are_left_alone(
+    stage: Stage, before: Edit, turn: Edit, rules: tuple[bytes | None, bytes | None]
+) -> None:
+    stage.set_up("plain")
+    before.apply(stage.tree)
+    asyncio.run(check_ignored(stage, turn, *rules))
+
+
+async def check_ignored(
+    stage: Stage, turn: Edit, old_rules: bytes | None, new_rules: bytes | None
+) -> None:
+    root = stage.tree
+    Edit({".gitignore": old_rules}, {}, []).apply(root)
+    facts, ignored = read_files(root), list_ignored(stage)
+    start = await take(root)
+    turn.apply(root)
+    ignored |= list_ignored(stage)
+    Edit({".gitignore": new_rules}, {}, []).apply(root)
+    changed, ignored = read_files(root), ignored | list_ignored(stage)
+    end = await take(root)
+    # What is in no snapshot must not be lost.
+    for name in ignored & changed.keys():
+        if (root / name).is_file() and not (root / name).is_symlink():
+            (root / name).write_bytes(b"changed since\n")
+    now = read_files(root)
+    at_undo = await take(root)
+
+    with suppress(SpinneyError):  # Something ignored is where a folder was, or a file.
+        await undo(root, start, end)
+        undone = read_files(root)
+        assert {n: f for n, f in undone.items() if n not in ignored} == {
+            n: f for n, f in facts.items() if n not in ignored
+        }
+        await undo(root, at_undo, await take(root))
+    after = read_files(root)
+    assert {n: f for n, f in after.items() if n in ignored} == {
+        n: f for n, f in now.items() if n in ignored
+    }
+
+
+def read_files(root: Path) -> dict[str, object]:
+    found = read_facts(root)["files"]
+    assert isinstance(found, dict)
+    return found
+
+
+def list_ignored(stage: Stage) -> set[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard"],
+        cwd=stage.tree, capture_output=True, check=True,
+    )  # fmt: skip
+    return {os.fsdecode(name) for name in listed.stdout.split(b"\0") if name}
