@@ -161,7 +161,7 @@ class ConflictRadar:
             return
         if await known.scratch.prepare(root[1]):
             known.commits.clear()
-        sides = await self._capture_all(known, project, worktrees)
+        sides = await self._capture_all(root[0], known, project, worktrees)
         pairs = list(_list_pairs(sides))
         new = [pair for pair in dict.fromkeys(pairs) if pair not in known.pairs]
         known.pairs |= dict(zip(new, await _find_conflicts(root[0], new, known), strict=True))
@@ -183,36 +183,54 @@ class ConflictRadar:
         return sorted(ready, key=lambda one: one.created_at)[-MAX_WORKTREES:]
 
     async def _capture_all(
-        self, known: _ProjectRadar, project: Project, worktrees: list[Worktree]
+        self, root: Path, known: _ProjectRadar, project: Project, worktrees: list[Worktree]
     ) -> list[_Side]:
-        limit = asyncio.Semaphore(_CONCURRENCY)
-
-        async def capture(worktree: Worktree) -> _Side | None:
-            async with limit:
-                return await self._capture(known, project, worktree)
-
-        known.commits = {
-            one.id: known.commits[one.id] for one in worktrees if one.id in known.commits
+        """Bring `known.commits` up to date, and return what is compared."""
+        statuses = {one.id: self._statuses[one.id] for one in worktrees}
+        commits = {
+            key: known.commits[key]
+            for key, status in statuses.items()
+            if key in known.commits and known.commits[key][0] == status.fingerprint
         }
-        captured = await asyncio.gather(*(capture(worktree) for worktree in worktrees))
-        return [side for side in captured if side is not None]
+        read = await self._read_changed([one for one in worktrees if one.id not in commits], known)
+        made = await radar.make_commits(root, list(read.values()), known.scratch)
+        for key, commit in zip(read, made, strict=True):
+            commits[key] = statuses[key].fingerprint, commit
+        for key, status in statuses.items():
+            if not status.changed_files:
+                commits[key] = status.fingerprint, status.commit or ""
+        known.commits = commits
+        return [
+            _Side(
+                one.id,
+                commits[one.id][1],
+                clean_line(one.base_branch or project.default_branch),
+                statuses[one.id].bases,
+            )
+            for one in worktrees
+            if one.id in commits
+        ]
 
-    async def _capture(
-        self, known: _ProjectRadar, project: Project, worktree: Worktree
-    ) -> _Side | None:
-        status = self._statuses[worktree.id]
-        fingerprint, commit = known.commits.get(worktree.id, ("", ""))
-        if fingerprint != status.fingerprint:
-            commit = status.commit or ""
-            if status.changed_files:
+    async def _read_changed(
+        self, worktrees: list[Worktree], known: _ProjectRadar
+    ) -> dict[str, radar.Files]:
+        """Read what is not committed in these worktrees; those that cannot be read are left out."""
+        limit = asyncio.Semaphore(_CONCURRENCY)
+        found: dict[str, radar.Files] = {}
+
+        async def read(worktree: Worktree) -> None:
+            status = self._statuses[worktree.id]
+            async with limit:
                 try:
-                    commit = await radar.capture_commit(Path(worktree.path), commit, known.scratch)
-                except SpinneyError as error:
-                    _log.debug("%s is not compared: %s", worktree.id, error.message)
-                    return None
-            known.commits[worktree.id] = status.fingerprint, commit
-        base = worktree.base_branch or project.default_branch
-        return _Side(worktree.id, commit, clean_line(base), status.bases)
+                    found[worktree.id] = await radar.read_files(
+                        Path(worktree.path), status.commit or "", known.scratch
+                    )
+                except (SpinneyError, OSError) as error:
+                    _log.debug("%s is not compared: %s", worktree.id, error)
+
+        changed = (one for one in worktrees if self._statuses[one.id].changed_files)
+        await asyncio.gather(*(read(worktree) for worktree in changed))
+        return found
 
     # Results -----------------------------------------------------------------------------------
 

@@ -1,12 +1,8 @@
 """Write the tree of a snapshot: bytes as on disk, the index, and the state of an operation."""
 
 import asyncio
-import os
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +11,12 @@ from model.base.git_layout import GitDirectories, find_git_directories
 from model.git.run import git
 from model.git.snapshots import conversions, plumbing, state
 from model.git.snapshots.conversions import ConvertedFiles
+from model.git.snapshots.objects import NewObjects
 from model.git.snapshots.plumbing import Entry
-from model.git.snapshots.scan import Scan, get_mode, scan
+from model.git.snapshots.reading import FileReader, FileVanishedError, KnownFile
+from model.git.snapshots.scan import Scan, Tracked, read_mode, scan_all
 from model.git.snapshots.state import WorktreeState
+from model.git.snapshots.trees import edit_trees
 
 _ATTEMPTS: Final = 3
 """A file that vanishes while it is read makes one attempt fail."""
@@ -27,21 +26,40 @@ MAX_IGNORED_FILE: Final = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class CapturedTree:
-    """A tree that was written, and the commits that it depends on."""
+    """A tree, and the commits that it depends on."""
 
     tree: str
     state: WorktreeState
     operation_commits: list[str]
     """Commits of a merge or rebase in progress."""
+    objects: NewObjects
+    """What has to be stored for the tree to exist."""
+    known: dict[str, KnownFile]
+    """Files that the next capture need not read, once the objects are stored and kept."""
 
 
-async def write_tree(
-    root: Path, *, complete: bool = False, include_ignored: bool = False
+async def write_tree(root: Path) -> CapturedTree:
+    """Capture the worktree at `root`, and store its tree; nothing keeps it from `git gc`.
+
+    Raises as `capture_tree`.
+    """
+    captured = await capture_tree(root)
+    await captured.objects.store()
+    return captured
+
+
+async def capture_tree(
+    root: Path,
+    known: Mapping[str, KnownFile] | None = None,
+    *,
+    complete: bool = False,
+    include_ignored: bool = False,
 ) -> CapturedTree:
-    """Store everything in the worktree at `root` as a tree, without changing the worktree.
+    """Make a tree of everything in the worktree at `root`, without changing the worktree.
 
     Args:
         root: The worktree.
+        known: Files that the repository has, from an earlier capture.
         complete: Look for empty folders and unusual permissions everywhere, for a worktree that
             is going to be deleted.
         include_ignored: Include ignored files of up to `MAX_IGNORED_FILE` bytes.
@@ -53,84 +71,70 @@ async def write_tree(
     if directories is None:
         raise worktree_directory_missing(str(root))
     for attempt in range(_ATTEMPTS):
-        async with workplace() as folder:
-            capture = _Capture(root, directories, folder, await scan(root))
-            try:
-                return await capture.write(complete=complete, include_ignored=include_ignored)
-            except _FileVanishedError as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise SpinneyError(
-                        f"The files in {root} change too fast to be saved: {error}. Try again.",
-                        "conflict",
-                    ) from None
+        index = directories.git_dir / "index"
+        found, tracked = await scan_all(root, index, with_names=complete)
+        objects = await NewObjects.create(root)
+        capture = _Capture(root, directories, found, tracked, objects, known)
+        try:
+            return await capture.run(complete=complete, include_ignored=include_ignored)
+        except FileVanishedError as error:
+            if attempt == _ATTEMPTS - 1:
+                raise SpinneyError(
+                    f"The files in {root} change too fast to be saved: {error}. Try again.",
+                    "conflict",
+                ) from None
     raise AssertionError("unreachable")
 
 
-@asynccontextmanager
-async def workplace() -> AsyncIterator[Path]:
-    """Yield a temporary folder, created and deleted in a thread."""
-    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="spinney-")
-    try:
-        yield Path(folder)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-
-
-class _FileVanishedError(Exception):
-    """A file could not be read any more after the scan."""
-
-
-@dataclass(slots=True)
-class _Sources:
-    """The files whose bytes become part of the tree, by their path in the tree."""
-
-    files: dict[str, tuple[str, Path]] = field(default_factory=dict)
-    """The mode, and the file that has the content."""
-    left_out: list[str] = field(default_factory=list)
-
-
 class _Capture:
-    """One attempt to write a tree, with a temporary index in `workplace`."""
+    """One attempt to make a tree."""
 
     def __init__(
-        self, root: Path, directories: GitDirectories, workplace: Path, found: Scan
+        self,
+        root: Path,
+        directories: GitDirectories,
+        found: Scan,
+        tracked: Tracked,
+        objects: NewObjects,
+        known: Mapping[str, KnownFile] | None,
     ) -> None:
         self._root = root
         self._directories = directories
-        self._workplace = workplace
-        self._index = workplace / "index"
         self._scan = found
+        self._tracked = tracked
+        self._objects = objects
+        self._reader = FileReader(root, objects, known)
 
-    async def write(self, *, complete: bool, include_ignored: bool) -> CapturedTree:
+    async def run(self, *, complete: bool, include_ignored: bool) -> CapturedTree:
         gitlinks = await self._read_gitlinks()
         ignored = await self._list_ignored() if include_ignored else []
         empty_folders = await self._find_empty_folders() if complete else []
-        await asyncio.to_thread(self._copy_index)
         normal_tree, converted = await self._convert(gitlinks)
-        displaced = [path for path in self._scan.tracked if plumbing.to_tree_path(path) != path]
-        paths = list(dict.fromkeys([*self._scan.present, *converted.paths, *displaced]))
-        sources = await asyncio.to_thread(self._collect, paths, ignored)
+        paths = list(
+            dict.fromkeys([*self._scan.present, *converted.paths, *self._tracked.reserved])
+        )
+        left_out = await asyncio.to_thread(self._read_files, paths, ignored)
+        operation = await asyncio.to_thread(self._read_operation)
+        await self._reader.store_large()
+        modes = await asyncio.to_thread(
+            state.find_unusual_modes, self._root, self._tracked.names * complete
+        )
         kept = WorktreeState(
             commit=self._scan.commit,
             branch=self._scan.branch,
             staged_removals=self._scan.staged_removals,
             intent_to_add=self._scan.intent_to_add,
-            flags=self._scan.flags,
-            modes=await asyncio.to_thread(
-                state.find_unusual_modes,
-                self._root,
-                {*paths, *ignored, *(self._scan.tracked * complete)},
-            ),
+            flags=self._tracked.flags,
+            modes={**modes, **self._reader.modes},
             empty_folders=empty_folders,
             nested=[*self._scan.nested, *self._scan.submodules],
-            left_out=sources.left_out,
+            left_out=left_out,
             left_to_filters=converted.left_to_filters,
             normal_tree=normal_tree,
         )
-        operation = await asyncio.to_thread(self._add_state_files, sources, kept)
-        entries = await self._hash(sources)
-        tree = await self._write_index({**self._removals(paths, entries), **entries, **gitlinks})
-        return CapturedTree(tree, kept, operation)
+        entries = {**self._reader.entries, **self._list_state_entries(kept), **gitlinks}
+        tree = await self._edit(self._list_gone(paths, entries), entries)
+        return CapturedTree(tree, kept, operation, self._objects, self._reader.known)
 
     # Reading -----------------------------------------------------------------------------------
 
@@ -162,13 +166,15 @@ class _Capture:
 
     async def _convert(self, gitlinks: dict[str, Entry]) -> tuple[str | None, ConvertedFiles]:
         """Return the tree as git would store it and the files that differ from it on disk."""
-        may_convert = await conversions.may_convert(
-            self._root, self._directories, self._scan.tracked
-        )
-        if not may_convert:
+        attributes = [
+            path
+            for path in (*self._tracked.attributes, *self._scan.present)
+            if path.endswith(".gitattributes")
+        ]
+        if not await conversions.may_convert(self._root, self._directories, attributes):
             return None, ConvertedFiles([], [])
         modes = await asyncio.to_thread(
-            lambda: {path: get_mode(self._root / path) for path in self._scan.present}
+            lambda: {path: read_mode(f"{self._root}/{path}") for path in self._scan.present}
         )
         regular = [path for path, mode in modes.items() if mode and mode.startswith("100")]
         objects = await conversions.hash_as_git(self._root, regular) if regular else []
@@ -176,94 +182,46 @@ class _Capture:
             plumbing.to_tree_path(path): Entry(modes[path] or "", object_id)
             for path, object_id in zip(regular, objects, strict=True)
         }
-        changes = {**self._removals(regular, entries), **entries, **gitlinks}
-        tree = await self._write_index(changes)
+        tree = await self._edit(self._list_gone(regular, entries), {**entries, **gitlinks})
+        await self._objects.store()
         converted = await conversions.find_converted_files(self._root, tree)
         return (tree if converted.paths else None), converted
 
-    # Storing -----------------------------------------------------------------------------------
+    def _read_files(self, paths: list[str], ignored: list[str]) -> list[str]:
+        """Read what may differ from the commit; return what was left out."""
+        self._reader.read(paths)
+        small = [path for path in ignored if self._is_small(path)]
+        self._reader.read(small, f"{state.IGNORED_FOLDER}/")
+        return [*self._reader.unreadable, *(path for path in ignored if path not in set(small))]
 
-    def _copy_index(self) -> None:
-        source = self._directories.git_dir / "index"
-        if source.exists():
-            shutil.copy2(source, self._index)
+    def _is_small(self, path: str) -> bool:
+        try:
+            return (self._root / path).lstat().st_size <= MAX_IGNORED_FILE
+        except OSError:
+            return False
 
-    def _collect(self, paths: list[str], ignored: list[str]) -> _Sources:
-        sources = _Sources()
-        for path in paths:
-            self._add_source(sources, path, plumbing.to_tree_path(path))
-        for path in ignored:
-            if (self._root / path).lstat().st_size <= MAX_IGNORED_FILE:
-                self._add_source(sources, path, f"{state.IGNORED_FOLDER}/{path}")
-            else:
-                sources.left_out.append(path)
-        return sources
-
-    def _add_source(self, sources: _Sources, path: str, tree_path: str) -> None:
-        file = self._root / path
-        mode = get_mode(file)
-        if mode is None:
-            return
-        if mode == "120000":
-            file = self._write_temporary(os.fsencode(file.readlink()))
-        elif not os.access(file, os.R_OK):
-            sources.left_out.append(path)
-            return
-        sources.files[tree_path] = mode, file
-
-    def _write_temporary(self, content: bytes) -> Path:
-        descriptor, name = tempfile.mkstemp(dir=self._workplace)
-        os.close(descriptor)
-        Path(name).write_bytes(content)
-        return Path(name)
-
-    def _add_state_files(self, sources: _Sources, kept: WorktreeState) -> list[str]:
-        """Add what is not a file of the worktree; return the commits of an operation."""
-        sources.files[state.STATE_FILE] = "100644", self._write_temporary(kept.to_json())
+    def _read_operation(self) -> list[str]:
+        """Read the files of an operation in progress; return the commits that it needs."""
         operation = state.list_operation_files(self._directories.git_dir)
         for name, file in operation.items():
-            sources.files[f"{state.GIT_FOLDER}/{name}"] = "100644", file
+            self._reader.read_file(str(file), f"{state.GIT_FOLDER}/{name}")
         return state.find_operation_commits(operation)
 
-    async def _hash(self, sources: _Sources) -> dict[str, Entry]:
-        """Store all files byte for byte, and return the entries of the tree."""
-        lines = [
-            plumbing.quote_path(str(file if file.is_absolute() else self._root / file))
-            for _, file in sources.files.values()
-        ]
-        hashed = await plumbing.run(
-            self._root, "hash-object", "-w", "--no-filters", "--stdin-paths",
-            stdin=b"".join(line + b"\n" for line in lines), check=False,
-        )  # fmt: skip
-        if hashed.returncode != 0:
-            if "could not open" in hashed.stderr or "No such file" in hashed.stderr:
-                raise _FileVanishedError(hashed.message)
-            raise SpinneyError(hashed.message, "git_error")
-        entries = {
-            path: Entry(mode, object_id)
-            for (path, (mode, _)), object_id in zip(
-                sources.files.items(), hashed.stdout.split(), strict=True
-            )
-        }
+    def _list_state_entries(self, kept: WorktreeState) -> dict[str, Entry]:
+        """Return the entries for what is not a file."""
+        entries = {state.STATE_FILE: Entry("100644", self._objects.add("blob", kept.to_json()))}
         for path, entry in self._scan.staged.items():
             entries[f"{state.INDEX_FOLDER}/{path}"] = entry
         for stage, path, entry in self._scan.unmerged:
             entries[f"{state.UNMERGED_FOLDER}/{stage}/{path}"] = entry
         return entries
 
-    def _removals(self, paths: list[str], entries: dict[str, Entry]) -> dict[str, Entry | None]:
-        """Return what the copied index has to lose: files that are gone, and all conflicts."""
+    def _list_gone(self, paths: Iterable[str], entries: Mapping[str, Entry]) -> list[str]:
+        """Return the files that the tree does not have where the commit may have them."""
         gone = [path for path in paths if plumbing.to_tree_path(path) not in entries]
-        displaced = [path for path in self._scan.tracked if plumbing.to_tree_path(path) != path]
-        return dict.fromkeys([*self._scan.removed, *gone, *displaced])
+        return [*gone, *self._tracked.reserved]
 
-    async def _write_index(self, changes: Mapping[str, Entry | None]) -> str:
-        """Apply changes to the temporary index, and return its tree."""
-        await plumbing.run(
-            self._root, "update-index", "-z", "--index-info", index=self._index,
-            stdin=plumbing.index_lines(changes.items()),
-        )  # fmt: skip
-        # What a partial clone has not fetched may be missing.
-        return (
-            await plumbing.run(self._root, "write-tree", "--missing-ok", index=self._index)
-        ).stdout
+    async def _edit(self, gone: list[str], entries: Mapping[str, Entry]) -> str:
+        changes = {**self._scan.list_index_changes(), **dict.fromkeys(gone), **entries}
+        (tree,) = await edit_trees(self._root, [(self._scan.commit, changes)], self._objects)
+        return tree

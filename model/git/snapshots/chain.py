@@ -6,17 +6,20 @@ out when the chain began. Further parents keep what the snapshot depends on from
 
 import asyncio
 import time
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
+from model.base.git_layout import find_git_directories
 from model.base.text import clean_line
 from model.domain.recovery import SnapshotReason
 from model.git.run import git
 from model.git.snapshots import plumbing
-from model.git.snapshots.capture import CapturedTree, write_tree
+from model.git.snapshots.capture import CapturedTree, capture_tree
+from model.git.snapshots.reading import KnownFile
 
 WORKTREE_REFS: Final = "refs/spinney/worktrees/"
 RECOVERY_REFS: Final = "refs/spinney/recovery/"
@@ -24,6 +27,8 @@ RECOVERY_REFS: Final = "refs/spinney/recovery/"
 Reason = SnapshotReason
 
 _SEPARATOR: Final = ": "
+_MAX_MEMORIES: Final = 32
+"""Chains whose last snapshot is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ async def take_snapshot(
     Args:
         root: The worktree.
         note: Why it is made; `worktree_id` names the chain.
-        complete, include_ignored: As for `capture.write_tree`.
+        complete, include_ignored: As for `capture.capture_tree`.
 
     Raises:
         SpinneyError: What git reports, such as a full disk; the chain is unchanged then.
@@ -102,13 +107,52 @@ async def take_snapshot(
     ref = chain_ref(note.worktree_id)
     lock = _locks.setdefault((asyncio.get_running_loop(), ref), asyncio.Lock())
     async with lock:
-        captured, previous = await asyncio.gather(
-            write_tree(root, complete=complete, include_ignored=include_ignored),
-            read_snapshot(root, ref),
+        last = await _recall(root, ref)
+        previous = last.snapshot if last else await read_snapshot(root, ref)
+        captured = await capture_tree(
+            root, last.files if last else {}, complete=complete, include_ignored=include_ignored
         )
         if previous is not None and previous.tree == captured.tree:
-            return Snapshot(previous.commit, previous.tree, previous.note, is_new=False)
-        return await _add(root, ref, previous, captured, note)
+            taken = replace(previous, is_new=False)
+        else:
+            taken = await _add(root, ref, previous, captured, note)
+        _remember(root, ref, _Memory(taken, captured.known))
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """The last snapshot of a chain, and the files that the next one need not read."""
+
+    snapshot: Snapshot
+    files: dict[str, KnownFile]
+
+
+_memories: OrderedDict[tuple[Path, str], _Memory] = OrderedDict()
+
+
+async def _recall(root: Path, ref: str) -> _Memory | None:
+    """Return what is known of a chain's last snapshot, if the ref still keeps it."""
+    memory = _memories.get((root, ref))
+    if memory is None:
+        return None
+    tip = await asyncio.to_thread(_read_loose_ref, root, ref)
+    return memory if tip == memory.snapshot.commit else None
+
+
+def _remember(root: Path, ref: str, memory: _Memory) -> None:
+    _memories[root, ref] = memory
+    _memories.move_to_end((root, ref))
+    if len(_memories) > _MAX_MEMORIES:
+        _memories.popitem(last=False)
+
+
+def _read_loose_ref(root: Path, ref: str) -> str:
+    directories = find_git_directories(root)
+    try:
+        return (directories.common_dir / ref).read_text().strip() if directories else ""
+    except (OSError, ValueError):
+        return ""
 
 
 async def read_snapshot(root: Path, revision: str) -> Snapshot | None:
@@ -131,19 +175,20 @@ async def _add(
     if head and (previous is None or previous.note.commit != head):
         parents.append(head)
     parents += await _find_existing(root, captured.operation_commits)
-    normal = captured.state.normal_tree or ""
+    created_at = note.created_at or time.time()
+    objects, normal = captured.objects, captured.state.normal_tree or ""
     if normal:
-        parents.append(await commit_tree(root, normal, [], "The files as git stores them"))
-    full = SnapshotNote(
-        **{
-            **{name: getattr(note, name) for name in note.__dataclass_fields__},
-            "branch": captured.state.branch or "",
-            "commit": head or "",
-            "normal": normal,
-            "created_at": note.created_at or time.time(),
-        }
+        message = "The files as git stores them"
+        parents.append(objects.add_commit(normal, [], message, int(created_at)))
+    full = replace(
+        note,
+        branch=captured.state.branch or "",
+        commit=head or "",
+        normal=normal,
+        created_at=created_at,
     )
-    commit = await commit_tree(root, captured.tree, parents, full.to_message())
+    commit = objects.add_commit(captured.tree, parents, full.to_message(), int(created_at))
+    await objects.store()
     await set_ref(root, ref, commit, previous.commit if previous else "")
     return Snapshot(commit, captured.tree, full)
 

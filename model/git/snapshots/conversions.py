@@ -23,7 +23,7 @@ _MAX_FILTERED: Final = 50_000_000
 
 
 async def may_convert(root: Path, directories: GitDirectories, names: Iterable[str]) -> bool:
-    """Whether any file of the worktree, whose tracked files have these names, may differ."""
+    """Whether any file of a worktree may differ; `names` are all that may be `.gitattributes`."""
     return await asyncio.to_thread(_may_convert, root, directories, names)
 
 

@@ -109,19 +109,7 @@ async def _read_batch(root: Path, ids: list[str]) -> list[tuple[str, bytes]]:
     read = await git(
         root, "cat-file", "--batch", stdin="\n".join(ids).encode() + b"\n", timeout=300
     )
-    return await asyncio.to_thread(_split_batch, read.raw_stdout)
-
-
-def _split_batch(output: bytes) -> list[tuple[str, bytes]]:
-    found = []
-    position = 0
-    while position < len(output):
-        end = output.index(b"\n", position)
-        object_id, _, size = output[position:end].decode().split(" ")
-        start = end + 1
-        found.append((object_id, output[start : start + int(size)]))
-        position = start + int(size) + 1
-    return found
+    return await asyncio.to_thread(plumbing.split_batch, read.raw_stdout)
 
 
 async def read_blob(root: Path, object_id: str) -> bytes:

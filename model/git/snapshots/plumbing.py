@@ -4,7 +4,7 @@ They never touch the index, the HEAD or the refs of a person.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,10 +26,12 @@ _OPTIONS: Final = (
     "-c", "core.bigFileThreshold=32m",
     "-c", "i18n.commitEncoding=UTF-8",
 )  # fmt: skip
+NAME: Final = "Spinney"
+EMAIL: Final = "spinney@localhost"
 _IDENTITY: Final = {
     f"GIT_{role}_{name}": value
     for role in ("AUTHOR", "COMMITTER")
-    for name, value in (("NAME", "Spinney"), ("EMAIL", "spinney@localhost"))
+    for name, value in (("NAME", NAME), ("EMAIL", EMAIL))
 }
 
 
@@ -89,14 +91,6 @@ def index_lines(entries: Collection[tuple[str, Entry | None]], stage: int = 0) -
     )
 
 
-def tree_lines(entries: Iterable[tuple[str, str, str, str]]) -> bytes:
-    """Return the input of `mktree -z`: mode, kind, object id and name of each entry."""
-    return b"".join(
-        f"{mode} {kind} {object_id}\t".encode() + os.fsencode(name) + b"\0"
-        for mode, kind, object_id, name in entries
-    )
-
-
 def parse_tree(output: bytes) -> dict[str, Entry]:
     """Parse the output of `ls-tree -z`: the entry of each path."""
     entries = {}
@@ -106,6 +100,21 @@ def parse_tree(output: bytes) -> dict[str, Entry]:
             mode, _, object_id = head.decode().split(" ")[:3]
             entries[os.fsdecode(path)] = Entry(mode, object_id)
     return entries
+
+
+def split_batch(output: bytes) -> list[tuple[str, bytes]]:
+    """Parse the output of `cat-file --batch`: ids and contents. What is missing is left out."""
+    found = []
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        fields = output[position:end].decode().split(" ")
+        position = end + 1
+        if len(fields) == 3:
+            size = int(fields[2])
+            found.append((fields[0], output[position : position + size]))
+            position += size + 1
+    return found
 
 
 def quote_path(path: str) -> bytes:

@@ -8,19 +8,19 @@ chains. These commits are written to `ScratchObjects`, and the same files make t
 
 import asyncio
 import os
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from model.base.git_layout import find_git_directories
 from model.git.run import LARGE_FILE, git, git_version
 from model.git.safe_config import replace_merge_drivers
-from model.git.snapshots import conversions, plumbing
+from model.git.snapshots import conversions
+from model.git.snapshots.objects import NewObjects
 from model.git.snapshots.plumbing import Entry
-from model.git.snapshots.scan import Scan, get_mode, scan_changes
+from model.git.snapshots.scan import Scan, read_mode, scan
 from model.git.snapshots.scratch import ScratchObjects
+from model.git.snapshots.trees import Changes, edit_trees
 
 OLDEST_MERGING_GIT: Final = (2, 39)
 """`merge-tree --stdin` came with it."""
@@ -28,7 +28,6 @@ _MAX_NEW_FILES: Final = 2000
 """If a worktree has more untracked files, they are left out: `.gitignore` lacks a folder."""
 _TIMEOUT: Final = 60.0
 _FAST: Final = ("-c", "core.looseCompression=0")
-_DATE: Final = {"GIT_AUTHOR_DATE": "@1 +0000", "GIT_COMMITTER_DATE": "@1 +0000"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +46,16 @@ async def can_merge() -> bool:
     return tuple(int(number) for number in numbers[:2]) >= OLDEST_MERGING_GIT
 
 
-async def capture_commit(root: Path, head: str, scratch: ScratchObjects) -> str:
-    """Return a commit of everything in the worktree at `root`, whose commit was `head`.
+class Files(NamedTuple):
+    """What a worktree would commit."""
+
+    commit: str
+    """The checked-out commit."""
+    changes: Changes
+
+
+async def read_files(root: Path, head: str, scratch: ScratchObjects) -> Files:
+    """Read everything in the worktree at `root`, whose commit was `head`, that is not committed.
 
     Left out are changes of files over 5 MB and of files that a filter handles (Git LFS), unless
     they are staged.
@@ -56,16 +63,63 @@ async def capture_commit(root: Path, head: str, scratch: ScratchObjects) -> str:
     Raises:
         SpinneyError: What git reports; also if a file vanishes meanwhile.
     """
-    found = await scan_changes(root)
-    commit = found.commit or head
-    with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
-        capture = _Capture(root, Path(folder), scratch)
-        tree = await capture.write_tree(found)
-    stored = await plumbing.run(
-        root, *_FAST, "commit-tree", "-p", commit, "-m", "Files", tree,
-        environment={**_DATE, **scratch.environment},
-    )  # fmt: skip
-    return stored.stdout
+    found = await scan(root)
+    entries = await _hash(root, await _choose(root, found), scratch)
+    return Files(found.commit or head, {**found.list_index_changes(), **entries})
+
+
+async def make_commits(
+    root: Path, worktrees: Sequence[Files], scratch: ScratchObjects
+) -> list[str]:
+    """Return a commit of the files of each worktree.
+
+    Raises `SpinneyError` as `model.git.run.git`.
+    """
+    objects = await NewObjects.create(root, scratch.environment, _FAST)
+    trees = await edit_trees(root, worktrees, objects, scratch.environment)
+    commits = [
+        objects.add_commit(tree, [files.commit], "Files", seconds=1)
+        for tree, files in zip(trees, worktrees, strict=True)
+    ]
+    await objects.store()
+    return commits
+
+
+async def _choose(root: Path, found: Scan) -> dict[str, str]:
+    """Return the files whose content on disk counts, with their modes."""
+    names = set(found.untracked) if len(found.untracked) > _MAX_NEW_FILES else set()
+    modes = await asyncio.to_thread(_read_modes, root, set(found.present) - names)
+    filtered = await conversions.list_filtered(root, modes)
+    return {path: mode for path, mode in sorted(modes.items()) if path not in filtered}
+
+
+def _read_modes(root: Path, paths: Iterable[str]) -> dict[str, str]:
+    modes = {}
+    for path in paths:
+        file = f"{root}/{path}"
+        mode = read_mode(file)
+        is_readable = mode == "120000" or os.access(file, os.R_OK)
+        if mode and is_readable and os.lstat(file).st_size <= LARGE_FILE:
+            modes[path] = mode
+    return modes
+
+
+async def _hash(root: Path, modes: Mapping[str, str], scratch: ScratchObjects) -> dict[str, Entry]:
+    links = [path for path, mode in modes.items() if mode == "120000"]
+    regular = [path for path in modes if modes[path] != "120000"]
+    blobs: dict[str, str] = {}
+    if regular:
+        hashed = await conversions.hash_as_git(root, regular, scratch.environment)
+        blobs |= zip(regular, hashed, strict=True)
+    if links:
+        objects = await NewObjects.create(root, scratch.environment, _FAST)
+        blobs |= await asyncio.to_thread(
+            lambda: {
+                path: objects.add("blob", os.fsencode((root / path).readlink())) for path in links
+            }
+        )
+        await objects.store()
+    return {path: Entry(modes[path], blob) for path, blob in blobs.items()}
 
 
 async def merge_pairs(
@@ -120,77 +174,3 @@ def _parse_merges(output: bytes) -> list[list[Unmerged]]:
             )
         merges.append([Unmerged(path, **sides) for path, sides in files.items()])
     return merges
-
-
-class _Capture:
-    """Writes the tree of one worktree, with a temporary index in `workplace`."""
-
-    def __init__(self, root: Path, workplace: Path, scratch: ScratchObjects) -> None:
-        self._root = root
-        self._workplace = workplace
-        self._index = workplace / "index"
-        self._environment = scratch.environment
-
-    async def write_tree(self, found: Scan) -> str:
-        entries = await self._hash(await self._choose(found))
-        kept = [path for path in found.removed if path not in entries]
-        changes: dict[str, Entry | None] = {**dict.fromkeys(kept), **entries}
-        await asyncio.to_thread(self._copy_index)
-        if changes:
-            await self._run(
-                "update-index", "-z", "--index-info", stdin=plumbing.index_lines(changes.items())
-            )
-        return await self._run("write-tree", "--missing-ok")
-
-    async def _choose(self, found: Scan) -> dict[str, str]:
-        """Return the files whose content on disk counts, with their modes."""
-        names = set(found.untracked) if len(found.untracked) > _MAX_NEW_FILES else set()
-        modes = await asyncio.to_thread(self._read_modes, set(found.present) - names)
-        filtered = await conversions.list_filtered(self._root, modes)
-        return {path: mode for path, mode in sorted(modes.items()) if path not in filtered}
-
-    def _read_modes(self, paths: set[str]) -> dict[str, str]:
-        modes = {}
-        for path in paths:
-            file = self._root / path
-            mode = get_mode(file)
-            is_readable = mode == "120000" or os.access(file, os.R_OK)
-            if mode and is_readable and file.lstat().st_size <= LARGE_FILE:
-                modes[path] = mode
-        return modes
-
-    async def _hash(self, modes: Mapping[str, str]) -> dict[str, Entry]:
-        links = [path for path, mode in modes.items() if mode == "120000"]
-        regular = [path for path in modes if modes[path] != "120000"]
-        blobs: dict[str, str] = {}
-        if regular:
-            hashed = await conversions.hash_as_git(self._root, regular, self._environment)
-            blobs |= zip(regular, hashed, strict=True)
-        if links:
-            files = await asyncio.to_thread(self._write_targets, links)
-            stdin = b"".join(plumbing.quote_path(file) + b"\n" for file in files)
-            hashed = (
-                await self._run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=stdin)
-            ).split()
-            blobs |= zip(links, hashed, strict=True)
-        return {path: Entry(modes[path], blob) for path, blob in blobs.items()}
-
-    def _write_targets(self, links: list[str]) -> list[str]:
-        files = []
-        for number, path in enumerate(links):
-            file = self._workplace / str(number)
-            file.write_bytes(os.fsencode((self._root / path).readlink()))
-            files.append(str(file))
-        return files
-
-    def _copy_index(self) -> None:
-        directories = find_git_directories(self._root)
-        source = directories.git_dir / "index" if directories else None
-        if source is not None and source.exists():
-            self._index.write_bytes(source.read_bytes())
-
-    async def _run(self, *args: str, stdin: bytes = b"") -> str:
-        done = await plumbing.run(
-            self._root, *_FAST, *args, index=self._index, stdin=stdin, environment=self._environment
-        )
-        return done.stdout

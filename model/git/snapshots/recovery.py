@@ -16,7 +16,6 @@ from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists
 from model.git.run import git
 from model.git.snapshots import files, plumbing, state
-from model.git.snapshots.capture import workplace
 from model.git.snapshots.chain import (
     RECOVERY_REFS,
     Reason,
@@ -28,7 +27,9 @@ from model.git.snapshots.chain import (
     read_snapshot,
     set_ref,
 )
+from model.git.snapshots.objects import NewObjects
 from model.git.snapshots.plumbing import Entry
+from model.git.snapshots.trees import edit_trees
 
 CONVERSATIONS_FILE: Final = f"{plumbing.RESERVED}/conversations.jsonl"
 """The sessions of a deleted worktree and their messages."""
@@ -280,36 +281,17 @@ async def _measure(root: Path, contents: Contents) -> int:
 
 
 async def _add_file(root: Path, tree: str, path: str, content: bytes) -> str:
-    """Return a copy of a tree with one more file, in a folder at its top."""
-    folder, name = path.split("/")
-    stored = await plumbing.run(root, "hash-object", "-w", "--stdin", stdin=content)
-    top = await _read_level(root, tree)
-    inner = await _read_level(root, top[folder].object_id) if folder in top else {}
-    inner[name] = Entry("100644", stored.stdout)
-    top[folder] = Entry("040000", await _write_level(root, inner))
-    return await _write_level(root, top)
+    """Return a copy of a tree with one more file."""
+    objects = await NewObjects.create(root)
+    added = {path: Entry("100644", objects.add("blob", content))}
+    (edited,) = await edit_trees(root, [(tree, added)], objects)
+    await objects.store()
+    return edited
 
 
 async def _merge_trees(root: Path, tree: str, added: str) -> str:
     """Return a tree with the files of both."""
-    async with workplace() as folder:
-        index = folder / "index"
-        entries = await files.read_entries(root, added)
-        await plumbing.run(root, "read-tree", tree, index=index)
-        lines = plumbing.index_lines([*entries.items()])
-        await plumbing.run(root, "update-index", "-z", "--index-info", index=index, stdin=lines)
-        return (await plumbing.run(root, "write-tree", "--missing-ok", index=index)).stdout
-
-
-async def _read_level(root: Path, tree: str) -> dict[str, Entry]:
-    listed = await git(root, "ls-tree", "-z", "--full-tree", tree, timeout=120)
-    return plumbing.parse_tree(listed.raw_stdout)
-
-
-async def _write_level(root: Path, entries: Mapping[str, Entry]) -> str:
-    kinds = {"040000": "tree", "160000": "commit"}
-    lines = plumbing.tree_lines(
-        (entry.mode, kinds.get(entry.mode, "blob"), entry.object_id, path)
-        for path, entry in entries.items()
-    )
-    return (await plumbing.run(root, "mktree", "-z", "--missing", stdin=lines)).stdout
+    objects = await NewObjects.create(root)
+    (edited,) = await edit_trees(root, [(tree, await files.read_entries(root, added))], objects)
+    await objects.store()
+    return edited

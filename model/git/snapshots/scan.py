@@ -3,15 +3,20 @@
 import asyncio
 import os
 import stat
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from model.git.run import GitResult, git
+from model.git.run import git
+from model.git.snapshots import plumbing
 from model.git.snapshots.plumbing import Entry
 
 _TIMEOUT: Final = 120.0
+_MAX_INDEXES: Final = 64
+_MAX_REMEMBERED: Final = 10_000
+"""Flagged files, as in a sparse checkout; more of them are listed again each time."""
 _ABSENT: Final = "000000"
 """The mode of a path that git has nothing for."""
 
@@ -34,59 +39,105 @@ class Scan:
     unmerged: list[tuple[int, str, Entry]] = field(default_factory=list)
     """Conflicted entries of the index: stage, path and entry."""
     intent_to_add: list[str] = field(default_factory=list)
-    flags: dict[str, list[str]] = field(default_factory=dict)
-    """Paths by the tag of `ls-files -v`: `S` skip-worktree, lower case assume-unchanged."""
     submodules: list[str] = field(default_factory=list)
     """Submodules with another commit than in the index."""
     untracked: list[str] = field(default_factory=list)
     """Those among `present` that git does not track."""
     nested: list[str] = field(default_factory=list)
     """Untracked repositories in the worktree."""
-    tracked: list[str] = field(default_factory=list)
-    """All paths of the index."""
+
+    def list_index_changes(self) -> dict[str, Entry | None]:
+        """Return what the index has other than the commit, without files gone from disk."""
+        return {**self.staged, **dict.fromkeys([*self.staged_removals, *self.removed])}
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """What the index says of the files in it, beside their contents."""
+
+    names: list[str]
+    flags: dict[str, list[str]]
+    """Paths by the tag of `ls-files -v`: `S` skip-worktree, lower case assume-unchanged."""
+    attributes: list[str]
+    """The `.gitattributes` files."""
+    reserved: list[str]
+    """Files whose path in a snapshot's tree is another one."""
+
+
+_last_tracked: OrderedDict[Path, tuple[tuple[int, ...], Tracked]] = OrderedDict()
+"""By index file: its facts when it was read, and what it said, without the names."""
 
 
 async def scan(root: Path) -> Scan:
-    """Scan a worktree. No filter of anybody runs: a file that only a filter equates is `present`.
+    """Scan a worktree for what git calls changed.
 
+    No filter of anybody runs: a file that only a filter equates is `present`.
     Raises `SpinneyError` as `model.git.run.git`.
     """
-    status, tags = await asyncio.gather(
-        _read_status(root), git(root, "ls-files", "-v", "-z", timeout=_TIMEOUT)
-    )
-    return await asyncio.to_thread(_parse, status.raw_stdout, tags.raw_stdout, root)
-
-
-async def scan_changes(root: Path) -> Scan:
-    """Scan a worktree for what git calls changed: no flags, and no list of all tracked files.
-
-    Raises `SpinneyError` as `model.git.run.git`.
-    """
-    status = await _read_status(root)
-    return await asyncio.to_thread(_parse, status.raw_stdout, b"", root)
-
-
-async def _read_status(root: Path) -> GitResult:
-    return await git(
+    status = await git(
         root, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
         "--no-renames", "--ignore-submodules=dirty", timeout=_TIMEOUT, filters=False,
     )  # fmt: skip
+    return await asyncio.to_thread(_parse, status.raw_stdout)
 
 
-def _parse(status: bytes, tags: bytes, root: Path) -> Scan:
+async def scan_all(root: Path, index: Path, *, with_names: bool) -> tuple[Scan, Tracked]:
+    """Scan a worktree for what may have changed, whatever the flags in its `index` say.
+
+    `Tracked.names` is empty without `with_names`. Raises as `scan`.
+    """
+    found, tracked = await asyncio.gather(
+        scan(root), _list_tracked(root, index, with_names=with_names)
+    )
+    await asyncio.to_thread(_add_flagged, found, root, tracked.flags)
+    return found, tracked
+
+
+async def _list_tracked(root: Path, index: Path, *, with_names: bool) -> Tracked:
+    """List what the index has; not again while nobody has replaced the index."""
+    facts = await asyncio.to_thread(_read_facts, index)
+    last_facts, last = _last_tracked.get(index, ((), None))
+    if last is not None and facts == last_facts and not with_names:
+        return last
+    listed = await git(root, "ls-files", "-v", "-z", timeout=_TIMEOUT)
+    tracked = await asyncio.to_thread(_parse_tags, listed.raw_stdout)
+    if facts and sum(map(len, tracked.flags.values())) <= _MAX_REMEMBERED:
+        _last_tracked[index] = facts, replace(tracked, names=[])
+        _last_tracked.move_to_end(index)
+        if len(_last_tracked) > _MAX_INDEXES:
+            _last_tracked.popitem(last=False)
+    return tracked
+
+
+def _read_facts(file: Path) -> tuple[int, ...]:
+    try:
+        facts = file.stat()
+    except OSError:
+        return ()
+    return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
+
+
+def _parse(status: bytes) -> Scan:
     found = Scan()
     for record in status.split(b"\0"):
         if record:
             _add_record(found, os.fsdecode(record))
-    for tagged in tags.split(b"\0"):
-        if tagged:
-            name = os.fsdecode(tagged)
-            found.tracked.append(name[2:])
-            if name[0] not in "HM":
-                found.flags.setdefault(name[0], []).append(name[2:])
-    for tag, paths in found.flags.items():
-        _add_flagged(found, root, paths, is_sparse=tag in "Ss")
     return found
+
+
+def _parse_tags(tags: bytes) -> Tracked:
+    tracked = Tracked([], {}, [], [])
+    for tagged in os.fsdecode(tags).split("\0"):
+        if tagged:
+            name = tagged[2:]
+            tracked.names.append(name)
+            if tagged[0] not in "HM":
+                tracked.flags.setdefault(tagged[0], []).append(name)
+            if name.endswith(".gitattributes"):
+                tracked.attributes.append(name)
+            if plumbing.to_tree_path(name) != name:
+                tracked.reserved.append(name)
+    return tracked
 
 
 def _add_record(found: Scan, record: str) -> None:
@@ -137,21 +188,26 @@ def _add_unmerged(found: Scan, _submodule: str, *fields: str) -> None:
     found.present.append(path)
 
 
-def _add_flagged(found: Scan, root: Path, paths: Iterable[str], *, is_sparse: bool) -> None:
+def _add_flagged(found: Scan, root: Path, flags: Mapping[str, list[str]]) -> None:
     """Look on disk for the files that git takes for unchanged because of a flag."""
-    for path in paths:
-        if get_mode(root / path) is not None:
-            found.present.append(path)
-        elif not is_sparse:
-            found.removed.append(path)
+    for tag, paths in flags.items():
+        for path in paths:
+            if read_mode(f"{root}/{path}") is not None:
+                found.present.append(path)
+            elif tag not in "Ss":
+                found.removed.append(path)
 
 
-def get_mode(path: Path) -> str | None:
+def read_mode(path: str) -> str | None:
     """Return git's mode of what is at `path`; `None` if git could not store it."""
     try:
-        mode = path.lstat().st_mode
+        return to_mode(os.lstat(path).st_mode)
     except OSError:
         return None
+
+
+def to_mode(mode: int) -> str | None:
+    """Return git's mode for the mode of a file; `None` if git could not store it."""
     if stat.S_ISLNK(mode):
         return "120000"
     if not stat.S_ISREG(mode):

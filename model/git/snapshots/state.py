@@ -90,15 +90,20 @@ def is_small_file(path: Path) -> bool:
     return stat.S_ISREG(facts.st_mode) and facts.st_size <= _MAX_GIT_FILE
 
 
+def is_unusual(mode: int) -> bool:
+    """Whether a file's permissions are neither 644 nor 755."""
+    return stat.S_ISREG(mode) and stat.S_IMODE(mode) not in (0o644, 0o755)
+
+
 def find_unusual_modes(root: Path, paths: Iterable[str]) -> dict[str, int]:
     """Return the permissions of the files that are neither 644 nor 755."""
     found = {}
     for path in paths:
         try:
-            mode = (root / path).lstat().st_mode
+            mode = os.lstat(f"{root}/{path}").st_mode
         except OSError:
             continue
-        if stat.S_ISREG(mode) and stat.S_IMODE(mode) not in (0o644, 0o755):
+        if is_unusual(mode):
             found[path] = stat.S_IMODE(mode)
     return found
 

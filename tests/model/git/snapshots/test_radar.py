@@ -67,7 +67,8 @@ async def test_conflicts_are_those_of_a_real_merge(
             repository.git("reset", "--quiet", "--hard", cwd=tree)
             repository.git("clean", "--quiet", "-fd", cwd=tree)
             generate_edits(tree, chance)
-            commits.append(await radar.capture_commit(tree, "", scratch))
+            files = await radar.read_files(tree, "", scratch)
+            commits += await radar.make_commits(tree, [files], scratch)
         pairs.append((commits[0], commits[1]))
     found = await radar.merge_pairs(repository.root, pairs, scratch)
     with pytest.MonkeyPatch.context() as environ:
