@@ -16,7 +16,7 @@ from model.domain.tool_uses import list_edits
 from model.domain.turns import Turn, TurnFile, make_turn_id
 from model.git.changes import to_display_name
 from model.git.snapshots import files
-from model.git.snapshots.chain import Reason, SnapshotNote, take_snapshot
+from model.git.snapshots.chain import Reason, SnapshotNote, pack_chain, take_snapshot
 from model.store.store import Store
 
 MAX_DELAY: Final = 2.0
@@ -168,6 +168,9 @@ class TurnRecorder:
             turn = running.turn.model_copy(update={"problem": error.message})
         if turn.session_id in self._store.state.sessions:
             self._store.record(TurnRecorded(turn=turn))
+        worktree = self._store.state.worktrees.get(turn.worktree_id)
+        if worktree is not None:
+            await pack_chain(Path(worktree.path), worktree.id)
 
     async def _complete(self, running: _RunningTurn) -> Turn:
         turn = running.turn
@@ -242,8 +245,9 @@ _STATUS: Final[dict[str, Literal["added", "modified", "deleted"]]] = {"A": "adde
 
 async def list_changes(root: Path, before: str, after: str) -> list[TurnFile]:
     """Return the files that differ between two snapshots' trees, at most `_MAX_FILES`."""
-    changed = await files.diff_trees(root, before, after)
-    counts = await files.count_lines(root, before, after)
+    changed, counts = await asyncio.gather(
+        files.diff_trees(root, before, after), files.count_lines(root, before, after)
+    )
     found = []
     for path, (old, new) in sorted(changed.items())[:_MAX_FILES]:
         added, removed = counts.get(path, (None, None))

@@ -183,6 +183,7 @@ async def _measure_turns(table: Table, root: Path, runs: int) -> None:
         start = time.perf_counter()
         await take(root, "turns", turn_id=f"{number} end")
         added.append(spent + time.perf_counter() - start)
+        await chain.pack_chain(root, "turns")
     size = (measure_objects(root) - before) / 1e6
     explained = [
         await time_awaited(lambda: blame.find_source(root, chain.chain_ref("turns"), "d0/f5", 21))
@@ -197,9 +198,9 @@ async def _measure_turns(table: Table, root: Path, runs: int) -> None:
 
 
 def measure_objects(root: Path) -> int:
-    """Return the bytes of all objects of a repository."""
+    """Return the bytes that all objects of a repository take on the disk."""
     files = (root / ".git" / "objects").rglob("*")
-    return sum(file.stat().st_size for file in files if file.is_file())
+    return sum(512 * file.stat().st_blocks for file in files if file.is_file())
 
 
 async def _measure_radar(table: Table, root: Path) -> None:

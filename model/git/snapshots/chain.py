@@ -7,6 +7,7 @@ out when the chain began. Further parents keep what the snapshot depends on from
 import asyncio
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,10 @@ RECOVERY_REFS: Final = "refs/spinney/recovery/"
 Reason = SnapshotReason
 
 _SEPARATOR: Final = ": "
+_MAX_LOOSE: Final = 24
+"""Snapshots whose objects are left loose."""
+_PACKING: Final = ("-c", "core.bigFileThreshold=1m")
+"""Deltas of large files would take long."""
 _MAX_MEMORIES: Final = 32
 """Chains whose last snapshot is remembered."""
 
@@ -116,8 +121,35 @@ async def take_snapshot(
             taken = replace(previous, is_new=False)
         else:
             taken = await _add(root, ref, previous, captured, note)
-        _remember(root, ref, _Memory(taken, captured.known))
+        packed = previous.commit if previous else captured.state.commit or ""
+        loose = (last.loose if last else 0) + taken.is_new
+        memory = _Memory(taken, captured.known, last.packed if last else packed, loose)
+        _remember(root, ref, memory)
         return taken
+
+
+async def pack_chain(root: Path, worktree_id: str) -> None:
+    """Pack the objects of a chain's newest snapshots, if there are many.
+
+    Each changed file and folder is a file of its own at first, of at least one block on the disk.
+    """
+    ref = chain_ref(worktree_id)
+    memory = await _recall(root, ref)
+    if memory is None or memory.loose < _MAX_LOOSE:
+        return
+    tip = memory.snapshot.commit
+    _remember(root, ref, replace(memory, packed=tip, loose=0))
+    directories = await asyncio.to_thread(find_git_directories, root)
+    if directories is not None:
+        folder = directories.common_dir / "objects" / "pack"
+        revisions = f"{tip}\n^{memory.packed}\n" if memory.packed else f"{tip}\n"
+        with suppress(SpinneyError):  # Everything stays as it is.
+            await plumbing.run(
+                root, *_PACKING, "pack-objects", "--revs", "--quiet", "--non-empty",
+                "--delta-base-offset", "--threads=1", str(folder / "pack"),
+                stdin=revisions.encode(),
+            )  # fmt: skip
+            await plumbing.run(root, "prune-packed", "--quiet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +158,10 @@ class _Memory:
 
     snapshot: Snapshot
     files: dict[str, KnownFile]
+    packed: str
+    """The newest commit that is not among the loose objects of the chain."""
+    loose: int
+    """Snapshots since then."""
 
 
 _memories: OrderedDict[tuple[Path, str], _Memory] = OrderedDict()

@@ -9,8 +9,11 @@ from typing import Final, NamedTuple
 from model.base.text import make_visible
 from model.domain.conflicts import ConflictedFile, ConflictHunk, ConflictKind, HunkSide
 from model.git.run import git
+from model.git.snapshots.objects import NewObjects
+from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.radar import Unmerged
 from model.git.snapshots.scratch import ScratchObjects
+from model.git.snapshots.trees import edit_trees
 
 _MAX_HUNKS: Final = 20
 _MAX_LINES: Final = 40
@@ -19,8 +22,12 @@ _MAX_BLOB: Final = 1_000_000
 """Bytes; of larger files no hunks are read."""
 _MAX_TOTAL: Final = 50_000_000
 """Bytes of all files that are read at once."""
-_MAX_DIFF: Final = 4_000_000
+_MAX_DIFF: Final = 32_000_000
 _CACHE_SIZE: Final = 2000
+
+
+_Sides = tuple[str, str]
+"""The blobs of a file in the common ancestor and on one side."""
 
 
 class _Change(NamedTuple):
@@ -36,7 +43,7 @@ class OverlapFinder:
     """Finds overlapping hunks, and remembers what each side changed."""
 
     def __init__(self) -> None:
-        self._changes: OrderedDict[tuple[str, str], list[_Change]] = OrderedDict()
+        self._changes: OrderedDict[_Sides, list[_Change]] = OrderedDict()
 
     async def describe(
         self, root: Path, files: Sequence[Unmerged], scratch: ScratchObjects
@@ -47,47 +54,74 @@ class OverlapFinder:
         """
         blobs = [blob for file in files for blob in (file.base, file.ours, file.theirs) if blob]
         texts = await _read_texts(root, blobs, scratch.environment)
+        changes = await self._find_changes(root, files, texts, scratch)
         described = []
         for file in files:
-            hunks = await self._find_hunks(root, file, texts, scratch.environment)
+            hunks = await asyncio.to_thread(_find_hunks, file, texts, changes)
             shown = make_visible(file.path)
             described.append(ConflictedFile(path=shown, kind=_classify(file), hunks=hunks))
         return described
 
-    async def _find_hunks(
+    async def _find_changes(
         self,
         root: Path,
-        file: Unmerged,
+        files: Sequence[Unmerged],
         texts: Mapping[str, list[str]],
-        environment: Mapping[str, str],
-    ) -> list[ConflictHunk]:
-        sides = [blob for blob in (file.base, file.ours, file.theirs) if blob]
-        if len(sides) < 2 or any(blob not in texts for blob in sides):
-            return []
-        ours, theirs = texts.get(file.ours or "", []), texts.get(file.theirs or "", [])
-        if file.base is None or file.ours is None or file.theirs is None:
-            return [ConflictHunk(ours=_show(ours, 0, None), theirs=_show(theirs, 0, None))]
-        our_changes, their_changes = [
-            await self._read_changes(root, file.base, side, environment)
+        scratch: ScratchObjects,
+    ) -> dict[_Sides, list[_Change]]:
+        """Return what each side changed; files of which it is known already are not read again."""
+        wanted = {
+            (file.base, side)
+            for file in files
             for side in (file.ours, file.theirs)
-        ]
-        return await asyncio.to_thread(_overlap, our_changes, their_changes, ours, theirs)
+            if file.base and side and file.base in texts and side in texts
+        }
+        for sides in wanted & self._changes.keys():
+            self._changes.move_to_end(sides)
+        found = {sides: self._changes[sides] for sides in wanted & self._changes.keys()}
+        missing = sorted(wanted - found.keys())
+        if missing:
+            found |= await _read_changes(root, missing, scratch)
+        self._changes |= found
+        while len(self._changes) > _CACHE_SIZE:
+            self._changes.popitem(last=False)
+        return found
 
-    async def _read_changes(
-        self, root: Path, base: str, side: str, environment: Mapping[str, str]
-    ) -> list[_Change]:
-        key = (base, side)
-        if key not in self._changes:
-            # As a merge compares: by histogram, and without moving hunks to nicer places.
-            diff = await git(
-                root, "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-                "--diff-algorithm=histogram", "--no-indent-heuristic", "--end-of-options", base,
-                side, "--", max_bytes=_MAX_DIFF, environment=environment,
-            )  # fmt: skip
-            self._changes[key] = await asyncio.to_thread(_parse_changes, diff.raw_stdout)
-            if len(self._changes) > _CACHE_SIZE:
-                self._changes.popitem(last=False)
-        return self._changes[key]
+
+def _find_hunks(
+    file: Unmerged,
+    texts: Mapping[str, list[str]],
+    changes: Mapping[_Sides, list[_Change]],
+) -> list[ConflictHunk]:
+    sides = [blob for blob in (file.base, file.ours, file.theirs) if blob]
+    if len(sides) < 2 or any(blob not in texts for blob in sides):
+        return []
+    ours, theirs = texts.get(file.ours or "", []), texts.get(file.theirs or "", [])
+    if file.base is None or file.ours is None or file.theirs is None:
+        return [ConflictHunk(ours=_show(ours, 0, None), theirs=_show(theirs, 0, None))]
+    return _overlap(changes[file.base, file.ours], changes[file.base, file.theirs], ours, theirs)
+
+
+async def _read_changes(
+    root: Path, pairs: Sequence[_Sides], scratch: ScratchObjects
+) -> dict[_Sides, list[_Change]]:
+    """Compare pairs of texts with one process of git: the files of two trees, named by number."""
+    objects = await NewObjects.create(root, scratch.environment)
+    columns = [
+        {str(number): Entry("100644", pair[side]) for number, pair in enumerate(pairs)}
+        for side in (0, 1)
+    ]
+    trees = await edit_trees(root, [(None, column) for column in columns], objects)
+    await objects.store()
+    # As a merge compares: by histogram, and without moving hunks to nicer places.
+    diff = await git(
+        root, "diff", "--text", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
+        "--no-renames", "--diff-algorithm=histogram", "--no-indent-heuristic", "--src-prefix=a/",
+        "--dst-prefix=b/", "--end-of-options", *trees, "--", max_bytes=_MAX_DIFF,
+        environment=scratch.environment,
+    )  # fmt: skip
+    parsed = await asyncio.to_thread(_parse_changes, diff.raw_stdout)
+    return {pair: parsed.get(number, []) for number, pair in enumerate(pairs)}
 
 
 def _classify(file: Unmerged) -> ConflictKind:
@@ -140,16 +174,19 @@ def _split_texts(output: bytes) -> dict[str, list[str]]:
     return texts
 
 
-def _parse_changes(diff: bytes) -> list[_Change]:
-    """Parse the headers `@@ -start,count +start,count @@` of a diff without context."""
-    changes = []
+def _parse_changes(diff: bytes) -> dict[int, list[_Change]]:
+    """Parse the headers `diff --git a/<number> …` and `@@ -start,count +start,count @@`."""
+    found: dict[int, list[_Change]] = {}
+    changes: list[_Change] = []
     for line in diff.split(b"\n"):
         fields = line.split(b" ", 3)
-        if fields[0] == b"@@" and len(fields) == 4:
+        if fields[0] == b"diff" and len(fields) == 4:
+            changes = found[int(fields[2].removeprefix(b"a/"))] = []
+        elif fields[0] == b"@@" and len(fields) == 4:
             start, end = _parse_range(fields[1])
             new_start, new_end = _parse_range(fields[2])
             changes.append(_Change(start, end, new_start, new_end))
-    return changes
+    return found
 
 
 def _parse_range(text: bytes) -> tuple[int, int]:
