@@ -223,7 +223,10 @@ class ConflictRadar:
             async with limit:
                 try:
                     found[worktree.id] = await radar.read_files(
-                        Path(worktree.path), status.commit or "", known.scratch
+                        Path(worktree.path),
+                        status.commit or "",
+                        known.scratch,
+                        status.working_tree,
                     )
                 except (SpinneyError, OSError) as error:
                     _log.debug("%s is not compared: %s", worktree.id, error)

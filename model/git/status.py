@@ -12,12 +12,15 @@ from model.base.text import clean_line
 from model.git.branch_tips import BranchTips, read_branch_tips, resolve_base_tips
 from model.git.run import GitResult, git
 from model.git.untracked import count_lines
+from model.git.working_tree import WorkingTree, read_working_tree
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 UNPUSHED_CAP: Final = 1000
 """Upper limit of `GitStatus.unpushed`: without a pushed branch it could be all of history."""
+
+_MAX_LISTED: Final = 5000
 
 NUMSTAT: Final = (
     "diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", "--no-renames",
@@ -53,6 +56,8 @@ class GitStatus:
     """The commits of the base branch and of its remote counterpart."""
     fingerprint: str = field(default="", compare=False)
     """Changes with each change of the commit, the index or a file that is not committed."""
+    working_tree: WorkingTree | None = field(default=None, compare=False, repr=False)
+    """What differs from the commit; `None` for more than `_MAX_LISTED` files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +66,6 @@ class _Comparison:
     behind: int = 0
     added: int = 0
     removed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _WorkingTree:
-    commit: str | None
-    branch: str | None
-    tracked: int
-    conflicts: int
-    untracked: list[str]
-    fingerprint: str
 
 
 async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = None) -> GitStatus:
@@ -84,10 +79,10 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
         tips: The repository's branches, if already known; with them, and if nothing changed, a
             single git command is needed.
     """
-    tree = await _read_working_tree(path)
+    tree, printed = await read_working_tree(path)
     if tips is None and tree.commit:
         tips = await read_branch_tips(path)
-    added, removed = await _count_tracked_lines(path, tree) if tree.tracked else (0, 0)
+    added, removed = await _count_tracked_lines(path, tree) if tree.changed else (0, 0)
     added += await asyncio.to_thread(count_lines, path, tree.untracked)
     comparison, unpushed = _Comparison(), 0
     bases: list[str] = []
@@ -96,7 +91,7 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
         comparison = await _compare_cached(path, bases, tree.commit)
         unpushed = await _count_unpushed(path, tree.commit, tips)
     return GitStatus(
-        branch=tree.branch,
+        branch=clean_line(tree.branch) if tree.branch else None,
         commit=tree.commit,
         ahead=comparison.ahead,
         behind=comparison.behind,
@@ -105,10 +100,11 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
         uncommitted_removed=removed,
         branch_diff_added=comparison.added,
         branch_diff_removed=comparison.removed,
-        changed_files=tree.tracked + len(tree.untracked),
-        conflicts=tree.conflicts,
+        changed_files=_count_files(tree),
+        conflicts=len({path for _, path, _ in tree.unmerged}),
         bases=tuple(bases),
-        fingerprint=tree.fingerprint,
+        fingerprint=await asyncio.to_thread(_make_fingerprint, path, printed, tree),
+        working_tree=tree if _count_files(tree) <= _MAX_LISTED else None,
     )
 
 
@@ -119,8 +115,12 @@ async def has_uncommitted_changes(path: Path) -> bool:
 
 async def count_uncommitted_files(path: Path) -> int:
     """Count staged, changed and untracked files, including changes inside submodules."""
-    tree = await _read_working_tree(path, submodules="none")
-    return tree.tracked + len(tree.untracked)
+    tree, _ = await read_working_tree(path, submodules="none")
+    return _count_files(tree)
+
+
+def _count_files(tree: WorkingTree) -> int:
+    return len(tree.changed) + len(tree.untracked) + len(tree.nested)
 
 
 async def list_untracked_files(path: Path) -> list[str]:
@@ -134,45 +134,10 @@ async def get_empty_tree(path: Path) -> str:
     return (await git(path, "hash-object", "-t", "tree", "--stdin")).stdout
 
 
-async def _read_working_tree(path: Path, *, submodules: str = "dirty") -> _WorkingTree:
-    # Inside a submodule git would read its configuration, which `run` does not make safe.
-    result = await git(
-        path, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
-        "--no-renames", f"--ignore-submodules={submodules}", timeout=60,
-    )  # fmt: skip
-    return await asyncio.to_thread(_parse_status, result, path)
-
-
-def _parse_status(result: GitResult, path: Path) -> _WorkingTree:
-    headers: dict[str, str] = {}
-    changed: list[str] = []
-    conflicts = 0
-    untracked: list[str] = []
-    for record in result.fields:
-        match record[0]:
-            case "#":
-                _, key, value = record.split(" ", 2)
-                headers[key] = value
-            case "?":
-                untracked.append(record[2:])
-            case sign:
-                changed.append(record.split(" ", 10 if sign == "u" else 8)[-1])
-                conflicts += sign == "u"
-    head, commit = headers["branch.head"], headers["branch.oid"]
-    return _WorkingTree(
-        commit=None if commit == "(initial)" else commit,
-        branch=None if head == "(detached)" else clean_line(head),
-        tracked=len(changed),
-        conflicts=conflicts,
-        untracked=untracked,
-        fingerprint=_make_fingerprint(path, result.raw_stdout, changed + untracked),
-    )
-
-
-def _make_fingerprint(path: Path, status: bytes, names: list[str]) -> str:
+def _make_fingerprint(path: Path, status: bytes, tree: WorkingTree) -> str:
     """Combine the status with the time and size of each changed file, which it does not contain."""
     digest = hashlib.sha1(status, usedforsecurity=False)
-    for name in names:
+    for name in (*tree.changed, *tree.untracked):
         try:
             facts = (path / name).lstat()
         except OSError:
@@ -181,7 +146,7 @@ def _make_fingerprint(path: Path, status: bytes, names: list[str]) -> str:
     return digest.hexdigest()
 
 
-async def _count_tracked_lines(path: Path, tree: _WorkingTree) -> tuple[int, int]:
+async def _count_tracked_lines(path: Path, tree: WorkingTree) -> tuple[int, int]:
     before = tree.commit or await get_empty_tree(path)
     return await _count_lines_between(path, before)
 

@@ -18,9 +18,9 @@ from model.domain.turns import Turn, Undo, UndoScope
 from model.git.changes import to_display_name
 from model.git.snapshots import capture, chain, files, plumbing, reverse
 from model.git.snapshots.chain import Reason, SnapshotNote
-from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.reverse import Change, Choice, ReversedFile
 from model.git.snapshots.reversible import read_reversible
+from model.git.working_tree import Entry
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder, read_turn_blocks
 

@@ -28,7 +28,7 @@ from model.domain.recovery import FileChange, RecoveryFile
 from model.domain.resources import Worktree
 from model.git.changes import to_display_name
 from model.git.snapshots import chain, files, plumbing, recovery, restore, state
-from model.git.snapshots.plumbing import Entry
+from model.git.working_tree import Entry
 from model.state import State
 from model.store.rows import MessageImport
 from model.store.store import Store

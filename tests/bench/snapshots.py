@@ -69,9 +69,9 @@ def make_repository(root: Path, folders: int) -> Path:
     return root
 
 
-def change_files(root: Path, count: int, text: str) -> None:
+def change_files(root: Path, count: int, text: str, first: int = 0) -> None:
     """Change and add so many files."""
-    for number in range(count):
+    for number in range(first, first + count):
         folder = root / f"d{number % 20}"
         with (folder / f"f{number // 20}").open("a") as file:
             file.write(f"{text}\n")
@@ -208,7 +208,9 @@ async def _measure_radar(table: Table, root: Path) -> None:
     for number in range(WORKTREES):
         path = root.with_name(f"tree{number}")
         git(root, "worktree", "add", "--quiet", "-b", f"tree{number}", str(path))
-        change_files(path, 10, f"tree {number}")
+        change_files(path, 10, f"tree {number}", first=10 * number)
+        with (path / "d199" / "f0").open("a") as file:
+            file.write(f"tree {number}\n")
         worktrees[f"w{number}"] = Worktree(
             id=f"w{number}", project_id="p", name=f"tree{number}", path=str(path),
             branch=f"tree{number}", created_at=number,

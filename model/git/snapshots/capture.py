@@ -12,11 +12,11 @@ from model.git.run import git
 from model.git.snapshots import conversions, plumbing, state
 from model.git.snapshots.conversions import ConvertedFiles
 from model.git.snapshots.objects import NewObjects
-from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.reading import FileReader, FileVanishedError, KnownFile
-from model.git.snapshots.scan import Scan, Tracked, read_mode, scan_all
+from model.git.snapshots.scan import Tracked, read_mode, scan
 from model.git.snapshots.state import WorktreeState
 from model.git.snapshots.trees import edit_trees
+from model.git.working_tree import Entry, WorkingTree
 
 _ATTEMPTS: Final = 3
 """A file that vanishes while it is read makes one attempt fail."""
@@ -72,7 +72,7 @@ async def capture_tree(
         raise worktree_directory_missing(str(root))
     for attempt in range(_ATTEMPTS):
         index = directories.git_dir / "index"
-        found, tracked = await scan_all(root, index, with_names=complete)
+        found, tracked = await scan(root, index, with_names=complete)
         objects = await NewObjects.create(root)
         capture = _Capture(root, directories, found, tracked, objects, known)
         try:
@@ -93,7 +93,7 @@ class _Capture:
         self,
         root: Path,
         directories: GitDirectories,
-        found: Scan,
+        found: WorkingTree,
         tracked: Tracked,
         objects: NewObjects,
         known: Mapping[str, KnownFile] | None,

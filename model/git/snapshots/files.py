@@ -13,7 +13,7 @@ from model.base.paths import file_error
 from model.base.text import clean_line
 from model.git.run import git
 from model.git.snapshots import plumbing
-from model.git.snapshots.plumbing import Entry
+from model.git.working_tree import Entry
 
 _BATCH_BYTES: Final = 64_000_000
 """Bytes of file contents that are held in memory at a time; a larger file is read alone."""

@@ -10,10 +10,10 @@ from model.base.text import make_visible
 from model.domain.conflicts import ConflictedFile, ConflictHunk, ConflictKind, HunkSide
 from model.git.run import git
 from model.git.snapshots.objects import NewObjects
-from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.radar import Unmerged
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.snapshots.trees import edit_trees
+from model.git.working_tree import Entry
 
 _MAX_HUNKS: Final = 20
 _MAX_LINES: Final = 40

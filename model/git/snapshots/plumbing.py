@@ -6,9 +6,10 @@ They never touch the index, the HEAD or the refs of a person.
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from model.git.run import GitResult, git
+from model.git.working_tree import Entry
 
 RESERVED: Final = ".spinney-snapshot"
 """The entry of a snapshot's tree that holds what is not a file of the worktree."""
@@ -33,14 +34,6 @@ _IDENTITY: Final = {
     for role in ("AUTHOR", "COMMITTER")
     for name, value in (("NAME", NAME), ("EMAIL", EMAIL))
 }
-
-
-class Entry(NamedTuple):
-    """What a tree has at a path."""
-
-    mode: str
-    """`100644`, `100755`, `120000` for a link, `160000` for a submodule."""
-    object_id: str
 
 
 async def run(

@@ -17,10 +17,10 @@ from model.git.run import LARGE_FILE, git, git_version
 from model.git.safe_config import replace_merge_drivers
 from model.git.snapshots import conversions
 from model.git.snapshots.objects import NewObjects
-from model.git.snapshots.plumbing import Entry
-from model.git.snapshots.scan import Scan, read_mode, scan
+from model.git.snapshots.scan import read_mode
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.snapshots.trees import Changes, edit_trees
+from model.git.working_tree import Entry, WorkingTree, read_working_tree
 
 OLDEST_MERGING_GIT: Final = (2, 39)
 """`merge-tree --stdin` came with it."""
@@ -54,16 +54,18 @@ class Files(NamedTuple):
     changes: Changes
 
 
-async def read_files(root: Path, head: str, scratch: ScratchObjects) -> Files:
-    """Read everything in the worktree at `root`, whose commit was `head`, that is not committed.
+async def read_files(
+    root: Path, head: str, scratch: ScratchObjects, known: WorkingTree | None = None
+) -> Files:
+    """Read everything in the worktree at `root` that is not committed.
 
-    Left out are changes of files over 5 MB and of files that a filter handles (Git LFS), unless
-    they are staged.
+    `head` was its commit, and `known` what differed from it a moment ago. Left out are changes of
+    files over 5 MB and of files that a filter handles (Git LFS), unless they are staged.
 
     Raises:
         SpinneyError: What git reports; also if a file vanishes meanwhile.
     """
-    found = await scan(root)
+    found = known or (await read_working_tree(root, filters=False))[0]
     entries = await _hash(root, await _choose(root, found), scratch)
     return Files(found.commit or head, {**found.list_index_changes(), **entries})
 
@@ -85,7 +87,7 @@ async def make_commits(
     return commits
 
 
-async def _choose(root: Path, found: Scan) -> dict[str, str]:
+async def _choose(root: Path, found: WorkingTree) -> dict[str, str]:
     """Return the files whose content on disk counts, with their modes."""
     names = set(found.untracked) if len(found.untracked) > _MAX_NEW_FILES else set()
     modes = await asyncio.to_thread(_read_modes, root, set(found.present) - names)

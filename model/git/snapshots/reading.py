@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from model.base.errors import SpinneyError
 from model.git.snapshots import plumbing
 from model.git.snapshots.objects import NewObjects
-from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.scan import to_mode
 from model.git.snapshots.state import is_unusual
+from model.git.working_tree import Entry
 
 _MAX_READ: Final = 256_000
 """Bytes; git itself reads larger files, in chunks."""

@@ -28,8 +28,8 @@ from model.git.snapshots.chain import (
     set_ref,
 )
 from model.git.snapshots.objects import NewObjects
-from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.trees import edit_trees
+from model.git.working_tree import Entry
 
 CONVERSATIONS_FILE: Final = f"{plumbing.RESERVED}/conversations.jsonl"
 """The sessions of a deleted worktree and their messages."""

@@ -14,8 +14,8 @@ from model.git.repositories import branch_exists
 from model.git.run import git
 from model.git.snapshots import conversions, files, plumbing, state
 from model.git.snapshots.chain import Snapshot, SnapshotNote, take_snapshot
-from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.state import WorktreeState
+from model.git.working_tree import Entry
 from model.git.worktrees import CHECKOUT_TIMEOUT, list_worktrees, remove_incomplete
 
 _MAX_NAMES: Final = 100

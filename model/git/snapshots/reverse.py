@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from model.git.run import git
 from model.git.snapshots import files, plumbing
-from model.git.snapshots.plumbing import Entry
+from model.git.working_tree import Entry
 
 Action = Literal["restore", "merge", "conflict", "keep"]
 """`restore`: nothing else changed the file, so its old content comes back. `merge`: other changes

@@ -15,7 +15,8 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.git.run import git
 from model.git.snapshots.objects import NewObjects
-from model.git.snapshots.plumbing import Entry, split_batch
+from model.git.snapshots.plumbing import split_batch
+from model.git.working_tree import Entry
 
 Changes = Mapping[str, Entry | None]
 """By path; `None` removes a file or a folder. Removals come first, whatever the order."""

@@ -7,12 +7,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from model.git import status as status_module
+from model.git import working_tree
 from model.git.diff import diff
-from model.git.run import LARGE_FILE, GitResult
+from model.git.run import LARGE_FILE
 from model.git.status import (
     UNPUSHED_CAP,
     GitStatus,
@@ -216,19 +218,19 @@ async def test_reading_works_while_an_agent_writes_files(
 async def test_output_is_parsed_in_another_thread(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    readers: dict[str, set[threading.Thread]] = {"_sum_numstat": set(), "_parse_status": set()}
+    readers: dict[str, set[threading.Thread]] = {"_sum_numstat": set(), "parse_status": set()}
 
-    def record_threads(name: str) -> Callable[[GitResult], object]:
-        read = getattr(status_module, name)
+    def record_threads(module: ModuleType, name: str) -> None:
+        read = getattr(module, name)
 
-        def recorded(output: GitResult, *more: object) -> object:
+        def recorded(output: object) -> object:
             readers[name].add(threading.current_thread())
-            return read(output, *more)
+            return read(output)
 
-        return recorded
+        monkeypatch.setattr(module, name, recorded)
 
-    for name in readers:
-        monkeypatch.setattr(status_module, name, record_threads(name))
+    record_threads(status_module, "_sum_numstat")
+    record_threads(working_tree, "parse_status")
     repository.write("read.me", "changed\n")
     await read_worktree_status(repository.root, "main")
     # 20,000 changed files held up the loop for 0.2 s.
