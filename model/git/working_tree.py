@@ -1,4 +1,4 @@
-"""Read what differs between a worktree, its index and its commit, as `git status` tells it."""
+"""Read what differs between a worktree, its index and its commit, by `git status`."""
 
 import asyncio
 import os

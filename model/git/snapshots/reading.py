@@ -127,7 +127,7 @@ class FileReader:
 
 
 def _read(file: str) -> bytes:
-    """Read a regular file, which nobody has replaced by a pipe or a link. Raises `OSError`."""
+    """Read a regular file, if it was not replaced by a pipe or a link. Raises `OSError`."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as opened:
         return opened.read()

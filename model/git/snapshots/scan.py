@@ -51,7 +51,7 @@ async def scan(root: Path, index: Path, *, with_names: bool) -> tuple[WorkingTre
 
 
 async def _list_tracked(root: Path, index: Path, *, with_names: bool) -> Tracked:
-    """List what the index has; not again while nobody has replaced the index."""
+    """List what the index has; not again while the index is the same file."""
     facts = await asyncio.to_thread(_read_facts, index)
     last_facts, last = _last_tracked.get(index, ((), None))
     if last is not None and facts == last_facts and not with_names:
