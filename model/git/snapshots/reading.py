@@ -19,7 +19,7 @@ _MAX_READ: Final = 256_000
 _MAX_HELD: Final = 16_000_000
 """Bytes of contents that are held in memory; git reads what is beyond."""
 _SETTLED: Final = 2.0
-"""Seconds after which a file's times tell a change: some file systems count in two seconds."""
+"""Seconds after which a file's times show a change: some file systems count in two seconds."""
 _MAX_KNOWN: Final = 5_000
 
 _Facts = tuple[int, ...]

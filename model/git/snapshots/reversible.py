@@ -6,7 +6,10 @@ and files that were ignored before: they are in the second snapshot because a `.
 
 import asyncio
 import os
-from collections.abc import Collection
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -15,10 +18,9 @@ from model.base.errors import worktree_directory_missing
 from model.base.git_layout import find_git_directories
 from model.git.run import git
 from model.git.snapshots import files, plumbing
-from model.git.snapshots.capture import workplace
-from model.git.snapshots.plumbing import Entry
 from model.git.snapshots.restore import read_state
 from model.git.snapshots.reverse import Change
+from model.git.working_tree import Entry
 
 _GITLINK: Final = "160000"
 _IGNORE_FILE: Final = ".gitignore"
@@ -60,7 +62,7 @@ async def _find_ignored(root: Path, tree: str, paths: Collection[str]) -> set[st
     directories = await asyncio.to_thread(find_git_directories, root)
     if directories is None:
         raise worktree_directory_missing(str(root))
-    async with workplace() as folder:
+    async with _temporary_folder() as folder:
         await _write_ignore_files(root, tree, folder)
         listed = await git(
             root, "check-ignore", "--no-index", "-z", "--stdin", check=False, timeout=120,
@@ -68,6 +70,15 @@ async def _find_ignored(root: Path, tree: str, paths: Collection[str]) -> set[st
             environment={"GIT_DIR": str(directories.git_dir), "GIT_WORK_TREE": str(folder)},
         )  # fmt: skip
     return set(listed.fields)
+
+
+@asynccontextmanager
+async def _temporary_folder() -> AsyncIterator[Path]:
+    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="spinney-")
+    try:
+        yield Path(folder)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 async def _write_ignore_files(root: Path, tree: str, folder: Path) -> None:
