@@ -20,6 +20,7 @@ from model.domain.changes import Side
 from model.domain.recovery import RecoveryPoint
 from model.domain.resources import Project, Worktree
 from model.worktrees import require_worktree
+from server.lite.conflicts import conflicts_link
 from server.lite.html import Element, Node, make
 from server.lite.layout import render_page
 from server.lite.lists import make_select, mode_options, paginate, session_list
@@ -65,6 +66,8 @@ async def render_worktrees(page_request: PageRequest) -> str:
         rows = [_worktree_row(page_request, w) for w in visible if w.project_id == project.id]
         if rows:
             content += [make("h2", shorten(project.name)), make("ul", rows, class_="rows")]
+        if any(map(_has_conflict, (w for w in visible if w.project_id == project.id))):
+            content.append(conflicts_link(project.id))
     if is_archive:
         empty = None if all_worktrees else make("p", "No worktree is archived.")
         points = await _recovery_points(page_request)
@@ -100,6 +103,7 @@ def render_worktree(page_request: PageRequest, worktree_id: str) -> str:
         make("p", shorten(worktree.path, 300), class_="hint"),
         nav(link(shorten(pr_url, 200), pr_url)) if pr_url else None,
         None if is_archived else nav(link("Changes", f"{_url(worktree)}/changes")),
+        conflicts_link(worktree.project_id) if _has_conflict(worktree) else None,
         make("h2", "Sessions") if sessions else None,
         session_list(page_request, sessions),
         links,
@@ -305,6 +309,11 @@ def _git(worktree: Worktree) -> Element:
     return make("span", " · ".join(_counts(worktree)), class_="git")
 
 
+def _has_conflict(worktree: Worktree) -> bool:
+    """Whether merging it now would be in conflict with something."""
+    return bool(worktree.conflicts_with) or worktree.conflicts_with_base
+
+
 def _counts(worktree: Worktree) -> Iterator[str]:
     if worktree.status != "ready":
         labels = {
@@ -324,7 +333,7 @@ def _counts(worktree: Worktree) -> Iterator[str]:
         yield f"{worktree.cached_unpushed_count} not pushed"
     if worktree.cached_conflict_count:
         yield count(worktree.cached_conflict_count, "conflict")
-    if worktree.conflicts_with or worktree.conflicts_with_base:
+    if _has_conflict(worktree):
         partners = (
             [count(len(worktree.conflicts_with), "worktree")] if worktree.conflicts_with else []
         )
