@@ -91,7 +91,7 @@ async def _delete(desk: Desk, worktree: "Worktree") -> bool:
     lost = losses.files or losses.commits
     sentence = _deletion_question(worktree, losses)
     if _deletes_files(worktree):
-        sentence += _describe_recovery(desk)
+        sentence += f"\n{_describe_recovery(desk)}"
     agree = "remove" if worktree.adopted else "delete anyway" if lost else "delete"
     if losses.running:
         agree = f"stop and {agree.removesuffix(' anyway')}"
@@ -134,25 +134,24 @@ def _deletion_question(worktree: "Worktree", losses: "RemovalLosses") -> str:
             "branch are kept."
         ]
     else:
-        lines = [f"Permanently delete '{name}' with its directory and branch?"]
+        lines = [f"Delete '{name}' with its directory and branch?"]
     if losses.running:
         names = ", ".join(map(clean_line, losses.running))
         lines.append(f"These sessions are running and will be stopped: {names}.")
+    deletes_files = _deletes_files(worktree)
     if losses.files:
         more = ", …" if len(losses.files) > _MAX_NAMED_FILES else ""
         names = ", ".join(map(clean_line, losses.files[:_MAX_NAMED_FILES]))
-        lines.append(f"This loses {count(len(losses.files), 'uncommitted file')} ({names}{more}).")
+        lines.append(f"It has {count(len(losses.files), 'uncommitted file')} ({names}{more}).")
     if losses.commits:
         lines.append(
-            f"This loses {count(losses.commits, 'commit')} that no other branch or remote has."
+            f"It has {count(losses.commits, 'commit')} that no other branch or remote has."
         )
     if losses.sessions:
-        lines.append(f"This deletes {count(losses.sessions, 'session')} with all messages.")
-    deletes_files = _deletes_files(worktree)
+        verb = "It has" if deletes_files else "This deletes"
+        lines.append(f"{verb} {count(losses.sessions, 'session')} with all messages.")
     if deletes_files and not losses.files and not losses.commits:
         lines.append("All changes are committed, and all commits are on another branch or remote.")
-    if deletes_files:
-        lines.append("Files ignored by git (such as .env) are not checked and are deleted, too.")
     return "\n".join(lines)
 
 
@@ -162,9 +161,13 @@ def _deletes_files(worktree: "Worktree") -> bool:
 
 
 def _describe_recovery(desk: Desk) -> str:
-    days = desk.state.preferences.recovery_keep_days
+    preferences = desk.state.preferences
+    days = preferences.recovery_keep_days
     period = f" for {count(int(days), 'day')}" if days else ""
-    return f"\nThe archive ({desk.key_of('show_archive')}) brings it back{period}."
+    kept = f"The archive ({desk.key_of('show_archive')}) brings all of it back{period}"
+    if preferences.recovery_include_ignored:
+        return f"{kept}."
+    return f"{kept}, but not the files that git ignores, such as .env."
 
 
 async def _stop_after_confirmation(desk: Desk, worktree: "Worktree", title: str) -> bool:

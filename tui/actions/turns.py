@@ -131,7 +131,7 @@ async def _ask(
     if not previews:
         return None
     title = f"{'Edit and send again' if edits else 'Undo'}: turn {turn.number}"
-    return await desk.ask(UndoTurn(title, previews, later=len(later)))
+    return await desk.ask(UndoTurn(title, turn.prompt, previews, later=len(later)))
 
 
 async def _redo(desk: Desk, turn: "TurnSummary") -> None:
@@ -141,7 +141,7 @@ async def _redo(desk: Desk, turn: "TurnSummary") -> None:
     preview = await desk.client.call(api.preview_redo, turn_id=turn.turn_id)
     choices: dict[str, UndoChoice] = {}
     if any(file.action == "conflict" for file in preview.files):
-        decision = await desk.ask(RedoTurn(f"Redo: turn {turn.number}", preview))
+        decision = await desk.ask(RedoTurn(f"Redo: turn {turn.number}", turn.prompt, preview))
         if decision is None:
             return
         _, choices = decision

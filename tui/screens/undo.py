@@ -1,7 +1,7 @@
 """The dialogs before an undo and a redo: what happens to each file, and what is taken back."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from model.base.plural import count
 from model.base.text import clean_line
 from model.domain.turns import UndoScope
-from tui.draw.line_parts import truncate_start
+from tui.draw.line_parts import one_line, truncate_start
 from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line
 
@@ -39,6 +39,7 @@ _SCOPES: Final[dict[UndoScope, str]] = {
     "conversation": "conversation only",
 }
 _MAX_PATH: Final = 34
+_MAX_PROMPT: Final = 66
 
 
 class UndoTurn(Dialog[Decision]):
@@ -46,6 +47,7 @@ class UndoTurn(Dialog[Decision]):
 
     Args:
         title: The dialog's title.
+        prompt: The message that began the turn.
         previews: What the undo of this turn alone does, and that of all turns since.
         later: How many later turns go with the conversation.
     """
@@ -63,11 +65,13 @@ class UndoTurn(Dialog[Decision]):
     def __init__(
         self,
         title: str,
+        prompt: str,
         previews: "dict[UndoScope, UndoPreview]",
         *,
         later: int = 0,
     ) -> None:
         super().__init__(title)
+        self._prompt = one_line(prompt, _MAX_PROMPT)
         self._previews = previews
         self._scopes = [scope for scope in _SCOPES if scope in previews]
         self._what = self._scopes[0]
@@ -82,6 +86,7 @@ class UndoTurn(Dialog[Decision]):
     def body(self) -> list[Widget]:
         """What is undone, the files, and the keys."""
         return [
+            Static(f"“{self._prompt}”" if self._prompt else "", markup=False, classes="words"),
             Static(id="undo-scope", markup=False, classes="words"),
             OptionList(markup=False, compact=True),
             Static(id="undo-keys", classes="keys"),
@@ -129,7 +134,9 @@ class UndoTurn(Dialog[Decision]):
         if at is None:
             return
         file = self.files[at]
-        choices: list[UndoChoice] = ["keep", "before", *(["markers"] * file.has_markers)]  # type: ignore[list-item]
+        # Not one that changes nothing: such a file is kept anyway.
+        keeps = ["keep"] * (file.action != "keep")
+        choices = cast("list[UndoChoice]", [*keeps, "before", *(["markers"] * file.has_markers)])
         present = self._choices.get(file.path)
         following = choices[choices.index(present) + 1 :] if present else choices
         if following:
@@ -178,8 +185,8 @@ class RedoTurn(UndoTurn):
     DELETED = "deleted: the turn deleted it"
     CHOICES = _CHOICES | {"before": ("taken as before the undo", "$warning")}
 
-    def __init__(self, title: str, preview: "UndoPreview") -> None:
-        super().__init__(title, {"files": preview})
+    def __init__(self, title: str, prompt: str, preview: "UndoPreview") -> None:
+        super().__init__(title, prompt, {"files": preview})
 
     def describe(self) -> str:
         """What enter does."""

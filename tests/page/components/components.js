@@ -46,10 +46,10 @@ const menu = make(
 );
 const dialog = make(
   "dialog",
-  make("h2", "Permanently delete first-steps?"),
-  make("div", make("p.bad", "Will be lost: 1 uncommitted file (notes.txt)"), make("p", "Archiving keeps everything.")),
-  row(button("Delete permanently", () => {}, ".danger"), button("Cancel", () => {})),
-  { open: true, "aria-label": "Permanently delete first-steps?" },
+  make("h2", "Delete first-steps?"),
+  make("div", make("p.bad", "Will be deleted: 1 uncommitted file (notes.txt)"), make("p", "Archiving keeps everything.")),
+  row(button("Delete", () => {}, ".danger"), button("Cancel", () => {})),
+  { open: true, "aria-label": "Delete first-steps?" },
 );
 
 const waiting = make(

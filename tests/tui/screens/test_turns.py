@@ -68,6 +68,19 @@ async def test_an_undo_shows_each_file_and_puts_the_message_back(start: Start) -
         await until(pilot, lambda: "┃ step 2" in "\n".join(screen_lines(app)))
 
 
+async def test_a_file_that_others_changed_too_is_kept_unless_chosen(start: Start) -> None:
+    client = client_with_turns(UndoneFile(path="a.py", action="keep", others=True))
+    async with start(client, size=(100, 30)) as (app, pilot):
+        app.screen.perform("undo_turn")  # type: ignore[attr-defined]
+        await until(pilot, lambda: "kept: others changed it, too" in "\n".join(screen_lines(app)))
+        assert "“step 2”" in "\n".join(screen_lines(app))
+        await pilot.press("space")
+        await until(pilot, lambda: "taken as it was before" in "\n".join(screen_lines(app)))
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(client.called("undo_turn")))
+        assert client.called("undo_turn")[0]["choices"] == {"a.py": "before"}
+
+
 async def test_tab_chooses_what_is_undone(start: Start) -> None:
     client = client_with_turns(UndoneFile(path="a.py", action="restore"))
     async with start(client, size=(100, 30)) as (app, pilot):

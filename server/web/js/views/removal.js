@@ -32,12 +32,12 @@ async function archive(app, worktree) {
   return true;
 }
 
-/** Permanently delete a worktree, whatever the preference; returns whether it was deleted. @param {App} app @param {Resource} worktree */
+/** Delete a worktree, whatever the preference; returns whether it was deleted. @param {App} app @param {Resource} worktree */
 export async function deleteWorktree(app, worktree) {
   const losses = await app.run("get_removal_losses", { worktreeId: worktree.id });
   if (!losses) return false;
-  const question = `Permanently delete ${worktree.name}?`;
-  if (!(await confirm(question, describeLosses(worktree, losses), "Delete permanently", { danger: true }))) return false;
+  const question = `Delete ${worktree.name}?`;
+  if (!(await confirm(question, describeLosses(worktree, losses), "Delete", { danger: true }))) return false;
   if (!(await stopSessions(app, worktree))) return false;
   /** @param {boolean} force */
   const remove = (force) => app.connection.call("remove_worktree", { worktreeId: worktree.id, forGood: true, force });
@@ -62,12 +62,12 @@ function describeLosses(worktree, losses) {
   const { files, commits, sessions, running } = losses;
   const names = `${files.slice(0, MAX_LISTED).join(", ")}${files.length > MAX_LISTED ? ", …" : ""}`;
   const isBase = worktree.session_type === "base";
-  const deletedText = "Its directory and branch will be deleted, including ignored files. All but these can be restored from the archive for some time.";
+  const deletedText = "Its directory and branch will be deleted. The archive can bring all of it back for some time, but not the files that git ignores, such as .env.";
   const keptText = "It was created outside Spinney and will only be hidden. Its directory and branch are kept.";
   return [
     running.length > 0 && make("p.bad", `Will be stopped first: ${running.join(", ")}`),
-    files.length > 0 && make("p.bad", `Will be lost: ${pluralize(files.length, "uncommitted file")} (${names})`),
-    commits > 0 && make("p.bad", `Will be lost: ${pluralize(commits, "commit")} that no other branch or remote has`),
+    files.length > 0 && make("p.bad", `Will be deleted: ${pluralize(files.length, "uncommitted file")} (${names})`),
+    commits > 0 && make("p.bad", `Will be deleted: ${pluralize(commits, "commit")} that no other branch or remote has`),
     sessions > 0 && make("p", `Will be deleted: ${pluralize(sessions, "session")} with all messages`),
     isBase
       ? make("p", "The project directory will not be shown as a worktree any more. Its files are kept.")
