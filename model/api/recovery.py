@@ -1,8 +1,8 @@
-"""Recovery points: the states of worktrees that were deleted or changed for good."""
+"""Recovery points: what was kept of worktrees and sessions before they were deleted or changed."""
 
 from model.api.command import command
 from model.domain.recovery import RecoveryFile, RecoveryPoint
-from model.domain.resources import Worktree
+from model.domain.resources import Session, Worktree
 
 
 @command
@@ -10,8 +10,9 @@ async def list_recovery_points(project_id: str | None = None) -> list[RecoveryPo
     """List the recovery points of a project, or of all, newest first.
 
     One is made before a worktree is deleted, also by force, and before uncommitted changes may be
-    lost by a discard, a pull, an abort, a stash or a restored file. They are kept for
-    `recovery_keep_days` days.
+    lost by a discard, a pull, an abort, a stash or a restored file. Others keep sessions alone
+    (`sessions_only`): of a deleted session, and of a worktree or project that was removed from
+    Spinney. They are kept for `recovery_keep_days` days.
     """
 
 
@@ -26,6 +27,15 @@ async def restore_worktree(recovery_id: str, name: str | None = None) -> Worktre
 
     The sessions of a deleted worktree come back with it. Name, folder and branch are those it had,
     as far as they are free, or end with a number. `name` is another name for the worktree.
+    """
+
+
+@command
+async def restore_sessions(recovery_id: str) -> list[Session]:
+    """Bring back the sessions of a recovery point that keeps no files, and return them.
+
+    The worktree or project that was removed with them comes back too. A deleted session needs its
+    worktree; a removed project its folder.
     """
 
 

@@ -90,7 +90,7 @@ async def unarchive_session(session_id: str) -> Session:
 
 @command
 async def delete_session(session_id: str) -> None:
-    """Delete a session and all its messages permanently."""
+    """Delete a session; the archive keeps it as a recovery point, unless nothing was said in it."""
 
 
 @command

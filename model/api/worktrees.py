@@ -124,15 +124,16 @@ async def unarchive_worktree(worktree_id: str) -> Worktree:
 
 @command
 async def get_removal_losses(worktree_id: str) -> RemovalLosses:
-    """Get what deleting a worktree permanently would destroy, and which sessions are at work."""
+    """Get what only this worktree has and would be deleted, and which sessions are at work."""
 
 
 @command
 async def remove_worktree(worktree_id: str, force: bool = False, for_good: bool = False) -> None:
-    """Archive or permanently delete a worktree, as the preference `removal_behavior` says.
+    """Archive or delete a worktree, as the preference `removal_behavior` says.
 
-    `forGood` deletes it in any case. Unless `force` is given, deleting fails if work would be lost,
-    or if `teardown` fails or is not trusted. The directory and branch of an adopted worktree stay.
+    A recovery point is made first. `forGood` deletes it in any case. Unless `force` is given,
+    deleting fails if work exists only there, or if `teardown` fails or is not trusted. The
+    directory and branch of an adopted worktree stay.
     """
 
 

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.base.paths import Directories
+from model.git.snapshots.conversations import drop_unreachable
 from model.git.snapshots.prune import prune_points, shorten_chains
+from model.git.worktrees import path_exists
 from model.store.store import Store
 
 PASS_INTERVAL: Final = 3600.0
@@ -25,10 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 class RecoveryPruning:
-    """Prunes the repositories of all projects."""
+    """Prunes the repositories of all projects, and that of points without files."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, directories: Directories) -> None:
         self._store = store
+        self._archive = directories.recovery
         self._previous: tuple[float, float] | None = None
 
     async def run(self) -> None:
@@ -45,18 +49,21 @@ class RecoveryPruning:
         jump = (now - previous[0]) - (monotonic_now - previous[1])
         if abs(jump) > _MAX_JUMP:
             return
-        state = self._store.state
-        for project in list(state.projects.values()):
-            if not project.is_folder:
-                try:
-                    await self._prune_repository(Path(project.path), now)
-                except SpinneyError as error:
-                    _log.warning("%s was not pruned: %s", project.path, error.message)
+        projects = self._store.state.projects.values()
+        for root in [*(Path(each.path) for each in projects if not each.is_folder), self._archive]:
+            try:
+                await self._prune_repository(root, now)
+            except SpinneyError as error:
+                _log.warning("%s was not pruned: %s", root, error.message)
 
     async def _prune_repository(self, root: Path, now: float) -> None:
+        if root == self._archive and not await path_exists(root):
+            return
         preferences = self._store.state.preferences
         days = preferences.recovery_keep_days
         cutoff = now - days * _DAY if days else float("-inf")
         await prune_points(root, cutoff, preferences.recovery_max_mb * _MEGABYTE)
-        if days:
+        if root == self._archive:
+            await drop_unreachable(root)
+        elif days:
             await shorten_chains(root, cutoff, self._store.state.worktrees.keys())

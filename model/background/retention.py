@@ -25,11 +25,16 @@ class Retention:
     """Deletes what was archived more than `archive_retention_days` ago."""
 
     def __init__(
-        self, store: Store, removals: WorktreeRemover, end_session: Callable[[str], Awaitable[None]]
+        self,
+        store: Store,
+        removals: WorktreeRemover,
+        end_session: Callable[[str], Awaitable[None]],
+        keep_session: Callable[[str], Awaitable[None]],
     ) -> None:
         self._store = store
         self._removals = removals
         self._end_session = end_session
+        self._keep_session = keep_session
         self._due_since: dict[str, float] = {}
         """When each item was first seen to be due (monotonic clock)."""
         self._reported: set[str] = set()
@@ -66,6 +71,7 @@ class Retention:
                 await self._removals.remove(item.id, force=False)
             elif item.id in self._store.state.sessions:
                 await self._end_session(item.id)
+                await self._keep_session(item.id)
                 await self._store.accept(SessionDeleted(session_id=item.id))
         except SpinneyError as error:
             if item.id not in self._reported:

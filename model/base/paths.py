@@ -106,6 +106,11 @@ class Directories:
         return self.data / "discarded"
 
     @property
+    def recovery(self) -> Path:
+        """Recovery points of deleted sessions, removed worktrees and projects: a repository."""
+        return self.data / "recovery.git"
+
+    @property
     def radar(self) -> Path:
         """What git needs to compare worktrees; deleted at each start."""
         return self.data / "radar"

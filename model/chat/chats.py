@@ -284,16 +284,21 @@ class Chats:
                 return conversation.commands.commands
         return ()
 
-    async def close_session(self, session_id: str, event: Event) -> None:
+    async def close_session(
+        self, session_id: str, event: Event, keep: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         """End the session's agent and accept `event`, after which the session takes no messages.
 
-        A message that is being accepted comes first, and its run is stopped.
+        A message that is being accepted comes first, and its run is stopped. `keep` is awaited
+        between the two, and raises if the event must not be accepted.
         """
         conversation = self._conversation(session_id)
         async with conversation.answer_lock:
             self._session(session_id)  # Another client may have deleted it meanwhile.
             await conversation.stop()
             await conversation.close()
+            if keep is not None:
+                await keep()
             await self._store.accept(event)
             self._conversations.pop(session_id, None)
 

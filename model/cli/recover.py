@@ -1,4 +1,4 @@
-"""`spinney recover`: list recovery points, and bring worktrees and files back from them."""
+"""`spinney recover`: list recovery points, and bring back what they keep."""
 
 import time
 from argparse import Namespace
@@ -37,12 +37,27 @@ def _list(options: Namespace) -> None:
 
 
 def _restore(options: Namespace) -> None:
-    recovery_id = _find(options)["recovery_id"]
+    point = _find(options)
+    if point["sessions_only"]:
+        _restore_sessions(options, point)
+        return
+    recovery_id = point["recovery_id"]
     worktree = request_here("restore_worktree", recoveryId=recovery_id, name=options.name)
     if options.json:
         write_json(worktree)
     else:
         write_output(f"Restored {clean_line(worktree['name'])} in {clean_line(worktree['path'])}\n")
+
+
+def _restore_sessions(options: Namespace, point: dict[str, Any]) -> None:
+    if options.name is not None:
+        options.parser.error("--name: only a worktree can get another name")
+    sessions = request_here("restore_sessions", recoveryId=point["recovery_id"])
+    if options.json:
+        write_json(sessions)
+    else:
+        restored = count(len(sessions), "session")
+        write_output(f"Restored {clean_line(point['name'])} ({restored})\n")
 
 
 def _files(options: Namespace) -> None:
@@ -70,9 +85,12 @@ def _find(options: Namespace) -> dict[str, Any]:
 
 def _describe(point: dict[str, Any]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(point["created_at"]))
-    parts = [count(point["files"], "file"), f"{point['size_bytes'] / 1e6:.1f} MB"]
+    parts = [] if point["sessions_only"] else [count(point["files"], "file")]
+    parts.append(f"{point['size_bytes'] / 1e6:.1f} MB")
     if point["sessions"]:
         parts.append(count(point["sessions"], "session"))
+    if point["left_out"]:
+        parts.append(f"{point['left_out']} not kept")
     what = clean_line(point["reason"] or point["kind"])
     name = clean_line(point["name"])
     return f"{point['recovery_id'][:_ID_LENGTH]}  {when}  {name}: {what} ({', '.join(parts)})"

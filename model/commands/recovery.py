@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from model.api import recovery as api
 from model.commands.registry import implements
 from model.domain.recovery import RecoveryFile, RecoveryPoint
-from model.domain.resources import Worktree
+from model.domain.resources import Session, Worktree
 from model.worktrees import require_project
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ async def restore_worktree(
     workspace: "Workspace", recovery_id: str, name: str | None = None
 ) -> Worktree:
     return await workspace.restoring.restore_worktree(recovery_id, name)
+
+
+@implements(api.restore_sessions)
+async def restore_sessions(workspace: "Workspace", recovery_id: str) -> list[Session]:
+    return await workspace.restoring_sessions.restore(recovery_id)
 
 
 @implements(api.restore_files)

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -175,7 +176,9 @@ async def unarchive_session(workspace: "Workspace", session_id: str) -> Session:
 
 @implements(api.delete_session)
 async def delete_session(workspace: "Workspace", session_id: str) -> None:
-    await workspace.chats.close_session(session_id, SessionDeleted(session_id=session_id))
+    event = SessionDeleted(session_id=session_id)
+    keep = partial(workspace.recovery_points.save_session, session_id)
+    await workspace.chats.close_session(session_id, event, keep)
 
 
 @implements(api.reorder_sessions)

@@ -61,7 +61,7 @@ async def examine_machine(directories: Directories) -> list[Finding]:
         *findings,
         *preferences,
         *await asyncio.to_thread(_check_database, directories.database),
-        *await check_recovery_points(directories.database),
+        *await check_recovery_points(directories),
     ]
 
 

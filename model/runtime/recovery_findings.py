@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from model.base.errors import SpinneyError
+from model.base.paths import Directories
 from model.base.plural import count
 from model.base.text import clean_line
 from model.domain.findings import Finding
@@ -15,11 +16,11 @@ from model.git.snapshots.recovery import list_points
 _PROJECTS = "SELECT body FROM documents WHERE kind = 'project'"
 
 
-async def check_recovery_points(database: Path) -> list[Finding]:
+async def check_recovery_points(directories: Directories) -> list[Finding]:
     """Return a finding for each repository with recovery points; it only lists their refs."""
-    paths = await asyncio.to_thread(_read_project_paths, database)
+    paths = await asyncio.to_thread(_read_project_paths, directories.database)
     findings = []
-    for path in paths:
+    for path in [*paths, directories.recovery]:
         with suppress(SpinneyError):
             if points := await list_points(path):
                 size = sum(point.facts.size_bytes for point in points) / 1e6

@@ -52,6 +52,7 @@ from model.worktrees.issue_context import IssueContextStore
 from model.worktrees.recovery import RecoveryPoints
 from model.worktrees.removal import WorktreeRemover
 from model.worktrees.restoring import WorktreeRestorer
+from model.worktrees.restoring_sessions import SessionRestorer
 from model.writing.writer import Writer
 
 MODEL_REFRESH_DELAY = 30.0
@@ -121,6 +122,7 @@ class Workspace:
         self.removals: WorktreeRemover
         self.recovery_points: RecoveryPoints
         self.restoring: WorktreeRestorer
+        self.restoring_sessions: SessionRestorer
         self.undoer: TurnUndoer
         self.radar: ConflictRadar
         self.poller: Poller
@@ -230,7 +232,7 @@ class Workspace:
         self.shell_commands = ShellCommands(self.store, self.directories)
         self._exit_stack.push_async_callback(self.shell_commands.close)
         self.scripts.recover()
-        self.recovery_points = RecoveryPoints(self.store)
+        self.recovery_points = RecoveryPoints(self.store, self.directories)
         self.removals = WorktreeRemover(
             self.store,
             self.directories,
@@ -240,12 +242,18 @@ class Workspace:
             self.undoer.lock,
         )
         self.restoring = WorktreeRestorer(self.store, self.directories, self.recovery_points)
+        self.restoring_sessions = SessionRestorer(
+            self.store, self.directories, self.recovery_points
+        )
         self.run_in_background(self.restoring.recover())
         self.run_in_background(self._finish_creations())
         self.run_in_background(self.removals.recover())
         self.run_in_background(renaming.recover(self.store))
-        self.run_in_background(Retention(self.store, self.removals, self.chats.end_agent).run())
-        self.run_in_background(RecoveryPruning(self.store).run())
+        retention = Retention(
+            self.store, self.removals, self.chats.end_agent, self.recovery_points.save_session
+        )
+        self.run_in_background(retention.run())
+        self.run_in_background(RecoveryPruning(self.store, self.directories).run())
         self.radar = ConflictRadar(self.store, self.directories.radar)
         self.run_in_background(self.radar.run())
         self.poller = Poller(self.store, self.bus, worktrees.archive, self.radar)

@@ -1,23 +1,29 @@
-"""Keep the state of worktrees before it is lost, and list what was kept.
+"""Keep the state of worktrees, and sessions, before they are lost, and list what was kept.
 
-Callers that delete or change a worktree call `save` first, and act only if it succeeds.
+Callers that delete or change something call `save` or one of its kind first, and act only if it
+succeeds. What keeps files is in the project's repository; sessions alone are in one of our own.
 """
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from model.base.errors import SpinneyError
+from model.base.errors import SpinneyError, session_not_found
+from model.base.git_layout import is_bare_repository
+from model.base.paths import Directories
 from model.domain.events import RecoveryCreated
-from model.domain.recovery import RecoveryPoint, SnapshotReason
-from model.domain.resources import Project, Worktree
+from model.domain.recovery import SESSION_REASONS, RecoveryPoint, SnapshotReason
+from model.domain.resources import Project, Session, Worktree
 from model.git.snapshots import chain, recovery, restore
 from model.git.snapshots.chain import Snapshot, SnapshotNote
+from model.git.snapshots.conversations import prepare_archive
 from model.git.snapshots.recovery import PointFacts, StoredPoint
 from model.git.worktrees import path_exists
+from model.projects.tree import without_secrets
 from model.store.store import Store
 from model.worktrees.kept_conversations import write_conversations
 from model.worktrees.lookup import require_project, require_worktree
@@ -28,9 +34,12 @@ _SAME_PERIOD: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class FoundPoint:
-    """A recovery point, and the project whose repository has it."""
+    """A recovery point, and where it is."""
 
-    project: Project
+    root: Path
+    """The repository that has it."""
+    project_id: str
+    """The project that it belongs to; of a removed project, its last id."""
     point: StoredPoint
 
     def as_resource(self) -> RecoveryPoint:
@@ -46,7 +55,9 @@ class FoundPoint:
             size_bytes=facts.size_bytes,
             files=facts.files,
             sessions=facts.sessions,
-            project_id=self.project.id,
+            sessions_only=note.reason in SESSION_REASONS,
+            left_out=facts.left_out,
+            project_id=self.project_id,
             worktree_id=note.worktree_id,
         )
 
@@ -54,8 +65,9 @@ class FoundPoint:
 class RecoveryPoints:
     """Makes, lists and deletes recovery points."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, directories: Directories) -> None:
         self._store = store
+        self._directories = directories
         self._latest: dict[str, StoredPoint] = {}
         """The newest point of each worktree that was made by this process."""
 
@@ -67,6 +79,25 @@ class RecoveryPoints:
         """
         worktree = require_worktree(self._store.state, worktree_id)
         project = require_project(self._store.state, worktree.project_id)
+        await self._save_changes(project, worktree, reason, detail)
+
+    async def save_folder(self, project: Project, reason: SnapshotReason, detail: str) -> None:
+        """Keep the uncommitted changes in a project's own folder; as `save`."""
+        if is_bare_repository(Path(project.path)):
+            return
+        folder = Worktree(
+            id=project.id,
+            project_id=project.id,
+            name=project.name,
+            path=project.path,
+            branch=project.default_branch,
+            created_at=project.added_at,
+        )
+        await self._save_changes(project, folder, reason, detail)
+
+    async def _save_changes(
+        self, project: Project, worktree: Worktree, reason: SnapshotReason, detail: str
+    ) -> None:
         path = Path(worktree.path)
         if not await path_exists(path):
             return  # The act itself says so.
@@ -100,15 +131,16 @@ class RecoveryPoints:
             latest = self._latest.get(worktree.id)
             if latest is not None and _is_of(latest, snapshot, "delete"):
                 return latest.id
-            sessions = self._store.state.sessions_of(worktree.id, archived=True)
             facts = PointFacts(
                 detail="Deleted",
                 project_id=project.id,
                 tip=await recovery.find_tip(root, worktree.branch),
-                sessions=len(sessions),
             )
             contents = await recovery.read_contents(root, snapshot)
-            conversations = await write_conversations(self._store, worktree)
+            sessions = self._store.state.sessions_of(worktree.id, archived=True)
+            conversations = await write_conversations(
+                self._store, self._directories, [worktree], sessions
+            )
             point = await recovery.create_point(
                 root, snapshot, _note(worktree, "delete"), facts, contents, conversations
             )
@@ -118,8 +150,46 @@ class RecoveryPoints:
                 f"point first: {error.message}",
                 error.error_type,
             ) from error
-        self._announce(project, worktree, point)
+        self._announce(FoundPoint(root, project.id, point))
         return point.id
+
+    async def save_session(self, session_id: str) -> None:
+        """Keep a session that is about to be deleted, unless nothing was said in it.
+
+        Raises:
+            SpinneyError: It could not be kept, so it must not be deleted.
+        """
+        state = self._store.state
+        session = state.sessions.get(session_id)
+        if session is None:
+            raise session_not_found(session_id)
+        worktree = require_worktree(state, session.worktree_id)
+        note = SnapshotNote(
+            "delete session",
+            session_id=session.id,
+            worktree_id=worktree.id,
+            worktree_name=session.name,
+        )
+        detail = f"Deleted session of '{worktree.name}'"
+        await self._save_sessions(note, detail, worktree.project_id, [worktree], [session])
+
+    async def save_removed(self, worktree_id: str) -> str | None:
+        """Keep the sessions of a worktree whose files stay; as `save_deleted`."""
+        state = self._store.state
+        worktree = require_worktree(state, worktree_id)
+        sessions = state.sessions_of(worktree.id, archived=True)
+        note = _note(worktree, "remove worktree")
+        detail = "Removed from Spinney"
+        return await self._save_sessions(note, detail, worktree.project_id, [worktree], sessions)
+
+    async def save_project(self, project_id: str) -> None:
+        """Keep the worktrees of a project, and their sessions. Raises as `save_session`."""
+        state = self._store.state
+        project = require_project(state, project_id)
+        worktrees = state.worktrees_of(project_id, archived=True)
+        sessions = [s for each in worktrees for s in state.sessions_of(each.id, archived=True)]
+        note = SnapshotNote("remove project", worktree_name=project.name)
+        await self._save_sessions(note, "Project removed", project_id, worktrees, sessions)
 
     async def save_missing(self, worktree_id: str) -> None:
         """Make the last snapshot of a worktree, whose folder was deleted by hand, a point."""
@@ -148,13 +218,22 @@ class RecoveryPoints:
             for project in self._store.state.projects.values()
             if not project.is_folder and project_id in (None, project.id)
         ]
-        listed = await asyncio.gather(*(_list_points(project) for project in projects))
+        archive = self._directories.recovery
+        *listed, alone = await asyncio.gather(
+            *(_list_points(Path(project.path)) for project in projects), _list_points(archive)
+        )
         found = {}
         for project, points in zip(projects, listed, strict=True):
             for point in points:
+                if point.snapshot.note.reason in SESSION_REASONS:
+                    continue  # It was not put there by Spinney.
                 # Two projects may be checkouts of one repository.
                 if point.id not in found or point.facts.project_id == project.id:
-                    found[point.id] = FoundPoint(project, point)
+                    found[point.id] = FoundPoint(Path(project.path), project.id, point)
+        for point in alone:
+            owner = self._find_project(point.facts)
+            if project_id in (None, owner):
+                found[point.id] = FoundPoint(archive, owner, point)
         return sorted(found.values(), key=lambda each: -each.point.snapshot.note.created_at)
 
     async def require(self, recovery_id: str) -> FoundPoint:
@@ -171,7 +250,7 @@ class RecoveryPoints:
     async def delete(self, recovery_id: str) -> None:
         """Delete a recovery point. Raises `not_found`."""
         found = await self.require(recovery_id)
-        await recovery.delete_point(Path(found.project.path), recovery_id)
+        await recovery.delete_point(found.root, recovery_id)
         self._latest = {key: each for key, each in self._latest.items() if each.id != recovery_id}
 
     async def repair_deleted(self, worktree: Worktree) -> None:
@@ -179,8 +258,8 @@ class RecoveryPoints:
         for found in await self.list(worktree.project_id):
             note = found.point.snapshot.note
             if note.worktree_id == worktree.id and note.reason == "delete":
-                root = Path(found.project.path)
-                await restore.write_missing(root, Path(worktree.path), found.point.snapshot)
+                path = Path(worktree.path)
+                await restore.write_missing(found.root, path, found.point.snapshot)
                 await self.delete(found.point.id)
                 return
 
@@ -206,7 +285,49 @@ class RecoveryPoints:
             facts = PointFacts(detail=detail, project_id=project.id)
             note = _note(worktree, reason)
             point = await recovery.create_point(root, snapshot, note, facts, contents)
-            self._announce(project, worktree, point)
+            self._announce(FoundPoint(root, project.id, point))
+
+    async def _save_sessions(
+        self,
+        note: SnapshotNote,
+        detail: str,
+        project_id: str,
+        worktrees: Sequence[Worktree],
+        sessions: Sequence[Session],
+    ) -> str | None:
+        """Make a point of sessions alone; `None` if nothing was said in any of them."""
+        state = self._store.state
+        if not any(s.message_count or state.queued.get(s.id) for s in sessions):
+            return None
+        project = require_project(state, project_id)
+        facts = PointFacts(detail, project.id, project_path=_to_fact(project.path))
+        root = self._directories.recovery
+        try:
+            await prepare_archive(root)
+            conversations = await write_conversations(
+                self._store, self._directories, worktrees, sessions, without_secrets(project)
+            )
+            dated = replace(note, created_at=time.time())
+            point = await recovery.create_conversation_point(root, dated, facts, conversations)
+        except SpinneyError as error:
+            done = "deleted" if note.session_id else "removed"
+            raise SpinneyError(
+                f"'{note.worktree_name}' was not {done}, because its conversations could not be "
+                f"saved to a recovery point first: {error.message}",
+                error.error_type,
+            ) from error
+        self._announce(FoundPoint(root, project.id, point))
+        return point.id
+
+    def _find_project(self, facts: PointFacts) -> str:
+        """Return the id of the project of a point; by its folder if it was added again."""
+        projects = self._store.state.projects
+        if facts.project_id in projects:
+            return facts.project_id
+        same = (
+            p.id for p in projects.values() if p.path and _to_fact(p.path) == facts.project_path
+        )
+        return next(same, facts.project_id)
 
     async def _snapshot_deleted(self, root: Path, worktree: Worktree) -> Snapshot | None:
         """Snapshot what is there, or return the last snapshot of a folder that is gone."""
@@ -230,9 +351,11 @@ class RecoveryPoints:
             and time.time() - latest.snapshot.note.created_at < _SAME_PERIOD
         )
 
-    def _announce(self, project: Project, worktree: Worktree, point: StoredPoint) -> None:
-        self._latest[worktree.id] = point
-        self._store.record(RecoveryCreated(point=FoundPoint(project, point).as_resource()))
+    def _announce(self, found: FoundPoint) -> None:
+        note = found.point.snapshot.note
+        if note.reason not in SESSION_REASONS:
+            self._latest[note.worktree_id] = found.point
+        self._store.record(RecoveryCreated(point=found.as_resource()))
 
 
 def _is_of(point: StoredPoint, snapshot: Snapshot, reason: SnapshotReason) -> bool:
@@ -248,7 +371,12 @@ def _note(worktree: Worktree, reason: SnapshotReason) -> SnapshotNote:
     )
 
 
-async def _list_points(project: Project) -> list[StoredPoint]:
+def _to_fact(path: str) -> str:
+    """Return a path as the message of a point has it."""
+    return PointFacts.from_message("\n" + PointFacts(project_path=path).to_lines()).project_path
+
+
+async def _list_points(root: Path) -> list[StoredPoint]:
     with suppress(SpinneyError):
-        return await recovery.list_points(Path(project.path))
+        return await recovery.list_points(root)
     return []

@@ -74,6 +74,8 @@ class WorktreeRemover:
                 if await asyncio.to_thread(os.path.lexists, worktree.path):
                     points.append(await self._points.save_deleted(worktree_id))
                 await self._remove_directory(project, worktree, force=force)
+            else:
+                points.append(await self._points.save_removed(worktree_id))
         except BaseException:
             await self._set_status(worktree_id, before)
             await self._discard_points(points)
@@ -147,7 +149,8 @@ class WorktreeRemover:
         await self._store.accept(
             WorktreeDeleted(worktree_id=worktree.id, project_id=worktree.project_id)
         )
-        await self._points.forget_chain(worktree)
+        if _is_managed(worktree):
+            await self._points.forget_chain(worktree)
         await self._scripts.forget(worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.discarded / worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.contexts / worktree.id)

@@ -16,23 +16,19 @@ from model.base.paths import Directories
 from model.base.text import clean_line
 from model.domain.events import (
     Event,
-    MessageQueued,
     RecoveryRestored,
-    SessionCreated,
-    TurnRecorded,
     WorktreeCreated,
     WorktreeCreateFailed,
     WorktreeCreating,
 )
-from model.domain.recovery import FileChange, RecoveryFile
+from model.domain.recovery import SESSION_REASONS, FileChange, RecoveryFile
 from model.domain.resources import Worktree
 from model.git.changes import to_display_name
 from model.git.snapshots import chain, files, plumbing, recovery, restore, state
 from model.git.working_tree import Entry
 from model.state import State
-from model.store.rows import MessageImport
 from model.store.store import Store
-from model.worktrees.kept_conversations import KeptConversations, read_conversations
+from model.worktrees.kept_conversations import KeptConversations, read_kept, write_attachments
 from model.worktrees.lookup import (
     next_order,
     refuse_while_unsettled,
@@ -61,15 +57,18 @@ class WorktreeRestorer:
         Name, path and branch are those of the point where they are free.
         """
         found = await self._points.require(recovery_id)
+        _require_files(found)
         if name is not None:
             check_name(name, "name")
-        kept = await self._read_conversations(found)
-        worktree = await self._announce(found, kept.worktree, name)
+        kept = await read_kept(found.root, found.point.snapshot.tree)
+        before = next(iter(kept.worktrees), None)
+        worktree = await self._announce(found, before, name)
         return await self._complete(found, kept, worktree)
 
     async def restore_files(self, recovery_id: str, paths: list[str]) -> str:
         """Bring files back into the worktree that a recovery point was made of; return its id."""
         found = await self._points.require(recovery_id)
+        _require_files(found)
         note = found.point.snapshot.note
         worktree = self._store.state.worktrees.get(note.worktree_id)
         if worktree is None or worktree.status == "missing":
@@ -92,7 +91,8 @@ class WorktreeRestorer:
     async def list_files(self, recovery_id: str) -> list[RecoveryFile]:
         """Return the files of a point that differed from the commit that was checked out."""
         found = await self._points.require(recovery_id)
-        root = Path(found.project.path)
+        _require_files(found)
+        root = found.root
         contents = await recovery.read_contents(root, found.point.snapshot)
         listed = [
             RecoveryFile(path=to_display_name(path), status=_describe(*entries))
@@ -110,30 +110,27 @@ class WorktreeRestorer:
                 continue
             try:
                 found = await self._points.require(worktree.restored_from)
-                root, path = Path(found.project.path), Path(worktree.path)
+                root, path = found.root, Path(worktree.path)
                 await restore.remove_half_restored(root, path, worktree.id)
-                kept = await self._read_conversations(found)
+                kept = await read_kept(found.root, found.point.snapshot.tree)
                 await self._complete(found, kept, worktree)
             except SpinneyError as error:
                 await self._report_failure(worktree, error)
-
-    async def _read_conversations(self, found: FoundPoint) -> KeptConversations:
-        content = await recovery.read_conversations(Path(found.project.path), found.point)
-        return await asyncio.to_thread(read_conversations, content)
 
     async def _announce(
         self, found: FoundPoint, before: Worktree | None, name: str | None
     ) -> Worktree:
         """Record the worktree as `creating`, under a name and a path that are free."""
-        directory = worktrees_directory(found.project, self._directories)
+        project = require_project(self._store.state, found.project_id)
+        directory = worktrees_directory(project, self._directories)
         note = found.point.snapshot.note
         wanted = name or (before.name if before else clean_line(note.worktree_name) or "restored")
         folders = [Path(before.path)] if before and name is None else []
         taken = await asyncio.to_thread(_list_names, {directory, *(f.parent for f in folders)})
 
         def make_events(current: State) -> list[Event]:
-            require_project(current, found.project.id)
-            others = current.worktrees_of(found.project.id, archived=True)
+            require_project(current, found.project_id)
+            others = current.worktrees_of(found.project_id, archived=True)
             unique = make_unique_name(wanted, {other.name for other in others})
             paths = {Path(other.path) for other in current.worktrees.values()} | taken
             standard = directory / to_folder_name(unique)
@@ -151,7 +148,7 @@ class WorktreeRestorer:
     async def _complete(
         self, found: FoundPoint, kept: KeptConversations, worktree: Worktree
     ) -> Worktree:
-        root, path = Path(found.project.path), Path(worktree.path)
+        root, path = found.root, Path(worktree.path)
         snapshot = found.point.snapshot
         try:
             branch = await restore.restore_worktree(root, path, snapshot)
@@ -172,26 +169,16 @@ class WorktreeRestorer:
         return self._store.state.worktrees[ready.id]
 
     async def _publish(self, ready: Worktree, kept: KeptConversations, found: FoundPoint) -> None:
-        known = self._store.state.sessions
-        sessions = {s.id: s for s in kept.sessions if s.id not in known}
-        events: list[Event] = [WorktreeCreated(worktree=ready)]
-        events += [
-            SessionCreated(session=session.model_copy(update={"worktree_id": ready.id}))
-            for session in sessions.values()
-        ]
-        events += [
-            MessageQueued(session_id=message.session_id, message=message, status="sent")
-            for message in kept.queued
-            if message.session_id in sessions
-        ]
-        events += [
-            TurnRecorded(turn=turn.model_copy(update={"worktree_id": ready.id}))
-            for turn in kept.turns
-            if turn.session_id in sessions
-        ]
-        events.append(RecoveryRestored(recovery_id=found.point.id, worktree_id=ready.id, paths=[]))
-        messages = [message for message in kept.messages if message.session_id in sessions]
-        await self._store.accept(*events, copy=MessageImport(messages))
+        before = {worktree.id: ready.id for worktree in kept.worktrees}
+        events, messages = kept.make_events(self._store.state.sessions, before)
+        await self._store.accept(
+            WorktreeCreated(worktree=ready),
+            *events,
+            RecoveryRestored(recovery_id=found.point.id, worktree_id=ready.id, paths=[]),
+            copy=messages,
+        )
+        tree = found.point.snapshot.tree
+        await write_attachments(self._directories, found.root, tree, kept)
 
     async def _restore_chain(self, root: Path, worktree_id: str, found: FoundPoint) -> None:
         """Continue the chain of snapshots that the deleted worktree had."""
@@ -233,6 +220,13 @@ class WorktreeRestorer:
             self._store.record(failed)
 
 
+def _require_files(found: FoundPoint) -> None:
+    if found.point.snapshot.note.reason in SESSION_REASONS:
+        raise SpinneyError(
+            "This recovery point keeps sessions and no files. Restore its sessions.", "conflict"
+        )
+
+
 def _begin(current: State, found: FoundPoint, before: Worktree | None) -> Worktree:
     """Return the worktree as it was, about to be created; with its old id if that is free."""
     is_free = before is not None and before.id not in current.worktrees
@@ -240,8 +234,8 @@ def _begin(current: State, found: FoundPoint, before: Worktree | None) -> Worktr
     return base.model_copy(
         update={
             "id": base.id if is_free else str(uuid.uuid4()),
-            "project_id": found.project.id,
-            "order": next_order(current, found.project.id),
+            "project_id": found.project_id,
+            "order": next_order(current, found.project_id),
             "status": "creating",
             "archived_at": None,
             "archive_when_idle": False,
@@ -271,7 +265,7 @@ def _describe_unknown(found: FoundPoint) -> Worktree:
     current = note.branch or note.worktree_name
     return Worktree(
         id="",
-        project_id=found.project.id,
+        project_id=found.project_id,
         name=note.worktree_name,
         path="",
         branch=clean_line(current),

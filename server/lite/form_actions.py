@@ -9,7 +9,7 @@ from uuid import UUID
 
 from model.api.command import find_command
 from model.api.git import ExchangeResult
-from model.api.recovery import restore_worktree
+from model.api.recovery import restore_sessions, restore_worktree
 from model.api.sessions import create_session
 from model.api.worktrees import create_worktree
 from model.base.errors import SpinneyError
@@ -161,7 +161,15 @@ WORKTREE_ACTIONS: Final = (
 
 
 async def create_worktree_from_form(workspace: "Workspace", form: Form) -> Worktree:
-    """Begin to create a worktree on a new branch, on an existing one, or from a recovery point."""
+    """Begin to create a worktree on a new branch, on an existing one, or from a recovery point.
+
+    A recovery point of sessions brings back theirs.
+    """
+    if recovery_id := form.get("sessions"):
+        restored: list[Session] = await run(
+            workspace, restore_sessions, {"recoveryId": recovery_id}
+        )
+        return workspace.store.state.worktrees[restored[0].worktree_id]
     if recovery_id := form.get("recovery"):
         restoring: Awaitable[Worktree] = run(
             workspace, restore_worktree, {"recoveryId": recovery_id}

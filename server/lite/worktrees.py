@@ -219,7 +219,7 @@ def _restore(page_request: PageRequest, worktree: Worktree) -> list[Node]:
 
 
 async def _recovery_points(page_request: PageRequest) -> list[Node]:
-    """The newest recovery points, each with a form that restores it as a worktree."""
+    """The newest recovery points, each with a form that restores it."""
     points = await run(page_request.workspace, list_recovery_points, {})
     if not points:
         return []
@@ -236,17 +236,22 @@ async def _recovery_points(page_request: PageRequest) -> list[Node]:
 
 
 def _describe_point(point: RecoveryPoint) -> str:
-    files, sessions = count(point.files, "file"), count(point.sessions, "session")
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(point.created_at))
-    return f" {shorten(point.reason)} · {files} · {sessions} · {when}"
+    parts = [shorten(point.reason)]
+    if not point.sessions_only:
+        parts.append(count(point.files, "file"))
+    parts.append(count(point.sessions, "session"))
+    if point.left_out:
+        parts.append(f"{point.left_out} not kept")
+    parts.append(time.strftime("%Y-%m-%d %H:%M", time.localtime(point.created_at)))
+    return f" {' · '.join(parts)}"
 
 
 def _restoring(page_request: PageRequest, point: RecoveryPoint) -> Element:
     return page_request.make_form(
         "/lite/worktrees",
-        hidden("recovery", point.recovery_id),
+        hidden("sessions" if point.sessions_only else "recovery", point.recovery_id),
         hidden("once", secrets.token_hex(16)),
-        button("Restore as a worktree"),
+        button("Restore" if point.sessions_only else "Restore as a worktree"),
     )
 
 

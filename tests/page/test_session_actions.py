@@ -87,11 +87,11 @@ async def test_an_archived_session_can_be_read_from_the_archive(
 async def test_a_session_is_deleted_after_a_confirmation(
     session_page: SessionPage, session: Any
 ) -> None:
-    await choose_action(session_page, "Delete the session permanently")
+    await choose_action(session_page, "Delete the session")
     await session_page.press("Cancel")
     await expect(session_page.page.locator("#title")).to_have_text(session["name"])
-    await choose_action(session_page, "Delete the session permanently")
-    await session_page.press("Delete permanently")
+    await choose_action(session_page, "Delete the session")
+    await session_page.press("Delete")
     await expect(session_page.page.locator(f'#tree a[href$="{session["id"]}"]')).to_have_count(0)
     assert session["id"] not in session_page.page.url
 

@@ -125,7 +125,7 @@ async def _remove(session_page: SessionPage) -> None:
     await user.press(page.get_by_role("link", name="Worktree", exact=True))
     await user.press(button(page, "Worktree actions"))
     await user.press(button(page.get_by_role("dialog"), "Remove"))
-    await user.press(page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True))
+    await user.press(page.get_by_role("dialog").get_by_role("button", name="Delete"))
     await expect(page.locator("#title")).to_have_text("Home")
     await open_tree(user)
     await expect(page.locator("#tree").get_by_role("link", name=NAME)).to_have_count(0)

@@ -8,7 +8,12 @@ from model.api import worktrees as commands
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.actions.recovery import delete_point, restore_point
+from tui.actions.recovery import (
+    confirm_deletion,
+    delete_point,
+    describe_recovery,
+    restore_point,
+)
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.archive import Archive, FromArchive
@@ -85,13 +90,11 @@ async def delete_worktree(desk: Desk) -> None:
 
 
 async def _delete(desk: Desk, worktree: "Worktree") -> bool:
-    """Confirm with a list of what would be lost, then delete; return whether it was deleted."""
+    """Confirm with a list of what is deleted, then delete; return whether it was deleted."""
     title = "Remove the worktree from Spinney" if worktree.adopted else "Delete the worktree"
     losses = await desk.client.call(commands.get_removal_losses, worktree_id=worktree.id)
     lost = losses.files or losses.commits
-    sentence = _deletion_question(worktree, losses)
-    if _deletes_files(worktree):
-        sentence += f"\n{_describe_recovery(desk)}"
+    sentence = _deletion_question(desk, worktree, losses)
     agree = "remove" if worktree.adopted else "delete anyway" if lost else "delete"
     if losses.running:
         agree = f"stop and {agree.removesuffix(' anyway')}"
@@ -119,12 +122,13 @@ async def _delete(desk: Desk, worktree: "Worktree") -> bool:
     if _deletes_files(worktree):
         desk.say(f"'{name}' was deleted. {desk.key_of('show_archive')} brings it back.")
     else:
-        desk.say(f"'{name}' was removed from Spinney.")
+        back = f" {desk.key_of('show_archive')} brings it back." if losses.sessions else ""
+        desk.say(f"'{name}' was removed from Spinney.{back}")
     return True
 
 
-def _deletion_question(worktree: "Worktree", losses: "RemovalLosses") -> str:
-    """Return the confirmation's text with everything that would be lost, unsaved work first."""
+def _deletion_question(desk: Desk, worktree: "Worktree", losses: "RemovalLosses") -> str:
+    """Return the confirmation's text: what is deleted, what comes back, and what does not."""
     name = clean_line(worktree.name)
     if worktree.session_type == "base":
         lines = [f"Remove the project's own directory '{name}' from the list? Its files are kept."]
@@ -138,7 +142,6 @@ def _deletion_question(worktree: "Worktree", losses: "RemovalLosses") -> str:
     if losses.running:
         names = ", ".join(map(clean_line, losses.running))
         lines.append(f"These sessions are running and will be stopped: {names}.")
-    deletes_files = _deletes_files(worktree)
     if losses.files:
         more = ", …" if len(losses.files) > _MAX_NAMED_FILES else ""
         names = ", ".join(map(clean_line, losses.files[:_MAX_NAMED_FILES]))
@@ -147,27 +150,31 @@ def _deletion_question(worktree: "Worktree", losses: "RemovalLosses") -> str:
         lines.append(
             f"It has {count(losses.commits, 'commit')} that no other branch or remote has."
         )
-    if losses.sessions:
-        verb = "It has" if deletes_files else "This deletes"
-        lines.append(f"{verb} {count(losses.sessions, 'session')} with all messages.")
-    if deletes_files and not losses.files and not losses.commits:
+    sessions = count(losses.sessions, "session")
+    if not _deletes_files(worktree):
+        if losses.sessions:
+            lines.append(f"Its {sessions} will be deleted. {describe_recovery(desk)}")
+        return "\n".join(lines)
+    if not losses.files and not losses.commits:
         lines.append("All changes are committed, and all commits are on another branch or remote.")
+    lines.append(
+        describe_recovery(desk, f"all of it, with {sessions}," if losses.sessions else "it")
+    )
+    lines.append(f"Not kept: {_describe_rest(desk)}.")
     return "\n".join(lines)
+
+
+def _describe_rest(desk: Desk) -> str:
+    """Return what a recovery point does not have of a deleted worktree."""
+    ignored = "files ignored by git (such as .env)"
+    if desk.state.preferences.recovery_include_ignored:
+        ignored = "ignored files over 50 MB"
+    return f"{ignored}, and the contents of repositories inside it"
 
 
 def _deletes_files(worktree: "Worktree") -> bool:
     """Whether its folder and branch are deleted with it."""
     return worktree.session_type != "base" and not worktree.adopted
-
-
-def _describe_recovery(desk: Desk) -> str:
-    preferences = desk.state.preferences
-    days = preferences.recovery_keep_days
-    period = f" for {count(int(days), 'day')}" if days else ""
-    kept = f"The archive ({desk.key_of('show_archive')}) brings all of it back{period}"
-    if preferences.recovery_include_ignored:
-        return f"{kept}."
-    return f"{kept}, but not the files that git ignores, such as .env."
 
 
 async def _stop_after_confirmation(desk: Desk, worktree: "Worktree", title: str) -> bool:
@@ -236,9 +243,6 @@ async def _delete_archived(desk: Desk, place: Place) -> None:
     session = desk.state.sessions.get(place.id)
     if session is None:
         return
-    messages = count(session.message_count, "message")
-    sentence = f"Permanently delete '{clean_line(session.name)}' and its {messages}?"
-    dialog = Confirm("Delete the session", sentence, "delete")
-    if await desk.ask(dialog):
+    if await desk.ask(confirm_deletion(desk, session)):
         await desk.client.call(session_commands.delete_session, session_id=session.id)
         await desk.mirror.wait_for(lambda state: session.id not in state.sessions)

@@ -15,6 +15,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.links import open_link
+from tui.actions.recovery import describe_recovery
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.draw.status_icons import pull_request_status
@@ -242,7 +243,7 @@ async def resolve_conflicts(desk: Desk) -> None:
 
 
 async def abort_merge(desk: Desk) -> None:
-    """Abort the stopped merge or rebase after confirmation: resolved conflicts are lost."""
+    """Abort the stopped merge or rebase after confirmation; the archive keeps what was resolved."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return
@@ -252,7 +253,7 @@ async def abort_merge(desk: Desk) -> None:
         return
     sentence = (
         f"Abort the {changes.operation}? This restores the branch and files as they were before "
-        "it. Conflicts already resolved are lost."
+        "it.\n" + describe_recovery(desk, "what was resolved")
     )
     title = f"Abort the {changes.operation}"
     if await desk.ask(Confirm(title, sentence, "abort")):

@@ -10,9 +10,12 @@ from model.api.directories import Directory, list_directories
 from model.api.projects import add_project as add_project_command
 from model.api.projects import get_project_branches, update_project_settings
 from model.api.projects import remove_project as remove_project_command
+from model.api.recovery import list_recovery_points
 from model.base.errors import SpinneyError
+from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.folders import delete_folder
+from tui.actions.recovery import describe_recovery, restore_sessions
 from tui.desk import Desk
 from tui.screens.add_project import AddProject, WantedProject, is_url
 from tui.screens.choose import Choice
@@ -97,6 +100,21 @@ async def _add(desk: Desk, path: str) -> None:
     project = await desk.client.call(add_project_command, path=_expand_home(path))
     await desk.mirror.wait_for(lambda state: project.id in state.projects)
     desk.open_place(Place("project", project.id))
+    await _offer_sessions(desk, project)
+
+
+async def _offer_sessions(desk: Desk, project: "Project") -> None:
+    """Offer the sessions that a project had when it was removed from Spinney."""
+    points = await desk.client.call(list_recovery_points, project_id=project.id)
+    point = next((each for each in points if each.kind == "remove project"), None)
+    if point is None:
+        return
+    sentence = (
+        f"'{clean_line(project.name)}' was in Spinney before. Restore its worktrees and "
+        f"{count(point.sessions, 'session')}?"
+    )
+    if await desk.ask(Confirm("Restore the sessions", sentence, "restore", harmless=True)):
+        await restore_sessions(desk, point)
 
 
 def _expand_home(path: str) -> str:
@@ -114,8 +132,8 @@ async def remove_project(desk: Desk) -> None:
         await delete_folder(desk, project)
         return
     sentence = (
-        f"Remove '{project.name}' from Spinney? This deletes its sessions and their messages. "
-        "Files and branches are kept."
+        f"Remove '{clean_line(project.name)}' from Spinney? Its files and branches are kept.\n"
+        + describe_recovery(desk, "its worktrees and sessions")
     )
     if await desk.ask(Confirm("Remove the project", sentence, "remove")):
         await desk.client.call(remove_project_command, project_id=project.id)

@@ -1,8 +1,9 @@
-"""Actions on the recovery points in the archive: restore a worktree or files, delete a point."""
+"""Actions on the recovery points in the archive: restore what they keep, delete a point."""
 
 from typing import TYPE_CHECKING, Final
 
 from model.api import recovery as commands
+from model.base.plural import count
 from model.base.text import clean_line
 from tui.desk import Desk
 from tui.screens.choose import Choice
@@ -14,16 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model.domain.recovery import RecoveryPoint
+    from model.domain.resources import Session
 
 _WHOLE: Final = "\0"
 """The choice to restore everything; no file has this name."""
 
 
 async def restore_point(desk: Desk, point: "RecoveryPoint") -> bool:
-    """Restore a deleted worktree, or ask what to restore of another point.
+    """Restore sessions or a deleted worktree, or ask what to restore of another point.
 
     Returns whether something was restored.
     """
+    if point.sessions_only:
+        await restore_sessions(desk, point)
+        return True
     if point.kind == "delete":
         await _restore_worktree(desk, point)
         return True
@@ -45,6 +50,41 @@ async def restore_point(desk: Desk, point: "RecoveryPoint") -> bool:
         )
         desk.say(f"'{clean_line(chosen.value)}' was restored in '{clean_line(point.name)}'.")
     return True
+
+
+async def restore_sessions(desk: Desk, point: "RecoveryPoint") -> None:
+    """Restore the sessions of a point, and open the first or the project that they are in."""
+    sessions = await desk.client.call(commands.restore_sessions, recovery_id=point.recovery_id)
+    ids = {session.id for session in sessions}
+    await desk.mirror.wait_for(lambda state: ids <= state.sessions.keys())
+    if point.kind == "remove project":
+        worktree = desk.state.worktrees[sessions[0].worktree_id]
+        desk.open_place(Place("project", worktree.project_id))
+    else:
+        desk.open_place(Place("session", sessions[0].id))
+    desk.say(f"'{clean_line(point.name)}' was restored.")
+
+
+def describe_period(desk: Desk) -> str:
+    """Return for how long something deleted can be restored, such as " for 30 days"."""
+    days = desk.state.preferences.recovery_keep_days
+    return f" for {count(int(days), 'day')}" if days else ""
+
+
+def describe_recovery(desk: Desk, what: str = "it") -> str:
+    """Return the sentence that says where something deleted can be restored, and for how long."""
+    return f"The archive ({desk.key_of('show_archive')}) brings {what} back{describe_period(desk)}."
+
+
+def confirm_deletion(desk: Desk, session: "Session") -> Confirm:
+    """Return the dialog that asks whether to delete a session."""
+    sentence = f"Delete '{clean_line(session.name)}'"
+    if session.message_count:
+        messages = count(session.message_count, "message")
+        sentence += f" and its {messages}?\n{describe_recovery(desk)}"
+    else:
+        sentence += "? It has no messages."
+    return Confirm("Delete the session", sentence, "delete")
 
 
 async def delete_point(desk: Desk, point: "RecoveryPoint") -> None:

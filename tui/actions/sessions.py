@@ -8,6 +8,7 @@ from model.api import sessions as commands
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.resources import ExecutionMode, ThinkingLevel
+from tui.actions.recovery import confirm_deletion
 from tui.actions.scripts import stop_scripts
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
@@ -222,14 +223,15 @@ async def archive_session(desk: Desk) -> None:
 
 
 async def delete_session(desk: Desk) -> None:
-    """Permanently delete the session and its messages, after confirmation."""
+    """Delete the session and its messages, after confirmation."""
     session = _open_session(desk)
     if session is None:
         return
-    sentence = f"Permanently delete '{session.name}' and its {session.message_count} messages?"
-    dialog = Confirm("Delete the session", sentence, "delete")
-    if await desk.ask(dialog):
+    if await desk.ask(confirm_deletion(desk, session)):
         await desk.client.call(commands.delete_session, session_id=session.id)
+        if session.message_count:
+            name, key = clean_line(session.name), desk.key_of("show_archive")
+            desk.say(f"'{name}' was deleted. {key} brings it back.")
 
 
 async def choose_model(desk: Desk) -> None:

@@ -261,7 +261,7 @@ MAIN_ACTIONS = (
     Action("widen_tree", "alt+shift+right", "Widen the project tree", in_palette=False),
     Action("narrow_tree", "alt+shift+left", "Narrow the project tree", in_palette=False),
     Action("archive_session", "", "Archive the session", help="Stops it first if it is running."),
-    Action("delete_session", "", "Delete the session permanently"),
+    Action("delete_session", "", "Delete the session"),
     Action("choose_model", "", "Choose the session's model"),
     Action("choose_agent", "", "Choose the session's agent"),
     Action("choose_thinking", "", "Choose the session's thinking level"),
@@ -342,15 +342,14 @@ MAIN_ACTIONS = (
     Action(
         "delete_worktree",
         "",
-        "Delete the worktree permanently",
-        help="Deletes its directory, branch and sessions; lists what would be lost first.",
+        "Delete the worktree",
+        help="Deletes its directory, branch and sessions; says first what comes back.",
     ),
     Action(
         "remove_worktree",
         "",
         "Remove the worktree",
-        help="Archives or deletes it, depending on the preferences; "
-        "lists what would be lost first.",
+        help="Archives or deletes it, depending on the preferences; says first what comes back.",
     ),
     Action("refresh_git", "f5", "Refresh the git status of this project's worktrees"),
     Action("copy_path", "", "Copy the worktree's path"),

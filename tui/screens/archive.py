@@ -88,10 +88,14 @@ def _recoverable(
     """Yield each recovery point with its time."""
     for point in points:
         project = state.projects.get(point.project_id)
-        parts = [point.reason, project.name if project else "", count(point.files, "file")]
+        parts = [point.reason, project.name if project else ""]
+        if not point.sessions_only:
+            parts.append(count(point.files, "file"))
         parts.append(f"{point.size_bytes / 1e6:.1f} MB")
-        if point.sessions:
+        if point.sessions and point.kind != "delete session":
             parts.append(count(point.sessions, "session"))
+        if point.left_out:
+            parts.append(f"{point.left_out} not kept")
         if point.branch and point.branch != point.name:
             parts.append(point.branch)
         about = " · ".join(clean_line(part) for part in [*parts, _ago(point.created_at)] if part)

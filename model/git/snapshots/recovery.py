@@ -27,12 +27,15 @@ from model.git.snapshots.chain import (
     read_snapshot,
     set_ref,
 )
+from model.git.snapshots.conversations import (
+    CONVERSATIONS_FILE,
+    NO_CONVERSATIONS,
+    Conversations,
+    add_conversations,
+)
 from model.git.snapshots.objects import NewObjects
 from model.git.snapshots.trees import edit_trees
 from model.git.working_tree import Entry
-
-CONVERSATIONS_FILE: Final = f"{plumbing.RESERVED}/conversations.jsonl"
-"""The sessions of a deleted worktree and their messages."""
 
 _USUAL: Final = frozenset(
     {state.STATE_FILE, CONVERSATIONS_FILE}
@@ -59,6 +62,10 @@ class PointFacts:
     size_bytes: int = 0
     """The size of these files, of ignored ones, and of the conversations."""
     sessions: int = 0
+    left_out: int = 0
+    """Messages, pictures and long outputs that were too much to keep."""
+    project_path: str = ""
+    """The folder of the project, by which it is found when it is added again."""
 
     def to_lines(self) -> str:
         """Return a line for each field."""
@@ -83,6 +90,8 @@ class PointFacts:
             files=number("files"),
             size_bytes=number("size_bytes"),
             sessions=number("sessions"),
+            left_out=number("left_out"),
+            project_path=pairs.get("project_path", ""),
         )
 
 
@@ -136,7 +145,7 @@ async def create_point(
     note: SnapshotNote,
     facts: PointFacts,
     contents: Contents,
-    conversations: bytes = b"",
+    conversations: Conversations = NO_CONVERSATIONS,
 ) -> StoredPoint:
     """Store a recovery point for a snapshot.
 
@@ -144,18 +153,17 @@ async def create_point(
         root: The repository.
         snapshot: The state to keep.
         note: Why the point is made; the rest is taken from the snapshot.
-        facts: `detail`, `project_id`, `tip` and `sessions` of it.
+        facts: `detail`, `project_id` and `tip` of it.
         contents: What `read_contents` returned.
-        conversations: The sessions of a deleted worktree, if any. With them the whole chain of the
-            worktree's snapshots is kept.
+        conversations: The sessions of a deleted worktree, if any.
 
     Raises:
         SpinneyError: What git reports, such as a full disk; there is no point then.
     """
-    size = await _measure(root, contents) + len(conversations)
+    size = await _measure(root, contents) + conversations.size_bytes
     tree = snapshot.tree
-    if conversations:
-        tree = await _add_file(root, tree, CONVERSATIONS_FILE, conversations)
+    if conversations.content:
+        tree = await add_conversations(root, tree, conversations)
     # Of the snapshot's own parents the first is the one before it; it depends on the others.
     listed = await git(
         root, "log", "-1", "--no-show-signature", "--format=%P", "--end-of-options",
@@ -167,12 +175,38 @@ async def create_point(
     parents = [parent for parent in (*parents, facts.tip) if parent]
     kept = snapshot.note
     full_note = replace(note, branch=kept.branch, commit=kept.commit, normal=kept.normal)
-    full_facts = replace(facts, source=snapshot.commit, files=len(contents.files), size_bytes=size)
-    message = full_note.to_message() + full_facts.to_lines()
-    commit = await commit_tree(root, tree, parents, message)
+    full_facts = replace(
+        facts,
+        source=snapshot.commit,
+        files=len(contents.files),
+        size_bytes=size,
+        sessions=conversations.sessions,
+        left_out=conversations.left_out,
+    )
+    return await _store_point(root, tree, parents, full_note, full_facts)
+
+
+async def create_conversation_point(
+    root: Path, note: SnapshotNote, facts: PointFacts, conversations: Conversations
+) -> StoredPoint:
+    """Store a recovery point of sessions alone. Raises as `create_point`."""
+    tree = await add_conversations(root, None, conversations)
+    full_facts = replace(
+        facts,
+        size_bytes=conversations.size_bytes,
+        sessions=conversations.sessions,
+        left_out=conversations.left_out,
+    )
+    return await _store_point(root, tree, [], note, full_facts)
+
+
+async def _store_point(
+    root: Path, tree: str, parents: list[str], note: SnapshotNote, facts: PointFacts
+) -> StoredPoint:
+    commit = await commit_tree(root, tree, parents, note.to_message() + facts.to_lines())
     point_id = str(uuid.uuid4())
     await set_ref(root, RECOVERY_REFS + point_id, commit, "")
-    return StoredPoint(point_id, Snapshot(commit, tree, full_note), full_facts)
+    return StoredPoint(point_id, Snapshot(commit, tree, note), facts)
 
 
 async def find_tip(root: Path, branch: str) -> str:
@@ -258,14 +292,6 @@ def _read_point(point_id: str, commit: str, tree: str, message: str) -> StoredPo
 async def delete_point(root: Path, point_id: str) -> None:
     """Delete a recovery point; its objects stay until `git gc`."""
     await delete_ref(root, RECOVERY_REFS + point_id)
-
-
-async def read_conversations(root: Path, point: StoredPoint) -> bytes:
-    """Return the conversations of a point; empty if it has none."""
-    entries = await files.read_entries(root, point.snapshot.tree, [CONVERSATIONS_FILE])
-    if CONVERSATIONS_FILE not in entries:
-        return b""
-    return await files.read_blob(root, entries[CONVERSATIONS_FILE].object_id)
 
 
 async def _measure(root: Path, contents: Contents) -> int:

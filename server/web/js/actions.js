@@ -7,7 +7,6 @@ import { make } from "./dom.js";
 import { TITLES } from "./generated.js";
 import { register } from "./perform.js";
 import { hashFor } from "./router.js";
-import { pluralize } from "./format.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -175,9 +174,9 @@ async function archiveSession(app, { session, worktree }) {
 
 /** @param {App} app @param {Context} context */
 async function deleteSession(app, { session, worktree }) {
-  const message = `Permanently delete '${session?.name}' and its ${pluralize(session?.message_count ?? 0, "message")}?`;
-  if (!(await confirm("Delete the session", message, "Delete permanently", { danger: true }))) return;
-  if ((await app.run("delete_session", { sessionId: session?.id })) !== undefined) app.go("worktree", worktree?.id);
+  const { confirmDeletion } = await import("./views/removal.js");
+  if (!session || !(await confirmDeletion(app, session))) return;
+  if ((await app.run("delete_session", { sessionId: session.id })) !== undefined) app.go("worktree", worktree?.id);
 }
 
 /** @param {App} app @param {Context} context */

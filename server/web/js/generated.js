@@ -29,7 +29,7 @@ export const TITLES = {
   choose_thinking: "Choose the session's thinking level",
   show_raw_log: "Show the raw log",
   archive_session: "Archive the session",
-  delete_session: "Delete the session permanently",
+  delete_session: "Delete the session",
   archive_worktree: "Archive the worktree",
   add_project: "Add a project",
   new_folder: "New project folder",

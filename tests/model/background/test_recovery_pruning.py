@@ -40,7 +40,7 @@ async def list_ids(root: Path) -> list[str]:
 @pytest.fixture
 async def pruning(workspace: Workspace, repository: Repository) -> RecoveryPruning:  # noqa: F811
     await add_project(workspace, str(repository.root))
-    return RecoveryPruning(workspace.store)
+    return RecoveryPruning(workspace.store, workspace.directories)
 
 
 async def prune_twice(pruning: RecoveryPruning, *, jump: float = 0) -> None:

@@ -287,7 +287,12 @@ async def _archive(workspace: Workspace, worktree: Worktree, at: float) -> None:
 
 
 def _retention(workspace: Workspace) -> Retention:
-    return Retention(workspace.store, workspace.removals, workspace.chats.end_agent)
+    return Retention(
+        workspace.store,
+        workspace.removals,
+        workspace.chats.end_agent,
+        workspace.recovery_points.save_session,
+    )
 
 
 def _current(workspace: Workspace, worktree: Worktree) -> Worktree:

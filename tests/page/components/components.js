@@ -47,7 +47,7 @@ const menu = make(
 const dialog = make(
   "dialog",
   make("h2", "Delete first-steps?"),
-  make("div", make("p.bad", "Will be deleted: 1 uncommitted file (notes.txt)"), make("p", "Archiving keeps everything.")),
+  make("div", make("p.bad", "It has 1 uncommitted file (notes.txt)"), make("p", "Archiving keeps everything.")),
   row(button("Delete", () => {}, ".danger"), button("Cancel", () => {})),
   { open: true, "aria-label": "Delete first-steps?" },
 );

@@ -5,6 +5,7 @@ import { showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { directoryField } from "./directory_field.js";
 import { labeled, segmented } from "./form_fields.js";
+import { offerSessions } from "./project_actions.js";
 import { loadStylesheet } from "./stylesheet.js";
 
 const PROGRESS_INTERVAL = 500; // ms
@@ -43,6 +44,7 @@ function pathForm(app, dialog, parent) {
       const project = await app.connection.call("add_project", { path: input.value.trim(), ...parent });
       dialog.close();
       app.go("project", project.id);
+      offerSessions(app, project);
     } catch (error) {
       problem.textContent = /** @type {Error} */ (error).message;
       input.focus();

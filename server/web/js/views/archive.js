@@ -1,14 +1,13 @@
 // @ts-check
-// The archive: restores and deletes archived worktrees and sessions, and recovery points of deleted worktrees.
+// The archive: restores and deletes archived worktrees and sessions, and recovery points of what was deleted.
 
-import { confirm } from "../dialogs.js";
 import { ageElement } from "../age.js";
 import { button, make, patchChildren } from "../dom.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
 import { recoveryRow } from "./recovery_points.js";
-import { deleteWorktree } from "./removal.js";
+import { confirmDeletion, deleteWorktree } from "./removal.js";
 
 const CHANGES = new Set(["recovery:created", "recovery:restored"]);
 
@@ -20,7 +19,7 @@ export function archiveView(app) {
     points = (await app.read("list_recovery_points")) ?? points;
     draw();
   };
-  const empty = make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here. So can deleted worktrees, for some time."));
+  const empty = make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here. So can what was deleted, for some time."));
   const draw = () => {
     const worktrees = [...app.state.worktrees.values()].filter((worktree) => worktree.archived_at);
     const sessions = [...app.state.sessions.values()].filter(
@@ -40,8 +39,7 @@ export function archiveView(app) {
     const args = { [`${kind}Id`]: item.id };
     const deleteItem = async () => {
       if (kind === "worktree") return deleteWorktree(app, item);
-      const details = `Its ${pluralize(item.message_count, "message")} cannot be restored.`;
-      if (!(await confirm(`Permanently delete ${item.name}?`, details, "Delete permanently", { danger: true }))) return undefined;
+      if (!(await confirmDeletion(app, item))) return undefined;
       return app.run("delete_session", args);
     };
     const name = kind === "session" ? make("a", item.name, { href: hashFor("session", item.id) }) : item.name;

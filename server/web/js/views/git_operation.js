@@ -8,6 +8,7 @@ import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
 import { showCommitted } from "./git_commit.js";
+import { describeRecovery } from "./recovery_points.js";
 import { sessionPicker } from "./session_picker.js";
 
 const MAX_LISTED = 20;
@@ -46,7 +47,7 @@ export function operationBanner(panel) {
   };
   /** @param {string} operation */
   const abort = async (operation) => {
-    const details = "This restores the branch and files. Resolved conflicts are lost.";
+    const details = `This restores the branch and files. ${describeRecovery(app, "What was resolved")}`;
     if (!(await confirm(`Abort the ${operation}?`, details, `Abort the ${operation}`, { danger: true }))) return;
     const result = await panel.run(`Aborting the ${operation} …`, "abort_merge", { worktreeId }, { cancel: false });
     if (result) panel.showResult(`Aborted the ${result}.`);

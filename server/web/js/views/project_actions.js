@@ -3,7 +3,9 @@
 
 import { ask, choose, confirm, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
+import { pluralize } from "../format.js";
 import { labeled } from "./form_fields.js";
+import { describeRecovery, restoreSessions } from "./recovery_points.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -76,9 +78,19 @@ export async function deleteFolder(app, folder) {
 
 /** @param {App} app @param {Resource} project */
 export async function removeProject(app, project) {
-  const details = "Its worktrees and sessions will not be shown any more. No files are deleted.";
+  const details = `Its files and branches are kept. ${describeRecovery(app, "Its worktrees and sessions")}`;
   if (!(await confirm(`Remove ${project.name} from Spinney?`, details, "Remove", { danger: true }))) return;
   if ((await app.run("remove_project", { projectId: project.id })) !== undefined) app.go("needs");
+}
+
+/** Offer the sessions that a project had when it was removed from Spinney. @param {App} app @param {Resource} project */
+export async function offerSessions(app, project) {
+  /** @type {import("./recovery_points.js").RecoveryPoint[] | undefined} */
+  const points = await app.read("list_recovery_points", { projectId: project.id });
+  const point = points?.find(({ kind }) => kind === "remove project");
+  if (!point) return;
+  const details = `Its worktrees and ${pluralize(point.sessions, "session")} can be restored.`;
+  if (await confirm(`${project.name} was in Spinney before`, details, "Restore")) await restoreSessions(app, point);
 }
 
 /** Choose, find or remove the picture of a project. @param {App} app @param {Resource} project */

@@ -5,6 +5,7 @@
 import { confirm } from "../dialogs.js";
 import { make } from "../dom.js";
 import { pluralize } from "../format.js";
+import { describeRecovery } from "./recovery_points.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -32,12 +33,14 @@ async function archive(app, worktree) {
   return true;
 }
 
-/** Delete a worktree, whatever the preference; returns whether it was deleted. @param {App} app @param {Resource} worktree */
+/** Permanently delete a worktree, whatever the preference; returns whether it was deleted. @param {App} app @param {Resource} worktree */
 export async function deleteWorktree(app, worktree) {
   const losses = await app.run("get_removal_losses", { worktreeId: worktree.id });
   if (!losses) return false;
-  const question = `Delete ${worktree.name}?`;
-  if (!(await confirm(question, describeLosses(worktree, losses), "Delete", { danger: true }))) return false;
+  const deletesFiles = worktree.session_type !== "base" && !worktree.adopted;
+  const question = deletesFiles ? `Delete ${worktree.name}?` : `Remove ${worktree.name} from Spinney?`;
+  const yes = deletesFiles ? "Delete" : "Remove";
+  if (!(await confirm(question, describeLosses(app, worktree, losses), yes, { danger: true }))) return false;
   if (!(await stopSessions(app, worktree))) return false;
   /** @param {boolean} force */
   const remove = (force) => app.connection.call("remove_worktree", { worktreeId: worktree.id, forGood: true, force });
@@ -52,26 +55,37 @@ export async function deleteWorktree(app, worktree) {
     if ((await app.run("remove_worktree", { worktreeId: worktree.id, forGood: true, force: true })) === undefined) return false;
   }
   // The toast must outlive the view of the deleted worktree.
-  const action = worktree.adopted || worktree.session_type === "base" ? undefined : /** @type {[string, () => unknown]} */ (["Archive", () => app.go("archive")]);
-  app.toast(`Deleted ${worktree.name}.${action ? " It can be restored from the archive." : ""}`, { isValid: () => true, action });
+  const action = !deletesFiles && !losses.sessions ? undefined : /** @type {[string, () => unknown]} */ (["Archive", () => app.go("archive")]);
+  const done = deletesFiles ? "Deleted" : "Removed";
+  app.toast(`${done} ${worktree.name}.${action ? " It can be restored from the archive." : ""}`, { isValid: () => true, action });
   return true;
 }
 
-/** @param {Resource} worktree @param {any} losses the result of `get_removal_losses` */
-function describeLosses(worktree, losses) {
+/** Ask whether to delete a session. @param {App} app @param {Resource} session */
+export function confirmDeletion(app, session) {
+  const messages = session.message_count;
+  const details = messages > 0 ? describeRecovery(app, `The session with its ${pluralize(messages, "message")}`) : "It has no messages.";
+  return confirm(`Delete ${session.name}?`, details, "Delete", { danger: true });
+}
+
+/** @param {App} app @param {Resource} worktree @param {any} losses the result of `get_removal_losses` */
+function describeLosses(app, worktree, losses) {
   const { files, commits, sessions, running } = losses;
   const names = `${files.slice(0, MAX_LISTED).join(", ")}${files.length > MAX_LISTED ? ", …" : ""}`;
   const isBase = worktree.session_type === "base";
-  const deletedText = "Its directory and branch will be deleted. The archive can bring all of it back for some time, but not the files that git ignores, such as .env.";
-  const keptText = "It was created outside Spinney and will only be hidden. Its directory and branch are kept.";
+  const isKept = isBase || worktree.adopted;
+  const ignored = app.state.preferences.recovery_include_ignored ? "ignored files over 50 MB" : "files ignored by git (such as .env)";
+  const keptText = isBase
+    ? "The project directory will not be shown as a worktree any more. Its files are kept."
+    : "It was created outside Spinney and will only be hidden. Its directory and branch are kept.";
   return [
     running.length > 0 && make("p.bad", `Will be stopped first: ${running.join(", ")}`),
-    files.length > 0 && make("p.bad", `Will be deleted: ${pluralize(files.length, "uncommitted file")} (${names})`),
-    commits > 0 && make("p.bad", `Will be deleted: ${pluralize(commits, "commit")} that no other branch or remote has`),
-    sessions > 0 && make("p", `Will be deleted: ${pluralize(sessions, "session")} with all messages`),
-    isBase
-      ? make("p", "The project directory will not be shown as a worktree any more. Its files are kept.")
-      : make("p", worktree.adopted ? keptText : deletedText),
+    files.length > 0 && make("p.bad", `It has ${pluralize(files.length, "uncommitted file")} (${names})`),
+    commits > 0 && make("p.bad", `It has ${pluralize(commits, "commit")} that no other branch or remote has`),
+    sessions > 0 && make("p", `It has ${pluralize(sessions, "session")}`),
+    make("p", isKept ? keptText : "Its directory and branch will be deleted."),
+    (!isKept || sessions > 0) && make("p", describeRecovery(app, isKept ? "What was said in it" : "All of it")),
+    !isKept && make("p", `Not kept: ${ignored}, and the contents of repositories inside it.`),
   ];
 }
 
