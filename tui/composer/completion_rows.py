@@ -30,12 +30,14 @@ class Row:
     about: str = ""
     agent: str = ""
     """The agent that has the command; empty for a file or a command of Spinney."""
+    is_rare: bool = False
 
 
 def spinney_rows() -> list[Row]:
     """The commands of Spinney."""
     return [
-        Row(f"/{name}", command.argument, command.title) for name, command in SLASH_COMMANDS.items()
+        Row(f"/{name}", command.argument, command.title, is_rare=command.is_rare)
+        for name, command in SLASH_COMMANDS.items()
     ]
 
 
@@ -53,9 +55,12 @@ def agent_rows(agent: str, commands: Iterable["AgentCommand"]) -> list[Row]:
 
 
 def filter_rows(rows: Iterable[Row], word: str) -> list[Row]:
-    """The rows that match `word`, an exact match first; a prefix of a part of a name matches."""
+    """The rows that match `word`, an exact match first and rare commands last.
+
+    A prefix of a part of a name matches.
+    """
     found = [row for row in rows if row.text.startswith(word) or _has_part(row, word[1:])]
-    return sorted(found, key=lambda row: row.text != word)
+    return sorted(found, key=lambda row: (row.text != word, row.is_rare))
 
 
 def argument_rows(rows: Iterable[Row], word: str) -> list[Row]:

@@ -22,6 +22,8 @@ class SlashCommand:
     argument: str = ""
     """Its argument as shown in the list; empty if it takes none."""
     values: Values = ""
+    is_rare: bool = False
+    """Whether it is below all others in the list, where a common one is completed first."""
 
     @property
     def title(self) -> str:
@@ -36,7 +38,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "clear": SlashCommand("begin_afresh"),
     "commit": SlashCommand("commit"),
     "compact": SlashCommand("compact", "[what to keep]"),
-    "conflicts": SlashCommand("show_conflicts"),
+    "conflicts": SlashCommand("show_conflicts", is_rare=True),
     "cost": SlashCommand("show_usage"),
     "diff": SlashCommand("open_diff"),
     "editor": SlashCommand("open_worktree"),
@@ -50,8 +52,8 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "pr": SlashCommand("pull_request"),
     "push": SlashCommand("push"),
     "quit": SlashCommand("quit"),
-    "recreate": SlashCommand("recreate_worktree"),
-    "redo": SlashCommand("redo_turn"),
+    "recreate": SlashCommand("recreate_worktree", is_rare=True),
+    "redo": SlashCommand("redo_turn", is_rare=True),
     "rename": SlashCommand("rename_session", "[name]"),
     "resume": SlashCommand("resume_session"),
     "review": SlashCommand("open_diff"),

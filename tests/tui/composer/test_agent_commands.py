@@ -76,7 +76,7 @@ async def test_tab_completes_a_command_and_its_hint_stays_until_an_argument_is_t
 async def test_enter_completes_a_partial_command_and_sends_a_complete_one(start: Start) -> None:
     client = client_with_commands(CONTEXT)
     async with start(client) as (app, pilot):
-        await pilot.press(*"/cont")
+        await pilot.press(*"/con")
         await wait_for_row(pilot, app, "/context")
         await pilot.press("enter")
         assert app.main.chat.composer.text == "/context "

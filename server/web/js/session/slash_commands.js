@@ -3,7 +3,7 @@
 
 import { listActions, performAction } from "../perform.js";
 
-/** The action of each command. @type {Record<string, string>} */
+/** The action of each command; the list has them in this order, rare ones last. @type {Record<string, string>} */
 export const SLASH_COMMANDS = {
   agent: "choose_agent",
   archive: "archive_worktree",
@@ -13,10 +13,10 @@ export const SLASH_COMMANDS = {
   mode: "cycle_mode",
   model: "choose_model",
   new: "new_session",
-  redo: "redo_turn",
   rename: "rename_session",
   thinking: "choose_thinking",
   undo: "undo_turn",
+  redo: "redo_turn",
 };
 
 /** @param {string} id */
