@@ -88,9 +88,14 @@ class Conversation:
         return set(MARK.findall(" ".join(strings([self.messages, self.queued]))))
 
     @property
+    def kept_messages(self) -> list[dict[str, Any]]:
+        """The messages that are not rewound; a screen folds the others into one line."""
+        return [message for message in self.messages if not message.get("rewound")]
+
+    @property
     def last_word(self) -> str:
         """The last word that is drawn as text, at the end of the conversation."""
-        for message in reversed(self.messages):
+        for message in reversed(self.kept_messages):
             for block in reversed(message["content"]):
                 if block["type"] in ("text", "plan") and (
                     words := re.findall(r"\w+", block["text"])
@@ -195,6 +200,10 @@ class Ledger:
         """Record that a text is sent to a session once."""
         self.send_counts.update(set(MARK.findall(text)))
         self.sent_texts.setdefault(session_id, []).append(text)
+
+    def record_copied(self, text: str) -> None:
+        """Record that a message is copied to a second session."""
+        self.send_counts.update(set(MARK.findall(text)))
 
     def record_removed(self, text: str) -> None:
         """Record that a queued message is removed before the agent received it."""

@@ -149,7 +149,7 @@ class TerminalJourney(PlaceSteps):
             return
         marks = [
             mark
-            for message in current.messages
+            for message in current.kept_messages
             for block in message["content"]
             if block["type"] == "text"
             for mark in MARK.findall(block["text"])

@@ -93,6 +93,8 @@ STEPS = (
     Step("look_at_commits", When.OPEN, 1, {}),
     Step("stash", When.OPEN, 1, {}),
     Step("undo", When.OPEN, 2, {}),
+    Step("undo_all", When.OPEN, 2, {"sends": st.booleans()}),
+    Step("fork", When.OPEN, 1, {}),
     Step("name_mode", When.OPEN, 1, {"mode": st.sampled_from(("plan", "build", "yolo"))}),
     Step("mistype_command", When.OPEN, 1, {}),
     Step("type_in_conversation", When.OPEN, 2, {
