@@ -89,12 +89,14 @@ async def _commit(workspace: "Workspace", worktree: Worktree, message: str, stag
 async def git_pull(
     workspace: "Workspace", worktree_path: str, base_branch: str, remote: str = "origin"
 ) -> api.ExchangeResult:
-    path, _, worktree = await _find_root(workspace, worktree_path)
+    path, project, worktree = await _find_root(workspace, worktree_path)
 
     async def save_and_pull() -> tuple[bool, str]:
-        if worktree is not None:
-            detail = f"Pulled {remote}/{base_branch}"
-            await workspace.recovery_points.save(worktree.id, "pull", detail)
+        points, detail = workspace.recovery_points, f"Pulled {remote}/{base_branch}"
+        if worktree is None:
+            await points.save_folder(project, "pull", detail)
+        else:
+            await points.save(worktree.id, "pull", detail)
         return await remotes.pull(path, remote, base_branch)
 
     return await _run_exchange(workspace, "pull", worktree, save_and_pull())

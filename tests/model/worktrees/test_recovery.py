@@ -2,12 +2,14 @@
 
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from model.base.errors import SpinneyError
 from model.commands.changes import abort_merge, discard_changes
+from model.commands.git import git_pull
 from model.commands.preferences import update_preferences
 from model.commands.recovery import (
     delete_recovery_point,
@@ -20,7 +22,7 @@ from model.commands.sessions import create_session, get_messages, send_chat_mess
 from model.commands.stashes import drop_stash, restore_stash, stash_changes
 from model.commands.worktrees import recreate_worktree, remove_worktree
 from model.domain.events import RecoveryCreated, RecoveryRestored, WorktreeCreated
-from model.domain.resources import Worktree
+from model.domain.resources import Project, Worktree
 from model.git.snapshots import chain
 from model.git.snapshots.chain import SnapshotNote
 from model.runtime.workspace import Workspace
@@ -244,6 +246,18 @@ async def test_a_worktree_without_changes_gets_no_point_when_it_is_pulled_into(
     for _ in range(3):
         await workspace.recovery_points.save(made.id, "pull", "Pulled origin/main")
     assert len(await list_recovery_points(workspace)) == 1
+
+
+async def test_a_pull_into_a_projects_own_folder_keeps_its_changes(
+    workspace: Workspace, added: Project, repository: Repository
+) -> None:
+    repository.write("new", "text\n")
+    with suppress(SpinneyError):  # There is no such remote.
+        await git_pull(workspace, added.path, "main")
+    [point] = await list_recovery_points(workspace, added.id)
+    assert (point.kind, point.name, point.files) == ("pull", added.name, 1)
+    back = await restore_worktree(workspace, point.recovery_id)
+    assert (Path(back.path) / "new").read_text() == "text\n"
 
 
 async def test_a_dropped_stash_survives_garbage_collection(
