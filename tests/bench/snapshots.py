@@ -207,7 +207,8 @@ async def _measure_radar(table: Table, root: Path) -> None:
     worktrees = {}
     for number in range(WORKTREES):
         path = root.with_name(f"tree{number}")
-        git(root, "worktree", "add", "--quiet", "-b", f"tree{number}", str(path))
+        add = ("worktree", "add", "--quiet", "-b", f"tree{number}", str(path))
+        git(root, "-c", "checkout.workers=0", *add)
         change_files(path, 10, f"tree {number}", first=10 * number)
         with (path / "d199" / "f0").open("a") as file:
             file.write(f"tree {number}\n")

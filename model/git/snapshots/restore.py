@@ -20,6 +20,8 @@ from model.git.worktrees import CHECKOUT_TIMEOUT, list_worktrees, remove_incompl
 
 _MAX_NAMES: Final = 100
 """Names tried for the branch of a restored worktree."""
+_IN_PARALLEL: Final = ("-c", "checkout.workers=0")
+"""With a process for each core, since git 2.32; an older one ignores it."""
 
 
 async def read_state(root: Path, tree: str) -> WorktreeState:
@@ -175,8 +177,8 @@ async def _write_git_files(path: Path, git_dir: Path, special: dict[str, Entry])
 async def _check_out(path: Path, kept: WorktreeState) -> None:
     """Write the files of the commit; only what the snapshot left to a filter goes through one."""
     await git(
-        path, "checkout-index", "--all", "--force", "-u", "--quiet", write=True, filters=False,
-        timeout=CHECKOUT_TIMEOUT, check=False,
+        path, *_IN_PARALLEL, "checkout-index", "--all", "--force", "-u", "--quiet", write=True,
+        filters=False, timeout=CHECKOUT_TIMEOUT, check=False,
     )  # fmt: skip
     filtered = kept.left_to_filters
     if filtered:
