@@ -1,9 +1,10 @@
-"""A kill at any step of a deletion or a restoration loses nothing: the next start ends it."""
+"""A kill at any step of a deletion, a restoration or an undo loses nothing."""
 
 import os
 import shutil
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,16 @@ RESTORATION = [
     ("checkout-index", True, ""),
     ("--index-info", True, ""),
 ]
+# With the number of times that git may do it before; without words it is killed among the files.
+UNDO = [
+    ("hash-object", 0, False),
+    ("diff-tree", 0, True),
+    ("cat-file --batch", 0, True),
+    ("", 0, False),
+    ("hash-object", 1, False),
+    ("update-ref refs/spinney/worktrees", 0, True),
+]
+FILES = 300
 
 
 @pytest.fixture
@@ -67,11 +78,13 @@ def program(tmp_path: Path) -> Program:
     return Program(tmp_path, environ={"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"})
 
 
-def kill_at(program: Program, step: tuple[str, bool, str], tree: str) -> None:
+def kill_at(program: Program, step: tuple[str, bool, str], tree: str, skipped: int = 0) -> None:
     words, after, also = step
-    (program.place / "kill").write_text(
-        f"words='{words}'\nafter='{after or ''}'\nalso='{also}'\ntree='{tree}'\n"
-    )
+    text = f"words='{words}'\nafter='{after or ''}'\nalso='{also}'\ntree='{tree}'\n"
+    if skipped:
+        once = program.place / "once"
+        text += f'case "$*" in *"$words"*) [ -f "{once}" ] || {{ : >"{once}"; words=; }};; esac\n'
+    (program.place / "kill").write_text(text)
 
 
 def change_everything(program: Program, repository: Path) -> dict[str, Any]:
@@ -142,6 +155,62 @@ def test_a_kill_during_a_restoration_loses_nothing(
     (program.place / "kill").unlink()
     with program.serving("--demo"):
         expect_everything(program, facts)
+
+
+def play_turn(program: Program, worktree: dict[str, Any], repository: Path) -> str:
+    """Let the demo agent change, create and delete hundreds of files; return the turn's id."""
+    tree = Path(worktree["path"])
+    for number in range(FILES):
+        (tree / f"file {number:03}").write_text(f"before {number}\n")
+    script = repository.parent / "change"
+    script.write_text(
+        'for f in file*; do echo after >>"$f"; done; rm other; mkdir -p a/b; echo >a/b/c'
+    )
+    arguments = [f"worktreeId={worktree['id']}", "name=Talk", "executionMode=yolo"]
+    session = f"sessionId={program.call('create_session', *arguments)['id']}"
+    program.call("send_chat_message", session, f"message=/demo run sh '{script}'")
+    until(
+        lambda: any(turn["ended_at"] for turn in program.call("list_turns", session)),
+        "the turn is recorded",
+    )
+    [turn] = program.call("list_turns", session)
+    assert len(turn["files"]) == FILES + 2
+    return str(turn["turn_id"])
+
+
+@pytest.mark.longer
+@pytest.mark.parametrize("step", UNDO)
+def test_a_kill_during_an_undo_loses_nothing(
+    step: tuple[str, int, bool], program: Program, repository: Path
+) -> None:
+    words, skipped, after = step
+    with program.serving("--demo") as server:
+        worktree = program.create_ready_worktree(repository)
+        tree = Path(worktree["path"])
+        turn = play_turn(program, worktree, repository)
+        changed = read_facts(tree)["files"]
+        undo = f"turnId={turn}", "what=both"
+        if words:
+            kill_at(program, (words, after, ""), worktree["path"], skipped)
+        with ThreadPoolExecutor(1) as thread:
+            undoing = thread.submit(program.call, "undo_turn", *undo)
+            if not words:
+                until(lambda: not (tree / "a").exists(), "the undo writes files")
+                server.process.kill()
+            with suppress(SpinneyError):
+                undoing.result()
+        assert server.process.wait(PATIENCE) == -signal.SIGKILL
+    (program.place / "kill").unlink(missing_ok=True)
+    with program.serving("--demo"):
+        [known] = program.call("list_turns", f"sessionId={turn.partition('.')[0]}")
+        if known["undone"] is None:
+            program.call("undo_turn", *undo)
+        for number in range(FILES):
+            assert (tree / f"file {number:03}").read_text() == f"before {number}\n"
+        assert (tree / "other").read_text() == "one\n"
+        assert not (tree / "a").exists()
+        program.call("redo_turn", f"turnId={turn}")
+        assert read_facts(tree)["files"] == changed
 
 
 def test_the_command_line_lists_and_restores_what_was_deleted(

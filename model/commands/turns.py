@@ -240,7 +240,10 @@ async def _point_after(workspace: "Workspace", turn: Turn) -> ConversationPoint 
 async def _record(
     workspace: "Workspace", turns: Sequence[Turn], undo: Undo | None
 ) -> api.UndoResult:
-    changed = [turn.model_copy(update={"undone": _next_undo(turn, undo)}) for turn in turns]
+    changed = [
+        turn.model_copy(update={"undone": _next_undo(turn, undo), "undo_began": ""})
+        for turn in turns
+    ]
 
     def make_events(state: State) -> list[Event]:
         session_in(state, turns[0].session_id)  # Another client may have deleted it meanwhile.

@@ -69,6 +69,8 @@ class Turn(Resource):
     problem: str = ""
     """Why its files cannot be undone."""
     undone: Undo | None = None
+    undo_began: str = ""
+    """The snapshot before an undo of its files that was interrupted."""
 
 
 def make_turn_id(session_id: str, number: int) -> str:

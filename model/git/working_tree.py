@@ -110,9 +110,9 @@ def _add_changed(
 ) -> None:  # fmt: skip
     in_index, on_disk = state[0], state[1]
     found.changed.append(path)
-    if mode == _ABSENT and in_index == ".":
+    if mode == _ABSENT and on_disk != ".":
         found.intent_to_add.append(path)
-    elif in_index == "D":
+    if in_index == "D":
         found.staged_removals.append(path)
     elif in_index != ".":
         found.staged[path] = Entry(mode, object_id)

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
+from model.domain.events import TurnRecorded
 from model.domain.resources import Worktree
 from model.domain.tool_uses import Edit, list_edits
 from model.domain.turns import Turn, Undo, UndoScope
@@ -20,6 +21,7 @@ from model.git.snapshots import capture, chain, files, plumbing, reverse
 from model.git.snapshots.chain import Reason, SnapshotNote
 from model.git.snapshots.reverse import Change, Choice, ReversedFile
 from model.git.snapshots.reversible import read_reversible
+from model.git.snapshots.trees import replace_entries
 from model.git.working_tree import Entry
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder, read_turn_blocks
@@ -100,7 +102,13 @@ class TurnUndoer:
         before = await self._take_snapshot(worktree, turns[0], "undo")
         done = [turn for turn in turns if turn.undone is None]
         plan = await self._plan(Path(worktree.path), done, before)
-        await self._apply(worktree, plan, choices)
+        decided = _decide(plan, choices)
+        began = turns[0].undo_began
+        if began:
+            before = await self._add_undone(Path(worktree.path), done, plan, began, before)
+        noted = turns[0].model_copy(update={"undo_began": began or before})
+        await self._store.accept(TurnRecorded(turn=noted))
+        await self._apply(worktree, decided, plan.modes)
         after = await self._take_snapshot(worktree, turns[0], "request")
         return make_undo(turns, what).model_copy(
             update={"before_tree": before, "after_tree": after}
@@ -115,7 +123,7 @@ class TurnUndoer:
             return
         now = await self._take_snapshot(worktree, None, "redo")
         plan = await _plan_redo(Path(worktree.path), undo, now)
-        await self._apply(worktree, plan, choices)
+        await self._apply(worktree, _decide(plan, choices), plan.modes)
 
     async def preview_redo(self, worktree: Worktree, undo: Undo) -> UndoPlan:
         """Return what taking back an undo would do to the files."""
@@ -154,6 +162,21 @@ class TurnUndoer:
             planned[name] = replace(planned[name], action="conflict", result=planned[name].now)
         return UndoPlan(planned, others, modes)
 
+    async def _add_undone(
+        self, root: Path, turns: Sequence[Turn], plan: UndoPlan, began: str, before: str
+    ) -> str:
+        """Return the snapshot `before`, without what an interrupted undo has written.
+
+        So a redo brings back all of it.
+        """
+        earlier = (await self._plan(root, turns, began)).files
+        written = {
+            plumbing.to_tree_path(file.path): earlier[name].now if name in earlier else None
+            for name, file in plan.files.items()
+            if _was_written(earlier.get(name), file)
+        }
+        return await replace_entries(root, before, written)
+
     async def _leave_out_others(
         self, root: Path, turn: Turn, change: Change, mixed: set[str]
     ) -> Change:
@@ -177,11 +200,10 @@ class TurnUndoer:
         return found
 
     async def _apply(
-        self, worktree: Worktree, plan: UndoPlan, choices: Mapping[str, Choice]
+        self, worktree: Worktree, decided: Sequence[ReversedFile], modes: Mapping[str, int]
     ) -> None:
-        decided = _decide(plan, choices)
         self._recorder.note_company(worktree.id)
-        await reverse.apply_reverse(Path(worktree.path), decided, plan.modes)
+        await reverse.apply_reverse(Path(worktree.path), decided, modes)
         # Turns that have begun meanwhile.
         self._recorder.note_company(worktree.id)
 
@@ -203,6 +225,15 @@ def make_undo(turns: Sequence[Turn], what: UndoScope) -> Undo:
 
 def _can_undo(turn: Turn, what: UndoScope) -> bool:
     return turn.undone is None or (what != "files" and turn.undone.what == "files")
+
+
+def _was_written(earlier: ReversedFile | None, file: ReversedFile) -> bool:
+    """Whether a file is what an undo made of it; `earlier` is what that was going to do."""
+    if earlier is None:  # It did not exist.
+        return file.now == file.before
+    results = [earlier.result, earlier.before]
+    results += [earlier.markers] if earlier.markers else []
+    return file.now != earlier.now and file.now in results
 
 
 def _by_name(planned: Sequence[ReversedFile]) -> dict[str, ReversedFile]:

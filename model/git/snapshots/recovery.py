@@ -34,7 +34,7 @@ from model.git.snapshots.conversations import (
     add_conversations,
 )
 from model.git.snapshots.objects import NewObjects
-from model.git.snapshots.trees import edit_trees
+from model.git.snapshots.trees import edit_trees, replace_entries
 from model.git.working_tree import Entry
 
 _USUAL: Final = frozenset(
@@ -255,7 +255,7 @@ async def snapshot_of_stash(root: Path, stash_id: str, note: SnapshotNote) -> Sn
     content = state.WorktreeState(commit=base, branch=None).to_json()
     tree = await _add_file(root, f"{sha}^{{tree}}", state.STATE_FILE, content)
     if len(others) == 2:
-        tree = await _merge_trees(root, tree, others[1])
+        tree = await replace_entries(root, tree, await files.read_entries(root, others[1]))
     full = replace(note, commit=base)
     return Snapshot(await commit_tree(root, tree, [base, sha], full.to_message()), tree, full)
 
@@ -311,13 +311,5 @@ async def _add_file(root: Path, tree: str, path: str, content: bytes) -> str:
     objects = await NewObjects.create(root)
     added = {path: Entry("100644", objects.add("blob", content))}
     (edited,) = await edit_trees(root, [(tree, added)], objects)
-    await objects.store()
-    return edited
-
-
-async def _merge_trees(root: Path, tree: str, added: str) -> str:
-    """Return a tree with the files of both."""
-    objects = await NewObjects.create(root)
-    (edited,) = await edit_trees(root, [(tree, await files.read_entries(root, added))], objects)
     await objects.store()
     return edited

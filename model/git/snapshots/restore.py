@@ -216,7 +216,8 @@ async def _restore_index(path: Path, kept: WorktreeState, special: dict[str, Ent
         await plumbing.run(path, "update-index", "-z", "--index-info", stdin=lines)
     if kept.intent_to_add:
         await plumbing.run(
-            path, "--literal-pathspecs", "add", "--intent-to-add", "--force",
+            path, "-c", "core.sparseCheckout=false", "--literal-pathspecs",
+            "add", "--intent-to-add", "--force",
             "--pathspec-from-file=-", "--pathspec-file-nul", stdin=_join(kept.intent_to_add),
         )  # fmt: skip
 

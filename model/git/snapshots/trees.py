@@ -74,6 +74,14 @@ async def edit_trees(
     return await asyncio.to_thread(build)
 
 
+async def replace_entries(root: Path, tree: str, changes: Changes) -> str:
+    """Store a copy of a tree with these changes, and return it. Raises as `edit_trees`."""
+    objects = await NewObjects.create(root)
+    (edited,) = await edit_trees(root, [(tree, changes)], objects)
+    await objects.store()
+    return edited
+
+
 def _sort(changes: Changes) -> _Folder:
     top = _Folder()
     for path in sorted(changes, key=lambda path: changes[path] is not None):

@@ -234,3 +234,7 @@ async def test_an_interrupted_undo_is_completed_by_undoing_again(
 
     contents = [(desk.root / name).read_text() for name in ("read.me", "b", "c")]
     assert contents == ["one\ntwo\nthree\n", "b before", "c before"]
+    (desk.root / "of a person").write_text("stays")
+    await redo_turn(desk.workspace, turn.turn_id)
+    contents = [(desk.root / name).read_text() for name in ("read.me", "b", "c")]
+    assert contents == ["the agent's"] * 3

@@ -16,7 +16,7 @@ from model.git.snapshots.chain import SnapshotNote
 from model.git.snapshots.reversible import read_reversible
 from tests.model.git.snapshots.random_files import EDITS, Edit, examples
 from tests.model.git.snapshots.situations import SITUATIONS, Stage
-from tests.model.git.snapshots.worktree_facts import read_facts, read_person_facts
+from tests.model.git.snapshots.worktree_facts import read_facts, read_files, read_person_facts
 
 LINES = 16
 _NEW_LINES = st.lists(st.sampled_from(["", "new", "line 1"]), max_size=2)
@@ -39,9 +39,9 @@ async def undo(root: Path, before: str, after: str) -> list[reverse.ReversedFile
     return planned
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("situation", SITUATIONS)
-@examples(4)
+@examples(5)
 @given(before=EDITS, turn=EDITS, staged=st.booleans(), stages=st.booleans())
 def test_undo_brings_back_what_was_and_redo_what_came(
     stage: Stage, situation: str, before: Edit, turn: Edit, staged: bool, stages: bool
@@ -80,7 +80,7 @@ async def check_round_trip(stage: Stage, turn: Edit, stages: bool) -> None:
     assert read_facts(root)["files"] == changed["files"]
 
 
-@examples(10)
+@examples(6)
 @given(
     turn=LINE_EDITS, since=LINE_EDITS, ending=st.sampled_from(["\n", "\r\n"]), ends=st.booleans()
 )
@@ -118,7 +118,7 @@ def test_lines_that_others_changed_since_stay(
     assert text.read_bytes() == now
 
 
-@examples(10)
+@examples(6)
 @given(before=EDITS, turn=EDITS, rules=st.tuples(RULES, RULES))
 def test_ignored_files_are_left_alone(
     stage: Stage, before: Edit, turn: Edit, rules: tuple[bytes | None, bytes | None]
@@ -158,12 +158,6 @@ async def check_ignored(
     assert {n: f for n, f in after.items() if n in ignored} == {
         n: f for n, f in now.items() if n in ignored
     }
-
-
-def read_files(root: Path) -> dict[str, object]:
-    found = read_facts(root)["files"]
-    assert isinstance(found, dict)
-    return found
 
 
 def list_ignored(stage: Stage) -> set[str]:

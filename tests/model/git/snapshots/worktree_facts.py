@@ -20,7 +20,7 @@ def read_facts(root: Path) -> dict[str, object]:
             if file.is_file():
                 operation[str(file.relative_to(git_dir))] = file.read_bytes()
     return {
-        "files": _read_files(root),
+        "files": read_files(root),
         "index": _git(root, "ls-files", "--stage", "-z"),
         "flags": _git(root, "ls-files", "-v", "-z"),
         "head": _git(root, "rev-parse", "HEAD"),
@@ -45,7 +45,8 @@ def read_person_facts(root: Path) -> dict[str, object]:
     }
 
 
-def _read_files(root: Path) -> dict[str, tuple[str, int]]:
+def read_files(root: Path) -> dict[str, tuple[str, int]]:
+    """The hash and the permissions of every file and link; empty folders, too."""
     found: dict[str, tuple[str, int]] = {}
     for current, folders, names in os.walk(root):
         folder = Path(current)
