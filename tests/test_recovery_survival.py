@@ -233,6 +233,14 @@ def test_the_command_line_lists_and_restores_what_was_deleted(
         assert program.run("recover", "files", point, "read.me").stdout == "Restored 1 file\n"
         assert (tree / "read.me").read_text() == "changed\n"
         assert "2 recovery points, " in program.run("doctor").stdout
+        project_id = worktree["project_id"]
+        program.call("remove_project", f"projectId={project_id}")
+        listed = program.run("recover").stdout
+        assert ": Project removed (0.0 MB, 1 session)" in listed
+        restored = program.run("recover", "restore", listed.split()[0])
+        assert restored.stdout == f"Restored {repository.name} (1 session)\n"
+        [back] = program.call("list_worktrees", f"projectId={project_id}")
+        assert back["id"] == worktree["id"]
         unknown = program.run("recover", "restore", "nothing")
         assert (unknown.returncode, unknown.stdout) == (4, "")
         assert program.run("recover", "restore").returncode == 2

@@ -164,6 +164,8 @@ class RecoveryPoints:
         if session is None:
             raise session_not_found(session_id)
         worktree = require_worktree(state, session.worktree_id)
+        if not (session.message_count or state.queued.get(session.id)):
+            return
         note = SnapshotNote(
             "delete session",
             session_id=session.id,
@@ -295,11 +297,10 @@ class RecoveryPoints:
         worktrees: Sequence[Worktree],
         sessions: Sequence[Session],
     ) -> str | None:
-        """Make a point of sessions alone; `None` if nothing was said in any of them."""
-        state = self._store.state
-        if not any(s.message_count or state.queued.get(s.id) for s in sessions):
+        """Make a point of sessions alone; `None` if there are none."""
+        if not sessions:
             return None
-        project = require_project(state, project_id)
+        project = require_project(self._store.state, project_id)
         facts = PointFacts(detail, project.id, project_path=_to_fact(project.path))
         root = self._directories.recovery
         try:

@@ -231,6 +231,11 @@ def test_a_worktree_is_created_reviewed_committed_pushed_and_archived(
     assert "Deleted · 0 files · 1 session" in archive.text
     assert name[1] in curl.submit(archive, "worktrees").text
     assert curl("/lite/worktrees").links()[name[1]] == shown
+    [session] = program.call("list_sessions", f"worktreeId={worktree_id}")
+    program.call("remove_project", f"projectId={program.call('list_projects')[0]['id']}")
+    archive = curl("/lite/worktrees?archived=1")
+    assert " Project removed · 1 session" in archive.text
+    assert session["name"] in curl.submit(archive, "worktrees").text
 
 
 def test_a_worktree_that_cannot_be_created_says_why_and_keeps_what_was_typed(

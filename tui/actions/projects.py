@@ -131,10 +131,10 @@ async def remove_project(desk: Desk) -> None:
     if project.is_folder:
         await delete_folder(desk, project)
         return
-    sentence = (
-        f"Remove '{clean_line(project.name)}' from Spinney? Its files and branches are kept.\n"
-        + describe_recovery(desk, "its worktrees and sessions")
-    )
+    sentence = f"Remove '{clean_line(project.name)}' from Spinney? Its files and branches are kept."
+    worktrees = {each.id for each in desk.state.worktrees_of(project.id, archived=True)}
+    if any(session.worktree_id in worktrees for session in desk.state.sessions.values()):
+        sentence += f"\n{describe_recovery(desk, 'its worktrees and sessions')}"
     if await desk.ask(Confirm("Remove the project", sentence, "remove")):
         await desk.client.call(remove_project_command, project_id=project.id)
 

@@ -79,9 +79,8 @@ def describe_recovery(desk: Desk, what: str = "it") -> str:
 def confirm_deletion(desk: Desk, session: "Session") -> Confirm:
     """Return the dialog that asks whether to delete a session."""
     sentence = f"Delete '{clean_line(session.name)}'"
-    if session.message_count:
-        messages = count(session.message_count, "message")
-        sentence += f" and its {messages}?\n{describe_recovery(desk)}"
+    if number := session.message_count + len(desk.state.queued.get(session.id, ())):
+        sentence += f" and its {count(number, 'message')}?\n{describe_recovery(desk)}"
     else:
         sentence += "? It has no messages."
     return Confirm("Delete the session", sentence, "delete")

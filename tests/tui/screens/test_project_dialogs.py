@@ -9,7 +9,8 @@ from model.api.cloning import CloneProgress
 from model.api.directories import Directory
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from model.domain.resources import HostingRemote, Project
+from model.domain.recovery import RecoveryPoint
+from model.domain.resources import HostingRemote, Project, Session
 from tests.tui.builders import a_folder, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -53,6 +54,40 @@ async def test_tab_completes_a_path_and_linked_worktrees_are_labeled(start: Star
         assert client.called("add_project") == [{"path": "/code/beta"}]
         await until(pilot, lambda: app.screen is not dialog and isinstance(app.screen, AddProject))
         assert app.screen.query_one("#path", Input).value == "/code/beta"
+
+
+async def test_a_project_that_is_added_again_gets_its_sessions_back_if_wanted(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+    again = a_project(id="p2", name="beta", path="/code/beta")
+    worktree = a_worktree(id="w2", project_id="p2", name="old-otter")
+    session = a_session(id="s2", worktree_id="w2")
+
+    def add(given: dict[str, Any]) -> Project:
+        client.feed(e.ProjectAdded(project=again))
+        return again
+
+    def restore(given: dict[str, Any]) -> list[Session]:
+        client.feed(e.WorktreeCreated(worktree=worktree))
+        client.feed(e.SessionCreated(session=session))
+        return [session]
+
+    client.answers |= {"add_project": add, "restore_sessions": restore}
+    client.answers["list_recovery_points"] = lambda given: [
+        RecoveryPoint(
+            recovery_id="r1", kind="remove project", name="beta", created_at=7.0, branch="",
+            reason="Project removed", size_bytes=1, files=0, sessions=1, sessions_only=True,
+            project_id=given["project_id"], worktree_id="",
+        ),
+    ]  # fmt: skip
+    async with start(client) as (app, pilot):
+        await open_add(app, pilot)
+        await pilot.press(*"/code/beta", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        assert "worktrees and 1 session?" in app.screen.sentence  # type: ignore[attr-defined]
+        await pilot.press("y")
+        await until(pilot, lambda: client.called("restore_sessions"))
+        assert client.called("restore_sessions") == [{"recovery_id": "r1"}]
+        await until(pilot, lambda: app.main.place == Place("project", "p2"))
 
 
 URL = "https://host.example/ada/engine.git"

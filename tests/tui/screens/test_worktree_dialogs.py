@@ -492,6 +492,32 @@ async def test_a_single_file_is_restored_from_the_archive(start: Start) -> None:
         assert client.called("restore_files") == [{"recovery_id": "r2", "paths": ["a.py"]}]
 
 
+async def test_a_deleted_session_is_restored_from_the_archive(start: Start) -> None:
+    client = client_with_archive()
+    client.answers["list_recovery_points"] = lambda given: [
+        RecoveryPoint(
+            recovery_id="r3", kind="delete session", name="Talk", created_at=20.0, branch="",
+            reason="Deleted session of 'otter'", size_bytes=2_300_000, files=0, sessions=1,
+            sessions_only=True, left_out=3, project_id="p1", worktree_id="w1",
+        ),
+    ]  # fmt: skip
+    back = a_session(id="s9", name="Talk")
+
+    def restore(given: dict[str, Any]) -> list[Session]:
+        client.feed(e.SessionCreated(session=back))
+        return [back]
+
+    client.answers["restore_sessions"] = restore
+    async with start(client) as (app, pilot):
+        archive = await open_archive(app, pilot)
+        about = archive.shown[0].description
+        assert about.startswith("Deleted session of 'otter' · ")
+        assert " · 2.3 MB · 3 not kept · " in about
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.place == Place("session", "s9"))
+        assert client.called("restore_sessions") == [{"recovery_id": "r3"}]
+
+
 async def test_a_recovery_point_is_deleted_only_after_a_question(start: Start) -> None:
     client = add_recovery_points(client_with_archive())
     async with start(client) as (app, pilot):

@@ -78,7 +78,9 @@ export async function deleteFolder(app, folder) {
 
 /** @param {App} app @param {Resource} project */
 export async function removeProject(app, project) {
-  const details = `Its files and branches are kept. ${describeRecovery(app, "Its worktrees and sessions")}`;
+  const worktrees = [...app.state.worktrees.values()].filter((worktree) => worktree.project_id === project.id);
+  const hasSessions = worktrees.some(({ id }) => [...app.state.sessions.values()].some((session) => session.worktree_id === id));
+  const details = `Its files and branches are kept. ${hasSessions ? describeRecovery(app, "Its worktrees and sessions") : ""}`;
   if (!(await confirm(`Remove ${project.name} from Spinney?`, details, "Remove", { danger: true }))) return;
   if ((await app.run("remove_project", { projectId: project.id })) !== undefined) app.go("needs");
 }
