@@ -56,7 +56,7 @@ function turnChoices(app, turn) {
   const run = (action) => () => withTurnActions(app, (actions) => actions.runTurnAction(app, turn, action));
   return make(
     "div.choices",
-    turn.undone ? button([icon("restore"), "Redo"], run("redo"), ".primary") : button([icon("undo"), "Undo"], run("undo")),
+    turn.undone ? button([icon("redo"), "Redo"], run("redo"), ".primary") : button([icon("undo"), "Undo"], run("undo")),
     turn.files.length > 0 && button([icon("diff"), "Diff"], run("diff"), "", { title: "What this turn changed" }),
     !turn.undone && button([icon("branch"), "Fork"], run("fork"), "", { title: "Continue from here in a second session" }),
   );

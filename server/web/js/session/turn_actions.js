@@ -26,7 +26,7 @@ export async function showTurnMenu(app, sessionId, messageId) {
   const entries = [
     ...(turn.undone ? [] : [/** @type {[string, TurnAction, any]} */ (["Edit and resend", "edit", { icon: "edit" }])]),
     ...(turn.files.length ? [/** @type {[string, TurnAction, any]} */ (["Show its changes", "diff", { icon: "diff" }])] : []),
-    turn.undone ? ["Redo", "redo", { icon: "restore" }] : ["Undo", "undo", { icon: "undo" }],
+    turn.undone ? ["Redo", "redo", { icon: "redo" }] : ["Undo", "undo", { icon: "undo" }],
     ...(turn.undone ? [] : /** @type {[string, TurnAction, any][]} */ ([
       ["Fork from here", "fork", { icon: "branch" }],
       ["Fork into a new worktree", "fork_worktree", { icon: "plus" }],

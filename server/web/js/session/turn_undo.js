@@ -117,13 +117,15 @@ class UndoDialog {
 
   #draw() {
     const { later, previews } = this.task;
+    const files = previews[this.scope] ?? [];
     const isMore = this.scope !== "files" && later > 0;
-    this.hint.textContent = isMore ? `${pluralize(later, "later turn")} will be taken back as well.` : "";
-    this.hint.hidden = !isMore;
+    // The list scrolls, so its length is said.
+    const facts = [files.length > 0 && pluralize(files.length, "file"), isMore && `${pluralize(later, "later turn")} will be taken back as well.`];
+    this.hint.textContent = facts.filter(Boolean).join(" · ");
+    this.hint.hidden = !this.hint.textContent;
     this.problem.textContent = "";
     const old = this.#selects;
     this.#selects = new Map();
-    const files = previews[this.scope] ?? [];
     this.list.hidden = !files.length;
     this.list.replaceChildren(...files.map((file) => make("li", make("span.path", file.path, { title: file.path }), this.#choiceField(file, old.get(file.path)?.value))));
   }

@@ -9,6 +9,7 @@ import { icon } from "../icons.js";
 import { pluralize } from "../format.js";
 
 const MAX_FILES = 200; // files to choose from in the menu
+const KILOBYTE = 1e3;
 const MEGABYTE = 1e6;
 
 /**
@@ -46,7 +47,7 @@ export function describeRecovery(app, what = "It") {
 export function recoveryRow(app, point, reload) {
   const args = { recoveryId: point.recovery_id };
   const project = app.state.projects.get(point.project_id)?.name;
-  const size = `${(point.size_bytes / MEGABYTE).toFixed(1)} MB`;
+  const size = point.size_bytes < 0.1 * MEGABYTE ? `${Math.ceil(point.size_bytes / KILOBYTE)} KB` : `${(point.size_bytes / MEGABYTE).toFixed(1)} MB`;
   const facts = [
     point.reason,
     project,
@@ -69,7 +70,7 @@ export function recoveryRow(app, point, reload) {
     /** @type {import("../dialogs.js").MenuEntry<() => unknown>[]} */
     const entries = [
       ["Everything, as a new worktree", restoreWorktree, { icon: "restore" }],
-      ...present.map((/** @type {{ path: string }} */ { path }) => /** @type {import("../dialogs.js").MenuEntry<() => unknown>} */ ([path, () => restoreFile(path), {}])),
+      ...present.map((/** @type {{ path: string }} */ { path }) => /** @type {import("../dialogs.js").MenuEntry<() => unknown>} */ ([path, () => restoreFile(path), { icon: "file" }])),
     ];
     return (await choose(`Restore from ${point.name}`, entries))?.();
   };
