@@ -12,7 +12,7 @@ from playwright.sync_api import Locator
 from tests.journeys.ledger import InvariantError
 from tests.journeys.page_harness import PageHarness
 from tests.journeys.page_input import scroll
-from tests.journeys.page_work import WorkSteps
+from tests.journeys.page_turns import TurnSteps
 from tests.patience import PATIENCE
 
 DECISIONS: Final = {
@@ -34,7 +34,7 @@ POSSIBLE_WHEN_BLANK: Final = ("come_back", "elsewhere", "reload_offline", "resiz
 """Steps that are possible after the page was loaded offline and has no content yet."""
 
 
-class PageJourney(WorkSteps):
+class PageJourney(TurnSteps):
     """Performs steps and checks the invariants after each."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -76,7 +76,7 @@ class PageJourney(WorkSteps):
         menu = self.harness.page.locator("#menu")
         if menu.is_visible() and menu.get_attribute("aria-expanded") != "true":
             self._press(menu)
-        row = self.harness.page.locator(f'#tree .row[data-session="{conversation.id}"] a')
+        row = self.harness.page.locator(f'#tree .row[data-session="{conversation.id}"] > a')
         self._press(row)
         self.harness.wait_for_session(conversation.id, before)
         self.harness.wait_for(lambda view: not view.is_drawer_open, "the drawer to close")

@@ -152,6 +152,18 @@ class PageMachine(RuleBasedStateMachine):
         self.perform("run_command", is_reloaded=is_reloaded)
 
     @precondition(lambda self: self.is_open)
+    @rule(what=st.sampled_from(("both", "files")), is_reloaded=st.booleans())
+    def undo(self, what: str, is_reloaded: bool) -> None:
+        self.perform("undo", what=what, is_reloaded=is_reloaded)
+
+    @rule(number=NUMBERS, what=st.sampled_from(("both", "files")))
+    def change_and_undo(self, number: int, what: str) -> None:
+        self.perform("open_by_tree", number=number)
+        self.perform("send", kind="write", burst=True)
+        self.perform("watch")
+        self.perform("undo", what=what, is_reloaded=False)
+
+    @precondition(lambda self: self.is_open)
     @rule()
     def clear(self) -> None:
         self.perform("clear")
