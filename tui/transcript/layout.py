@@ -5,7 +5,8 @@ the block that grew.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -24,30 +25,29 @@ from model.domain.resources import (
     UnreadableBlock,
 )
 from tui.draw.line_parts import (
-    SHOW_ALL_HINT,
     background_style,
-    indent,
-    limit_rows,
     one_line,
     to_strip,
-    wrap_output,
-    wrap_prose,
 )
 from tui.draw.wrap import MIN_WIDTH, Line
 from tui.terminal import screen_reader
+from tui.transcript.block_rows import (
+    MAX_MESSAGE_ROWS,
+    long_text_rows,
+    result_rows,
+    thinking_rows,
+    unreadable_rows,
+)
 from tui.transcript.boxes import plan_level, plan_rows, question_rows
 from tui.transcript.change_card import change_rows
 from tui.transcript.message_edges import (
     ending_rows,
-    format_thinking,
     format_time,
     header_rows,
 )
 from tui.transcript.parts import (
-    ALL,
     BODY_INDENT,
     CLOSED,
-    PREVIEW_ROWS,
     LayoutInput,
     MessageLayout,
     Part,
@@ -69,8 +69,8 @@ _CHANGES: Final = -6
 CARD_INDENT: Final = BODY_INDENT - 2
 """Indentation of what stands beside a bar, so that its text is where other text is."""
 _DEEPEST: Final = 4
-MAX_MESSAGE_ROWS: Final = 12
-"""Rows of a long user message that are shown while it is collapsed."""
+
+B = TypeVar("B", bound=Block)
 
 
 def estimate_height(message: Message, context: RenderContext) -> int:
@@ -202,13 +202,14 @@ class _Layout:
                     yield self._text_part(at, block)
             case ThinkingBlock():
                 if block.text.strip():
-                    yield self._thinking_part(at, block)
+                    rows = partial(thinking_rows, is_running=self._is_running)
+                    yield self._limited_rows(at, block, rows, self._is_running)
             case ToolUseBlock():
                 if self._parent(at, block) is None:
                     yield from self._tool_parts(at, block, 0)
             case ToolResultBlock():
                 if block.tool_use_id not in self._tools and block.content.strip():
-                    yield self._orphan_result(at, block)
+                    yield self._limited_rows(at, block, result_rows)
             case PlanBlock():
                 yield self._plan_part(at, block)
             case QuestionBlock():
@@ -217,7 +218,7 @@ class _Layout:
                 label = f"[image] {self._context.path(block.path)}"
                 yield self._make_part(at, block, lambda: [self._muted_line(label)])
             case UnreadableBlock():
-                yield self._make_part(at, block, lambda: self._unreadable_rows(block))
+                yield self._make_part(at, block, lambda: unreadable_rows(block, self._context))
             case _:
                 label = f"[{block.type}] this version cannot show it"
                 yield self._make_part(at, block, lambda: [self._muted_line(label)])
@@ -245,7 +246,7 @@ class _Layout:
 
     def _text_part(self, at: int, block: TextBlock) -> Part:
         if self._message.role == "user" and is_long(block.text, self._context.body_width):
-            return self._long_text_part(at, block)
+            return self._limited_rows(at, block, long_text_rows)
         cache_key = (self._context, block, self._is_running)
         before = self._before.get(at)
         if before and _are_identical(before.cache_key, cache_key):
@@ -257,41 +258,18 @@ class _Layout:
         strips = self._with_time(strips)
         return Part(at, strips, cache_key, block, growing=None if has_ended else growing)
 
-    def _long_text_part(self, at: int, block: TextBlock) -> Part:
-        """A long user message: its beginning while it is collapsed, else all of it."""
-        context, level = self._context, self._level(at, CLOSED)
-
-        def rows() -> tuple[list[Line], bool]:
-            text = (
-                block.text
-                if level != CLOSED
-                else block.text[: MAX_MESSAGE_ROWS * context.body_width]
-            )
-            lines = wrap_output(text, context.body_width, context.palette.text)
-            if level != CLOSED:
-                return lines, False
-            more = f"… {block.text.count(chr(10)) + 1:,} lines in all {SHOW_ALL_HINT}"
-            return [*lines[:MAX_MESSAGE_ROWS], [Segment(more, context.palette.faint)]], True
-
-        return self._limited_part(at, block, rows, level=level)
-
-    def _thinking_part(self, at: int, block: ThinkingBlock) -> Part:
-        context, level = self._context, self._level(at, CLOSED)
-        if block.seconds is None and self._is_running:
-            label = "thinking …"
-            sign = context.glyphs.running if level == CLOSED else context.glyphs.open
-        else:
-            label = format_thinking(block.seconds)
-            sign = context.glyphs.closed if level == CLOSED else context.glyphs.open
-        head = [Segment(f"{sign} {label}", context.palette.faint)]
-
-        def rows() -> list[Line]:
-            if level == CLOSED:
-                return [head]
-            body = wrap_prose(block.text, context.body_width - 2, context.palette.muted)
-            return [head, *indent(body, 2)]
-
-        return self._make_part(at, block, rows, self._is_running, level=level)
+    def _limited_rows(
+        self,
+        at: int,
+        block: B,
+        rows: Callable[[B, RenderContext, int], tuple[list[Line], bool]],
+        *extra: Any,
+    ) -> Part:
+        """The part of a block that is collapsed until it is opened."""
+        level = self._level(at, CLOSED)
+        return self._limited_part(
+            at, block, lambda: rows(block, self._context, level), *extra, level=level
+        )
 
     def _tool_parts(self, at: int, block: ToolUseBlock, depth: int) -> Iterator[Part]:
         children = self._children.get(block.id, [])
@@ -323,37 +301,6 @@ class _Layout:
         unfinished = [tool for tool in tools if tool.id not in self._results]
         same = [tool for tool in unfinished if tool.input == request.tool_input]
         return block in (same or unfinished)[-1:]
-
-    def _unreadable_rows(self, block: UnreadableBlock) -> list[Line]:
-        """A notice about the damaged block, and the remains of its text."""
-        width = self._context.body_width
-        remains = (
-            wrap_output(block.text, width - 2, self._context.palette.muted) if block.text else []
-        )
-        label = one_line(f"[unreadable] {block.notice}", width)
-        return [[Segment(label, self._context.styles.error)], *indent(remains, 2)]
-
-    def _orphan_result(self, at: int, block: ToolResultBlock) -> Part:
-        """A result whose tool use is in an earlier message."""
-        context, level = self._context, self._level(at, CLOSED)
-        width = context.body_width
-        style = context.styles.error if block.is_error else context.palette.muted
-
-        def rows() -> tuple[list[Line], bool]:
-            sign = context.glyphs.closed if level == CLOSED else context.glyphs.open
-            head = [
-                Segment(f"{sign} ", context.palette.faint),
-                Segment("result", context.styles.accent),
-            ]
-            if level == CLOSED:
-                return [[*head, Segment(f"  {one_line(block.content, width - 10)}", style)]], False
-            output = wrap_output(block.content, width - 2, style)
-            output, has_more = limit_rows(
-                output, len(output) if level == ALL else PREVIEW_ROWS, context.palette.faint
-            )
-            return [head, *indent(output, 2)], has_more
-
-        return self._limited_part(at, block, rows, level=level)
 
     def _plan_part(self, at: int, block: PlanBlock) -> Part:
         context, request = self._context, self._input.request
