@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
     from pathlib import Path
-    from typing import Any
 
     from model.base.instance import InstanceLock
     from model.base.paths import Directories
@@ -265,10 +264,11 @@ def _attach_terminal(
 
 
 def _serve(options: "Namespace") -> int:
+    from functools import partial
+
     from model.base.instance import hold_lock
     from model.base.paths import resolve_directories
-    from model.base.standard_streams import write_error
-    from server.serve import ServeOptions, serve
+    from server.serve import ServeOptions, announce, serve
 
     paths = resolve_directories()
     paths.create()
@@ -281,29 +281,9 @@ def _serve(options: "Namespace") -> int:
         demo=options.demo,
     )
 
-    def announce(status: "dict[str, Any]", token: str, problems: list[str]) -> None:
-        for problem in problems:
-            write_error(f"spinney: {problem}\n")
-        _announce(status, token, as_json=options.json)
-
     with hold_lock(paths.lock) as lock:
-        serve(paths, lock, wanted, announce)
+        serve(paths, lock, wanted, partial(announce, as_json=options.json))
     return 0
-
-
-def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
-    import json
-
-    from model.base.standard_streams import write_output
-
-    if as_json:
-        shown = {"base_url": status["base_url"], "port": status["port"]}
-        line = json.dumps({**shown, "token": token, "pid": os.getpid()})
-    elif status["token_required"]:
-        line = f"Spinney answers at {status['base_url']}/#token={token}  (ctrl+c stops it)"
-    else:
-        line = f"Spinney answers at {status['base_url']}, without a token  (ctrl+c stops it)"
-    write_output(line + "\n")
 
 
 def _stop(_: "Namespace") -> int:
@@ -315,12 +295,6 @@ def _stop(_: "Namespace") -> int:
 
     write_output(asyncio.run(stop_running(resolve_directories())) + "\n")
     return 0
-
-
-def _call(options: "Namespace") -> int:
-    from model.cli.call import call
-
-    return call(options)
 
 
 def _events(options: "Namespace") -> int:
@@ -404,7 +378,7 @@ _COMMANDS = {
     "attach": _attach,
     "stop": _stop,
     "serve": _serve,
-    "call": _call,
+    "call": _find_in_module("call"),
     "events": _events,
     "schema": _schema,
     "doctor": _doctor,

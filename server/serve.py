@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import json
+import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from typing import Any
 
 from model.base.instance import InstanceLock
 from model.base.paths import Directories
+from model.base.standard_streams import write_error, write_output
 from model.commands.preferences import update_preferences
 from model.commands.server import get_http_server_token, start_http_server
 from server.app import Server
@@ -66,3 +69,17 @@ async def _serve(
             await endpoint.close()
         await workspace.http_server.stop()
         await workspace.stop()
+
+
+def announce(status: dict[str, Any], token: str, problems: list[str], *, as_json: bool) -> None:
+    """Print the address, with the token; problems go to stderr."""
+    for problem in problems:
+        write_error(f"spinney: {problem}\n")
+    if as_json:
+        shown = {"base_url": status["base_url"], "port": status["port"]}
+        line = json.dumps({**shown, "token": token, "pid": os.getpid()})
+    elif status["token_required"]:
+        line = f"Spinney answers at {status['base_url']}/#token={token}  (ctrl+c stops it)"
+    else:
+        line = f"Spinney answers at {status['base_url']}, without a token  (ctrl+c stops it)"
+    write_output(line + "\n")

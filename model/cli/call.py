@@ -4,11 +4,9 @@ from argparse import Namespace
 from pathlib import Path
 
 from model.base.errors import SpinneyError
-from model.base.paths import resolve_directories
 from model.base.standard_streams import write_json, write_output
 from model.cli.arguments import find_spec, list_commands, parse_arguments
-from model.cli.quick_call import request
-from model.client.local_instance import find_endpoint, timeout_error
+from model.cli.quick_call import request_here
 
 
 def call(options: Namespace) -> int:
@@ -21,12 +19,8 @@ def call(options: Namespace) -> int:
         write_output(command.help)
         return 0
     arguments = parse_arguments(command, options.arguments, Path.cwd())
-    paths = resolve_directories()
-    base_url, token = find_endpoint(paths)
     try:
-        result = request(base_url, token, command.name, arguments)
-    except TimeoutError:
-        raise timeout_error(paths, base_url) from None
+        result = request_here(command.name, **arguments)
     except SpinneyError as error:
         # The interface has the same error for a directory without a repository and for none.
         _, is_of_path, path = error.message.partition("Path is not a git repository: ")
