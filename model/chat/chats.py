@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal
 
 from model.backends.base import Agent, Backend
 from model.base.errors import SpinneyError
@@ -19,7 +18,7 @@ from model.chat.agent_pool import AgentPool
 from model.chat.agent_process import LaunchResolver
 from model.chat.conversation import Conversation
 from model.chat.handover import HandoverWriter, build_agent_change
-from model.chat.lookup import session_in
+from model.chat.lookup import approvable_plan, pending_request, session_in
 from model.chat.plan_approval import make_plan_session, plan_overrides
 from model.chat.rewinding import (
     ConversationPoint,
@@ -29,16 +28,16 @@ from model.chat.rewinding import (
 )
 from model.chat.tool_outputs import ToolOutputs
 from model.chat.user_messages import (
+    accept_message,
+    check_answers,
     check_reason,
+    find_sent,
     make_checked_message,
-    make_queue_events,
     make_resolved_events,
-    make_start_events,
     make_user_message,
 )
 from model.domain.events import (
     Event,
-    MessageQueued,
     MessageRemoved,
     SessionArchived,
     SessionCreated,
@@ -51,12 +50,10 @@ from model.domain.resources import (
     Message,
     PlanBlock,
     QuestionBlock,
-    Request,
     SentMessage,
     Session,
     WorkingMode,
 )
-from model.state import State
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 
@@ -109,7 +106,8 @@ class Chats:
         """
         conversation = self._conversation(session_id)
         async with conversation.answer_lock:
-            if message_id is not None and (sent := await self._find_sent(session_id, message_id)):
+            sent = await find_sent(self._store, session_id, message_id) if message_id else None
+            if sent is not None:
                 return sent
             file = await context() if context is not None else None
             worktree = self._store.state.worktrees[self._session(session_id).worktree_id]
@@ -118,14 +116,12 @@ class Chats:
                 raise SpinneyError(
                     f"'{worktree.name}' is still being created. Try again in a moment.", "conflict"
                 )
-            root = Path(worktree.path)
+            root, attached = Path(worktree.path), (list(files), list(images))
             message = await asyncio.to_thread(
-                make_checked_message, session_id, root, text, list(files), list(images), message_id
+                make_checked_message, session_id, root, text, *attached, message_id
             )
-            if (
-                conversation.has_open_request
-                and self._pending_request(session_id).kind != "permission"
-            ):
+            is_asked = conversation.has_open_request
+            if is_asked and pending_request(self._session(session_id)).kind != "permission":
                 await conversation.discuss(message)
                 return SentMessage(message_id=message.id, status="processing")
             if file is not None and not text.lstrip().startswith("/"):
@@ -175,10 +171,8 @@ class Chats:
         """
         conversation = self._conversation(session_id)
         async with conversation.answer_lock:
-            session, request = (
-                self._session(session_id),
-                self._approvable_plan(session_id, request_id),
-            )
+            session = self._session(session_id)
+            request = approvable_plan(session, request_id)
             updates = plan_overrides(self._store.state.preferences, mode, session)
             updates["set_aside_plan"] = None
             await self._store.accept(SessionUpdated(session_id=session_id, updates=updates))
@@ -192,9 +186,8 @@ class Chats:
                     # It is still planning, or has exited with its plan set aside.
                     del updates["set_aside_plan"]
                     previous = {name: getattr(session, name) for name in updates}
-                    await self._store.accept(
-                        SessionUpdated(session_id=session_id, updates=previous)
-                    )
+                    restored = SessionUpdated(session_id=session_id, updates=previous)
+                    await self._store.accept(restored)
                     raise
                 return self._session(session_id)
             text = plan or request.plan
@@ -216,14 +209,10 @@ class Chats:
         """
         conversation = self._conversation(session_id)
         async with conversation.answer_lock:
-            session, request = (
-                self._session(session_id),
-                self._approvable_plan(session_id, request_id),
-            )
+            session = self._session(session_id)
+            request = approvable_plan(session, request_id)
             text, preferences = plan or request.plan, self._store.state.preferences
-            others = self._store.state.sessions_of(session.worktree_id, archived=True)
-            order = max(other.order for other in others) + 1
-            new_session = make_plan_session(preferences, mode, session, order)
+            new_session = make_plan_session(self._store.state, mode, session)
             await self._store.accept(SessionCreated(session=new_session))
             await self._queue_or_run(
                 make_user_message(new_session.id, texts.format_plan_for_new_session(text))
@@ -245,13 +234,8 @@ class Chats:
         """Answer the pending questions: one text for all, or a mapping of question to answer."""
         conversation = self._conversation(session_id)
         async with conversation.answer_lock:
-            request = self._pending_request(session_id, "question", request_id)
-            if isinstance(answer, str):
-                answers = {question.question: answer for question in request.questions}
-            else:
-                answers = dict(answer)
-            if not any(text.strip() for text in answers.values()):
-                raise SpinneyError("Invalid field 'answer': it is empty")
+            request = pending_request(self._session(session_id), "question", request_id)
+            answers = check_answers(request, answer)
             if conversation.has_open_request:
                 await conversation.answer(answers)
                 return self._session(session_id)
@@ -379,38 +363,8 @@ class Chats:
 
     # Implementation ----------------------------------------------------------------------------
 
-    async def _find_sent(self, session_id: str, message_id: str) -> SentMessage | None:
-        """Return the status of the message already accepted under this id, if any."""
-        existing = await self._store.message(message_id)
-        if existing is None:
-            return None
-        if existing.session_id != session_id or existing.role != "user":
-            raise SpinneyError("Invalid field 'messageId': another message has it", "conflict")
-        is_queued = any(m.id == message_id for m in self._store.state.queued.get(session_id, ()))
-        return SentMessage(message_id=message_id, status="sent" if is_queued else "processing")
-
     async def _queue_or_run(self, message: Message) -> SentMessage:
-        status: Literal["sent", "processing"] = "sent"
-
-        def make_events(state: State) -> list[Event]:
-            nonlocal status
-            session = session_in(state, message.session_id)
-            is_busy = session.status == "running" or session.waiting_for == "permission"
-            is_held = state.is_held(session)
-            status = "sent" if is_busy or is_held else "processing"
-            stored = message.model_copy(
-                update={"status": "sent" if is_busy or is_held else "completed"}
-            )
-            queued = MessageQueued(session_id=session.id, message=stored, status=status)
-            events: list[Event] = [queued]
-            if message.context is not None:
-                updates: dict[str, object] = {"has_context": True}
-                events.append(SessionUpdated(session_id=session.id, updates=updates))
-            if is_held:
-                return [*events, *make_queue_events(state, session, message)]
-            return events if is_busy else [*events, *make_start_events(state, session, message)]
-
-        await self._store.accept(make_events)
+        status = await accept_message(self._store, message)
         conversation = self._conversation(message.session_id)
         if status == "processing":
             conversation.start_turn(message)
@@ -448,25 +402,3 @@ class Chats:
 
     def _session(self, session_id: str) -> Session:
         return session_in(self._store.state, session_id)
-
-    def _approvable_plan(self, session_id: str, request_id: str | None) -> Request:
-        """Return the plan that may be approved: the waiting one, or the one set aside by id."""
-        session = self._session(session_id)
-        set_aside = session.set_aside_plan
-        if set_aside is None or set_aside.id != request_id:
-            return self._pending_request(session_id, "plan", request_id)
-        if session.is_active:
-            raise SpinneyError(
-                "The session is still running. Approve the plan when it is done.", "conflict"
-            )
-        return set_aside
-
-    def _pending_request(
-        self, session_id: str, kind: str | None = None, request_id: str | None = None
-    ) -> Request:
-        request = self._session(session_id).request
-        if request is None or kind not in (None, request.kind):
-            raise SpinneyError(f"No {kind or 'request'} is waiting for an answer.", "conflict")
-        if request_id not in (None, request.id):
-            raise SpinneyError(f"This {request.kind} was replaced by a newer one.", "conflict")
-        return request

@@ -7,6 +7,7 @@ from model.chat.handover import build_agent_change
 from model.domain.resources import Session, WorkingMode
 from model.preferences.precedence import choose_model
 from model.preferences.schema import Preferences
+from model.state import State
 
 
 def plan_overrides(
@@ -37,11 +38,10 @@ def plan_overrides(
     return updates
 
 
-def make_plan_session(
-    preferences: Preferences, mode: WorkingMode, session: Session, order: float
-) -> Session:
+def make_plan_session(state: State, mode: WorkingMode, session: Session) -> Session:
     """Create a session in the worktree that carries out this session's plan and knows only that."""
-    overrides = plan_overrides(preferences, mode, session)
+    overrides = plan_overrides(state.preferences, mode, session)
+    others = state.sessions_of(session.worktree_id, archived=True)
     inherited = {"model": session.model, "thinking_level": session.thinking_level}
     inherited |= {"backend": session.backend}
     settings = {name: overrides.get(name) or value for name, value in inherited.items()}
@@ -55,7 +55,7 @@ def make_plan_session(
             "created_at": time.time(),
             "updated_at": time.time(),
             "execution_mode": mode,
-            "order": order,
+            "order": max(other.order for other in others) + 1,
             **settings,
         }
     )

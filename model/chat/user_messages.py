@@ -1,19 +1,33 @@
-"""User messages before they run: validation, prompts, and the session changes they cause."""
+"""User messages before they run: validation, prompts, the queue, and the changes they cause."""
 
 import os
 import secrets
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from model.backends.base import Prompt
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from model.chat import texts
-from model.domain.events import Event, SessionUpdated, SessionWaiting
-from model.domain.resources import Block, Decision, ImageBlock, Message, Session, TextBlock
+from model.chat.lookup import session_in
+from model.domain.events import Event, MessageQueued, SessionUpdated, SessionWaiting
+from model.domain.resources import (
+    Block,
+    Decision,
+    ImageBlock,
+    Message,
+    Request,
+    SentMessage,
+    Session,
+    TextBlock,
+)
 from model.state import State
+from model.store.store import Store
+
+SentStatus = Literal["sent", "processing"]
 
 MESSAGE_LIMIT = 1024 * 1024
 """Characters of one message."""
@@ -87,6 +101,17 @@ def check_reason(decision: Decision, reason: str) -> str:
     return reason
 
 
+def check_answers(request: Request, answer: str | Mapping[str, str]) -> dict[str, str]:
+    """Return the answer to each question of a request. Raises `SpinneyError` if all are empty."""
+    if isinstance(answer, str):
+        answers = {question.question: answer for question in request.questions}
+    else:
+        answers = dict(answer)
+    if not any(text.strip() for text in answers.values()):
+        raise SpinneyError("Invalid field 'answer': it is empty")
+    return answers
+
+
 def make_user_message(
     session_id: str,
     text: str,
@@ -107,6 +132,45 @@ def make_user_message(
     )
 
 
+async def find_sent(store: Store, session_id: str, message_id: str) -> SentMessage | None:
+    """Return the status of the message that was accepted under this id, if any.
+
+    Raises `conflict` if another session's message or an answer has it.
+    """
+    existing = await store.message(message_id)
+    if existing is None:
+        return None
+    if existing.session_id != session_id or existing.role != "user":
+        raise SpinneyError("Invalid field 'messageId': another message has it", "conflict")
+    is_queued = any(m.id == message_id for m in store.state.queued.get(session_id, ()))
+    return SentMessage(message_id=message_id, status="sent" if is_queued else "processing")
+
+
+async def accept_message(store: Store, message: Message) -> SentStatus:
+    """Save a message: `processing` if its run starts, `sent` if it is queued behind another."""
+    status: SentStatus = "sent"
+
+    def make_events(state: State) -> list[Event]:
+        nonlocal status
+        session = session_in(state, message.session_id)
+        is_busy = session.status == "running" or session.waiting_for == "permission"
+        is_held = state.is_held(session)
+        status = "sent" if is_busy or is_held else "processing"
+        stored = message.model_copy(
+            update={"status": "sent" if is_busy or is_held else "completed"}
+        )
+        events: list[Event] = [MessageQueued(session_id=session.id, message=stored, status=status)]
+        if message.context is not None:
+            updates: dict[str, object] = {"has_context": True}
+            events.append(SessionUpdated(session_id=session.id, updates=updates))
+        if is_held:
+            return [*events, *_make_queue_events(state, session, message)]
+        return events if is_busy else [*events, *make_start_events(state, session, message)]
+
+    await store.accept(make_events)
+    return status
+
+
 def make_start_events(state: State, session: Session, message: Message) -> list[Event]:
     """Return the events with which a run starts in the session."""
     updates: dict[str, object] = {
@@ -125,7 +189,7 @@ def make_start_events(state: State, session: Session, message: Message) -> list[
     return make_resolved_events(session.id, **updates)
 
 
-def make_queue_events(state: State, session: Session, message: Message) -> list[Event]:
+def _make_queue_events(state: State, session: Session, message: Message) -> list[Event]:
     """Return the events of a message that is queued in a session and does not run yet."""
     if session.archived_at is not None:
         raise SpinneyError("This session is archived. Bring it back first.", "conflict")

@@ -8,6 +8,7 @@ from model.chat.plan_approval import make_plan_session, plan_overrides
 from model.domain.resources import Session, WorkingMode
 from model.preferences.precedence import choose_model
 from model.preferences.schema import Preferences
+from model.state import State
 
 SESSION = Session(
     id="s", worktree_id="w", name="One", created_at=1, backend="backend_a", model="model_1"
@@ -33,10 +34,11 @@ def test_a_preference_holds_over_the_session(
     other: WorkingMode = "yolo" if mode == "build" else "build"
     assert plan_overrides(preferences, mode, SESSION)[field] == value
     assert field not in plan_overrides(preferences, other, SESSION)
-    assert getattr(make_plan_session(preferences, mode, SESSION, 2), field) == value
-    assert getattr(make_plan_session(preferences, other, SESSION, 2), field) == getattr(
-        SESSION, field
-    )
+    state = State(sessions={SESSION.id: SESSION}, preferences=preferences)
+    assert getattr(make_plan_session(state, mode, SESSION), field) == value
+    unchanged = make_plan_session(state, other, SESSION)
+    assert getattr(unchanged, field) == getattr(SESSION, field)
+    assert unchanged.order > SESSION.order
 
 
 @pytest.mark.parametrize(
