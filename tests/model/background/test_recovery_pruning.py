@@ -1,5 +1,6 @@
 """Recovery points and snapshots are deleted when they are too old or too many, and no sooner."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from model.background.recovery_pruning import PASS_INTERVAL, RecoveryPruning
 from model.commands.preferences import update_preferences
 from model.commands.projects import add_project
 from model.domain.recovery import SnapshotReason
+from model.git.run import git
 from model.git.snapshots import chain, prune, recovery
 from model.git.snapshots.chain import SnapshotNote
+from model.git.snapshots.conversations import Conversations, prepare_archive
 from model.git.snapshots.recovery import PointFacts
 from model.runtime.workspace import Workspace
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
@@ -75,6 +78,27 @@ async def test_the_oldest_points_above_the_preferred_size_go_but_not_the_last_of
     await update_preferences(workspace, {"recovery_max_mb": 1})
     await prune_twice(pruning)
     assert await list_ids(repository.root) == [newest, deleted]
+
+
+async def test_points_of_sessions_are_deleted_as_well_and_the_oldest_first(
+    pruning: RecoveryPruning, workspace: Workspace
+) -> None:
+    root = workspace.directories.recovery
+    await prepare_archive(root)
+    made = []
+    for days in (31, 5, 4):
+        note = SnapshotNote("delete session", worktree_name="Talk", created_at=NOW - days * DAY)
+        kept = Conversations(f"{days}".encode(), size_bytes=600_000, sessions=1)
+        point = await recovery.create_conversation_point(root, note, PointFacts(), kept)
+        made.append(point.id)
+    for file in (path for path in (root / "objects").rglob("*") if path.is_file()):
+        os.utime(file, (NOW - DAY, 1.0))
+    await prune_twice(pruning)
+    assert await list_ids(root) == [made[2], made[1]]
+    assert "dangling" not in (await git(root, "fsck", "--dangling")).stdout
+    await update_preferences(workspace, {"recovery_max_mb": 1})
+    await pruning.prune(NOW + PASS_INTERVAL, 2 * PASS_INTERVAL)
+    assert await list_ids(root) == [made[2]]
 
 
 async def test_a_shortened_chain_has_the_same_trees_and_holds_what_they_need(
