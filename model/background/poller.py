@@ -18,6 +18,7 @@ from model.background.scheduler import KeyedScheduler
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
 from model.domain.events import (
+    BlockChanged,
     Event,
     MessageCompleted,
     MessageFailed,
@@ -32,7 +33,7 @@ from model.domain.events import (
     WorktreeUnarchived,
     WorktreeUpdated,
 )
-from model.domain.resources import Worktree
+from model.domain.resources import ToolResultBlock, Worktree
 from model.git.branch_tips import BranchTips, read_branch_tips
 from model.git.watch import WatchedTree, watch
 from model.hosting.polling import PullRequestPoller
@@ -45,6 +46,8 @@ _TIPS_MAX_AGE: Final = 5.0
 """Seconds for which a list of a repository's branches is reused."""
 _MAX_BACKOFF: Final = 16
 """Maximum delay of a worktree in which git keeps failing, in polling intervals."""
+_WORKING_INTERVAL: Final = 15.0
+"""Seconds between refreshes of a worktree in which an agent uses tools."""
 _WATCH_DELAY: Final = 0.5
 """Seconds for which new worktrees are collected before they are watched."""
 _WATCH_OVERLAP: Final = 3.0
@@ -95,6 +98,8 @@ class Poller:
         self._failing: dict[str, _Failing] = {}
         self._forced: set[str] = set()
         """Worktrees to refresh again even if the refresh that is running now fails."""
+        self._tool_refreshes: dict[str, float] = {}
+        """When worktrees were last refreshed because an agent used a tool there."""
         self._to_report: set[str] = set()
         """Worktrees whose status a client waits for."""
         self._watched: frozenset[str] | None = frozenset()
@@ -208,6 +213,8 @@ class Poller:
 
     def _handle_event(self, event: Event) -> None:
         match event:
+            case BlockChanged() if isinstance(event.block, ToolResultBlock):
+                self._handle_tool_end(event.session_id)
             case MessageCompleted() | MessageFailed():
                 self._handle_turn_end(event.session_id)
             case SessionUpdated() if event.updates.get("last_run") is not None:
@@ -231,9 +238,21 @@ class Poller:
                 active = self._worktrees()
                 self._failing = {key: self._failing[key] for key in self._failing.keys() & active}
                 self._forced &= active.keys()
+                kept = self._tool_refreshes.keys() & active
+                self._tool_refreshes = {key: self._tool_refreshes[key] for key in kept}
                 self._on_worktrees_changed()
             case _:
                 pass
+
+    def _handle_tool_end(self, session_id: str) -> None:
+        """Refresh the worktree: a turn may be long, and a conflict should show before its end."""
+        session = self._store.state.sessions.get(session_id)
+        if session is None:
+            return
+        last = self._tool_refreshes.get(session.worktree_id, -_WORKING_INTERVAL)
+        if self._clock() - last >= _WORKING_INTERVAL:
+            self._tool_refreshes[session.worktree_id] = self._clock()
+            self._git.request(session.worktree_id)
 
     def _handle_turn_end(self, session_id: str) -> None:
         session = self._store.state.sessions.get(session_id)

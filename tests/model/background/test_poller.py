@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from model.backends import base
 from model.background import poller, worktree_status
 from model.base.errors import SpinneyError
 from model.base.git_layout import GitDirectories, find_git_directories
@@ -298,6 +299,20 @@ async def test_the_end_of_a_turn_polls_git_at_once(
     git_project.in_worktree(worktree).write("made by the agent", "one\n")
     await send_chat_message(git_project.workspace, session.id, "hello")
     await eventually(lambda: git_project.now(worktree).cached_uncommitted_added == 1)
+
+
+async def test_what_an_agent_changes_is_seen_while_its_turn_goes_on(
+    git_project: GitProject, backend: FakeBackend, eventually: Eventually
+) -> None:
+    worktree = await git_project.add("otter")
+    await wait_for_status(git_project, worktree, eventually)
+    session = await create_session(git_project.workspace, worktree.id, execution_mode="build")
+    git_project.in_worktree(worktree).write("made by the agent", "one\n")
+    use, result = base.ToolUse("t", "bash", {}), base.ToolResult("t", "done")
+    backend.script = lambda _: [use, result]
+    await send_chat_message(git_project.workspace, session.id, "hello")
+    await eventually(lambda: git_project.now(worktree).cached_uncommitted_added == 1)
+    assert git_project.workspace.store.state.sessions[session.id].status == "running"
 
 
 async def test_a_shorter_interval_takes_effect_at_once(
