@@ -7,10 +7,13 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.run import git
-from model.git.snapshots import chain, plumbing
+from model.git.snapshots import chain, files, plumbing
 from model.git.snapshots.chain import Snapshot
 
 _TIMEOUT: Final = 60.0
+_MAX_VERSIONS: Final = 50
+"""Snapshots in which a file changed that are searched for a line that came back."""
+_MIN_LETTERS: Final = 8
 _AUTHOR: Final = "<spinney@localhost>"
 
 
@@ -61,6 +64,9 @@ async def find_source(root: Path, tip: str, path: str, line: int) -> LineSource:
     if snapshot is None:
         older = await blame(root, found.commit, found.path, found.line)
         return LineSource(None, None, found, older)
+    earlier = await _find_earlier(root, found, snapshot)
+    if earlier is not None:
+        return await find_source(root, *earlier)
     previous = await chain.read_snapshot(root, f"{found.commit}^1")
     has_commits = snapshot.note.commit != (previous.note.commit if previous else "")
     commit = await _find_commit(root, found) if has_commits else None
@@ -125,6 +131,59 @@ async def _read_own(root: Path, found: BlamedLine) -> Snapshot | None:
     if found.mail != _AUTHOR or not found.summary.startswith("Snapshot: "):
         return None
     return await chain.read_snapshot(root, found.commit)
+
+
+async def _find_earlier(
+    root: Path, found: BlamedLine, snapshot: Snapshot
+) -> tuple[str, str, int] | None:
+    """Return where a line was before, in the same chain, if it only came back in a snapshot.
+
+    As after an undo, a revert or a reset: the file is what it was once, or has the line again. The
+    result is a snapshot, a path and a line.
+    """
+    path = plumbing.to_file_path(found.path) or found.path
+    entries = await files.read_entries(root, found.commit, [found.path])
+    versions = await _list_versions(root, found, snapshot)
+    for commit, object_id in versions:
+        if found.path in entries and object_id == entries[found.path].object_id:
+            return commit, path, found.line
+    if snapshot.note.reason == "turn end" or not _is_distinctive(found.text):
+        return None  # A turn may write the same line again.
+    text = found.text.encode("utf-8", "replace")
+    contents = {
+        key: content async for key, content in files.read_blobs(root, dict(versions).values())
+    }
+    for commit, object_id in versions:
+        lines = contents[object_id].split(b"\n")
+        if lines.count(text) == 1:
+            return commit, path, lines.index(text) + 1
+    return None
+
+
+async def _list_versions(
+    root: Path, found: BlamedLine, snapshot: Snapshot
+) -> list[tuple[str, str]]:
+    """Return the snapshots before a line's that changed its file, with its blobs, newest first."""
+    since = [f"^{snapshot.note.commit}"] if snapshot.note.commit else []
+    listed = await git(
+        root, "--literal-pathspecs", "log", "--first-parent", "-m", "--raw", "--no-abbrev",
+        "--no-renames", "--no-show-signature", "--format=%H", f"--max-count={_MAX_VERSIONS}",
+        f"{found.commit}^1", *since, "--", found.path, timeout=_TIMEOUT,
+    )  # fmt: skip
+    versions = []
+    commit = ""
+    for row in listed.raw_stdout.split(b"\n"):
+        if not row.startswith(b":"):
+            commit = row.decode("ascii", "replace") or commit
+            continue
+        _, _, old, new, _ = row.decode("ascii", "replace").split(" ", 4)
+        versions += [(commit, new), (f"{commit}^1", old)]
+    return [(commit, object_id) for commit, object_id in versions if object_id.strip("0")]
+
+
+def _is_distinctive(text: str) -> bool:
+    """Whether a line says enough not to be found twice by chance."""
+    return sum(map(str.isalnum, text)) >= _MIN_LETTERS
 
 
 async def _find_commit(root: Path, found: BlamedLine) -> BlamedLine | None:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from model.api.turns import UndoChoice
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.commands.git import commit_changes
 from model.commands.lines import explain_line
 from model.commands.preferences import update_preferences
+from model.commands.turns import list_turns, preview_undo, undo_turn
 from model.domain.line_origins import LineOrigin
 from tests.model.turns.conftest import Desk
 from tests.patience import PATIENCE
@@ -63,6 +65,31 @@ class Writer:
             lines.append(moved)
 
 
+async def take_back(desk: Desk, writer: Writer, number: int) -> None:
+    """Let a turn be undone, also beside later edits, or a person take something back with git."""
+    session_id = next(iter(desk.workspace.store.state.sessions))
+
+    def git(*words: str) -> None:
+        desk.repository.git(*words, cwd=desk.root)
+
+    match number % 8:
+        case 1 | 3:
+            (turn,) = [t for t in await list_turns(desk.workspace, session_id) if t.number > number]
+            preview = await preview_undo(desk.workspace, turn.turn_id)
+            choices: dict[str, UndoChoice] = {
+                file.path: "keep" for file in preview.files if file.action == "conflict"
+            }
+            await undo_turn(desk.workspace, turn.turn_id, "files", choices=choices)
+            writer.edit("person")
+        case 4:
+            git("checkout", "HEAD", "--", NAMES[0])
+        case 5:
+            git("commit", "--quiet", "--allow-empty", "-am", f"Before {number}")
+            git("revert", "--no-edit", "HEAD")
+        case 6:
+            git("reset", "--quiet", "--hard", "HEAD~1")
+
+
 @pytest.mark.parametrize(
     ("turns", "old_lines"), [(9, 6), pytest.param(30, 12, marks=pytest.mark.longer)]
 )
@@ -83,8 +110,10 @@ async def test_every_line_of_many_turns_has_its_author(
         await desk.play(session, lambda _, text=text: writer.edit(text), text)
         if number % 3 == 0:
             writer.edit("person")
+        await take_back(desk, writer, number)
         if number % (turns // 3) == turns // 3 - 1:
-            desk.repository.git("commit", "--quiet", "-am", f"Until {number}", cwd=desk.root)
+            words = ["commit", "--quiet", "--allow-empty", "-am", f"Until {number}"]
+            desk.repository.git(*words, cwd=desk.root)
     wrong = []
     for name in NAMES:
         for number, text in enumerate((desk.root / name).read_text().splitlines(), 1):
