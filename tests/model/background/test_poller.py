@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
 from model.background import poller, worktree_status
 from model.base.errors import SpinneyError
 from model.base.git_layout import GitDirectories, find_git_directories
 from model.commands.git import fetch_worktrees_status
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.events import WorktreeArchived, WorktreeCreated, WorktreeUpdated
-from model.domain.resources import Worktree
+from model.domain.events import BlockChanged, WorktreeArchived, WorktreeCreated, WorktreeUpdated
+from model.domain.resources import ToolResultBlock, Worktree
 from model.git import status
 from model.git.watch import WatchedTree, watch
 from model.runtime.workspace import Workspace
@@ -302,17 +301,17 @@ async def test_the_end_of_a_turn_polls_git_at_once(
 
 
 async def test_what_an_agent_changes_is_seen_while_its_turn_goes_on(
-    git_project: GitProject, backend: FakeBackend, eventually: Eventually
+    git_project: GitProject, eventually: Eventually
 ) -> None:
     worktree = await git_project.add("otter")
     await wait_for_status(git_project, worktree, eventually)
     session = await create_session(git_project.workspace, worktree.id, execution_mode="build")
     git_project.in_worktree(worktree).write("made by the agent", "one\n")
-    use, result = base.ToolUse("t", "bash", {}), base.ToolResult("t", "done")
-    backend.script = lambda _: [use, result]
-    await send_chat_message(git_project.workspace, session.id, "hello")
+    result = ToolResultBlock(tool_use_id="t", content="done")
+    git_project.workspace.store.record(
+        BlockChanged(session_id=session.id, message_id="m", content_index=1, block=result)
+    )
     await eventually(lambda: git_project.now(worktree).cached_uncommitted_added == 1)
-    assert git_project.workspace.store.state.sessions[session.id].status == "running"
 
 
 async def test_a_shorter_interval_takes_effect_at_once(
