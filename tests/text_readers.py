@@ -146,7 +146,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "server/lite/conversation.py: _POSITION": fullmatch,
     "server/lite/html.py: _SAFE_URL": match,
     "server/lite/richtext.py: _CHUNK": findall,
-    "server/lite/routes.py: _RETURN_PATH": fullmatch,
+    "server/lite/handlers.py: _RETURN_PATH": fullmatch,
     "server/static.py: _PAGE_ADDRESS": fullmatch,
     "tui/composer/draft_store.py: _file_name": call,
     "tui/terminal/frame_difference.py: _END_BLANKS": findall,
