@@ -113,14 +113,17 @@ class Talk:
     def session(self, session_id: str = "s") -> Session:
         return self.store.state.sessions[session_id]
 
-    async def point_before(self, text: str, after: Session) -> ConversationPoint:
-        """The point before a message; `after` is the session as it was at the end of its turn."""
+    async def say_two(self, first: str, second: str) -> ConversationPoint:
+        """Send two messages, one after the other's answer; returns the point between them."""
+        await self.say(first)
+        between = self.session()
+        await self.say(second)
         messages = (await self.store.messages("s")).messages
         return ConversationPoint(
-            message_id=next(message.id for message in messages if message.text == text),
+            message_id=next(message.id for message in messages if message.text == second),
             backend="demo",
-            resume_token=after.resume_token,
-            mark=after.turn_mark,
+            resume_token=between.resume_token,
+            mark=between.turn_mark,
         )
 
 
@@ -174,11 +177,8 @@ async def test_the_model_knows_nothing_of_what_was_taken_back_until_it_is_brough
     talk_and_stub: tuple[Talk, Stub],
 ) -> None:
     talk, stub = talk_and_stub
-    await talk.say("say: one")
-    point_after_one = talk.session()
-    await talk.say("say: two")
+    point = await talk.say_two("say: one", "say: two")
     await talk.say("say: three")
-    point = await talk.point_before("say: two", point_after_one)
     rewound = await talk.chats.rewind("s", keep=point)
     await talk.chats.restore("s", rewound)
     assert (await talk.say("remember?")).text == "You said: say: one; say: two; say: three"
@@ -196,10 +196,7 @@ async def test_a_fork_works_in_the_other_worktree_and_leaves_the_session_as_it_w
     talk_and_stub: tuple[Talk, Stub],
 ) -> None:
     talk, _ = talk_and_stub
-    await talk.say("say: one")
-    point_after_one = talk.session()
-    await talk.say("say: two")
-    point = await talk.point_before("say: two", point_after_one)
+    point = await talk.say_two("say: one", "say: two")
     fork = await talk.chats.fork("s", point, "other")
     await talk.say(f"bash: pwd > where; {LONG_ENOUGH}", fork.id)
     other = Path(talk.store.state.worktrees["other"].path)
@@ -212,10 +209,9 @@ async def test_a_program_that_lost_the_conversation_is_sent_a_summary(
     talk_and_stub: tuple[Talk, Stub],
 ) -> None:
     talk, stub = talk_and_stub
-    await talk.say("say: one")
-    after_one = talk.session().model_copy(update={"turn_mark": str(uuid.uuid4())})
-    await talk.say("say: two")
-    await talk.chats.rewind("s", keep=await talk.point_before("say: two", after_one))
+    point = await talk.say_two("say: one", "say: two")
+    unknown = point.model_copy(update={"mark": str(uuid.uuid4())})
+    await talk.chats.rewind("s", keep=unknown)
     await talk.say("say: three")
     sent = json.dumps(stub.requests[-1])
     assert "They want looms." in sent
