@@ -22,6 +22,8 @@ _MAX_NAMES: Final = 100
 """Names tried for the branch of a restored worktree."""
 _IN_PARALLEL: Final = ("-c", "checkout.workers=0")
 """With a process for each core, since git 2.32; an older one ignores it."""
+_INHERITED: Final = ("config.worktree", "info/sparse-checkout")
+"""Files that `git worktree add` copies from the checkout that it runs in."""
 
 
 async def read_state(root: Path, tree: str) -> WorktreeState:
@@ -147,7 +149,8 @@ async def fill_worktree(path: Path, snapshot: Snapshot, kept: WorktreeState) -> 
     wanted = {name: after for name, (_, after) in changes.items()}
     await files.write_entries(path, wanted, kept.modes)
     await files.write_entries(path, _select(special, state.IGNORED_FOLDER), kept.modes)
-    await _undo_conversions(path, directories, snapshot.tree, kept)
+    written = {name for name, entry in wanted.items() if entry is not None} - {*sparse}
+    await _undo_conversions(path, directories, snapshot.tree, kept, written)
     await _restore_index(path, kept, special)
     assumed = [name for tag, names in kept.flags.items() if tag.islower() for name in names]
     await _set_flag(path, "--assume-unchanged", assumed)
@@ -172,6 +175,8 @@ async def _write_git_files(path: Path, git_dir: Path, special: dict[str, Entry])
     async for object_id, content in files.read_blobs(path, names):
         for name in names[object_id]:
             await asyncio.to_thread(files.write_file, git_dir, name, "100644", content)
+    for name in {*_INHERITED} - wanted.keys():
+        await asyncio.to_thread((git_dir / name).unlink, missing_ok=True)
 
 
 async def _check_out(path: Path, kept: WorktreeState) -> None:
@@ -189,9 +194,12 @@ async def _check_out(path: Path, kept: WorktreeState) -> None:
 
 
 async def _undo_conversions(
-    path: Path, directories: GitDirectories, tree: str, kept: WorktreeState
+    path: Path, directories: GitDirectories, tree: str, kept: WorktreeState, written: set[str]
 ) -> None:
-    """Write the files again to which the checkout gave other line endings than they had."""
+    """Write the files again to which the checkout gave other line endings than they had.
+
+    `written` are those that were written already, since the commit has them otherwise.
+    """
     entries = await files.read_entries(path, tree)
     if not await conversions.may_convert(path, directories, entries):
         return
@@ -199,7 +207,8 @@ async def _undo_conversions(
     await files.write_entries(path, {name: entries[name] for name in converted.paths}, kept.modes)
     # Git takes a file of another size than at the checkout for changed; without a size it looks.
     in_commit = await files.read_entries(path, "HEAD")
-    same = [(name, in_commit[name]) for name in converted.paths if name in in_commit]
+    names = written.union(converted.paths) & in_commit.keys()
+    same = [(name, in_commit[name]) for name in names]
     await plumbing.run(path, "update-index", "-z", "--index-info", stdin=plumbing.index_lines(same))
 
 

@@ -17,7 +17,7 @@ from model.commands.turns import (
     redo_turn,
     undo_turn,
 )
-from model.git.snapshots import files
+from model.git.snapshots import conversions, files
 from tests.model.turns.conftest import Desk
 
 
@@ -201,6 +201,44 @@ async def test_a_conversation_goes_back_with_the_files_of_all_later_turns(desk: 
     assert turn.number == 4
     with pytest.raises(SpinneyError, match="has continued since"):
         await redo_turn(desk.workspace, turns[1].turn_id)
+
+
+async def test_what_is_in_no_snapshot_is_left_alone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversions, "_MAX_FILTERED", 4)
+    git, root = desk.repository.git, desk.root
+    git("config", "filter.lfs.clean", "tr a-z A-Z")
+    git("config", "filter.lfs.smudge", "tr A-Z a-z")
+    for name, text in {
+        ".gitattributes": "large filter=lfs", ".gitignore": "*.env", "mine.env": "ignored",
+        "large": "large content", "secret": "secret",
+    }.items():  # fmt: skip
+        write(root / name, text)
+    (root / "secret").chmod(0o600)
+    git("add", ".gitattributes", "large", cwd=root)
+    git("commit", "--quiet", "-m", "Large", cwd=root)
+    session = await desk.add_session()
+
+    def work(root: Path) -> None:
+        write(root / ".gitignore", "")
+        (root / "secret").unlink()
+        (root / "read.me").unlink()
+        write(root / "large", "another large content")
+        git("clone", "--quiet", str(desk.repository.root), str(root / "read.me"))
+
+    turn = await desk.play(session, work)
+    preview = await preview_undo(desk.workspace, turn.turn_id)
+    assert [file.path for file in preview.files] == [".gitignore", "secret"]
+    await undo_turn(desk.workspace, turn.turn_id, "files")
+
+    assert (root / ".gitignore").read_text() == "*.env"
+    assert (root / "mine.env").read_text() == "ignored"
+    assert (root / "large").read_text() == "another large content"
+    assert (root / "secret").stat().st_mode & 0o777 == 0o600
+    assert git("status", "--porcelain", cwd=root / "read.me") == ""
+    await redo_turn(desk.workspace, turn.turn_id)
+    assert (root / "mine.env").read_text() == "ignored"
 
 
 @pytest.mark.parametrize("killed_at", [0, 1, 2])

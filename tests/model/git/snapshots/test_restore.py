@@ -78,6 +78,22 @@ def leave_files_out(repository: Repository, tree: Path) -> None:
     repository.write("read.me", "nobody sees this\n", tree)
 
 
+def convert_by_untracked_attributes(repository: Repository, tree: Path) -> None:
+    repository.commit("crlf.txt", "one\ntwo\n", tree)
+    repository.write(".gitattributes", "*.txt eol=crlf\n", tree)
+    (tree / "crlf.txt").unlink()
+    repository.git("checkout", "crlf.txt", cwd=tree)
+    assert (tree / "crlf.txt").read_bytes() == b"one\r\ntwo\r\n"
+
+
+def leave_files_out_of_main(repository: Repository, tree: Path) -> None:
+    """A new worktree takes over the sparse checkout of the one it is made in."""
+    repository.commit("in/here", "in\n", tree)
+    repository.commit("out/there", "out\n", tree)
+    repository.git("merge", "--quiet", "otter")
+    repository.git("sparse-checkout", "set", "--cone", "in")
+
+
 def use_reserved_name(repository: Repository, tree: Path) -> None:
     repository.commit(".spinney-snapshot/state.json", "{}\n", tree)
     repository.write(".spinney-snapshot/other", "mine\n", tree)
@@ -85,7 +101,7 @@ def use_reserved_name(repository: Repository, tree: Path) -> None:
 
 STATES = [
     edit_everything, stage_in_layers, stop_in_merge, stop_in_rebase, convert_line_endings,
-    leave_files_out, use_reserved_name,
+    leave_files_out, use_reserved_name, convert_by_untracked_attributes, leave_files_out_of_main,
 ]  # fmt: skip
 
 

@@ -6,7 +6,10 @@ import stat
 import subprocess
 from pathlib import Path
 
-_OPERATION = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+_OPERATION = (
+    "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "config.worktree",
+    "info/sparse-checkout",
+)  # fmt: skip
 
 
 def read_facts(root: Path) -> dict[str, object]:
