@@ -137,6 +137,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/worktrees/file_search.py: _find_best": lambda find, text: find(
         _index_paths([text]), text[:20], 9
     ),
+    "model/worktrees/kept_files.py: _OWNER": fullmatch,
     "model/worktrees/lookup.py: to_folder_name": call,
     "model/writing/writer.py: _MARKDOWN_FENCE": fullmatch,
     "model/writing/writer.py: _split_by_tags": lambda split, text: split(text, ("a", "b")),
