@@ -33,6 +33,11 @@ def findall(pattern: Any, text: str) -> object:
     return pattern.findall(text)
 
 
+def match_bytes(pattern: Any, text: str) -> object:
+    """Match bytes, at one place after another."""
+    return pattern.match(text.encode("utf-8", "surrogateescape"))
+
+
 def call_text_span(_pattern: Any, text: str) -> object:
     """Call the function that uses the expression on rows of a bounded length only."""
     return text_span(text)
@@ -134,6 +139,8 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/store/damaged_rows.py: _ESCAPED": findall,
     "model/store/damaged_rows.py: _TEXT_START": search,
     "model/store/damaged_rows.py: _extract_fields": lambda fields, text: fields(Project, text),
+    "model/git/snapshots/trees.py: _SHA1_ENTRY": match_bytes,
+    "model/git/snapshots/trees.py: _SHA256_ENTRY": match_bytes,
     "model/worktrees/file_search.py: _find_best": lambda find, text: find(
         _index_paths([text]), text[:20], 9
     ),

@@ -37,7 +37,7 @@ MAX_WORKTREES: Final = 60
 """Worktrees of a project that are compared, those created last: 60 make 1,770 pairs."""
 _MAX_FILES: Final = 50
 """Files that are listed for each pair."""
-_DELAY: Final = 0.1
+_DELAY: Final = 0.05
 """Seconds for which changes are collected before a round begins."""
 _CONCURRENCY: Final = 2
 

@@ -27,6 +27,8 @@ OLDEST_MERGING_GIT: Final = (2, 39)
 _MAX_NEW_FILES: Final = 2000
 """If a worktree has more untracked files, they are left out: `.gitignore` lacks a folder."""
 _TIMEOUT: Final = 60.0
+_MIN_SPLIT: Final = 40
+"""Pairs from which a second process is worth its start."""
 _FAST: Final = ("-c", "core.looseCompression=0")
 
 
@@ -127,10 +129,18 @@ async def _hash(root: Path, modes: Mapping[str, str], scratch: ScratchObjects) -
 async def merge_pairs(
     root: Path, pairs: Sequence[tuple[str, str]], scratch: ScratchObjects
 ) -> list[list[Unmerged]]:
-    """Merge pairs of commits, and return the conflicted files of each. One process does all."""
-    if not pairs:
-        return []
+    """Merge pairs of commits, and return the conflicted files of each. Two processes do all."""
     drivers = await asyncio.to_thread(replace_merge_drivers, root)
+    middle = len(pairs) // 2 if len(pairs) >= _MIN_SPLIT else 0
+    halves = await asyncio.gather(
+        *(_merge(root, half, scratch, drivers) for half in (pairs[:middle], pairs[middle:]) if half)
+    )
+    return [merge for half in halves for merge in half]
+
+
+async def _merge(
+    root: Path, pairs: Sequence[tuple[str, str]], scratch: ScratchObjects, drivers: tuple[str, ...]
+) -> list[list[Unmerged]]:
     merged = await git(
         root, *_FAST, *drivers,
         "merge-tree", "--write-tree", "--stdin", "-z", "--no-messages",

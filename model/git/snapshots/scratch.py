@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 _MAX_BYTES: Final = 200_000_000
+_MEASURED: Final = 50
+"""The folder is measured once in so many uses; a comparison adds some dozens of small files."""
 
 
 class ScratchObjects:
@@ -22,7 +24,7 @@ class ScratchObjects:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._is_prepared = False
+        self._uses = 0
 
     async def prepare(self, common_dir: Path) -> bool:
         """Create the folder, and empty it once it is large. Return whether it is empty.
@@ -45,10 +47,11 @@ class ScratchObjects:
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     def _prepare(self) -> bool:
-        if not self._is_prepared or _measure(self._folder) > _MAX_BYTES:
+        is_first, is_measured = self._uses == 0, self._uses % _MEASURED == 0
+        self._uses += 1
+        if is_first or (is_measured and _measure(self._folder) > _MAX_BYTES):
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True, mode=0o700)
-            self._is_prepared = True
             return True
         return False
 

@@ -6,8 +6,9 @@ number of files in the repository.
 
 import asyncio
 import os
+import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,8 @@ Changes = Mapping[str, Entry | None]
 """By path; `None` removes a file or a folder. Removals come first, whatever the order."""
 
 _FOLDER: Final = b"40000"
+_SHA1_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+_SHA256_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{32})", re.DOTALL)
 _CACHED_BYTES: Final = 16_000_000
 
 _cache: OrderedDict[str, bytes] = OrderedDict()
@@ -37,12 +40,8 @@ class _Folder:
     """Whether it takes the place of what was there."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """An entry of a tree object."""
-
-    mode: bytes
-    object_id: bytes
+_Item = tuple[bytes, bytes]
+"""Of an entry of a tree object: its mode, and its object id."""
 
 
 async def edit_trees(
@@ -139,46 +138,44 @@ def _list_below(
     below = []
     for name, folder in level:
         inner = {key: one for key, one in folder.names.items() if isinstance(one, _Folder)}
-        if inner:
-            for key, item in _parse(found[name], len(name.removesuffix("^{tree}")) // 2):
-                if item.mode == _FOLDER and key in inner and not inner[key].is_new:
-                    below.append((item.object_id.hex(), inner[key]))
+        items = _parse(name, found[name]) if inner else {}
+        for key in inner.keys() & items.keys():
+            mode, object_id = items[key]
+            if mode == _FOLDER and not inner[key].is_new:
+                below.append((object_id.hex(), inner[key]))
     return below
 
 
-def _parse(content: bytes, id_length: int) -> Iterator[tuple[bytes, _Item]]:
-    position = 0
-    while position < len(content):
-        space = content.index(b" ", position)
-        end = content.index(b"\0", space) + 1
-        item = _Item(content[position:space], content[end : end + id_length])
-        yield content[space + 1 : end - 1], item
-        position = end + id_length
+def _parse(name: str, content: bytes) -> dict[bytes, _Item]:
+    entry = _SHA256_ENTRY if len(name) >= 64 else _SHA1_ENTRY
+    items, position = {}, 0
+    while found := entry.match(content, position):
+        mode, key, object_id = found.groups()
+        items[key] = mode, object_id
+        position = found.end()
+    return items
 
 
 def _build(
     name: str | None, folder: _Folder, trees: Mapping[str, bytes], objects: NewObjects
 ) -> str | None:
     """Add the tree of a folder, and return its id; `None` if nothing is in it."""
-    start = (name and not folder.is_new and trees[name]) or b""
-    items = dict(_parse(start, len((name or "").removesuffix("^{tree}")) // 2))
+    items = _parse(name, trees[name]) if name and not folder.is_new else {}
     for key, change in folder.names.items():
         before = items.pop(key, None)
         if isinstance(change, Entry):
-            items[key] = _Item(change.mode.encode(), bytes.fromhex(change.object_id))
+            items[key] = change.mode.encode(), bytes.fromhex(change.object_id)
         elif change is not None:
-            inner = before.object_id.hex() if before and before.mode == _FOLDER else None
+            inner = before[1].hex() if before and before[0] == _FOLDER else None
             built = _build(inner, change, trees, objects)
             if built:
-                items[key] = _Item(_FOLDER, bytes.fromhex(built))
-            elif before and before.mode != _FOLDER and not change.is_new:
+                items[key] = _FOLDER, bytes.fromhex(built)
+            elif before and before[0] != _FOLDER and not change.is_new:
                 items[key] = before  # Only removals below what is no folder.
     if not items:
         return None
-    lines = (b"%b %b\0%b" % (item.mode, key, item.object_id) for key, item in _in_order(items))
+    # Git sorts a folder as if its name ended in a slash.
+    named = [(key + b"/" if item[0] == _FOLDER else key, key, item) for key, item in items.items()]
+    named.sort()
+    lines = [b"%b %b\0%b" % (mode, key, object_id) for _, key, (mode, object_id) in named]
     return objects.add("tree", b"".join(lines))
-
-
-def _in_order(items: Mapping[bytes, _Item]) -> list[tuple[bytes, _Item]]:
-    """Sort the entries as git does: a folder as if its name ended in a slash."""
-    return sorted(items.items(), key=lambda pair: pair[0] + b"/" * (pair[1].mode == _FOLDER))
