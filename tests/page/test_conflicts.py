@@ -46,3 +46,25 @@ async def test_a_conflict_to_come_is_shown_and_written_about(
     await client.call("fetch_worktrees_status", projectId=project["id"])
     await expect(page.locator("#content")).to_contain_text("No worktrees of this project would")
     await expect(page.locator("#tree").get_by_text("would conflict")).to_have_count(0)
+
+
+async def test_the_matrix_of_three_worktrees_leads_to_each_pair(
+    client: Socket, open_page: OpenPage, project: Any
+) -> None:
+    made = [await create_worktree(client, projectId=project["id"]) for _ in range(3)]
+    for number, worktree in enumerate(made):
+        (Path(worktree["path"]) / "orchard.py").write_text(
+            f"def count(trees):\n    return {number}\n"
+        )
+    await client.call("fetch_worktrees_status", projectId=project["id"])
+    page = await open_page(f"/conflicts/{project['id']}", screen=PHONE)
+
+    first, *_, last = sorted(worktree["name"] for worktree in made)
+    matrix = page.locator(".conflicts .matrix")
+    await expect(matrix.get_by_role("button")).to_have_count(3)
+    assert not await page.evaluate(TOO_WIDE)
+    await matrix.get_by_role("button", name=f"1 file: {first} and {last}").tap()
+    pair = page.locator(".conflicts section.card").filter(
+        has_text=re.compile(f"{first}.*{last}|{last}.*{first}")
+    )
+    await expect(pair.first).to_be_in_viewport()

@@ -12,6 +12,7 @@ import { loadStylesheet } from "./stylesheet.js";
 await loadStylesheet("conflicts");
 
 const MAX_OPEN = 3; // files that are open at first; if there are more, all are closed
+const MAX_COLUMNS = 12; // worktrees and branches of the matrix; with more of them only the list is shown
 
 /**
  * @typedef {import("../app.js").App} App
@@ -27,6 +28,7 @@ export function conflictsView(app, route) {
   const project = () => app.state.projects.get(route.id);
   if (!project()) return missingView(app, "projects", route.id);
   const list = make("div.list");
+  const matrix = make("div.matrix");
   const status = make("p.hint", "Loading …", { role: "status" });
   let isLoading = false;
   let isOutdated = false;
@@ -46,6 +48,7 @@ export function conflictsView(app, route) {
     const isOpen = pairs.reduce((sum, { files }) => sum + files.length, 0) <= MAX_OPEN;
     status.textContent = pairs.length ? "Not merged yet, but changed in the same places. What is not committed counts, too." : "No worktrees of this project would be in conflict, as far as is known.";
     syncKeyed(list, pairs, keyOf, (pair, old) => pairElement(app, pair, isOpen, old));
+    drawMatrix(app, matrix, list, pairs);
   };
   load();
   return {
@@ -53,7 +56,7 @@ export function conflictsView(app, route) {
     get subtitle() {
       return project()?.name;
     },
-    element: make("div.page.conflicts", status, list),
+    element: make("div.page.conflicts", status, matrix, list),
     update: (change) => change.tree && !project() && app.showRoute(),
     handleEvent: (name, body) => name === "worktree:conflicts_updated" && app.state.worktrees.get(body.worktree_id)?.project_id === route.id && load(),
     handleReload: load,
@@ -70,6 +73,29 @@ function listPairs(found, first) {
   const ordered = [...found].sort((a, b) => Number(b.worktree_id === first) - Number(a.worktree_id === first));
   for (const conflict of ordered) if (!pairs.has(keyOf(conflict))) pairs.set(keyOf(conflict), conflict);
   return [...pairs.values()];
+}
+
+/** Draw how many files each two have in conflict; nothing for two of them, or for too many. @param {App} app @param {HTMLElement} matrix @param {HTMLElement} list its cards, in the order of the pairs @param {Conflict[]} pairs */
+function drawMatrix(app, matrix, list, pairs) {
+  const sides = new Map(pairs.flatMap(({ worktree_id: one, with: other }) => [one, other].map((id) => [id, nameOf(app, id)])));
+  const ids = [...sides.keys()].sort((a, b) => (sides.get(a) ?? "").localeCompare(sides.get(b) ?? ""));
+  const isShown = ids.length > 2 && ids.length <= MAX_COLUMNS;
+  const signature = isShown ? JSON.stringify([...sides, ...pairs.map((pair) => [keyOf(pair), pair.files.length])]) : "";
+  if (matrix.dataset.signature === signature) return;
+  matrix.dataset.signature = signature;
+  matrix.replaceChildren();
+  if (!isShown) return;
+  const places = new Map(pairs.map((pair, place) => [keyOf(pair), place]));
+  /** @param {string} one @param {string} other */
+  const cell = (one, other) => {
+    const place = places.get(JSON.stringify([one, other].sort()));
+    if (place === undefined) return "·";
+    const label = `${pluralize(pairs[place].files.length, "file")}: ${sides.get(one)} and ${sides.get(other)}`;
+    return button(String(pairs[place].files.length), () => list.children[place]?.scrollIntoView(), "", { "aria-label": label, title: label });
+  };
+  const head = make("tr", make("td"), ids.slice(1).map((id) => make("th", sides.get(id), { scope: "col" })));
+  const rows = ids.slice(0, -1).map((one, row) => make("tr", make("th", sides.get(one), { scope: "row" }), ids.slice(1).map((other, column) => make("td", column < row ? "" : cell(one, other)))));
+  matrix.append(make("table", make("caption", "Files in conflict"), head, rows));
 }
 
 /** @param {App} app @param {Conflict} conflict @param {boolean} isOpen @param {HTMLElement | undefined} old */
