@@ -13,7 +13,7 @@ from model.base.errors import SpinneyError
 from model.commands.git import commit_changes
 from model.commands.lines import explain_line
 from model.commands.preferences import update_preferences
-from model.commands.turns import list_turns, preview_undo, undo_turn
+from model.commands.turns import list_turns, preview_undo, redo_turn, undo_turn
 from model.domain.line_origins import LineOrigin
 from tests.model.turns.conftest import Desk
 from tests.patience import PATIENCE
@@ -66,7 +66,7 @@ class Writer:
 
 
 async def take_back(desk: Desk, writer: Writer, number: int) -> None:
-    """Let a turn be undone, also beside later edits, or a person take something back with git."""
+    """Let a turn be undone (and redone), or a person take something back with git."""
     session_id = next(iter(desk.workspace.store.state.sessions))
 
     def git(*words: str) -> None:
@@ -80,6 +80,8 @@ async def take_back(desk: Desk, writer: Writer, number: int) -> None:
                 file.path: "keep" for file in preview.files if file.action == "conflict"
             }
             await undo_turn(desk.workspace, turn.turn_id, "files", choices=choices)
+            if number % 8 == 3:
+                await redo_turn(desk.workspace, turn.turn_id)
             writer.edit("person")
         case 4:
             git("checkout", "HEAD", "--", NAMES[0])
