@@ -18,7 +18,9 @@ from tui.widgets.key_line import keys_line
 
 _MAX_COLUMNS: Final = 8
 """Worktrees of the matrix; with more of them only the list is shown."""
-_COLUMN: Final = 9
+_WIDTH: Final = 68
+"""Columns of the dialog in a terminal of 80."""
+_MAX_COLUMN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,13 @@ def _draw_matrix(pairs: Sequence[Pair]) -> Content | None:
     if not 2 < len(names) <= _MAX_COLUMNS:
         return None
     files = {frozenset((pair.one, pair.other)): len(pair.paths) for pair in pairs}
-    head = "".join(f"{one_line(name, _COLUMN - 1):>{_COLUMN}}" for name in names[1:])
-    parts: list[str | tuple[str, str]] = [(" " * _COLUMN + head, "$text-muted")]
+    width = min(_WIDTH // len(names), _MAX_COLUMN)
+    head = "".join(f"{one_line(name, width - 1):>{width}}" for name in names[1:])
+    parts: list[str | tuple[str, str]] = [(" " * width + head, "$text-muted")]
     for at, name in enumerate(names[:-1]):
-        parts.append((f"\n{one_line(name, _COLUMN - 1):<{_COLUMN}}", "$text-muted"))
+        parts.append((f"\n{one_line(name, width - 1):<{width}}", "$text-muted"))
         for column, other in enumerate(names[1:], 1):
             number = files.get(frozenset((name, other)), 0)
             cell = "" if column <= at else str(number or "·")
-            parts.append((f"{cell:>{_COLUMN}}", "$warning" if number else "$text-muted"))
+            parts.append((f"{cell:>{width}}", "$warning" if number else "$text-muted"))
     return Content.assemble(*parts)
