@@ -231,11 +231,19 @@ def test_a_worktree_is_created_reviewed_committed_pushed_and_archived(
     assert "Deleted · 0 files · 1 session" in archive.text
     assert name[1] in curl.submit(archive, "worktrees").text
     assert curl("/lite/worktrees").links()[name[1]] == shown
-    [session] = program.call("list_sessions", f"worktreeId={worktree_id}")
-    program.call("remove_project", f"projectId={program.call('list_projects')[0]['id']}")
-    archive = curl("/lite/worktrees?archived=1")
-    assert " Project removed · 1 session" in archive.text
-    assert session["name"] in curl.submit(archive, "worktrees").text
+
+
+def test_the_sessions_of_a_removed_project_are_brought_back(
+    signed_in: Curl, program: Program, worktree: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "beta"
+    git(tmp_path, "clone", "--quiet", str(worktree), str(other))
+    made = program.create_ready_worktree(other)
+    program.call("create_session", f"worktreeId={made['id']}", "name=Ripe")
+    program.call("remove_project", f"projectId={made['project_id']}")
+    archive = signed_in("/lite/worktrees?archived=1")
+    assert "beta Project removed · 1 session" in archive.text
+    assert "Ripe" in signed_in.submit(archive, "worktrees").text
 
 
 def test_a_worktree_that_cannot_be_created_says_why_and_keeps_what_was_typed(

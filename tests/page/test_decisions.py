@@ -217,6 +217,7 @@ async def test_a_stop_is_shown_at_once_and_queued_messages_can_still_be_sent(
         await open_session(open_page, session),
     )
     await session_page.send("/demo stream 1000000 50")
+    await expect(session_page.answers.last).to_be_visible()
     await session_page.send("/demo say after all", button="Queue")
     waiting = session_page.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     await expect(waiting).to_contain_text("Queued until this answer is complete")

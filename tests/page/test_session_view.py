@@ -267,7 +267,7 @@ async def test_toasts_cover_no_control_and_close_when_they_are_outdated(
     await client.call("send_chat_message", **to_second, message="/demo ask Coffee? | Yes")
     await expect(page.locator(".waiting-item").filter(has_text="Coffee?")).to_be_visible()
     await expect(toast).to_have_count(0)
-    await page.goto("/#/archive")
+    await page.goto("/#/search")
     await client.call("send_chat_message", sessionId=session["id"], message="/demo say ready")
     await expect(toast).to_have_text("'Fix the parser' has finished")
     assert await page.evaluate(COVERED) == []
