@@ -23,8 +23,9 @@ def server(in_process_server: InProcessServer) -> InProcessServer:
 async def run_turn(server: InProcessServer, client: Socket, session: Any, text: str) -> None:
     puppet = await begin_turn(server, client, session, text)
     puppet.say(base.TextFinal(text, f"Done: {text}."), DONE)
-    while (await client.call("get_session", sessionId=session["id"]))["status"] != "idle":
-        await client.receive()
+    await client.until(
+        lambda shown: shown["status"] == "idle", "get_session", sessionId=session["id"]
+    )
 
 
 async def test_they_are_one_line_that_shows_and_hides_them(

@@ -40,11 +40,11 @@ async def play_turn(
         base.TextFinal(text, f"Done: {text}."),
         base.TurnFinished("end_turn", Usage()),
     )
-    while True:
-        turns = await client.call("list_turns", sessionId=session["id"])
-        if turns and turns[-1]["prompt"] == text and turns[-1]["ended_at"]:
-            return
-        await client.receive()
+    await client.until(
+        lambda turns: turns and turns[-1]["prompt"] == text and turns[-1]["ended_at"],
+        "list_turns",
+        sessionId=session["id"],
+    )
 
 
 def find_root(server: InProcessServer, session: Any) -> Path:

@@ -55,6 +55,16 @@ class Socket:
         assert frame["type"] == "response", frame
         return frame["data"]
 
+    async def until(self, is_met: Callable[[Any], object], command: str, **args: Any) -> Any:
+        """Run a command again after each event until its result meets the condition; return it."""
+        while True:
+            seen = len(self.frames)
+            result = await self.call(command, **args)
+            if is_met(result):
+                return result
+            if len(self.frames) == seen + 1:  # No event came before the reply.
+                await self.receive()
+
     async def event(self, name: str) -> dict[str, Any]:
         """Wait for the next event of this name."""
         while True:

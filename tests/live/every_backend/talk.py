@@ -57,10 +57,13 @@ class Talk:
     async def until(self, status: str, patience: float = TURN_LIMIT) -> Json:
         """Wait until the session has this status, and return the session."""
         async with asyncio.timeout(patience):
-            while (seen := await self.do("get_session"))["status"] != status:
-                assert seen["status"] != "failed", seen["last_run"]
-                await self.socket.receive()
-        return seen
+            shown: Json = await self.socket.until(
+                lambda shown: shown["status"] in (status, "failed"),
+                "get_session",
+                **self._session_argument,
+            )
+        assert shown["status"] == status, shown["last_run"]
+        return shown
 
     async def wait_for_event(self, event: str) -> Json:
         """Wait for the session's next event of this name."""
