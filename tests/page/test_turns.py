@@ -1,5 +1,6 @@
 """Turns on the page: what they changed, undo with a choice, redo, fork, edit and resend."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from model.domain.resources import Usage
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer, begin_turn
+from tests.patience import PATIENCE
 from tests.server.conftest import Socket
 
 WIDTHS = (
@@ -40,11 +42,12 @@ async def play_turn(
         base.TextFinal(text, f"Done: {text}."),
         base.TurnFinished("end_turn", Usage()),
     )
-    await client.until(
-        lambda turns: turns and turns[-1]["prompt"] == text and turns[-1]["ended_at"],
-        "list_turns",
-        sessionId=session["id"],
-    )
+    async with asyncio.timeout(2 * PATIENCE):
+        await client.until(
+            lambda turns: turns and turns[-1]["prompt"] == text and turns[-1]["ended_at"],
+            "list_turns",
+            sessionId=session["id"],
+        )
 
 
 def find_root(server: InProcessServer, session: Any) -> Path:
