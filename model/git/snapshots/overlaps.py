@@ -10,6 +10,7 @@ from model.base.text import make_visible
 from model.domain.conflicts import ConflictedFile, ConflictHunk, ConflictKind, HunkSide
 from model.git.run import git
 from model.git.snapshots.objects import NewObjects
+from model.git.snapshots.plumbing import split_batch
 from model.git.snapshots.radar import Unmerged
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.snapshots.trees import edit_trees
@@ -162,16 +163,11 @@ async def _read_texts(
 
 
 def _split_texts(output: bytes) -> dict[str, list[str]]:
-    texts = {}
-    position = 0
-    while position < len(output):
-        end = output.index(b"\n", position)
-        blob, _, size = output[position:end].decode().split(" ")
-        content = output[end + 1 : end + 1 + int(size)]
-        position = end + 2 + int(size)
-        if b"\0" not in content[:8000]:
-            texts[blob] = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
-    return texts
+    return {
+        blob: content.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        for blob, content in split_batch(output)
+        if b"\0" not in content[:8000]
+    }
 
 
 def _parse_changes(diff: bytes) -> dict[int, list[_Change]]:
