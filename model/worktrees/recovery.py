@@ -6,8 +6,8 @@ succeeds. What keeps files is in the project's repository; sessions alone are in
 
 import asyncio
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -62,6 +62,18 @@ class FoundPoint:
         )
 
 
+@contextmanager
+def _refusing(refusal: str) -> Iterator[None]:
+    """Say what is not done if something cannot be kept; `refusal` ends with the thing's name."""
+    try:
+        yield
+    except SpinneyError as error:
+        raise SpinneyError(
+            f"{refusal} could not be saved to a recovery point first: {error.message}",
+            error.error_type,
+        ) from error
+
+
 class RecoveryPoints:
     """Makes, lists and deletes recovery points."""
 
@@ -101,17 +113,11 @@ class RecoveryPoints:
         path = Path(worktree.path)
         if not await path_exists(path):
             return  # The act itself says so.
-        try:
+        with _refusing(f"Nothing was changed, because '{worktree.name}'"):
             snapshot = await chain.take_snapshot(path, _note(worktree, reason))
             if self._is_known(worktree, snapshot, reason):
                 return
             await self._save(project, worktree, snapshot, reason, detail)
-        except SpinneyError as error:
-            raise SpinneyError(
-                f"Nothing was changed, because '{worktree.name}' could not be saved to a recovery "
-                f"point first: {error.message}",
-                error.error_type,
-            ) from error
 
     async def save_deleted(self, worktree_id: str) -> str | None:
         """Keep everything of a worktree that is about to be deleted, and its conversations.
@@ -124,7 +130,7 @@ class RecoveryPoints:
         worktree = require_worktree(self._store.state, worktree_id)
         project = require_project(self._store.state, worktree.project_id)
         root = Path(project.path)
-        try:
+        with _refusing(f"'{worktree.name}' was not deleted, because it"):
             snapshot = await self._snapshot_deleted(root, worktree)
             if snapshot is None:
                 return None
@@ -144,12 +150,6 @@ class RecoveryPoints:
             point = await recovery.create_point(
                 root, snapshot, _note(worktree, "delete"), facts, contents, conversations
             )
-        except SpinneyError as error:
-            raise SpinneyError(
-                f"'{worktree.name}' was not deleted, because it could not be saved to a recovery "
-                f"point first: {error.message}",
-                error.error_type,
-            ) from error
         self._announce(FoundPoint(root, project.id, point))
         return point.id
 
@@ -303,20 +303,14 @@ class RecoveryPoints:
         project = require_project(self._store.state, project_id)
         facts = PointFacts(detail, project.id, project_path=_to_fact(project.path))
         root = self._directories.recovery
-        try:
+        done = "deleted" if note.session_id else "removed"
+        with _refusing(f"'{note.worktree_name}' was not {done}, because its conversations"):
             await prepare_archive(root)
             conversations = await write_conversations(
                 self._store, self._directories, worktrees, sessions, without_secrets(project)
             )
             dated = replace(note, created_at=time.time())
             point = await recovery.create_conversation_point(root, dated, facts, conversations)
-        except SpinneyError as error:
-            done = "deleted" if note.session_id else "removed"
-            raise SpinneyError(
-                f"'{note.worktree_name}' was not {done}, because its conversations could not be "
-                f"saved to a recovery point first: {error.message}",
-                error.error_type,
-            ) from error
         self._announce(FoundPoint(root, project.id, point))
         return point.id
 
