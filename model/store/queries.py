@@ -3,8 +3,8 @@
 import json
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -105,8 +105,7 @@ class DatabaseReader:
             (session_id, limit, offset),
         )
         query = "SELECT count(*) FROM messages WHERE session_id = ? AND position IS NOT NULL"
-        async with self._rows(query, (session_id,), "this conversation cannot be read") as rows:
-            [(total,)] = [row async for row in rows]
+        [(total,)] = await self._rows(query, (session_id,), "this conversation cannot be read")
         return MessagePage(messages=page[::-1], total=total)
 
     async def kept_messages(self, session_id: str, since: int, limit: int) -> list[Message]:
@@ -126,8 +125,8 @@ class DatabaseReader:
             " CASE WHEN json_valid(body) THEN json_extract(body, '$.context') IS NOT NULL END"
             " FROM messages WHERE session_id = ? AND position IS NOT NULL ORDER BY position"
         )
-        async with self._rows(query, (session_id,), "this conversation cannot be read") as rows:
-            return [OutlinedMessage(to_text(k), bool(r), bool(c)) async for k, r, c in rows]
+        rows = await self._rows(query, (session_id,), "this conversation cannot be read")
+        return [OutlinedMessage(to_text(k), bool(r), bool(c)) for k, r, c in rows]
 
     async def message(self, message_id: str) -> Message | None:
         """Return the message with this id, queued or not."""
@@ -159,8 +158,8 @@ class DatabaseReader:
             f" WHERE words MATCH ?1{session_filter} ORDER BY words.rowid DESC LIMIT ?3"
         )
         values = (match, json.dumps(list(session_ids or ())), limit)
-        async with self._rows(statement, values, "nothing can be searched") as rows:
-            return [_make_found_message(*row) async for row in rows]
+        rows = await self._rows(statement, values, "nothing can be searched")
+        return [_make_found_message(*row) for row in rows]
 
     async def turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session, oldest first; damaged ones are left out."""
@@ -177,8 +176,8 @@ class DatabaseReader:
             " WHERE kind = 'turn' AND id BETWEEN ? AND ?"
         )
         values = (len(session_id) + 2, *turn_range(session_id))
-        async with self._rows(query, values, "the turns cannot be read") as rows:
-            return next(iter([int(number) async for (number,) in rows]), 0)
+        rows = await self._rows(query, values, "the turns cannot be read")
+        return next((int(number) for (number,) in rows), 0)
 
     async def unfinished_turns(self) -> list[Turn]:
         """Return the turns that have begun but were not recorded to their end."""
@@ -189,21 +188,19 @@ class DatabaseReader:
             f"SELECT body FROM documents WHERE kind = 'turn' AND json_valid(body) AND {condition}"
         )
         turns = []
-        async with self._rows(query, values, "the turns cannot be read") as rows:
-            async for (body,) in rows:
-                with suppress(ValidationError):
-                    turns.append(Turn.model_validate_json(body))
+        for (body,) in await self._rows(query, values, "the turns cannot be read"):
+            with suppress(ValidationError):
+                turns.append(Turn.model_validate_json(body))
         return turns
 
     async def _documents(self, kind: type[R], repaired: list[tuple[str, Resource]]) -> list[R]:
         name = kind.__name__.lower()
         resources = []
         query = "SELECT id, body FROM documents WHERE kind = ?"
-        async with self._rows(query, (name,), f"the {name}s cannot be read") as rows:
-            async for key, body in rows:
-                resource, is_repaired = read_resource(kind, to_text(key), body)
-                resources.append(resource)
-                repaired += [(name, resource)] if is_repaired else []
+        for key, body in await self._rows(query, (name,), f"the {name}s cannot be read"):
+            resource, is_repaired = read_resource(kind, to_text(key), body)
+            resources.append(resource)
+            repaired += [(name, resource)] if is_repaired else []
         return resources
 
     async def _messages(self, condition: str, values: tuple[Any, ...] = ()) -> list[Message]:
@@ -217,24 +214,24 @@ class DatabaseReader:
         )
         heads: dict[str, tuple[object, object]] = {}
         blocks: dict[str, list[tuple[object, object]]] = {}
-        async with self._rows(query, values, "this conversation cannot be read") as rows:
-            async for key, session_id, body, index, block in rows:
-                name = to_text(key)
-                heads[name] = session_id, body
-                message_blocks = blocks.setdefault(name, [])
-                message_blocks += [(index, block)] if block is not None else []
+        rows = await self._rows(query, values, "this conversation cannot be read")
+        for key, session_id, body, index, block in rows:
+            name = to_text(key)
+            heads[name] = session_id, body
+            message_blocks = blocks.setdefault(name, [])
+            message_blocks += [(index, block)] if block is not None else []
         return [
             read_message(name, to_text(session_id), body, blocks[name])
             for name, (session_id, body) in heads.items()
         ]
 
-    @asynccontextmanager
     async def _rows(
         self, query: str, values: tuple[Any, ...], effect: str
-    ) -> AsyncIterator[aiosqlite.Cursor]:
+    ) -> Iterable[sqlite3.Row]:
         try:
-            async with self._connection.execute(query, values) as cursor:
-                yield cursor
+            # All rows in one step: an open cursor would hold the connection's snapshot, and every
+            # other read meanwhile would miss what was written since.
+            return await self._connection.execute_fetchall(query, values)
         except sqlite3.Error as error:
             if is_damage(error):
                 raise damage_error(error, effect) from error

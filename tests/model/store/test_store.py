@@ -226,6 +226,17 @@ async def test_pages_count_from_the_newest_and_come_oldest_first(tmp_path: Path)
     await store.close()
 
 
+async def test_a_canceled_read_does_not_keep_later_ones_in_the_past(tmp_path: Path) -> None:
+    store = await open_with_session(tmp_path / "db")
+    await store.accept(make_queued(make_message("first")))
+    read = asyncio.create_task(store.messages("s"))
+    await asyncio.sleep(0)
+    read.cancel()
+    await store.accept(make_queued(make_message("second")))
+    assert [m.id for m in (await store.messages("s")).messages] == ["first", "second"]
+    await store.close()
+
+
 async def test_a_queued_message_is_not_part_of_the_conversation_until_it_runs(
     tmp_path: Path,
 ) -> None:
