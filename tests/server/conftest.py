@@ -30,11 +30,14 @@ class Socket:
         self._number = 0
 
     async def receive(self) -> dict[str, Any]:
-        message = await self.socket.receive(timeout=self._patience)
+        message = await self.next_message()
         assert message.type is aiohttp.WSMsgType.TEXT, message
         frame = json.loads(message.data)
         self.frames.append(frame)
         return frame
+
+    async def next_message(self) -> aiohttp.WSMessage:
+        return await self.socket.receive(timeout=self._patience)
 
     async def send(self, frame: Any) -> None:
         await self.socket.send_str(frame if isinstance(frame, str) else json.dumps(frame))
@@ -75,7 +78,7 @@ class Socket:
     async def wait_closed(self) -> int | None:
         """Wait until the socket is closed; returns the close code."""
         while True:
-            message = await self.socket.receive(timeout=self._patience)
+            message = await self.next_message()
             if message.type is aiohttp.WSMsgType.CLOSE:
                 # Not the socket's close code: it also depends on whether its own reply was sent.
                 return int(message.data)

@@ -58,6 +58,25 @@ async def begin(kind: Kind, served: Serving, place: Path) -> AsyncIterator[Begin
         yield begin
 
 
+class ReadingSocket(Socket):
+    """A client that also reads while the test waits for something else: its turns are long, and the
+    server closes a connection that does not answer its pings.
+    """
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, patience: float) -> None:
+        super().__init__(socket, patience)
+        self._unread: asyncio.Queue[aiohttp.WSMessage] = asyncio.Queue()
+        self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        while not self.socket.closed:
+            self._unread.put_nowait(await self.socket.receive())
+
+    async def next_message(self) -> aiohttp.WSMessage:
+        async with asyncio.timeout(self._patience):
+            return await self._unread.get()
+
+
 def open_client(served: Serving) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(served.base_url, timeout=aiohttp.ClientTimeout(total=PATIENCE))
 
@@ -65,7 +84,8 @@ def open_client(served: Serving) -> aiohttp.ClientSession:
 async def connect(http: aiohttp.ClientSession, served: Serving) -> Socket:
     # With an unknown number in `since`, all frames from now on have numbers.
     params = {"token": served.token, "since": "0"}
-    return Socket(await http.ws_connect("/ws", params=params, max_msg_size=0), TURN_LIMIT)
+    socket = await http.ws_connect("/ws", params=params, max_msg_size=0)
+    return ReadingSocket(socket, TURN_LIMIT)
 
 
 async def begin_talk(
