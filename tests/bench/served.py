@@ -18,6 +18,7 @@ from model.domain.events import (
     MessageFailed,
     ProjectAdded,
     TaskCompleted,
+    TurnRecorded,
     WorktreeCreated,
 )
 from model.domain.resources import Project, Session, Worktree
@@ -54,7 +55,10 @@ async def begin_session(workspace: Workspace, place: Path) -> Session:
 
 
 async def stream(workspace: Workspace, session: Session, count: int, rate: float) -> dict[str, Any]:
-    """Let the demo agent stream; return the cost until the end of the answer."""
+    """Let the demo agent stream; return the cost until the end of the answer.
+
+    Nothing more is published after this returns: other figures count every byte.
+    """
     reader, news = workspace.bus.reader(), asyncio.Event()
     end_listening = workspace.bus.listen(news.set)
     watch = LoopWatch()
@@ -66,7 +70,9 @@ async def stream(workspace: Workspace, session: Session, count: int, rate: float
             for entry in reader.take()[0]:
                 match entry.event:
                     case MessageCompleted():
-                        return watch.stop()
+                        cost = watch.stop()
+                    case TurnRecorded(turn=turn) if turn.ended_at is not None:
+                        return cost
                     case MessageFailed(error=error):
                         raise RuntimeError(error)
     finally:
