@@ -1,7 +1,7 @@
 """Fixtures that run the application on a fake client."""
 
 import gc
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from tests.patience import PATIENCE
 from tests.tui.fake_client import FakeClient
 from tests.tui.waiting import settled, until
 from tui.shell.app import SpinneyApp
+from tui.terminal import screen_reader
 from tui.widgets.request_panel import RequestPanel
 
 _collect = gc.collect
@@ -30,6 +31,13 @@ def armed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let requests accept keys at once, without the delay against accidental typing."""
     monkeypatch.setattr(RequestPanel, "ARMED_AFTER", 0.0)
     monkeypatch.setattr(RequestPanel, "QUIET", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def screen_reader_off() -> Iterator[None]:
+    """Switch screen reader mode off after each test: it is a setting of the whole process."""
+    yield
+    screen_reader.set_enabled(False)
 
 
 @pytest.fixture(autouse=True)

@@ -25,11 +25,19 @@ async def test_every_word_is_legible(shown: ScreenCase) -> None:
 
 @pytest.mark.longer
 @every_screen
-async def test_no_box_is_drawn_for_screen_readers(shown: ScreenCase) -> None:
-    async with show_screen(shown, SPINNEY_PLAIN="1") as (app, _):
-        text = "\n".join(screen_lines(app))
-        assert not BOXES & set(text)
-        assert text.strip()
+async def test_a_screen_reader_finds_no_box_and_the_cursor_on_focused_text(
+    shown: ScreenCase,
+) -> None:
+    async with show_screen(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
+        lines = screen_lines(app)
+        assert not BOXES & set("".join(lines))
+        if app.screen.is_modal:  # It stands alone.
+            assert "need you" not in "\n".join(lines)
+            assert all(row.startswith(" ") for row in lines if row)
+        x, y = app.cursor_position
+        assert lines[y].strip(), (x, y)
+        focused = app.focused
+        assert focused is None or not focused.region or focused.region.contains(x, y)
 
 
 @pytest.mark.longer

@@ -1,7 +1,5 @@
 """Behavior shared by the full screens: key hints, colors and screen reader output."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from model.domain import events as e
@@ -10,7 +8,6 @@ from tests.tui.reading import cells, rows_in_front, screen_lines
 from tests.tui.waiting import until, wait_until_still
 from tui.diff.view import DiffView
 from tui.shell.app import SpinneyApp
-from tui.terminal import screen_reader
 from tui.terminal.background import BackgroundReported
 from tui.terminal.screen_reader import Announcements
 from tui.widgets.key_hints import KeyHints
@@ -24,13 +21,6 @@ every_screen = pytest.mark.parametrize(
     [shown for shown in SCREENS if not shown.varies and shown.name != "preferences"],
     ids=lambda shown: shown.name,
 )
-
-
-@pytest.fixture(autouse=True)
-def screen_reader_off() -> Iterator[None]:
-    """Switch screen reader mode off after each test: it is a setting of the whole process."""
-    yield
-    screen_reader.set_enabled(False)
 
 
 def preferences_updated(**changes: object) -> e.PreferencesUpdated:
@@ -88,10 +78,6 @@ async def test_colors_of_an_open_screen_follow_the_terminal_and_the_preference(
         await until(pilot, lambda: app.is_dark)
         await wait_until_still(app, pilot)
         assert cells(rows_in_front(app)) == dark
-        client.feed(preferences_updated(theme="light"))
-        await until(pilot, lambda: not app.is_dark)
-        await wait_until_still(app, pilot)
-        assert cells(rows_in_front(app)) == light
     if shown.name == "theme":
         return  # marks the preference, and lists the themes of the present kind first
     bright = shown.client()
@@ -121,21 +107,6 @@ def test_screen_reader_ignores_a_focus_event_after_all_screens_closed() -> None:
     app = SpinneyApp(CANVAS.client, environ={"SPINNEY_PLAIN": "1"})
     assert not app.screen_stack
     app.on_descendant_focus()
-
-
-@pytest.mark.longer
-@every_screen
-async def test_screen_reader_dialogs_stand_alone_and_the_cursor_is_on_focused_text(
-    shown: ScreenCase,
-) -> None:
-    async with show_screen(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
-        if app.screen.is_modal:
-            assert "need you" not in "\n".join(screen_lines(app))
-            assert all(row.startswith(" ") for row in screen_lines(app) if row)
-        x, y = app.cursor_position
-        assert screen_lines(app)[y].strip(), (x, y)
-        focused = app.focused
-        assert focused is None or not focused.region or focused.region.contains(x, y)
 
 
 @pytest.mark.few(2)
