@@ -43,6 +43,7 @@ def a_client() -> FakeClient:
             a_project(),
             first,
             second,
+            a_worktree(id="w3", name="wren"),
             a_session(id="s1", worktree_id="w1", name="one"),
             a_session(id="s2", worktree_id="w2", name="two"),
         )
@@ -68,6 +69,20 @@ async def test_a_message_with_both_versions_goes_to_either_session(start: Start)
         await until(pilot, lambda: "Yours and those in 'otter'" in text(app))
         assert client.called("write_conflict_message") == [{"worktree_id": "w2", "partner": "w1"}]
         assert not client.called("send_chat_message"), "the person sends it"
+
+
+async def test_a_matrix_says_how_many_files_of_each_two_worktrees_are_in_conflict(
+    start: Start,
+) -> None:
+    client = a_client()
+    pairs = [conflict("w1", "w2"), conflict("w3", "w2")]
+    client.answers["list_conflicts"] = lambda given: pairs
+    async with start(client, size=(100, 40)) as (app, pilot):
+        app.screen.perform("show_conflicts")  # type: ignore[attr-defined]
+        await until(pilot, lambda: "wren and heron" in text(app))
+        rows = [row.strip(" │┃").split() for row in screen_lines(app)]
+        at = rows.index(["otter", "wren"])
+        assert rows[at + 1 : at + 3] == [["heron", "1", "1"], ["otter", "·"]]
 
 
 async def test_the_diff_says_where_else_a_file_changed_and_why_a_line_is_there(
