@@ -117,6 +117,28 @@ async def test_folders_and_order(page: Page, client: Socket, project: Any) -> No
     await expect(names(page)).to_have_text(["orchard"])
 
 
+async def test_a_project_that_is_added_again_offers_the_sessions_it_had(
+    open_page: OpenPage, client: Socket, project: Any, worktree: Any, session: Any
+) -> None:
+    page = await open_page(f"/project/{project['id']}")
+    await open_menu(page, "Remove from Spinney")
+    question = page.get_by_role("dialog", name="Remove orchard from Spinney?")
+    await expect(question).to_contain_text("Its worktrees and sessions")
+    await question.get_by_role("button", name="Remove").click()
+    await expect(names(page)).to_have_count(0)
+    await page.get_by_role("navigation").get_by_role("button", name="Add a project").click()
+    dialog = page.get_by_role("dialog", name="Add a project")
+    await dialog.get_by_role("textbox", name="Path of the repository").fill(project["path"])
+    await dialog.get_by_role("button", name="Add", exact=True).click()
+    offer = page.get_by_role("dialog", name="orchard was in Spinney before")
+    await expect(offer).to_contain_text("Its worktrees and 1 session can be restored.")
+    await offer.get_by_role("button", name="Restore").click()
+    await expect(page.locator("#title")).to_have_text("orchard")
+    await expect(page.locator("#tree").get_by_role("link", name=worktree["name"])).to_be_visible()
+    back = await client.call("get_session", sessionId=session["id"])
+    assert (back["name"], back["worktree_id"]) == ("Fix the parser", worktree["id"])
+
+
 async def test_a_picture_is_set_and_removed(
     open_page: OpenPage, client: Socket, project: Any
 ) -> None:

@@ -32,7 +32,7 @@ const MEGABYTE = 1e6;
 export async function restoreSessions(app, point) {
   const sessions = await app.run("restore_sessions", { recoveryId: point.recovery_id });
   if (!sessions) return;
-  if (point.kind === "remove project") app.go("needs");
+  if (point.kind === "remove project") app.go("project", point.project_id);
   else app.go("session", sessions[0].id);
   app.toast(`Restored ${point.name}.`, { isValid: () => true });
 }
