@@ -166,7 +166,7 @@ async def test_a_hidden_tab_marks_its_title_and_shows_a_notification(
     notification = await archive_page.evaluate(
         """async () => {
           const worker = await navigator.serviceWorker.ready;
-          for (;;) {
+          for (let left = 2000; left > 0; left--) {
             const [shown] = await worker.getNotifications();
             if (shown) return [shown.title, shown.body, shown.data];
             await new Promise((resolve) => setTimeout(resolve, 20));
