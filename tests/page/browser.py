@@ -99,7 +99,14 @@ def launch_options(home: str, *, notifies: bool = False) -> dict[str, Any]:
     as_root = ["--no-sandbox"] if os.geteuid() == 0 else []  # the sandbox does not work as root
     return {
         "executable_path": path,
-        "env": {"PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8"},
+        "env": {
+            "PATH": os.environ["PATH"],
+            "HOME": home,
+            "LANG": "C.UTF-8",
+            # Without this, Chromium waits for a desktop's notification service, and may then drop
+            # the notification.
+            "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+        },
         "args": ["--disable-gpu", *as_root],
     }
 
