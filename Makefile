@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
-# Tests wait for programs most of the time: more of them than there are processors.
+# Some tests wait for programs: more of them than there are processors. With many more, all are slow.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 2)')
 NEWEST := .tools/newest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt

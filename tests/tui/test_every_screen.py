@@ -28,7 +28,7 @@ async def test_every_word_is_legible(shown: ScreenCase) -> None:
 async def test_a_screen_reader_finds_no_box_and_the_cursor_on_focused_text(
     shown: ScreenCase,
 ) -> None:
-    async with show_screen(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
+    async with show_screen(shown, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
         lines = screen_lines(app)
         assert not BOXES & set("".join(lines))
         if app.screen.is_modal:  # It stands alone.
@@ -38,6 +38,11 @@ async def test_a_screen_reader_finds_no_box_and_the_cursor_on_focused_text(
         assert lines[y].strip(), (x, y)
         focused = app.focused
         assert focused is None or not focused.region or focused.region.contains(x, y)
+        await pilot.resize_terminal(120, 40)  # With the panes beside it.
+        await wait_until_still(app, pilot)
+        text = "\n".join(screen_lines(app))
+        assert not BOXES & set(text)
+        assert text.strip()
 
 
 @pytest.mark.longer

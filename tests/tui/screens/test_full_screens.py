@@ -78,6 +78,10 @@ async def test_colors_of_an_open_screen_follow_the_terminal_and_the_preference(
         await until(pilot, lambda: app.is_dark)
         await wait_until_still(app, pilot)
         assert cells(rows_in_front(app)) == dark
+        client.feed(preferences_updated(theme="light"))
+        await until(pilot, lambda: not app.is_dark)
+        await wait_until_still(app, pilot)
+        assert cells(rows_in_front(app)) == light
     if shown.name == "theme":
         return  # marks the preference, and lists the themes of the present kind first
     bright = shown.client()
