@@ -21,8 +21,8 @@ TIMEOUT = 300
 
 INVALID: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 3, 10**18, -(2**63) - 1, 2**64, 10**400, 0.5, -1e308, "", " ", "x",
-    "-x", "--upload-pack=touch x", "../../etc", "/proc", "/dev/zero", "/proc/self/environ",
-    "a\0b", "é", "\ud800", "\ud83d\ude00", "\x1b]52;c;eA==\x07", "\u202e", "%00", "refs/heads/x..y",
+    "-x", "--upload-pack=touch x", "../../etc", "/", "/dev/zero", "/proc/self/environ", "a\0b", "é",
+    "\ud800", "\ud83d\ude00", "\x1b]52;c;eA==\x07", "\u202e", "%00", "refs/heads/x..y",
     "x" * 20_000, "🙂" * 100, "漢" * 100, "~no-such-user/x",
     "/" + "x/" * 3000, [], [[]], [None], ["x"], [1], ["x", "x"], ["\ud800"], ["/dev/zero"],
     {}, {"": ""}, {"x": None}, {"x": {"y": [1]}}, {"\ud800": "\ud800"}, {"__class__": "x"},
@@ -31,8 +31,7 @@ INVALID: tuple[Any, ...] = (
     {"name": "x", "color": 1}, {"name": "x" * 5000, "color": "\x1b[31m"}, {"setup": 1},
     {"run": "a\0b"}, {"Which?": "A", "1": "B"},
 )  # fmt: skip
-"""Values of every JSON type, most of them invalid for any argument. None names a folder that can be
-written to: a preference says where worktrees are created."""
+"""Values of every JSON type, most of them invalid for any argument."""
 
 
 @dataclass(frozen=True)

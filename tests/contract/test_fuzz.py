@@ -104,7 +104,9 @@ def invalid_arguments(
     for argument in command.arguments:
         yield {name: value for name, value in right.items() if name != argument.wire}
         for value in INVALID:
-            yield {**right, argument.wire: value}
+            # The only one that is valid there: worktrees would be created in the root directory.
+            if (argument.name, value) != ("worktrees_dir", "/"):
+                yield {**right, argument.wire: value}
         if argument.wire != argument.name:
             for value in SOME_INVALID:
                 yield {**right, argument.wire: value, argument.name: value}
