@@ -4,7 +4,8 @@
 import { button, make } from "./dom.js";
 import { Connection } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { currentRoute, go, hashFor } from "./router.js";
+import { navigate } from "./overlays.js";
+import { currentRoute, hashFor } from "./router.js";
 import { State, noChange } from "./state.js";
 import { Toasts } from "./toasts.js";
 
@@ -221,7 +222,7 @@ export class App {
 
   /** @param {string} view @param {string} [id] @param {Record<string, string>} [query] */
   go(view, id, query) {
-    go(hashFor(view, id, query));
+    navigate(hashFor(view, id, query));
   }
 
   // Commands ---------------------------------------------------------------------------------------

@@ -27,10 +27,16 @@ export function closeOnBack(close, reopen) {
   return () => openOverlays.delete(close);
 }
 
-/** Navigate to an address of the page. @param {string} hash */
+/**
+ * Navigate to an address of the page. Its view is shown at once: the browser would announce a new address only later,
+ * and what is typed in between would go to the old view.
+ * @param {string} hash
+ */
 export function navigate(hash) {
-  if (isOnEntry()) location.replace(hash);
-  else location.hash = hash;
+  if (hash === location.hash) return closeAll();
+  if (isOnEntry()) history.replaceState(null, "", hash);
+  else history.pushState(null, "", hash);
+  dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 function closeAll() {
@@ -53,9 +59,7 @@ addEventListener("hashchange", () => {
 });
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
-  if (!link || !isOnEntry() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  const { hash } = /** @type {HTMLAnchorElement} */ (link);
-  if (hash === location.hash) closeAll(); // browsers fire no event for that
-  else navigate(hash);
+  navigate(/** @type {HTMLAnchorElement} */ (link).hash);
 });

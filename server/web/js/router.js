@@ -1,8 +1,6 @@
 // @ts-check
 // Addresses of the page, in the fragment after `#`. Every view has one, so that it can be linked to.
 
-import { navigate } from "./overlays.js";
-
 /**
  * @typedef {object} Route
  * @property {string} view the name of a view
@@ -45,13 +43,4 @@ function decode(text) {
 export function hashFor(view, id = "", query = {}) {
   const search = new URLSearchParams(query).toString();
   return `#/${view}${id && `/${encodeURIComponent(id)}`}${search && `?${search}`}`;
-}
-
-/** Navigate to an address; `replace` adds no history entry. @param {string} hash @param {{replace?: boolean}} [options] */
-export function go(hash, { replace = false } = {}) {
-  if (!replace) navigate(hash);
-  else {
-    history.replaceState(null, "", hash);
-    dispatchEvent(new HashChangeEvent("hashchange"));
-  }
 }

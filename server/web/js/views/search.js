@@ -3,8 +3,8 @@
 
 import { make } from "../dom.js";
 import { sessionLinkWithPath } from "../links.js";
-import { go, hashFor } from "../router.js";
 import { plainText, pluralize } from "../format.js";
+import { hashFor } from "../router.js";
 
 const DELAY = 200; // ms after the last key
 
@@ -43,7 +43,7 @@ export function searchView(app, route) {
     clearTimeout(timer);
     timer = setTimeout(search, DELAY);
   };
-  input.onkeydown = (event) => event.key === "Escape" && go(hashFor("needs"));
+  input.onkeydown = (event) => event.key === "Escape" && app.go("needs");
   search();
   return { title: "Search", element, focus: () => input.focus() };
 }
