@@ -73,7 +73,9 @@ class TurnUndoer:
         if not turns:
             raise SpinneyError("This turn was undone already.", "conflict")
         if turns[-1].ended_at is None:
-            raise SpinneyError("The turn is still running. Stop it first.", "conflict")
+            raise SpinneyError(
+                "The turn has not ended yet. Stop it, or answer what it waits for.", "conflict"
+            )
         return turns[::-1]
 
     async def find_turn(self, turn_id: str) -> Turn:

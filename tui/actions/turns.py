@@ -87,7 +87,7 @@ async def _undo(
     desk: Desk, turns: "list[TurnSummary]", turn: "TurnSummary", *, edits: bool = False
 ) -> None:
     if turn.ended_at is None:
-        desk.say("The turn is still running. Stop it first.")
+        desk.say("The turn has not ended yet. Stop it, or answer what it waits for.")
         return
     decision = await _ask(desk, turns, turn, edits=edits)
     if decision is None:

@@ -22,7 +22,7 @@ const ACTIONS = [
   { id: "commands", keys: "ctrl+k,ctrl+p", inPalette: false, do: openPalette },
   { id: "next_waiting", keys: "ctrl+space", do: nextWaiting },
   { id: "canvas", keys: "ctrl+o", do: (app) => app.go("canvas") },
-  { id: "new_worktree", keys: "alt+n", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
+  { id: "new_worktree", keys: "alt+n", title: "New task in a new worktree", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
   { id: "new_session", keys: "alt+t", needs: "worktree", do: (app, { worktree }) => import("./views/worktree.js").then((module) => module.newSession(app, worktree?.id ?? "")) },
   { id: "cycle_mode", keys: "alt+m", needs: "session", do: cycleMode },
   { id: "stop", keys: "escape", needs: "session", do: stop },

@@ -20,7 +20,7 @@ export async function showTurnMenu(app, sessionId, messageId) {
   const turn = turns?.find((each) => each.message_id === messageId);
   if (!turns) return;
   if (!turn) return app.toast("Nothing was recorded for this message, so that it cannot be undone.");
-  if (turn.ended_at === null) return app.toast("The turn is still running. Stop it first.");
+  if (turn.ended_at === null) return app.toast("The turn has not ended yet. Stop it, or answer what it waits for.");
   const title = `Turn ${turn.number}${turn.undone ? `: ${STATES[turn.undone]}` : ""}`;
   /** @type {import("../dialogs.js").MenuEntry<TurnAction>[]} */
   const entries = [
@@ -69,7 +69,7 @@ const readTurns = (app, sessionId) => app.run("list_turns", { sessionId });
 
 /** @param {App} app @param {string} sessionId @param {Turn} turn @param {Turn[]} turns @param {boolean} edits */
 async function undo(app, sessionId, turn, turns, edits) {
-  if (turn.ended_at === null) return app.toast("The turn is still running. Stop it first.");
+  if (turn.ended_at === null) return app.toast("The turn has not ended yet. Stop it, or answer what it waits for.");
   const result = await undoDialog(app, turn, turns, edits);
   if (!result) return;
   if (result.message) app.outbox.putBack({ sessionId, message: result.message, images: [], files: [] });
