@@ -29,6 +29,7 @@ _NAMES: Final = {
 """Common names for the tools that all agents have."""
 
 _STOP_REASONS: Final = {"stop": "end_turn", "tool-calls": "end_turn", "length": "max_tokens"}
+_ABORTED: Final = "MessageAbortedError"
 _PARTS_LIMIT: Final = 5000
 """Most parts that are buffered until their message arrives."""
 
@@ -126,8 +127,9 @@ class OpenCodeStream:
             case "session.status":
                 yield from self._status(properties)
             case "session.error" if properties.get("sessionID") == self.session_id:
-                if isinstance(properties.get("error"), Mapping):
-                    self._error = properties["error"]
+                error = properties.get("error")
+                if isinstance(error, Mapping) and not self._is_earlier(error):
+                    self._error = error
             case "session.compacted" if properties.get("sessionID") == self.session_id:
                 yield base.COMPACTION_NOTE
             case "message.updated":
@@ -153,7 +155,7 @@ class OpenCodeStream:
     def turn_result(self) -> base.TurnFinished | base.TurnFailed:
         """The result of the turn, once the program is idle."""
         usage = self._usage()
-        if self._error is not None and self._error.get("name") != "MessageAbortedError":
+        if self._error is not None and self._error.get("name") != _ABORTED:
             failed = errors.turn_failure(self._error)
             return base.TurnFailed(failed.error, failed.error_type, usage, failed.retry_after)
         last = self._last_response()
@@ -180,6 +182,10 @@ class OpenCodeStream:
     def _is_ours(self, session_id: str) -> bool:
         return session_id == self.session_id or session_id in self._children
 
+    def _is_earlier(self, error: Json) -> bool:
+        """Whether this is the end of an earlier turn, whose stop was slow."""
+        return error.get("name") == _ABORTED and not self.prompt_id
+
     def _status(self, properties: Json) -> Iterator[base.AgentEvent]:
         status = as_object(properties.get("status"))
         if self._is_ours(str(properties.get("sessionID"))) and status.get("type") == "retry":
@@ -188,6 +194,9 @@ class OpenCodeStream:
     def _message(self, info: Json) -> Iterator[base.AgentEvent]:
         key, session = info.get("id"), str(info.get("sessionID"))
         if not isinstance(key, str) or key in self._old or not self._is_ours(session):
+            return
+        if str(info.get("parentID")) in self._old:  # a response to the prompt of an earlier turn
+            self._old.add(key)
             return
         is_new = key not in self._roles
         self._roles[key] = str(info.get("role"))

@@ -137,6 +137,25 @@ async def test_a_stop() -> None:
     assert finished.stop_reason == "stopped"
 
 
+async def test_late_events_of_a_stopped_turn_do_not_end_the_next_one() -> None:
+    stopped, following = load_recording("stop"), load_recording("text")
+    calls = [place for place, line in enumerate(stopped) if "call" in line]
+    begun, ended = stopped[: calls[1] + 1], stopped[calls[1] + 1 : calls[2]]
+    session = conversation_of(stopped)
+    following = json.loads(json.dumps(following).replace(conversation_of(following), session))
+    # A response that was created during the stop is new to the adapter.
+    late = json.loads(json.dumps(ended).replace("msg_1fef53cd5001", "msg_1fef53cd5002"))
+    first = [line for line in ended if line["event"].startswith("session.")][:3]
+    lines = [*begun, *first, following[0], *late, *following[1:]]
+    conversation, _ = open_played(lines, session, "build")
+    await conversation.agent.send(base.Prompt("slow"))
+    await respond_to_requests(conversation, "stop")
+    events = await conversation.turn("think: about looms and threads")
+    await conversation.agent.close()
+    assert text(events) == "I thought about it."
+    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+
+
 async def test_a_refused_key() -> None:
     failed = only((await play("refused")).events, base.TurnFailed)
     assert failed.error_type == "authentication_error"
