@@ -1,4 +1,4 @@
-"""Regular expressions take linear time, whatever untrusted text they read.
+"""Regular expressions and `shlex.split` take linear time, whatever untrusted text they read.
 
 Anyone can file an issue, name a branch or control what a remote prints, and one event loop serves
 all clients: an expression with quadratic time would block them all.
@@ -33,7 +33,7 @@ END: Final = "\x01"
 
 @cache
 def find_uses() -> list[tuple[str, str]]:
-    """Each use of `re` as `file: name`, with the source of the call."""
+    """Each use of `re` and `shlex.split` as `file: name`, with the source of the call."""
     return list(_iterate_uses())
 
 
@@ -41,7 +41,7 @@ def _iterate_uses() -> Iterator[tuple[str, str]]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             source = path.read_text()
-            if "import re" in source or "from re " in source:
+            if "import re" in source or "from re " in source or "shlex.split" in source:
                 file = path.relative_to(ROOT).as_posix()
                 for name, call in _find_calls(ast.parse(source), ()):
                     yield f"{file}: {'.'.join(name)}", ast.unparse(call)
@@ -60,6 +60,8 @@ def _find_calls(
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=does)) if (
                 does != "escape"
             ):
+                yield inside, child
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="shlex"), attr="split")):
                 yield inside, child
             case ast.ImportFrom(module="re"):
                 yield ("from re import",), child

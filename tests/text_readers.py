@@ -63,6 +63,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/backends/claude/models.py: _COMMAND": match,
     "model/backends/claude/prompt.py: _UNQUOTED": fullmatch,
     "model/backends/codex/edits.py: _split_sides": call,
+    "model/backends/codex/stream.py: unwrap_shell": call,
     "model/backends/codex/errors.py: _DELAY": search,
     "model/backends/codex/errors.py: format_retry_notice": lambda notice, text: notice(
         {"message": text}
@@ -194,6 +195,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "tui/tree/filter.py: find_occurrences": lambda find, text: list(find(text[:20], text)),
     "tui/tree/rows.py: _COLOR": fullmatch,
     "tui/composer/completion.py: _FILE": search,
+    "tui/composer/dropped_files.py: find_dropped_files": call,
     "tui/composer/completion.py: _COMMAND": search,
     "tui/composer/completion.py: _WRITTEN_COMMAND": search,
     "tui/draw/wrap.py: _UNIT": findall,
@@ -221,6 +223,7 @@ OTHERS: Final = {
     "server/theme_css.py: _NOT_CODE_COLOR": "names in Spinney's own themes",
     "themes/high_contrast.py: _CODE": "names in Spinney's own themes",
     "tui/actions/pull_requests.py: _resolve_pull_request": "one address that a person typed",
+    "tui/terminal/open_commands.py: find_text_editor": "the person's own $EDITOR",
     "tui/composer/completion_rows.py: _has_part": "names of at most 100 characters",
     "tui/composer/draft.py: Draft.add_image": "the name of one file",
     "tui/composer/draft.py: _replace_chips": "Spinney's own signs in what a person writes",

@@ -25,6 +25,8 @@ _KILLED: Final = -1
 """The exit code of a command that the program killed."""
 
 _SHELLS: Final = ("-c", "-lc", "-lic")
+_MAX_UNWRAPPED: Final = 10_000
+"""Characters. `shlex.split` takes quadratic time: seconds for a command of 500,000."""
 
 _SPAWNING: Final = {"spawnAgent", "sendInput"}
 
@@ -305,8 +307,10 @@ class CodexStream:
 
 
 def unwrap_shell(value: object) -> str:
-    """The command that a shell runs, without the shell."""
+    """The command that a shell runs, without the shell; a very long one is returned unchanged."""
     command = value if isinstance(value, str) else ""
+    if len(command) > _MAX_UNWRAPPED:
+        return command
     try:
         words = shlex.split(command)
     except ValueError:

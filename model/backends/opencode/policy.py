@@ -45,6 +45,8 @@ _WEB: Final = frozenset({"webfetch", "websearch"})
 _READING_COMMANDS: Final = frozenset(
     {"cat", "grep", "head", "ls", "pwd", "stat", "tail", "tree", "uname", "wc"}
 )
+_MAX_READING: Final = 4_000
+"""Characters of a command that is read at all: `shlex.split` takes quadratic time."""
 _READING_GIT: Final = frozenset({"blame", "diff", "log", "ls-files", "rev-parse", "show", "status"})
 # Git accepts abbreviated long options.
 _WRITING_OPTION: Final = re.compile(r"-[a-zA-Z]*[oO]|--[oet]")
@@ -109,7 +111,7 @@ def _by_mode(settings: Settings, permission: str, patterns: Sequence[str]) -> Ve
 
 def _is_read_only(command: str) -> bool:
     """Whether a command is clearly read-only: a single reading program without shell syntax."""
-    if re.search(r"[;&|<>`$(){}\n\\]", command):
+    if len(command) > _MAX_READING or re.search(r"[;&|<>`$(){}\n\\]", command):
         return False
     try:
         argv = shlex.split(command)

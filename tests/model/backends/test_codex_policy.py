@@ -156,6 +156,7 @@ def test_a_patch_is_an_edit_for_each_file() -> None:
         ("/usr/bin/zsh -c ls", "ls"),
         ("python3 -c 'print(1)'", "python3 -c 'print(1)'"),
         ("/bin/bash -lc 'it is not closed", "/bin/bash -lc 'it is not closed"),
+        (f"/bin/bash -lc '{'long' * 5_000}'", f"/bin/bash -lc '{'long' * 5_000}'"),
         (None, ""),
     ],
 )

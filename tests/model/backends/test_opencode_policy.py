@@ -39,6 +39,7 @@ from tests.model.backends.agents import make_launch
         ("build", "bash", "date -s 2020-01-01", "ask"),
         ("build", "bash", "file -C -m magic", "ask"),
         ("build", "bash", "'unclosed", "ask"),
+        ("build", "bash", "ls " + "a" * 5_000, "ask"),
         ("build", "external_directory", "/etc/*", "ask"),
         ("build", "webfetch", "https://example.org", "ask"),
         ("build", "loom_weave", "*", "ask"),
