@@ -6,8 +6,8 @@ from urllib.parse import unquote, urlsplit
 
 SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 """Image formats that agents support."""
-_MAX_LENGTH: Final = 10_000
-"""Characters of a pasted text that is looked at: `shlex.split` takes quadratic time."""
+_MAX_LENGTH: Final = 20_000
+"""Characters of a pasted text that is examined: `shlex.split` takes quadratic time."""
 _BEGINNINGS: Final = ("/", "~/", "file://", "'", '"')
 """What a pasted path begins with; most pastes are ruled out without accessing the disk."""
 

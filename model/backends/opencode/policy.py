@@ -45,9 +45,9 @@ _WEB: Final = frozenset({"webfetch", "websearch"})
 _READING_COMMANDS: Final = frozenset(
     {"cat", "grep", "head", "ls", "pwd", "stat", "tail", "tree", "uname", "wc"}
 )
-_MAX_READING: Final = 4_000
-"""Characters of a command that is read at all: `shlex.split` takes quadratic time."""
 _READING_GIT: Final = frozenset({"blame", "diff", "log", "ls-files", "rev-parse", "show", "status"})
+_MAX_READING: Final = 4_000
+"""Characters; a longer command is asked about. `shlex.split` takes quadratic time."""
 # Git accepts abbreviated long options.
 _WRITING_OPTION: Final = re.compile(r"-[a-zA-Z]*[oO]|--[oet]")
 """Options that may write a file, or run another program."""
