@@ -63,3 +63,9 @@ def test_a_turn_is_undone_with_a_choice_and_brought_back(program: Program) -> No
         first = undo(program, "--turn", "1", "--both", "--yes", "--before", "a.txt", "--json")
         assert [turn["number"] for turn in json.loads(first.stdout)["turns"]] == [2, 1]
         assert not (tree / "a.txt").exists()
+
+        play_turn(program, session, "b.txt: later")
+        undo(program, "--yes")
+        assert not (tree / "b.txt").exists()
+        assert undo(program, "--redo").stdout == "Brought back: 1 turn\n"
+        assert (tree / "b.txt").exists(), "the newest undo is taken back, not the one before it"

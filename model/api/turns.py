@@ -27,6 +27,8 @@ class TurnSummary(Resource):
     files: list[TurnFile]
     undone: UndoScope | None
     """What of it was undone."""
+    undone_at: float | None = None
+    """When; turns that were undone together have the same time."""
     problem: str = ""
     """Why its files cannot be undone."""
 

@@ -86,14 +86,15 @@ def _find_newest(worktrees: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _find_turn(turns: list[dict[str, Any]], options: Namespace) -> dict[str, Any]:
-    """Return the turn with the given number; by default the newest that can be undone, or an
-    undone one.
+    """Return the turn with the given number; by default the newest that can be undone, or of
+    the newest undo.
     """
     if options.turn is not None:
         found = [turn for turn in turns if turn["number"] == options.turn]
         missing = f"The session has no turn {options.turn}; it has {count(len(turns), 'turn')}."
     elif options.redo:
-        found = [turn for turn in turns if turn["undone"] is not None]
+        undone = [turn for turn in turns if turn["undone"] is not None]
+        found = sorted(undone, key=lambda turn: turn["undone_at"], reverse=True)
         missing = "No turn of this session is undone."
     else:
         found = [turn for turn in reversed(turns) if turn["undone"] is None]

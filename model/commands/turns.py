@@ -310,5 +310,6 @@ def _summarize(turn: Turn) -> api.TurnSummary:
         ended_at=turn.ended_at,
         files=turn.files,
         undone=turn.undone.what if turn.undone else None,
+        undone_at=turn.undone.at if turn.undone else None,
         problem=turn.problem,
     )

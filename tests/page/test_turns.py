@@ -103,6 +103,23 @@ async def test_a_turn_is_undone_with_a_choice_and_brought_back(
     assert (root / "beta").read_text() == "new\n"
 
 
+async def test_the_palette_takes_the_newest_undo_back(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
+) -> None:
+    root = find_root(in_process_server, session)
+    await play_turn(in_process_server, client, session, "one", alpha="one\n")
+    await play_turn(in_process_server, client, session, "two", beta="two\n")
+    for turn in await client.call("list_turns", sessionId=session["id"]):
+        await client.call("undo_turn", turnId=turn["turn_id"], what="files")
+    page = await open_page(f"/session/{session['id']}")
+    await expect(page.locator(".change-card")).to_contain_text("Files undone")
+    await page.keyboard.press("Control+k")
+    await page.get_by_role("dialog").get_by_role("combobox").fill("take back the last")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".change-card")).to_contain_text("1 file changed")
+    assert [(root / name).exists() for name in ("alpha", "beta")] == [False, True]
+
+
 async def undo_files_on_a_phone(page: Page) -> None:
     """Undo the newest turn's files by touch, and keep the one with a conflict."""
     await page.locator(".change-card").get_by_role("button", name="Undo").tap()

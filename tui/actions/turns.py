@@ -51,9 +51,9 @@ async def undo_turn(desk: Desk) -> None:
 async def redo_turn(desk: Desk) -> None:
     """Take back the newest undo."""
     turns = await _read_turns(desk)
-    undone = next((turn for turn in turns if turn.undone is not None), None)
-    if undone is not None:
-        await _redo(desk, undone)
+    newest = max(turns, key=lambda turn: turn.undone_at or 0.0, default=None)
+    if newest is not None and newest.undone is not None:
+        await _redo(desk, newest)
     elif turns:
         desk.say("No turn of this session is undone.")
 

@@ -96,7 +96,7 @@ async def test_tab_chooses_what_is_undone(start: Start) -> None:
 async def test_a_redo_asks_only_about_files_that_changed_since(start: Start) -> None:
     files = [UndoneFile(path="a.py", action="restore")]
     client = client_with_turns(*files)
-    client.answers["list_turns"] = lambda given: [a_turn(1, undone="files")]
+    client.answers["list_turns"] = lambda given: [a_turn(1, undone="files", undone_at=3.0)]
     client.answers["preview_redo"] = lambda given: UndoPreview(turn_ids=["s1.000001"], files=files)
     async with start(client, size=(100, 30)) as (app, pilot):
         app.screen.perform("redo_turn")  # type: ignore[attr-defined]
@@ -111,6 +111,17 @@ async def test_a_redo_asks_only_about_files_that_changed_since(start: Start) -> 
         await pilot.press("enter")
         await until(pilot, lambda: len(client.called("redo_turn")) == 2)
         assert client.called("redo_turn")[1]["choices"] == {"b.py": "before"}
+
+
+async def test_a_redo_takes_the_newest_undo_back(start: Start) -> None:
+    client = client_with_turns()
+    undone = [(1, 3.0), (3, 5.0), (4, 5.0), (5, 4.0)]
+    turns = [a_turn(number, undone="both", undone_at=at) for number, at in undone]
+    client.answers["list_turns"] = lambda given: [turns[0], a_turn(2), *turns[1:]]
+    async with start(client, size=(100, 30)) as (app, pilot):
+        app.screen.perform("redo_turn")  # type: ignore[attr-defined]
+        await until(pilot, lambda: bool(client.called("redo_turn")))
+        assert client.called("redo_turn")[0]["turn_id"] == "s1.000003"
 
 
 async def test_the_card_shows_what_shell_commands_changed(start: Start) -> None:

@@ -36,11 +36,12 @@ export async function showTurnMenu(app, sessionId, messageId) {
   if (chosen) await runTurnAction(app, turn, chosen, turns);
 }
 
-/** Undo the newest turn that is not undone, or redo. @param {App} app @param {string} sessionId @param {"undo" | "redo"} action */
+/** Undo the newest turn that is not undone, or take the newest undo back. @param {App} app @param {string} sessionId @param {"undo" | "redo"} action */
 export async function runOnNewest(app, sessionId, action) {
   const turns = await readTurns(app, sessionId);
   if (!turns) return;
-  const turn = action === "undo" ? turns.findLast((each) => !each.undone) : turns.find((each) => each.undone);
+  const undone = turns.filter((each) => each.undone).sort((one, other) => (other.undone_at ?? 0) - (one.undone_at ?? 0));
+  const turn = action === "undo" ? turns.findLast((each) => !each.undone) : undone[0];
   if (turn) await runTurnAction(app, turn, action, turns);
   else app.toast(action === "undo" ? "There is no turn to undo." : "No turn of this session is undone.");
 }

@@ -16,6 +16,7 @@
  * @property {number | null} ended_at
  * @property {TurnFile[]} files
  * @property {"files" | "conversation" | "both" | null} undone
+ * @property {number | null} undone_at
  * @property {string} problem
  *
  * @typedef {{ changes: import("./change_card.js").FileChange[], turn?: Turn }} LastChanges without a turn, what the agent's edit tools changed
@@ -61,7 +62,7 @@ export class Turns {
   handleEvent(name, body) {
     if ((name !== "turn:recorded" && name !== "turn:undone") || body.turn.session_id !== this.id) return;
     const { turn } = body;
-    this.#turns.set(turn.id, { ...turn, turn_id: turn.id, undone: turn.undone?.what ?? null });
+    this.#turns.set(turn.id, { ...turn, turn_id: turn.id, undone: turn.undone?.what ?? null, undone_at: turn.undone?.at ?? null });
     this.onChange();
   }
 
