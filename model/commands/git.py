@@ -15,7 +15,7 @@ from model.domain.resources import Project, Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.git.snapshots import traces
 from model.git.snapshots.chain import SnapshotNote, take_snapshot
-from model.hosting import pull_requests
+from model.hosting.github import pull_requests
 from model.worktrees import require_project, require_worktree
 
 _log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from model.api import hosting as api
 from model.commands.registry import implements
 from model.domain.hosting import OpenIssue, OpenPullRequest
-from model.hosting import open_items
+from model.hosting.github import open_items
 from model.worktrees import require_project
 
 if TYPE_CHECKING:

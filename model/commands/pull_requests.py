@@ -10,7 +10,7 @@ from model.domain.events import Event, TaskCompleted, WorktreeUpdated
 from model.git import remotes, repositories
 from model.git.branch_tips import read_branch_tips
 from model.git.history import list_commits_since
-from model.hosting import pull_requests
+from model.hosting.github import pull_requests
 from model.state import State
 from model.worktrees import require_project, require_worktree
 from model.writing.pull_request_text import Proposal, generate_pull_request_text

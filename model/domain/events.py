@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from model.domain.conflicts import ConflictSummary
+from model.domain.landing import Train
 from model.domain.recovery import RecoveryPoint
 from model.domain.resources import (
     Block,
@@ -349,6 +350,35 @@ class WorktreeConflictsUpdated(Event):
     name: ClassVar[str] = "worktree:conflicts_updated"
     worktree_id: str
     conflicts: list[ConflictSummary]
+
+
+class PullRequestUpdated(Event):
+    """Something of a worktree's pull request has changed, as `get_pull_request` returns it."""
+
+    name: ClassVar[str] = "pull_request:updated"
+    worktree_id: str
+
+
+class ReviewUpdated(Event):
+    """A person's verdicts or an agent's findings about a worktree's changes have changed."""
+
+    name: ClassVar[str] = "review:updated"
+    worktree_id: str
+
+
+class LandingUpdated(Event):
+    """Something that `get_landing_desk` returns for a project has changed."""
+
+    name: ClassVar[str] = "landing:updated"
+    project_id: str
+
+
+class TrainUpdated(Event):
+    """A train made a step, ended, landed, or was discarded (`null`)."""
+
+    name: ClassVar[str] = "train:updated"
+    project_id: str
+    train: Train | None
 
 
 class WorktreeDeleted(Event):

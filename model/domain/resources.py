@@ -460,6 +460,15 @@ class AgentCommand(Resource):
     """The arguments that may follow the name, such as `[file]`."""
 
 
+class SessionMessage(Resource):
+    """A message that a command sent to a session of its choice."""
+
+    session_id: str
+    message_id: str
+    status: Literal["sent", "processing"]
+    """As in `send_chat_message`: `sent` waits behind another one."""
+
+
 class SentMessage(Resource):
     """The reply to a sent message: `processing` when its run starts, `sent` when it is queued."""
 

@@ -1,1 +1,4 @@
-"""The hosting service: pull requests and their checks, through its own program `gh`."""
+"""Hosting services and issue trackers: pull requests, checks, issues, alerts.
+
+`forge.py` is what the rest of Spinney knows of a service; there is one folder for each.
+"""

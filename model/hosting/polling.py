@@ -16,7 +16,7 @@ from model.domain.events import Event, WorktreeStatusUpdated, WorktreeUpdated
 from model.domain.resources import Worktree
 from model.git.branch_tips import BranchTips
 from model.git.hosts import list_hosting_remotes
-from model.hosting.pull_requests import (
+from model.hosting.github.pull_requests import (
     fetch_pull_request_link,
     fetch_pull_request_state,
     find_open_pull_request,

@@ -15,7 +15,7 @@ from model.base.errors import SpinneyError
 from model.base.paths import create_private_directory, write_atomically
 from model.base.text import clean_line, make_visible
 from model.domain.worktrees import IssueContext, PullRequestContext
-from model.hosting.gh import gh
+from model.hosting.github.gh import gh
 
 FETCH_TIMEOUT: Final = 15.0
 """Seconds for the hosting service to return comments and link; then they are omitted."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from model.base.errors import ErrorType
-from model.hosting.pull_requests import CheckStatus, PullRequestStatus
+from model.hosting.github.pull_requests import CheckStatus, PullRequestStatus
 from tests.live.hosting_stub import Check, PullRequest
 
 RECORDING = Path(__file__).parents[1] / "model" / "hosting" / "recordings" / "gh.json"

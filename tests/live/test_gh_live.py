@@ -23,7 +23,7 @@ from model.commands.worktrees import create_worktree
 from model.domain.resources import Worktree
 from model.domain.worktrees import PullRequestContext
 from model.hosting import gh
-from model.hosting.pull_requests import PullRequestState, fetch_pull_request_state
+from model.hosting.github.pull_requests import PullRequestState, fetch_pull_request_state
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL

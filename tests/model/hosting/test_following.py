@@ -13,8 +13,8 @@ from model.domain.events import PreferencesUpdated, ProjectAdded, WorktreeCreate
 from model.domain.resources import Project, Worktree
 from model.git.branch_tips import read_branch_tips
 from model.hosting import polling
+from model.hosting.github.pull_requests import PullRequestState
 from model.hosting.polling import PullRequestPoller
-from model.hosting.pull_requests import PullRequestState
 from model.preferences.schema import Preferences
 from model.state import State
 from model.store.bus import EventBus

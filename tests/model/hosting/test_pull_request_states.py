@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.hosting.pull_requests import PullRequestState, is_pull_request_url, parse_state
+from model.hosting.github.pull_requests import PullRequestState, is_pull_request_url, parse_state
 
 
 @pytest.mark.parametrize(

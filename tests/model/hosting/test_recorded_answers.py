@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.hosting.pull_requests import fetch_pull_request_state
+from model.hosting.github.pull_requests import fetch_pull_request_state
 from tests.live.hosting_cases import RECORDING, STATES, TROUBLES, URL
 from tests.model.hosting.conftest import FakeGh
 

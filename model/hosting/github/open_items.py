@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible
 from model.domain.hosting import OpenIssue, OpenPullRequest
-from model.hosting.gh import gh
+from model.hosting.github.gh import gh
 
 T = TypeVar("T")
 

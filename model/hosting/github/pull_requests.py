@@ -3,15 +3,18 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from model.base.errors import SpinneyError
-from model.hosting.gh import gh
-
-PullRequestStatus = Literal["draft", "open", "review", "merged", "closed"]
-CheckStatus = Literal["success", "failure", "pending", "error"]
+from model.hosting.forge import (
+    CheckStatus,
+    PullRequestHead,
+    PullRequestLink,
+    PullRequestState,
+    PullRequestStatus,
+)
+from model.hosting.github.gh import gh
 
 _LINK: Final = re.compile(r"https?://[^\s/]+/[^\s/]+/[^\s/]+/pull/(\d+)")
 _STATUS_FIELDS: Final = "state,isDraft,reviewDecision,reviewRequests,latestReviews"
@@ -23,35 +26,6 @@ _FAILURES: Final = {
     "FAILURE", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED", "STARTUP_FAILURE",
 }  # fmt: skip
 _SUCCESSES: Final = {"SUCCESS", "NEUTRAL", "SKIPPED"}
-
-
-@dataclass(frozen=True, slots=True)
-class PullRequestLink:
-    """The number and the URL of a pull request."""
-
-    number: int
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class PullRequestState:
-    """The status of a pull request and of its checks."""
-
-    status: PullRequestStatus
-    checks: CheckStatus | None
-    """`None` if there are no checks."""
-
-
-@dataclass(frozen=True, slots=True)
-class PullRequestHead:
-    """The branch that a pull request proposes."""
-
-    branch: str
-    owner: str
-    repository: str
-    """Empty if the repository was deleted."""
-    is_from_fork: bool
-    """Whether it comes from a fork."""
 
 
 async def check_repository_access(path: Path) -> None:

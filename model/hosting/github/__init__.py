@@ -1,0 +1,1 @@
+"""GitHub, through its own program `gh`."""
