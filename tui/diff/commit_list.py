@@ -9,10 +9,10 @@ from rich.segment import Segment
 
 from model.base.amounts import format_age
 from model.base.text import clean_line
-from tui.diff.row_list import RowList
 from tui.draw.colors import Palette
 from tui.draw.line_parts import one_line
 from tui.terminal import screen_reader
+from tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from model.api.history import Commit

@@ -9,12 +9,12 @@ from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from tui.diff.row_list import RowList
 from tui.draw.colors import Palette
 from tui.draw.diff import change_bar
 from tui.draw.line_parts import truncate_start
 from tui.terminal import screen_reader
 from tui.terminal.sanitize import escape_control_chars
+from tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from model.api.changes import ChangedFile
