@@ -46,10 +46,9 @@ def find_conflicts(overrides: Mapping[str, str]) -> list[str]:
     conflicts = []
     for action in ACTIONS:
         for key in filter(None, get_keys(action.id, overrides).split(",")):
-            # The canvas, the diff and the log are screens of their own, and the message box may use
-            # a key that does something else in the other panes.
-            own = ("canvas", "diff", "log", "message box")
-            screen = action.scope if action.scope in own else ""
+            # All others are screens of their own, and the message box may use a key that does
+            # something else in the other panes.
+            screen = "" if action.scope in ("everywhere", "projects") else action.scope
             other = owners.setdefault((screen, key), action.id)
             if other != action.id:
                 conflicts.append(

@@ -36,6 +36,8 @@ _OF_SESSIONS = (
     "delete_session",
 )  # fmt: skip
 
+_SCOPES = ("everywhere", "message box", "projects")
+"""Where the actions of the main screen work."""
 _AFTER_ACTIONS = 0.5
 """Score penalty of sessions, so that an action precedes a session with the same name."""
 _MAX_RECENT = 3
@@ -49,7 +51,7 @@ def main_entries(main: Selection, query: str, style: Style) -> Iterator[Entry]:
 
     Without a query only the sessions opened last, first of all.
     """
-    shown = (a for a in ACTIONS if a.in_palette and a.scope not in ("canvas", "diff", "log"))
+    shown = (a for a in ACTIONS if a.in_palette and a.scope in _SCOPES)
     yield from action_entries((a for a in shown if _is_applicable(a.id, main)), main, query, style)
     if not main.is_connected:
         return
