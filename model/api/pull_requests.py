@@ -128,5 +128,5 @@ async def set_pull_request_loop(
     """Let a session fix red checks and answer new comments by itself after each push.
 
     It does so at most `limit` times (3, or 1 to 20), then it waits for a person; enabling it again
-    begins to count anew.
+    resets the count.
     """

@@ -15,7 +15,7 @@ from model.domain.resources import Project, Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.git.snapshots import traces
 from model.git.snapshots.chain import SnapshotNote, take_snapshot
-from model.hosting.github import pull_requests
+from model.hosting.forges import find_forge
 from model.worktrees import require_project, require_worktree
 
 _log = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ def _report(
 
 async def _pull_request_head(path: Path, number: int, remote: str) -> tuple[str, str]:
     """The configured remote and the branch on it that a pull request comes from."""
-    head = await pull_requests.find_pull_request_head(path, number)
+    head = await (await find_forge(path)).fetch_head(path, number)
     if not head.repository:
         raise SpinneyError(
             f"The repository that pull request #{number} comes from no longer exists.",

@@ -10,7 +10,7 @@ from model.domain.events import Event, TaskCompleted, WorktreeUpdated
 from model.git import remotes, repositories
 from model.git.branch_tips import read_branch_tips
 from model.git.history import list_commits_since
-from model.hosting.github import pull_requests
+from model.hosting.forges import find_forge, is_pull_request_url
 from model.state import State
 from model.worktrees import require_project, require_worktree
 from model.writing.pull_request_text import Proposal, generate_pull_request_text
@@ -38,13 +38,14 @@ async def open_pull_request(
     commits = await list_commits_since(path, base_ref)
     if not commits:
         raise _nothing_to_propose(branch, base)
-    await pull_requests.check_repository_access(path)  # Before pushing or writing anything.
+    forge = await find_forge(path)
+    await forge.check_access(path)  # Before pushing or writing anything.
     await _push_if_needed(path, remote, branch)
     proposal = Proposal(worktree, branch, base, base_ref, commits)
     text = await generate_pull_request_text(workspace.writer, proposal, title, body)
     if text.problem is not None:
         _report_fallback(workspace, worktree_id, text.problem)
-    opened = await pull_requests.open_pull_request(path, base, text.title, text.body, draft=draft)
+    opened = await forge.open_pull_request(path, base, text.title, text.body, draft=draft)
     await _save_link(workspace, worktree_id, opened.number, opened.url)
     detail = f"#{opened.number} {opened.url}"
     workspace.store.record(
@@ -61,7 +62,7 @@ async def save_worktree_pr(
 ) -> None:
     if pr_number < 1:
         raise SpinneyError("Invalid field 'prNumber': must be at least 1")
-    if not pull_requests.is_pull_request_url(pr_url):
+    if not is_pull_request_url(pr_url):
         raise SpinneyError(
             "Invalid field 'prUrl': must be the URL of a pull request (https://…/pull/1)"
         )

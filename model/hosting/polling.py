@@ -16,11 +16,7 @@ from model.domain.events import Event, WorktreeStatusUpdated, WorktreeUpdated
 from model.domain.resources import Worktree
 from model.git.branch_tips import BranchTips
 from model.git.hosts import list_hosting_remotes
-from model.hosting.github.pull_requests import (
-    fetch_pull_request_link,
-    fetch_pull_request_state,
-    find_open_pull_request,
-)
+from model.hosting.forges import find_forge
 from model.state import State
 from model.store.store import Store
 
@@ -106,7 +102,8 @@ class PullRequestPoller:
         }
         if not owners:
             return
-        found = await find_open_pull_request(path, worktree.branch, owners)
+        forge = await find_forge(path)
+        found = await forge.find_open_pull_request(path, worktree.branch, owners)
         if found is None or found.number == worktree.dismissed_pr:
             return
         await self._save(worktree, pr_number=found.number, pr_url=found.url)
@@ -130,12 +127,13 @@ class PullRequestPoller:
 
     async def _update_status(self, worktree: Worktree, number: int) -> None:
         path = Path(worktree.path)
+        forge = await find_forge(path)
         if worktree.pr_url is None:
-            link = await fetch_pull_request_link(path, number)
+            link = await forge.fetch_link(path, number)
             await self._save(worktree, pr_url=link.url)
-        found = await fetch_pull_request_state(path, worktree.pr_url or number)
+        found, _ = await forge.fetch_state(path, worktree.pr_url or number)
         current = self._store.state.worktrees.get(worktree.id)
-        if current is None or current.pr_number != number:
+        if found is None or current is None or current.pr_number != number:
             return
         merged = found.status == "merged" and current.cached_pr_status != "merged"
         if merged and self._is_auto_archived(current):
@@ -146,12 +144,14 @@ class PullRequestPoller:
             cached_check_status=found.checks,
         )
 
+        after = (found.status, found.checks)
+
         def make_events(state: State) -> list[Event]:
             latest = state.worktrees.get(current.id)
             if latest is None or latest.pr_number != number:  # the user is clearing it right now
                 return []
             before = (latest.cached_pr_status, latest.cached_check_status)
-            return [] if before == (found.status, found.checks) else [status]
+            return [] if before == after else [status]
 
         await self._store.accept(make_events)
         if merged:

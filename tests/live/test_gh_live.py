@@ -22,7 +22,7 @@ from model.commands.sessions import create_session, send_chat_message
 from model.commands.worktrees import create_worktree
 from model.domain.resources import Worktree
 from model.domain.worktrees import PullRequestContext
-from model.hosting import gh
+from model.hosting.github import gh
 from model.hosting.github.pull_requests import PullRequestState, fetch_pull_request_state
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend

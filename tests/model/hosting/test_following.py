@@ -12,8 +12,8 @@ import pytest
 from model.domain.events import PreferencesUpdated, ProjectAdded, WorktreeCreated, WorktreeUpdated
 from model.domain.resources import Project, Worktree
 from model.git.branch_tips import read_branch_tips
-from model.hosting import polling
-from model.hosting.github.pull_requests import PullRequestState
+from model.hosting.forge import PullRequestState
+from model.hosting.github.forge import GitHub
 from model.hosting.polling import PullRequestPoller
 from model.preferences.schema import Preferences
 from model.state import State
@@ -192,11 +192,11 @@ async def test_the_state_of_a_pull_request_that_is_being_cleared_is_not_saved(
     await polled.store.accept(WorktreeUpdated(worktree=has))
     answered = asyncio.Event()
 
-    async def answer(_path: Path, _number: object) -> PullRequestState:
+    async def answer(*_: object) -> tuple[PullRequestState, str]:
         answered.set()
-        return PullRequestState(status="open", checks=None)
+        return PullRequestState(status="open", checks=None), ""
 
-    monkeypatch.setattr(polling, "fetch_pull_request_state", answer)
+    monkeypatch.setattr(GitHub, "fetch_state", answer)
     saving, may_save = hold_writes(monkeypatch)
     clears = has.model_copy(update={"pr_number": None, "pr_url": None})
     clearing = asyncio.create_task(polled.store.accept(WorktreeUpdated(worktree=clears)))

@@ -1,0 +1,146 @@
+"""GitHub as a `Forge`."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.domain.hosting import (
+    Advisory,
+    Check,
+    CheckLog,
+    ItemState,
+    MergeMethod,
+    OpenIssue,
+    OpenPullRequest,
+    PullRequestDetails,
+    SecurityAlert,
+    WorkflowRun,
+    WorkKind,
+)
+from model.hosting.forge import (
+    ItemQuery,
+    ItemText,
+    PullRequestHead,
+    PullRequestLink,
+    PullRequestState,
+    Unsupported,
+)
+from model.hosting.github import open_items, pull_requests
+
+_UNSUPPORTED: Final = Unsupported()
+
+
+class GitHub:
+    """GitHub, by its own program `gh`; implements `model.hosting.forge.Forge`."""
+
+    @property
+    def name(self) -> str:
+        return "GitHub"
+
+    @property
+    def unsupported(self) -> Unsupported:
+        return _UNSUPPORTED
+
+    def is_pull_request_url(self, url: str) -> bool:
+        return pull_requests.is_pull_request_url(url)
+
+    async def check_access(self, path: Path) -> None:
+        await pull_requests.check_repository_access(path)
+
+    async def open_pull_request(
+        self, path: Path, base: str, title: str, body: str, *, draft: bool
+    ) -> PullRequestLink:
+        return await pull_requests.open_pull_request(path, base, title, body, draft=draft)
+
+    async def find_open_pull_request(
+        self, path: Path, branch: str, owners: Collection[str]
+    ) -> PullRequestLink | None:
+        return await pull_requests.find_open_pull_request(path, branch, owners)
+
+    async def fetch_head(self, path: Path, number: int) -> PullRequestHead:
+        return await pull_requests.find_pull_request_head(path, number)
+
+    async def fetch_link(self, path: Path, number: int) -> PullRequestLink:
+        return await pull_requests.fetch_pull_request_link(path, number)
+
+    async def fetch_state(
+        self, path: Path, pull_request: int | str, version: str = ""
+    ) -> tuple[PullRequestState | None, str]:
+        return await pull_requests.fetch_pull_request_state(path, pull_request), ""
+
+    async def fetch_details(self, path: Path, pull_request: int | str) -> PullRequestDetails:
+        raise _missing()
+
+    async def fetch_check_log(self, path: Path, pull_request: int | str, check: Check) -> CheckLog:
+        raise _missing()
+
+    async def merge(
+        self,
+        path: Path,
+        pull_request: int | str,
+        method: MergeMethod,
+        *,
+        auto: bool,
+        head_commit: str | None,
+    ) -> None:
+        raise _missing()
+
+    async def cancel_auto_merge(self, path: Path, pull_request: int | str) -> None:
+        raise _missing()
+
+    async def update_branch(self, path: Path, pull_request: int | str, *, rebase: bool) -> None:
+        raise _missing()
+
+    async def set_draft(self, path: Path, pull_request: int | str, draft: bool) -> None:
+        raise _missing()
+
+    async def edit(
+        self, path: Path, pull_request: int | str, title: str | None, body: str | None
+    ) -> None:
+        raise _missing()
+
+    async def list_possible_reviewers(self, path: Path) -> list[str]:
+        raise _missing()
+
+    async def request_review(
+        self, path: Path, pull_request: int | str, reviewers: Sequence[str]
+    ) -> None:
+        raise _missing()
+
+    async def reply_to_thread(
+        self, path: Path, pull_request: int | str, thread_id: str, text: str
+    ) -> None:
+        raise _missing()
+
+    async def resolve_thread(self, path: Path, pull_request: int | str, thread_id: str) -> None:
+        raise _missing()
+
+    async def delete_branch(self, path: Path, branch: str) -> None:
+        raise _missing()
+
+    async def list_issues(self, path: Path, query: ItemQuery) -> list[OpenIssue]:
+        return await open_items.list_open_issues(path)
+
+    async def list_pull_requests(self, path: Path, query: ItemQuery) -> list[OpenPullRequest]:
+        return await open_items.list_open_pull_requests(path)
+
+    async def list_workflow_runs(
+        self, path: Path, *, failed: bool, branch: str, page: int
+    ) -> list[WorkflowRun]:
+        raise _missing()
+
+    async def list_security_alerts(
+        self, path: Path, state: ItemState, page: int
+    ) -> list[SecurityAlert]:
+        raise _missing()
+
+    async def list_advisories(self, path: Path, state: ItemState, page: int) -> list[Advisory]:
+        raise _missing()
+
+    async def fetch_text(self, path: Path, kind: WorkKind, item_id: str) -> ItemText:
+        raise _missing()
+
+
+def _missing() -> SpinneyError:
+    return SpinneyError("Spinney cannot do that on GitHub yet. Do it in the browser.")
