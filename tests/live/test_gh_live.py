@@ -24,6 +24,7 @@ from model.domain.resources import Worktree
 from model.domain.worktrees import PullRequestContext
 from model.hosting.github import gh
 from model.hosting.github.pull_requests import PullRequestState, fetch_pull_request_state
+from model.hosting.program import HostingProgram, Output
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL
@@ -69,16 +70,16 @@ async def service(
 def recorded_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Answer]]:
     """The calls of `gh` with their arguments and results."""
     answers: list[Answer] = []
-    run = gh._run
+    run = HostingProgram.run
 
     async def record(
-        program: str, cwd: Path, args: tuple[str, ...], given: str
-    ) -> tuple[str, str, int]:
-        out, err, code = await run(program, cwd, args, given)
-        answers.append({"args": list(args), "out": out, "err": err, "code": code})
-        return out, err, code
+        program: HostingProgram, cwd: Path, args: tuple[str, ...], given: str = "", **bounds: Any
+    ) -> Output:
+        found = await run(program, cwd, args, given, **bounds)
+        answers.append({"args": list(args), "out": found.out, "err": found.err, "code": found.code})
+        return found
 
-    monkeypatch.setattr(gh, "_run", record)
+    monkeypatch.setattr(HostingProgram, "run", record)
     yield answers
 
 

@@ -1,47 +1,26 @@
-"""Run `gh`, GitHub's own program, and translate its errors.
+"""Run `gh`, GitHub's own program, and translate its errors."""
 
-It runs without a terminal and without prompts, and is terminated after a time limit.
-"""
-
-import asyncio
-import contextlib
-import os
 import re
-import shutil
-import signal
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import ErrorType, SpinneyError
-from model.base.text import make_visible
-from model.git.error_messages import without_credentials
+from model.hosting.program import TIMEOUT, HostingProgram
 
-_TIMEOUT: Final = 60
-"""Seconds; even a slow network responds within a few."""
-_MAX_BYTES: Final = 4_000_000
-"""Bytes of output. Lists and comments may be longer: callers then request fewer fields."""
-_GRACE_SECONDS: Final = 1.0
+_TIMEOUT: Final = TIMEOUT
 _SIGNED_OUT_EXIT_CODE: Final = 4
 """gh's exit code if it is not signed in."""
 
-_ENVIRONMENT: Final = {
-    "GH_PROMPT_DISABLED": "1",
-    "GH_NO_UPDATE_NOTIFIER": "1",
-    "GH_PAGER": "cat",
-    "NO_COLOR": "1",
-    "CLICOLOR_FORCE": "0",
-    "LC_ALL": "C.UTF-8",
-    "GIT_TERMINAL_PROMPT": "0",
-    # Git commands run by `gh` must not execute programs named by a repository's configuration.
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_CONFIG_COUNT": "3",
-    "GIT_CONFIG_KEY_0": "core.fsmonitor",
-    "GIT_CONFIG_VALUE_0": "false",
-    "GIT_CONFIG_KEY_1": "protocol.ext.allow",
-    "GIT_CONFIG_VALUE_1": "never",
-    "GIT_CONFIG_KEY_2": "protocol.fd.allow",
-    "GIT_CONFIG_VALUE_2": "never",
-}
+PROGRAM: Final = HostingProgram(
+    name="gh",
+    website="https://cli.github.com",
+    sign_in="gh auth login",
+    environment={
+        "GH_PROMPT_DISABLED": "1",
+        "GH_NO_UPDATE_NOTIFIER": "1",
+        "GH_PAGER": "cat",
+    },
+)
 _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
     (  # First: gh 2.23 adds "please use `gh auth login`" to this message.
         r"no git remotes found|none of the git remotes configured|no remotes? (?:found|configured)",
@@ -103,54 +82,10 @@ async def gh(cwd: Path, *args: str, stdin: str = "") -> str:
     Raises:
         SpinneyError: A plain message for known errors, otherwise gh's own message.
     """
-    program = await asyncio.to_thread(shutil.which, "gh")
-    if program is None:
-        raise SpinneyError(
-            "The program 'gh' is not installed. Install it (https://cli.github.com), run "
-            "'gh auth login', then try again.",
-            "backend_unavailable",
-        )
-    out, err, code = await _run(program, cwd, args, stdin)
-    if code != 0:
-        raise _to_error(err or out, code)
-    return out
-
-
-async def _run(program: str, cwd: Path, args: tuple[str, ...], stdin: str) -> tuple[str, str, int]:
-    try:
-        process = await asyncio.create_subprocess_exec(
-            program, *args, cwd=cwd, env={**os.environ, **_ENVIRONMENT},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )  # fmt: skip
-    except (OSError, ValueError) as error:
-        raise SpinneyError(f"gh could not be started: {error}", "backend_unavailable") from None
-    try:
-        async with asyncio.timeout(_TIMEOUT):
-            out, err = await process.communicate(stdin.encode("utf-8", "replace"))
-    except TimeoutError:
-        raise SpinneyError(
-            f"gh took longer than {_TIMEOUT} seconds and was stopped. Check the network "
-            "connection, then try again.",
-            "timeout",
-        ) from None
-    finally:
-        await _terminate(process)
-    assert process.returncode is not None
-    return _decode(out[:_MAX_BYTES]), _decode(err[:_MAX_BYTES]), process.returncode
-
-
-async def _terminate(process: asyncio.subprocess.Process) -> None:
-    """Terminate the process group if the process is still running."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
+    found = await PROGRAM.run(cwd, args, stdin, timeout=_TIMEOUT)
+    if found.code != 0:
+        raise _to_error(found.err or found.out, found.code)
+    return found.out
 
 
 def _to_error(output: str, code: int) -> SpinneyError:
@@ -160,7 +95,3 @@ def _to_error(output: str, code: int) -> SpinneyError:
         if re.search(pattern, output, re.IGNORECASE):
             return SpinneyError(message, kind)
     return SpinneyError(output.strip() or f"gh failed (exit code {code}).", "backend_error")
-
-
-def _decode(raw: bytes) -> str:
-    return without_credentials(make_visible(raw.decode("utf-8", "replace")))

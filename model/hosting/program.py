@@ -1,0 +1,199 @@
+"""Run the command-line program of a hosting service: `gh`, `glab`.
+
+It runs without a terminal and without prompts, in a process group of its own that is terminated
+after a time limit. Of its output a bounded part is kept.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from model.base.errors import SpinneyError
+from model.base.text import make_visible
+from model.git.error_messages import without_credentials
+
+TIMEOUT: Final = 60.0
+"""Seconds; even a slow network responds within a few."""
+MAX_BYTES: Final = 4_000_000
+"""Bytes of output. Lists and comments may be longer: callers then request fewer fields."""
+
+_CHUNK: Final = 1 << 16
+_GRACE_SECONDS: Final = 1.0
+
+_ENVIRONMENT: Final = {
+    "NO_COLOR": "1",
+    "CLICOLOR_FORCE": "0",
+    "PAGER": "cat",
+    "LC_ALL": "C.UTF-8",
+    "GIT_TERMINAL_PROMPT": "0",
+    # Git commands run by the program must not execute programs named by a repository's
+    # configuration.
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CONFIG_COUNT": "3",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "protocol.ext.allow",
+    "GIT_CONFIG_VALUE_1": "never",
+    "GIT_CONFIG_KEY_2": "protocol.fd.allow",
+    "GIT_CONFIG_VALUE_2": "never",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a program wrote, as visible text without credentials."""
+
+    out: str
+    err: str
+    code: int
+    """The exit code."""
+    is_cut: bool = False
+    """Whether `out` is only a part of the standard output."""
+    left_out: int = 0
+    """Line ends in the part of the standard output that is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostingProgram:
+    """The program of a hosting service.
+
+    Args:
+        name: Its name in `PATH`.
+        website: Where people get it.
+        sign_in: The command that signs in.
+        environment: Variables to set in addition to those that hold for all programs.
+        removed: Variables that it must not inherit.
+    """
+
+    name: str
+    website: str
+    sign_in: str
+    environment: Mapping[str, str]
+    removed: frozenset[str] = frozenset()
+
+    async def run(
+        self,
+        cwd: Path,
+        args: tuple[str, ...],
+        stdin: str = "",
+        *,
+        keep: Literal["beginning", "end"] = "beginning",
+        limit: int = MAX_BYTES,
+        timeout: float = TIMEOUT,
+    ) -> Output:
+        """Run it in `cwd` and return its output, of which at most `limit` bytes are kept.
+
+        Raises:
+            SpinneyError: It is not installed, cannot be started, or takes longer than `timeout`
+                seconds. A failure of its own is in the exit code.
+        """
+        program = await asyncio.to_thread(shutil.which, self.name)
+        if program is None:
+            raise SpinneyError(
+                f"The program '{self.name}' is not installed. Install it ({self.website}), run "
+                f"'{self.sign_in}', then try again.",
+                "backend_unavailable",
+            )
+        process = await self._start(program, cwd, args)
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stderr is not None
+        out, err = _Kept(limit, keep), _Kept(limit, "beginning")
+        try:
+            async with asyncio.timeout(timeout):
+                await asyncio.gather(
+                    _write(process.stdin, stdin.encode("utf-8", "replace")),
+                    out.read(process.stdout),
+                    err.read(process.stderr),
+                )
+                await process.wait()
+        except TimeoutError:
+            raise SpinneyError(
+                f"{self.name} took longer than {timeout:g} seconds and was stopped. Check the "
+                "network connection, then try again.",
+                "timeout",
+            ) from None
+        finally:
+            await _terminate(process)
+        assert process.returncode is not None
+        return Output(out.text, err.text, process.returncode, out.is_cut, out.left_out)
+
+    async def _start(
+        self, program: str, cwd: Path, args: tuple[str, ...]
+    ) -> asyncio.subprocess.Process:
+        inherited = {name: value for name, value in os.environ.items() if name not in self.removed}
+        try:
+            return await asyncio.create_subprocess_exec(
+                program, *args, cwd=cwd, env={**inherited, **_ENVIRONMENT, **self.environment},
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            raise SpinneyError(
+                f"{self.name} could not be started: {error}", "backend_unavailable"
+            ) from None
+
+
+class _Kept:
+    """The beginning or the end of what a stream carries; the stream is always read to its end."""
+
+    def __init__(self, limit: int, keep: Literal["beginning", "end"]) -> None:
+        self._limit = limit
+        self._keep = keep
+        self._pieces: deque[bytes] = deque()
+        self._size = 0
+        self.is_cut = False
+        self.left_out = 0
+
+    async def read(self, stream: asyncio.StreamReader) -> None:
+        while piece := await stream.read(_CHUNK):
+            if self._keep == "beginning":
+                room = self._limit - self._size
+                piece, rest = piece[:room], piece[room:]
+                self._leave_out(rest)
+            if piece:
+                self._pieces.append(piece)
+                self._size += len(piece)
+            while self._size > self._limit:
+                excess = self._size - self._limit
+                first = self._pieces.popleft()
+                if len(first) > excess:
+                    self._pieces.appendleft(first[excess:])
+                self._leave_out(first[:excess])
+                self._size -= min(excess, len(first))
+
+    def _leave_out(self, piece: bytes) -> None:
+        self.is_cut = self.is_cut or bool(piece)
+        self.left_out += piece.count(b"\n")
+
+    @property
+    def text(self) -> str:
+        raw = b"".join(self._pieces)
+        return without_credentials(make_visible(raw.decode("utf-8", "replace")))
+
+
+async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
+    # A program may end without reading its input.
+    with contextlib.suppress(ConnectionError):
+        stream.write(text)
+        await stream.drain()
+    stream.close()
+
+
+async def _terminate(process: asyncio.subprocess.Process) -> None:
+    """Terminate the process group if the process is still running."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
