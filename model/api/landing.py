@@ -121,7 +121,7 @@ async def get_train(project_id: str) -> Train | None:
 
 @command
 async def get_train_output(train_id: str, worktree_id: str) -> LandingMessage:
-    """Get the output of the check after a worktree of a train; at most its last 64,000 characters."""
+    """Get the output of the check after a worktree of a train: its last 64,000 characters."""
 
 
 @command

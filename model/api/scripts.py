@@ -13,6 +13,7 @@ class ScriptTexts(Resource):
     setup: str | None = None
     run: str | None = None
     teardown: str | None = None
+    check: str | None = None
 
 
 @command

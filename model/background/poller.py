@@ -35,6 +35,7 @@ from model.domain.events import (
 )
 from model.domain.resources import ToolResultBlock, Worktree
 from model.git.branch_tips import BranchTips, read_branch_tips
+from model.git.status import GitStatus
 from model.git.watch import WatchedTree, watch
 from model.hosting.polling import PullRequestPoller
 from model.store.bus import EventBus, Reader
@@ -72,6 +73,7 @@ class Poller:
         bus: The source of events that trigger a refresh.
         archive: Archives a worktree; raises `conflict` while one of its sessions is active.
         radar: Compares worktrees that have changed.
+        note_status: Called with each status that was read.
     """
 
     def __init__(
@@ -80,12 +82,14 @@ class Poller:
         bus: EventBus,
         archive: Callable[[Store, str], Awaitable[None]],
         radar: ConflictRadar,
+        note_status: Callable[[str, GitStatus], None],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._bus = bus
         self._radar = radar
+        self._note_status = note_status
         self._git = KeyedScheduler(
             self._refresh_git, self._worktrees, self._git_interval, CONCURRENCY
         )
@@ -165,6 +169,7 @@ class Poller:
             self._failing.pop(worktree_id, None)
             if status is not None:
                 self._radar.note_status(worktree_id, status)
+                self._note_status(worktree_id, status)
         except SpinneyError as error:
             self._back_off(worktree_id)
             # Commands report such errors to the user; here the last counts stay.

@@ -116,6 +116,11 @@ class Directories:
         return self.data / "radar"
 
     @property
+    def landing(self) -> Path:
+        """What landed, trains, and the worktrees that they are made in."""
+        return self.data / "landing"
+
+    @property
     def worktrees_home(self) -> Path:
         """New worktrees are created at `<worktrees_home>/<project name>/<worktree name>`."""
         return self.home / APP_DIR

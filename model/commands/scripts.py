@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from model.api import scripts as api
 from model.base.errors import SpinneyError
@@ -52,7 +52,7 @@ async def save_project_scripts(
         raise SpinneyError(f"{root} has no working directory to save spinney.json in.", "conflict")
     texts: dict[ScriptName, str | None] = {
         name: getattr(scripts, name)
-        for name in ("setup", "run", "teardown")
+        for name in get_args(ScriptName)
         if name in scripts.model_fields_set
     }
     for name, text in texts.items():
@@ -85,6 +85,8 @@ async def trust_project_scripts(
 async def run_worktree_script(
     workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
 ) -> ScriptRun:
+    if script == "check":
+        return await workspace.landing.checks.start(worktree_id)
     return await workspace.scripts.start(worktree_id, script)
 
 

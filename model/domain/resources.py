@@ -95,7 +95,7 @@ class Worktree(Resource):
     """The recovery point that it is being restored from, while it is `creating`."""
     dismissed_pr: int | None = None
     """The pull request that the user cleared: it is not detected automatically again."""
-    running_scripts: list[Literal["setup", "run", "teardown"]] = []
+    running_scripts: list[Literal["setup", "run", "teardown", "check"]] = []
     """The repository's own scripts that are running in it."""
     adopted: bool = False
     """Created outside Spinney: its folder and its branch are never moved, renamed or deleted."""

@@ -2,9 +2,11 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from model.domain.resources import Resource
 
-ScriptName = Literal["setup", "run", "teardown"]
+ScriptName = Literal["setup", "run", "teardown", "check"]
 
 
 class Script(Resource):
@@ -51,6 +53,8 @@ class ScriptRun(Resource):
     ended_at: float | None = None
     exit_code: int | None = None
     error: str | None = None
+    tree: str = Field(default="", exclude_if=lambda tree: not tree)
+    """Of `check`: the id of the git tree with everything in the worktree when it started."""
     output: str = ""
     """The newest part of it."""
 

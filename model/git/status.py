@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +51,8 @@ class GitStatus:
     branch_diff_removed: int
     changed_files: int
     """Files with uncommitted changes."""
+    files: int
+    """Files that differ from where the worktree left its base, uncommitted changes included."""
     conflicts: int
     """Files among them with an unresolved conflict from a merge or rebase."""
     bases: tuple[str, ...] = field(default=(), compare=False)
@@ -66,6 +69,9 @@ class _Comparison:
     behind: int = 0
     added: int = 0
     removed: int = 0
+    files: int = 0
+    names: frozenset[bytes] = frozenset()
+    """Their paths, at most `_MAX_LISTED`."""
 
 
 async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = None) -> GitStatus:
@@ -101,6 +107,7 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
         branch_diff_added=comparison.added,
         branch_diff_removed=comparison.removed,
         changed_files=_count_files(tree),
+        files=_count_all_files(tree, comparison),
         conflicts=len({path for _, path, _ in tree.unmerged}),
         bases=tuple(bases),
         fingerprint=await asyncio.to_thread(_make_fingerprint, path, printed, tree),
@@ -121,6 +128,11 @@ async def count_uncommitted_files(path: Path) -> int:
 
 def _count_files(tree: WorkingTree) -> int:
     return len(tree.changed) + len(tree.untracked) + len(tree.nested)
+
+
+def _count_all_files(tree: WorkingTree, branch: _Comparison) -> int:
+    own = {os.fsencode(path) for path in (*tree.changed, *tree.untracked, *tree.nested)}
+    return branch.files + len(own - branch.names)
 
 
 async def list_untracked_files(path: Path) -> list[str]:
@@ -152,8 +164,12 @@ async def _count_tracked_lines(path: Path, tree: WorkingTree) -> tuple[int, int]
 
 
 async def _count_lines_between(path: Path, *commits: str) -> tuple[int, int]:
-    numbers = await git(path, *NUMSTAT, *commits, "--", timeout=60)
-    return await asyncio.to_thread(_sum_numstat, numbers)
+    added, removed, _ = await asyncio.to_thread(_sum_numstat, await _compare_lines(path, *commits))
+    return added, removed
+
+
+async def _compare_lines(path: Path, *commits: str) -> GitResult:
+    return await git(path, *NUMSTAT, *commits, "--", timeout=60)
 
 
 # Commits never change, so comparisons between them are cached: polling 500 worktrees costs only
@@ -206,17 +222,23 @@ async def _compare(path: Path, commit: str, bases: list[str]) -> _Comparison:
     behind = await git(path, "rev-list", "--count", *bases, "--not", commit)
     merge_base = await git(path, "merge-base", commit, *bases, check=False)
     added, removed = 0, 0
+    names: list[bytes] = []
     if merge_base.returncode == 0:
-        added, removed = await _count_lines_between(path, merge_base.stdout, commit)
-    return _Comparison(int(ahead.stdout), int(behind.stdout), added, removed)
+        lines = await _compare_lines(path, merge_base.stdout, commit)
+        added, removed, names = await asyncio.to_thread(_sum_numstat, lines)
+    listed = frozenset(names[:_MAX_LISTED])
+    return _Comparison(int(ahead.stdout), int(behind.stdout), added, removed, len(names), listed)
 
 
-def _sum_numstat(numstat: GitResult) -> tuple[int, int]:
-    """Return the lines added and removed; binary files show `-` for both."""
+def _sum_numstat(numstat: GitResult) -> tuple[int, int, list[bytes]]:
+    """Return the lines added and removed, and the files; binary files show `-` for both."""
     added = removed = 0
+    names = []
     for row in numstat.raw_stdout.split(b"\0"):
-        if row and row[:1] != b"-":
-            lines_added, lines_removed, _ = row.split(b"\t", 2)
-            added += int(lines_added)
-            removed += int(lines_removed)
-    return added, removed
+        if row:
+            lines_added, lines_removed, name = row.split(b"\t", 2)
+            names.append(name)
+            if lines_added != b"-":
+                added += int(lines_added)
+                removed += int(lines_removed)
+    return added, removed, names

@@ -32,7 +32,10 @@ from model.chat.session_naming import SessionNaming
 from model.chat.tool_outputs import ToolOutputs, remove_files_of_deleted_sessions
 from model.chat.uploads import Uploads
 from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
+from model.domain.landing import ReviewProgress
 from model.domain.resources import AgentCommand, Worktree
+from model.landing.desk import DeskSources, describe_cached_pull_request
+from model.landing.services import LandingServices
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
 from model.runtime.launch import LayeredLaunchResolver
@@ -125,6 +128,7 @@ class Workspace:
         self.restoring_sessions: SessionRestorer
         self.undoer: TurnUndoer
         self.radar: ConflictRadar
+        self.landing: LandingServices
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
@@ -256,7 +260,16 @@ class Workspace:
         self.run_in_background(RecoveryPruning(self.store, self.directories).run())
         self.radar = ConflictRadar(self.store, self.directories.radar)
         self.run_in_background(self.radar.run())
-        self.poller = Poller(self.store, self.bus, worktrees.archive, self.radar)
+        sources = DeskSources(
+            self.radar.list_conflicts, lambda _: ReviewProgress(), describe_cached_pull_request
+        )
+        self.landing = LandingServices(
+            self.store, self.bus, self.directories, self.scripts, sources
+        )
+        self.run_in_background(self.landing.run())
+        self.poller = Poller(
+            self.store, self.bus, worktrees.archive, self.radar, self.landing.note_status
+        )
         self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))

@@ -18,8 +18,8 @@ from model.scripts.config import read_scripts, refuse_hidden
 from model.scripts.process import build_environment, read_end, run_script
 from model.store.store import Store
 
-TIME_LIMIT: Final = 900.0
-"""Seconds for a setup or a teardown; `run` has no limit."""
+TIME_LIMITS: Final[dict[ScriptName, float]] = {"setup": 900.0, "teardown": 900.0, "check": 3600.0}
+"""Seconds; `run` has no limit."""
 
 _DETAIL_LIMIT: Final = 2000
 """Characters at the end of the output that are part of `task:completed`."""
@@ -75,17 +75,30 @@ class ScriptRunner:
         if result is not None and not result.has_succeeded:
             raise SpinneyError(_summarize(result), "conflict")
 
-    async def start(self, worktree_id: str, name: ScriptName) -> ScriptRun:
-        """Start a script in the background. Raises `not_found` if it does not exist."""
+    async def start(
+        self,
+        worktree_id: str,
+        name: ScriptName,
+        read_tree: Callable[[], Awaitable[str]] | None = None,
+    ) -> ScriptRun:
+        """Start a script in the background. Raises `not_found` if it does not exist.
+
+        What `read_tree` returns is kept with the run.
+        """
         script = await self._find_script(worktree_id, name)
         if script is None:
             raise SpinneyError(f"There is no script '{name}' in spinney.json.", "not_found")
-        task = self._begin(worktree_id, script)
+        tree = "" if read_tree is None else await read_tree()
+        task = self._begin(worktree_id, script, tree)
         report = asyncio.create_task(self._report_outcome(worktree_id, name, task))
         self._reports.add(report)
         report.add_done_callback(self._reports.discard)
         return ScriptRun(
-            worktree_id=worktree_id, script=name, status="running", started_at=time.time()
+            worktree_id=worktree_id,
+            script=name,
+            status="running",
+            started_at=time.time(),
+            tree=tree,
         )
 
     async def run(self, worktree_id: str, name: ScriptName) -> ScriptRun | None:
@@ -124,12 +137,12 @@ class ScriptRunner:
 
     # Internals ---------------------------------------------------------------------------------
 
-    def _begin(self, worktree_id: str, script: Script) -> "asyncio.Task[ScriptRun]":
+    def _begin(self, worktree_id: str, script: Script, tree: str = "") -> "asyncio.Task[ScriptRun]":
         key = worktree_id, script.name
         if key in self._running:
             raise SpinneyError(f"The script '{script.name}' is already running.", "conflict")
         worktree, project = self._get_worktree_and_project(worktree_id)
-        task = asyncio.create_task(self._run(worktree, project, script))
+        task = asyncio.create_task(self._run(worktree, project, script, tree))
         self._running[key] = task
         self._publish_running(worktree_id)
         if script.holds_messages:
@@ -171,13 +184,19 @@ class ScriptRunner:
         if hold is None:
             self._release_messages(worktree_id)
 
-    async def _run(self, worktree: Worktree, project: Project, script: Script) -> ScriptRun:
+    async def _run(
+        self, worktree: Worktree, project: Project, script: Script, tree: str
+    ) -> ScriptRun:
         run = ScriptRun(
-            worktree_id=worktree.id, script=script.name, status="running", started_at=time.time()
+            worktree_id=worktree.id,
+            script=script.name,
+            status="running",
+            started_at=time.time(),
+            tree=tree,
         )
         environment = build_environment(worktree, project, self._directories.data)
         output = self._folder(worktree.id) / f"{script.name}.log"
-        limit = None if script.name == "run" else TIME_LIMIT
+        limit = TIME_LIMITS.get(script.name)
         outcome: dict[str, Any]
         saving = asyncio.ensure_future(asyncio.to_thread(self._save, run))
         try:

@@ -39,7 +39,7 @@ class EventReports:
                     self._start(self.read_server("" if event.ok else event.detail))
                 case e.TaskCompleted() if (event.task, event.worktree_id) in reported:
                     reported.discard((event.task, event.worktree_id))
-                case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown"):
+                case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown" | "check"):
                     summary = event.detail.partition("\n")[0]
                     key = self._screen.key_of("show_scripts")
                     say(f"{summary} {key} shows the full output.", bad=True)

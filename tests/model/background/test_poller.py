@@ -390,7 +390,12 @@ async def test_a_worktree_where_git_fails_is_polled_less_often(
     monkeypatch.setattr(worktree_status, "refresh", broken)
     workspace = git_project.workspace
     own_poller = poller.Poller(
-        workspace.store, workspace.bus, archive, workspace.radar, clock=lambda: now
+        workspace.store,
+        workspace.bus,
+        archive,
+        workspace.radar,
+        workspace.landing.note_status,
+        clock=lambda: now,
     )
     for _ in range(100):
         await own_poller._refresh_git(worktree.id)

@@ -28,7 +28,7 @@ from tests.model.git.repository import Repository
 CLEAN = GitStatus(
     branch="main", commit=None, ahead=0, behind=0, unpushed=0, uncommitted_added=0,
     uncommitted_removed=0, branch_diff_added=0, branch_diff_removed=0, changed_files=0,
-    conflicts=0,
+    files=0, conflicts=0,
 )  # fmt: skip
 
 
@@ -47,6 +47,7 @@ async def test_staged_unstaged_and_untracked_lines_are_counted_once_each(
     status = await read_worktree_status(repository.root, "main")
     assert (status.uncommitted_added, status.uncommitted_removed) == (2 + 2 + 3, 1)
     assert status.changed_files == 3
+    assert status.files == 3
     assert await count_uncommitted_files(repository.root) == 3
 
 

@@ -284,7 +284,7 @@ async def test_a_script_that_exceeds_the_time_or_output_limit_is_ended(
         ("sleep 600", 0.2, "after 0.2 seconds"),
         ("exec yes", PATIENCE, "of output"),
     ):
-        monkeypatch.setattr(runner, "TIME_LIMIT", limit)
+        monkeypatch.setitem(runner.TIME_LIMITS, "setup", limit)
         await _save(workspace, make.project, setup=text)
         (Path(made.path) / "spinney.json").write_text(json.dumps({"scripts": {"setup": text}}))
         ran = await workspace.scripts.run(made.id, "setup")

@@ -138,6 +138,7 @@ const SCRIPTS = [
   ["setup", "Setup", "Runs in each new worktree before its first message is sent."],
   ["run", "Run", "Starts the program. You start and stop it."],
   ["teardown", "Teardown", "Runs before a worktree is deleted."],
+  ["check", "Check", "Checks the files of a worktree before its branch lands. You start it."],
 ];
 
 /** Edit the scripts of a repository. @param {App} app @param {Resource} project */

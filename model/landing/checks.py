@@ -1,0 +1,127 @@
+"""The results of the `check` script, each of which belongs to the files that it ran on."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal
+
+from model.base.errors import SpinneyError
+from model.domain.landing import CheckResult
+from model.domain.resources import Worktree
+from model.domain.scripts import ScriptRun
+from model.git.content_tree import read_content_tree
+from model.git.status import GitStatus
+from model.scripts.config import read_scripts
+from model.scripts.runner import ScriptRunner
+from model.store.store import Store
+from model.worktrees import require_worktree
+
+_STATUSES: Final[dict[str, Literal["running", "passed", "failed", "stopped"]]] = {
+    "running": "running",
+    "completed": "passed",
+    "failed": "failed",
+    "stopped": "stopped",
+}
+
+
+class Checks:
+    """Runs `check` in worktrees, and knows whether a result still holds.
+
+    Args:
+        store: The store to read worktrees from.
+        scripts: What runs the script and keeps its output and result.
+    """
+
+    def __init__(self, store: Store, scripts: ScriptRunner) -> None:
+        self._store = store
+        self._scripts = scripts
+        self._statuses: dict[str, GitStatus] = {}
+        self._trees: dict[str, tuple[str, str]] = {}
+        """For each worktree: its fingerprint, and its tree at that time."""
+        self._reading: dict[str, asyncio.Lock] = {}
+
+    def note_status(self, worktree_id: str, status: GitStatus) -> None:
+        """Take note of a worktree's status, by which it is known whether anything has changed."""
+        self._statuses[worktree_id] = status
+
+    def forget(self, worktree_id: str) -> None:
+        """Forget a worktree that was deleted."""
+        for known in (self._statuses, self._trees, self._reading):
+            known.pop(worktree_id, None)
+
+    async def start(self, worktree_id: str) -> ScriptRun:
+        """Start the script in the background, for the files as they are now.
+
+        Raises as `ScriptRunner.start`.
+        """
+        worktree = require_worktree(self._store.state, worktree_id)
+        read = partial(read_content_tree, Path(worktree.path))
+        return await self._scripts.start(worktree_id, "check", read)
+
+    async def read(self, worktree_id: str) -> CheckResult:
+        """Return the result of the current or latest run. Git runs only if something has changed.
+
+        Raises `SpinneyError` if the worktree cannot be read.
+        """
+        worktree = require_worktree(self._store.state, worktree_id)
+        has_script, problem = await asyncio.to_thread(self._find_script, worktree)
+        none = CheckResult(
+            worktree_id=worktree_id, status="none", has_script=has_script, error=problem
+        )
+        if not has_script:
+            return none
+        try:
+            run = await self._scripts.outcome(worktree_id, "check")
+        except SpinneyError:
+            return none
+        is_ended = run.status != "running"
+        return CheckResult(
+            worktree_id=worktree_id,
+            status=_STATUSES[run.status],
+            tree=run.tree,
+            is_stale=is_ended and run.tree != await self._read_tree(worktree),
+            started_at=run.started_at,
+            ended_at=run.ended_at,
+            exit_code=run.exit_code,
+            error=run.error or problem,
+        )
+
+    def _find_script(self, worktree: Worktree) -> tuple[bool, str]:
+        """Whether there is a script; also if the file is invalid, with the reason."""
+        project = self._store.state.projects.get(worktree.project_id)
+        if project is None:
+            return False, ""
+        try:
+            found = read_scripts(Path(worktree.path), project)
+        except SpinneyError as error:
+            return True, error.message
+        return any(script.name == "check" for script in found), ""
+
+    async def _read_tree(self, worktree: Worktree) -> str:
+        async with self._reading.setdefault(worktree.id, asyncio.Lock()):
+            status = self._statuses.get(worktree.id)
+            known = self._trees.get(worktree.id)
+            if status is not None and known is not None and known[0] == status.fingerprint:
+                return known[1]
+            tree = await read_content_tree(Path(worktree.path))
+            if status is not None:
+                self._trees[worktree.id] = status.fingerprint, tree
+            return tree
+
+
+def describe_check(check: CheckResult) -> str:
+    """Return why a result keeps a branch from landing, as a sentence; empty if it does not."""
+    if not check.has_script:
+        return ""
+    if check.status == "running":
+        return "The check is still running."
+    if check.status == "none":
+        return check.error or "The check has not run here."
+    if check.is_stale:
+        return "The check ran on other files: something has changed since."
+    if check.status == "stopped":
+        return "The check was stopped."
+    if check.status == "failed":
+        reason = check.error or f"It ended with exit code {check.exit_code}."
+        return f"The check failed. {reason}"
+    return ""

@@ -1,0 +1,115 @@
+"""Keeps known which worktrees are merged; git runs only when a branch or its base moves."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from model.base.errors import SpinneyError
+from model.base.git_layout import find_git_directories
+from model.domain.landing import MergedBy
+from model.domain.resources import Worktree
+from model.git.branch_tips import read_branch_tips, resolve_base_tips
+from model.git.merged import Merged, find_merged
+from model.git.snapshots.scratch import ScratchObjects
+from model.git.status import GitStatus
+from model.store.store import Store
+
+_Heads = tuple[str, ...]
+"""The commit of a branch, and those of its base."""
+
+_log = logging.getLogger(__name__)
+
+
+class MergedBranches:
+    """Finds merged branches in the background. Belongs to the core's event loop.
+
+    Args:
+        store: The store to read worktrees from.
+        folder: Where git writes what it needs.
+        on_change: Called with a worktree whose answer has changed.
+    """
+
+    def __init__(self, store: Store, folder: Path, on_change: Callable[[str], None]) -> None:
+        self._store = store
+        self._folder = folder
+        self._on_change = on_change
+        self._known: dict[str, tuple[_Heads, Merged | None]] = {}
+        self._waiting: dict[str, GitStatus] = {}
+        self._has_work = asyncio.Event()
+        self._git = asyncio.Lock()
+        self._scratch: dict[str, ScratchObjects] = {}
+
+    async def run(self) -> None:
+        """Answer what is waiting until canceled, one worktree after the other."""
+        while True:
+            await self._has_work.wait()
+            self._has_work.clear()
+            while self._waiting:
+                worktree_id = next(iter(self._waiting))
+                status = self._waiting.pop(worktree_id)
+                worktree = self._store.state.worktrees.get(worktree_id)
+                if worktree is not None and status.commit:
+                    await self._refresh(worktree, status.commit, list(status.bases))
+
+    def note_status(self, worktree_id: str, status: GitStatus) -> None:
+        """Take note of a worktree's status; it is examined soon if its heads have moved."""
+        known = self._known.get(worktree_id)
+        if status.commit and (known is None or known[0] != (status.commit, *status.bases)):
+            self._waiting[worktree_id] = status
+            self._has_work.set()
+
+    def forget(self, worktree_id: str) -> None:
+        """Forget a worktree that was deleted."""
+        self._known.pop(worktree_id, None)
+        self._waiting.pop(worktree_id, None)
+
+    def get(self, worktree: Worktree) -> MergedBy | None:
+        """Return how a worktree is known to be merged, as far as that was examined."""
+        if worktree.cached_pr_status == "merged":
+            return "pull_request"
+        known = self._known.get(worktree.id)
+        return known[1] if known else None
+
+    async def examine(self, worktree: Worktree) -> MergedBy | None:
+        """Return how a worktree is merged; asks git about one that is not polled."""
+        project = self._store.state.projects.get(worktree.project_id)
+        if project is None or worktree.cached_pr_status == "merged":
+            return self.get(worktree)
+        root = Path(project.path)
+        try:
+            tips = await read_branch_tips(root)
+            head = tips.commits.get(f"refs/heads/{worktree.branch}", "")
+            base = worktree.base_branch or project.default_branch
+            bases = await resolve_base_tips(root, base, tips)
+        except SpinneyError:
+            return self.get(worktree)
+        known = self._known.get(worktree.id)
+        if head and (known is None or known[0] != (head, *bases)):
+            await self._refresh(worktree, head, bases)
+        return self.get(worktree)
+
+    async def _refresh(self, worktree: Worktree, head: str, bases: list[str]) -> None:
+        project = self._store.state.projects.get(worktree.project_id)
+        if project is None:
+            return
+        before = self._known.get(worktree.id)
+        merged: Merged | None = None
+        try:
+            async with self._git:
+                root = Path(project.path)
+                scratch = await self._prepare(project.id, root)
+                merged = await find_merged(root, head, bases, worktree.branch, scratch)
+        except (SpinneyError, OSError) as error:
+            _log.debug("%s is not known to be merged: %s", worktree.id, error)
+        self._known[worktree.id] = (head, *bases), merged
+        if (before[1] if before else None) != merged:
+            self._on_change(worktree.id)
+
+    async def _prepare(self, project_id: str, root: Path) -> ScratchObjects:
+        scratch = self._scratch.setdefault(project_id, ScratchObjects(self._folder / project_id))
+        directories = await asyncio.to_thread(find_git_directories, root)
+        if directories is None:
+            raise OSError(f"{root} is no repository")
+        await scratch.prepare(directories.common_dir)
+        return scratch

@@ -1,0 +1,48 @@
+"""What landing consists of in a running Spinney, and its background work."""
+
+import asyncio
+
+from model.base.paths import Directories
+from model.git.status import GitStatus
+from model.landing.checks import Checks
+from model.landing.desk import Desk, DeskSources
+from model.landing.merged_branches import MergedBranches
+from model.landing.updates import DeskUpdates
+from model.scripts.runner import ScriptRunner
+from model.store.bus import EventBus
+from model.store.store import Store
+
+
+class LandingServices:
+    """Owns the parts of landing. Belongs to the core's event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        directories: Directories,
+        scripts: ScriptRunner,
+        sources: DeskSources,
+    ) -> None:
+        self.updates = DeskUpdates(store, bus, self._forget)
+        self.checks = Checks(store, scripts)
+        self.merged = MergedBranches(store, directories.landing / "merged", self.updates.note)
+        self.desk = Desk(store, self.checks, self.merged, sources)
+
+    async def run(self) -> None:
+        """Follow what happens until canceled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.updates.run())
+            group.create_task(self.merged.run())
+
+    def note_status(self, worktree_id: str, status: GitStatus) -> None:
+        """Take note of a worktree's git status."""
+        self.checks.note_status(worktree_id, status)
+        self.merged.note_status(worktree_id, status)
+        if self.desk.note_status(worktree_id, status):
+            self.updates.note(worktree_id)
+
+    def _forget(self, worktree_id: str) -> None:
+        self.checks.forget(worktree_id)
+        self.merged.forget(worktree_id)
+        self.desk.forget(worktree_id)

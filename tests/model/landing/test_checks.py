@@ -1,0 +1,80 @@
+"""The result of `check` belongs to the files that it ran on."""
+
+from pathlib import Path
+
+import pytest
+
+from model.base.errors import SpinneyError
+from model.commands.landing import get_check_result
+from model.commands.scripts import run_worktree_script
+from model.domain.landing import CheckResult
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
+from tests.model.landing.conftest import Landing
+from tests.model.worktrees.conftest import EventLog
+
+
+async def _check(landing: Landing, event_log: EventLog, worktree: Worktree) -> CheckResult:
+    event_log.tasks.clear()
+    await run_worktree_script(landing.workspace, worktree.id, "check")
+    await landing.eventually(lambda: event_log.last_task("check") is not None)
+    return await get_check_result(landing.workspace, worktree.id)
+
+
+async def _read(landing: Landing, worktree: Worktree) -> tuple[str, bool]:
+    await landing.settle(worktree)
+    result = await get_check_result(landing.workspace, worktree.id)
+    return result.status, result.is_stale
+
+
+async def test_a_result_is_stale_after_a_change_and_holds_again_without_it(
+    landing: Landing, event_log: EventLog
+) -> None:
+    made = await landing.branch("one")
+    assert await _read(landing, made) == ("none", False)
+    file = Path(made.path) / "new.txt"
+    file.write_text("new\n")
+    result = await _check(landing, event_log, made)
+    assert (result.status, result.is_stale, result.exit_code) == ("passed", False, 0)
+    landing.git(made, "add", "new.txt")
+    assert await _read(landing, made) == ("passed", False)
+    landing.git(made, "commit", "--quiet", "--message", "New")
+    assert await _read(landing, made) == ("passed", False), "a commit changes no file"
+    assert result.tree == landing.git(made, "rev-parse", "HEAD^{tree}")
+    file.write_text("newer\n")
+    assert await _read(landing, made) == ("passed", True)
+    file.write_text("new\n")
+    assert await _read(landing, made) == ("passed", False)
+
+
+async def test_a_change_during_the_check_makes_its_result_stale(
+    landing: Landing, event_log: EventLog, workspace: Workspace
+) -> None:
+    made = await landing.branch("one")
+    assert (await _check(landing, event_log, made)).status == "passed"
+    (Path(made.path) / "broken").touch()
+    result = await _check(landing, event_log, made)
+    assert (result.status, result.exit_code) == ("failed", 1)
+    landing.repository.write(
+        "spinney.json", '{"scripts": {"check": "touch made"}}', Path(made.path)
+    )
+    with pytest.raises(SpinneyError, match="is not the one that was trusted"):
+        await run_worktree_script(workspace, made.id, "check")
+    project = workspace.store.state.projects[made.project_id]
+    from model.commands.scripts import trust_project_scripts
+
+    await trust_project_scripts(workspace, project.id)
+    result = await _check(landing, event_log, made)
+    assert (result.status, result.is_stale) == ("passed", True)
+
+
+async def test_without_the_script_there_is_no_result(landing: Landing, event_log: EventLog) -> None:
+    made = await landing.branch("one")
+    await _check(landing, event_log, made)
+    (Path(made.path) / "spinney.json").unlink()
+    result = await get_check_result(landing.workspace, made.id)
+    assert (result.status, result.has_script) == ("none", False)
+    (Path(made.path) / "spinney.json").write_text("{")
+    result = await get_check_result(landing.workspace, made.id)
+    assert result.has_script
+    assert "not valid JSON" in result.error
