@@ -9,14 +9,20 @@ from model.domain.landing import ReviewProgress
 from model.domain.resources import Resource, SessionMessage
 
 
+class ViewedFile(Resource):
+    """A file that was looked at and whose changes on a side are all among those seen."""
+
+    path: str
+    side: Side
+
+
 class ReviewState(Resource):
     """The result of `get_review`."""
 
     progress: ReviewProgress
     verdicts: list[HunkVerdict]
     """Newest first."""
-    viewed: list[str]
-    """The files that were looked at and have not changed since."""
+    viewed: list[ViewedFile]
 
 
 class Comparison(Resource):
@@ -51,11 +57,13 @@ async def decide_hunk(
     verdict: Verdict,
     reason: str = "",
     seen: str | None = None,
+    side: Side = "unstaged",
 ) -> HunkVerdict:
     """Accept a hunk, which stages it, or reject it, which reverts it in the worktree.
 
-    The hunk is one of `get_file_diff` of the unstaged changes; `seen` is its digest. A rejected
-    hunk is kept, and `undo_verdict` brings it back.
+    The hunk is one of `get_file_diff`, and `seen` the digest of that. On the side `branch` an
+    accepted hunk is committed already, and a rejected one is reverted as an uncommitted change;
+    staged hunks are accepted. `undo_verdict` brings a rejected hunk back.
     """
 
 

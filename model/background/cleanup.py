@@ -40,7 +40,10 @@ def remove_orphaned_folders(
     """Remove folders of other worktrees, unless a database that was set aside may refer to them."""
     if list_kept_copies(directories.database):
         return
-    for folder in (directories.discarded, directories.contexts, directories.scripts):
+    folders = (
+        directories.discarded, directories.contexts, directories.scripts, directories.reviews
+    )  # fmt: skip
+    for folder in folders:
         for path in _list_older(folder, now - MIN_AGE):
             if path.name not in worktree_ids:
                 shutil.rmtree(path, ignore_errors=True)

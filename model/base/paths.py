@@ -106,6 +106,16 @@ class Directories:
         return self.data / "discarded"
 
     @property
+    def reviews(self) -> Path:
+        """Verdicts about changes of worktrees, rejected hunks, and findings of agents."""
+        return self.data / "reviews"
+
+    @property
+    def comparisons(self) -> Path:
+        """What git needs to compare branches and worktrees that a person chose."""
+        return self.data / "comparisons"
+
+    @property
     def recovery(self) -> Path:
         """Recovery points of deleted sessions, removed worktrees and projects: a repository."""
         return self.data / "recovery.git"

@@ -72,7 +72,7 @@ async def list_changed_files(path: Path, side: Side, base: str | None = None) ->
         side: What is compared.
         base: For `branch`: the base.
     """
-    found = await _list_between(path, side, await _commits_to_compare(path, side, base))
+    found = await _list_between(path, side, await find_compared_commits(path, side, base))
     if side == "unstaged":
         found = await _note_deletions(path, found)
         untracked = await list_untracked_files(path)
@@ -153,14 +153,14 @@ async def read_patch(
     if file.status == "untracked":
         text = await asyncio.to_thread(render_new_files, path, [file.name])
         return split_patch(text.encode("utf-8", "replace")), False
-    commits = await _commits_to_compare(path, side, base)
+    commits = await find_compared_commits(path, side, base)
     if file.status == "conflicted":  # against ours: a combined diff is hard to read
         commits = (await resolve_head(path),)
     return await _read_between(path, side, file, commits)
 
 
 async def _list_between(path: Path, side: Side, commits: tuple[str, ...]) -> list[ChangedFile]:
-    command = _diff_arguments(side, commits, "--raw", "--numstat", "-z")
+    command = diff_arguments(side, commits, "--raw", "--numstat", "-z")
     result = await git(path, *command, "--", timeout=TIMEOUT)
     return await asyncio.to_thread(_parse_raw_numstat, result.fields)
 
@@ -168,7 +168,7 @@ async def _list_between(path: Path, side: Side, commits: tuple[str, ...]) -> lis
 async def _read_between(
     path: Path, side: Side, file: ChangedFile, commits: tuple[str, ...]
 ) -> tuple[FilePatch, bool]:
-    command = _diff_arguments(side, commits)
+    command = diff_arguments(side, commits)
     pathspecs = to_pathspecs(file.names)
     result = await git(path, *command, "--", *pathspecs, timeout=TIMEOUT, max_bytes=MAX_BYTES)
     raw = result.raw_stdout
@@ -179,8 +179,8 @@ async def _read_between(
     return await asyncio.to_thread(split_patch, raw), result.is_truncated
 
 
-def _diff_arguments(side: Side, commits: tuple[str, ...], *options: str) -> tuple[str, ...]:
-    """Return the git arguments without the file names."""
+def diff_arguments(side: Side, commits: tuple[str, ...], *options: str) -> tuple[str, ...]:
+    """Return the arguments of a `git diff` of this side without the file names."""
     # In a submodule only a new commit can be staged, not the changes inside it.
     flag = ("--cached",) if side == "staged" else ()
     # Without commits git 2.39 takes the `--` after `--end-of-options` for a commit.
@@ -192,7 +192,8 @@ def _diff_arguments(side: Side, commits: tuple[str, ...], *options: str) -> tupl
     return (*arguments, *options, *flag, *ends)
 
 
-async def _commits_to_compare(path: Path, side: Side, base: str | None) -> tuple[str, ...]:
+async def find_compared_commits(path: Path, side: Side, base: str | None) -> tuple[str, ...]:
+    """Return the commits that `git diff` compares for a side: none, one or two."""
     match side:
         case "unstaged":
             return ()

@@ -110,7 +110,7 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
         files=_count_all_files(tree, comparison),
         conflicts=len({path for _, path, _ in tree.unmerged}),
         bases=tuple(bases),
-        fingerprint=await asyncio.to_thread(_make_fingerprint, path, printed, tree),
+        fingerprint=await asyncio.to_thread(make_fingerprint, path, printed, tree),
         working_tree=tree if _count_files(tree) <= _MAX_LISTED else None,
     )
 
@@ -146,8 +146,8 @@ async def get_empty_tree(path: Path) -> str:
     return (await git(path, "hash-object", "-t", "tree", "--stdin")).stdout
 
 
-def _make_fingerprint(path: Path, status: bytes, tree: WorkingTree) -> str:
-    """Combine the status with the time and size of each changed file, which it does not contain."""
+def make_fingerprint(path: Path, status: bytes, tree: WorkingTree) -> str:
+    """Combine git's `status` with the times and sizes of the changed files, which it lacks."""
     digest = hashlib.sha1(status, usedforsecurity=False)
     for name in (*tree.changed, *tree.untracked):
         try:

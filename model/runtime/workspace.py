@@ -38,6 +38,7 @@ from model.landing.desk import DeskSources, describe_cached_pull_request
 from model.landing.services import LandingServices
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
+from model.reviewing.verdicts import Verdicts
 from model.runtime.launch import LayeredLaunchResolver
 from model.scripts.runner import ScriptRunner
 from model.scripts.shell_commands import ShellCommands
@@ -127,6 +128,7 @@ class Workspace:
         self.restoring: WorktreeRestorer
         self.restoring_sessions: SessionRestorer
         self.undoer: TurnUndoer
+        self.verdicts: Verdicts
         self.radar: ConflictRadar
         self.landing: LandingServices
         self.poller: Poller
@@ -237,6 +239,7 @@ class Workspace:
         self._exit_stack.push_async_callback(self.shell_commands.close)
         self.scripts.recover()
         self.recovery_points = RecoveryPoints(self.store, self.directories)
+        self.verdicts = Verdicts(self.store, self.directories.reviews, self.recovery_points)
         self.removals = WorktreeRemover(
             self.store,
             self.directories,

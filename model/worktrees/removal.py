@@ -154,6 +154,7 @@ class WorktreeRemover:
         await self._scripts.forget(worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.discarded / worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.contexts / worktree.id)
+        await asyncio.to_thread(discarding.delete_folder, self._directories.reviews / worktree.id)
 
     def _owns_branch(self, project: Project, worktree: Worktree) -> bool:
         """Whether the branch is deleted with the worktree.

@@ -31,7 +31,9 @@ def create_old(path: Path, age: float) -> Path:
 def test_old_folders_of_removed_worktrees_are_removed(
     directories: Directories,
 ) -> None:
-    folders = (directories.discarded, directories.contexts, directories.scripts)
+    folders = (
+        directories.discarded, directories.contexts, directories.scripts, directories.reviews
+    )  # fmt: skip
     gone = [create_old(folder / "gone", MIN_AGE + 1) for folder in folders]
     new = [create_old(folder / "recent", MIN_AGE - 1) for folder in folders]
     there = [create_old(folder / "w", MIN_AGE + 1) for folder in folders]

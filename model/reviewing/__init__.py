@@ -1,0 +1,1 @@
+"""Reviews of a worktree's changes: verdicts about hunks, files viewed, findings of an agent."""

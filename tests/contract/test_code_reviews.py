@@ -1,0 +1,31 @@
+"""Reviews of a worktree's changes, by a person and by an agent, as a client uses them."""
+
+from tests.contract.conftest import expect_error
+from tests.contract.project_client import ProjectClient
+
+
+async def test_hunks_are_accepted_rejected_taken_back_and_sent(client: ProjectClient) -> None:
+    made = await client.create()
+    of_it = {"worktreeId": made["id"]}
+    for name in ("read.me", "new"):
+        client.write(made, name)
+    for name, verdict in (("read.me", "accepted"), ("new", "rejected")):
+        shown = await client.call("get_file_diff", path=name, **of_it)
+        decided = {"path": name, "hunk": shown["hunks"][0], "seen": shown["digest"]}
+        await client.call("decide_hunk", verdict=verdict, reason="Not so.", **decided, **of_it)
+        event = await client.listener.event("review:updated")
+        assert event["payload"] == {"worktree_id": made["id"]}
+    await client.call("mark_viewed", path="read.me", side="staged", **of_it)
+    review = await client.call("get_review", **of_it)
+    progress = review["progress"]
+    assert (progress["accepted"], progress["rejected"], progress["hunks"]) == (1, 1, 2)
+    assert [one["path"] for one in review["verdicts"]] == ["new", "read.me"]
+    assert review["viewed"] == [{"path": "read.me", "side": "staged"}]
+    sent = await client.call("send_verdicts", **of_it)
+    page = await client.call("get_messages", sessionId=sent["session_id"])
+    assert "`new`" in page["messages"][0]["content"][0]["text"]
+    error = await expect_error(client.call, "send_verdicts", **of_it)
+    assert error == "There are no rejected hunks to send."
+    undone = await client.call("undo_verdict", **of_it)
+    assert (undone["path"], undone["verdict"], undone["is_sent"]) == ("new", "rejected", True)
+    assert client.git(made, "status", "--porcelain") == "M  read.me\n?? new"
