@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-_WITH_EFFECT: Final = ("precedence", "profiles")
+_WITH_EFFECT: Final = ("precedence", "profiles", "prompts")
 """The modules of `model/preferences` that do more than store and check."""
 
 
@@ -126,7 +126,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_no_name_is_requested_for_named_sessions_later_messages_or_with_the_setting_off",
     ),
     "session_naming_model": _of(
-        "model/writing/writer.py",
+        "model/writing/prompt_agents.py",
         "model/chat/test_session_naming.py"
         "::test_the_naming_model_is_the_setting_unless_the_prompt_has_one_of_its_own",
     ),
@@ -154,7 +154,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_given_names_and_uninformative_messages_cause_no_naming",
     ),
     "branch_naming_model": _of(
-        "model/writing/writer.py",
+        "model/writing/prompt_agents.py",
         "model/worktrees/test_branch_naming.py::test_the_model_is_a_setting",
     ),
     "auto_pull_base_branch": _of(
@@ -203,22 +203,23 @@ EFFECTS: Final[dict[str, Effect]] = {
         "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_running_sessions",
     ),
     "magic_prompts": _of(
-        "model/writing/writer.py model/runtime/launch.py model/commands/reviews.py",
-        "model/writing/test_writer.py::test_the_users_prompt_model_and_language_are_used",
+        "model/preferences/prompts.py",
+        "model/writing/test_prompts.py::test_the_persons_own_text_of_every_prompt_is_used",
     ),
     "magic_prompt_models": _of(
-        "model/writing/writer.py",
-        "model/writing/test_writer.py::test_the_users_prompt_model_and_language_are_used",
+        "model/writing/prompt_agents.py",
+        "model/writing/test_prompts.py"
+        "::test_every_prompt_with_an_agent_has_its_agent_model_and_profile",
     ),
     "magic_prompt_providers": _of(
         "model/preferences/profiles.py",
-        "model/preferences/test_profiles.py"
-        "::test_texts_are_written_with_the_chosen_profile",
+        "model/writing/test_prompts.py"
+        "::test_every_prompt_with_an_agent_has_its_agent_model_and_profile",
     ),
     "magic_prompt_backends": _of(
-        "model/writing/writer.py",
-        "model/writing/test_writer.py"
-        "::test_the_agent_is_that_of_the_prompt_or_the_project_or_the_user",
+        "model/writing/prompt_agents.py",
+        "model/writing/test_prompts.py"
+        "::test_every_prompt_with_an_agent_has_its_agent_model_and_profile",
     ),
     "parallel_execution_prompt_enabled": _of(
         "model/runtime/launch.py",

@@ -8,15 +8,15 @@ import pytest
 
 import spinney
 from docs import proofs
-from docs.effects import EFFECTS, ROOT
+from docs.effects import EFFECTS
 from docs.generate import PAGE_MODULE, call_table, page_module, pages
 from model.api.command import COMMANDS
 from model.cli.arguments import TABLE
 from model.cli.reference import schema
 from model.domain.events import EVENTS
 from model.preferences.fields import shown_fields
-from model.preferences.schema import INSTRUCTION_PROMPTS, WRITING_PROMPTS
-from model.writing.prompts import DEFAULT_PROMPTS
+from model.preferences.prompts import PROMPTS
+from model.preferences.schema import PROMPT_KEYS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -48,12 +48,8 @@ def test_every_visible_preference_is_read_and_its_effect_is_tested() -> None:
     assert [lack for key, effect in EFFECTS.items() for lack in effect.lacking(key)] == []
 
 
-def test_every_visible_prompt_is_used() -> None:
-    written: set[str] = {*WRITING_PROMPTS, "branch_naming"}
-    assert written == set(DEFAULT_PROMPTS)
-    readers = [ROOT / reader for reader in EFFECTS["magic_prompts"].readers]
-    read = "".join(reader.read_text() for reader in readers)
-    assert [key for key in INSTRUCTION_PROMPTS if f'"{key}"' not in read] == []
+def test_every_prompt_is_described() -> None:
+    assert set(PROMPTS) == set(PROMPT_KEYS)
 
 
 def test_every_command_has_a_description() -> None:

@@ -216,6 +216,7 @@ OTHERS: Final = {
     "model/base/masking.py: _SECRET_NAME": "names in the person's own environment and settings",
     "model/base/paths.py: _remove_stale": "names in Spinney's own directories",
     "model/preferences/apply.py: _check_token": "a token that the person writes",
+    "model/preferences/prompts.py: _VARIABLE": "prompts that the person writes",
     "model/store/damaged_rows.py: _find_repository": "the beginning of one file, see `_MAX_LINK`",
     "server/static.py: StaticFiles._substitute": "names of Spinney's own files",
     "server/static.py: _COMMENT": "Spinney's own scripts",

@@ -5,7 +5,8 @@ from typing import Any
 from model.api.command import command
 from model.domain.resources import Resource
 from model.preferences.fields import Kind
-from model.preferences.schema import Preferences
+from model.preferences.prompts import PromptKind
+from model.preferences.schema import Preferences, PromptKey
 
 
 class PreferenceChoice(Resource):
@@ -39,6 +40,28 @@ class PreferenceRow(Resource):
     """What a value must be; completes a sentence after “must”."""
 
 
+class PromptVariable(Resource):
+    """A variable of a magic prompt, written `{name}` in its text."""
+
+    name: str
+    help: str
+
+
+class MagicPrompt(Resource):
+    """The description of a magic prompt."""
+
+    key: PromptKey
+    label: str
+    purpose: str
+    kind: PromptKind
+    """`session`: a message to a session; `text`: for an agent that writes a text; `system`: part
+    of the system prompt of every agent."""
+    default: str
+    """The built-in text; empty if there is none."""
+    variables: list[PromptVariable]
+    """What the text may contain; `{{name}}` is the text `{name}` itself."""
+
+
 @command
 async def get_preferences() -> Preferences:
     """Get all preferences; secrets are hidden."""
@@ -49,6 +72,15 @@ async def list_preferences() -> list[PreferenceRow]:
     """Describe the preferences in display order, without their values.
 
     Those without effect are left out; they are still accepted and saved.
+    """
+
+
+@command
+async def list_prompts() -> list[MagicPrompt]:
+    """Describe the magic prompts: what each is for, its built-in text and its variables.
+
+    The person's own texts are in the preference `magic_prompts`; texts with other variables are
+    refused there.
     """
 
 

@@ -16,6 +16,7 @@ from model.domain.resources import (
     ThinkingLevel,
     WorkingMode,
 )
+from model.preferences.schema import PromptKey
 
 PAGE_SIZE = 100
 """Messages per page, unless the client says otherwise (interface 8)."""
@@ -43,8 +44,13 @@ async def create_session(
     model: str | None = None,
     thinking_level: ThinkingLevel | None = None,
     backend: str | None = None,
+    prompt: PromptKey | None = None,
 ) -> Session:
-    """Create a session. Settings default to those of the project, then to the preferences."""
+    """Create a session. Settings default to those of the project, then to the preferences.
+
+    With `prompt`, agent, model and provider profile are those that the preferences choose for this
+    magic prompt.
+    """
 
 
 @command

@@ -50,6 +50,7 @@ def build_agent_change(session: Session, backend: str) -> dict[str, Any]:
     handover = Handover(backend=previous_backend, since=new_memory.messages) if has_missed else None
     return {
         "backend": backend,
+        "prompt": None,  # Its provider profile may be for the previous agent only.
         "answering_model": "",
         "resume_token": new_memory.resume_token,
         "turn_mark": new_memory.turn_mark,

@@ -57,5 +57,6 @@ def make_plan_session(state: State, mode: WorkingMode, session: Session) -> Sess
             "execution_mode": mode,
             "order": max(other.order for other in others) + 1,
             **settings,
+            "prompt": None if "backend" in overrides else session.prompt,
         }
     )

@@ -6,7 +6,8 @@ from model.api import preferences as api
 from model.commands.registry import implements
 from model.preferences.apply import apply_changes, redact
 from model.preferences.choices import accepts_null, list_choices
-from model.preferences.fields import shown_fields
+from model.preferences.fields import label_of, shown_fields
+from model.preferences.prompts import PROMPTS
 from model.preferences.schema import Preferences
 
 if TYPE_CHECKING:
@@ -41,6 +42,24 @@ async def list_preferences(workspace: "Workspace") -> list[api.PreferenceRow]:
             requirement=field.requirement,
         )
         for field in shown_fields().values()
+    ]
+
+
+@implements(api.list_prompts)
+async def list_prompts(workspace: "Workspace") -> list[api.MagicPrompt]:
+    return [
+        api.MagicPrompt(
+            key=key,
+            label=label_of(key),
+            purpose=prompt.purpose,
+            kind=prompt.kind,
+            default=prompt.default,
+            variables=[
+                api.PromptVariable(name=variable.name, help=variable.help)
+                for variable in prompt.variables
+            ],
+        )
+        for key, prompt in PROMPTS.items()
     ]
 
 

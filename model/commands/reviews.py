@@ -12,6 +12,7 @@ from model.commands.turns import get_turn_file_diff
 from model.domain.changes import Side
 from model.git import changes
 from model.git.file_text import read_lines
+from model.preferences.prompts import describe_place, find_prompt_text, write_prompt
 from model.richtext.diff_comments import Comment, find_lost, format_message
 from model.richtext.diff_rows import (
     MAX_ROW_LENGTH,
@@ -22,6 +23,7 @@ from model.richtext.diff_rows import (
     split_at_changes,
 )
 from model.richtext.diff_text import DiffText, FileNote, HunkHeading, Row, parse_diff
+from model.worktrees import require_worktree
 
 if TYPE_CHECKING:
     from model.api.changes import FileDiff
@@ -32,13 +34,6 @@ _MAX_CHARACTERS: Final = 400_000
 """After this many characters a page ends, even with fewer rows than its limit."""
 _BLOCK: Final = 100
 """Rows that are highlighted together: enough context for a lexer, within its size limit."""
-
-
-_RESOLVE: Final = (
-    "A {operation} stopped in this worktree because of conflicts. Resolve them: read both sides, "
-    "keep what each of them means to do, and leave no conflict markers. Check that it works, stage "
-    "the files, and finish the {operation}. Say where you had to choose.\n\nFiles:\n{files}"
-)
 
 
 @implements(api.get_diff_rows)
@@ -124,9 +119,14 @@ async def write_conflict_task(workspace: "Workspace", worktree_id: str) -> api.C
     if not files:
         raise SpinneyError("No file has a conflict here.", "conflict")
     listed = "\n".join(f"- {path}" for path in files)
-    task = workspace.store.state.preferences.magic_prompts.get("resolve_conflicts")
-    default = _RESOLVE.format(operation=found.operation or "merge", files=listed)
-    return api.ConflictTask(message=f"{task}\n\nFiles:\n{listed}" if task else default, files=files)
+    state = workspace.store.state
+    worktree = require_worktree(state, worktree_id)
+    place = describe_place(state.projects.get(worktree.project_id), worktree)
+    values = {**place, "operation": found.operation or "merge", "files": files}
+    message = write_prompt("resolve_conflicts", state.preferences, values)
+    if "{files}" not in find_prompt_text("resolve_conflicts", state.preferences):
+        message += f"\n\nFiles:\n{listed}"
+    return api.ConflictTask(message=message, files=files)
 
 
 async def _read_lines(workspace: "Workspace", worktree_id: str, path: str, side: Side) -> list[str]:

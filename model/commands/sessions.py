@@ -32,8 +32,10 @@ from model.domain.resources import (
 )
 from model.preferences import profiles
 from model.preferences.precedence import choose_backend
+from model.preferences.schema import AGENT_PROMPTS, PromptKey
 from model.state import State
 from model.worktrees import refuse_while_archived, require_worktree
+from model.writing.prompt_agents import PromptAgent
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -63,7 +65,13 @@ async def create_session(
     model: str | None = None,
     thinking_level: ThinkingLevel | None = None,
     backend: str | None = None,
+    prompt: PromptKey | None = None,
 ) -> Session:
+    if prompt is not None:
+        chosen = _agent_of(workspace, worktree_id, prompt)
+        # A model belongs to its backend: another backend has its own default.
+        model = model or (chosen.model if backend in (None, chosen.backend) else None)
+        backend = backend or chosen.backend
     if backend is not None:
         _check_backend(workspace, backend)
     model = model or await _default_model(workspace, worktree_id, backend)
@@ -87,6 +95,7 @@ async def create_session(
             model=model,
             thinking_level=thinking_level or state.preferences.thinking_level,
             backend=agent,
+            prompt=prompt,
             order=max((other.order + 1 for other in others), default=0),
         )
         return [SessionCreated(session=session)]
@@ -331,6 +340,15 @@ async def _default_model(workspace: "Workspace", worktree_id: str, backend: str 
     return await workspace.models.choose_default_model(
         agent, state.preferences, Path(worktree.path), profile
     )
+
+
+def _agent_of(workspace: "Workspace", worktree_id: str, prompt: PromptKey) -> PromptAgent:
+    """The agent of a prompt; raises if none is started for it."""
+    if prompt not in AGENT_PROMPTS:
+        raise SpinneyError(f"Invalid field 'prompt': must be one of {', '.join(AGENT_PROMPTS)}")
+    state = workspace.store.state
+    project = state.projects[require_worktree(state, worktree_id).project_id]
+    return workspace.prompt_agents.choose(prompt, project)
 
 
 def _check_backend(workspace: "Workspace", backend: str) -> None:

@@ -261,6 +261,8 @@ class Session(Resource):
     with the turn of this mark."""
     memories: dict[str, AgentMemory] = Field(default_factory=dict)
     """The memories of previous agents, by backend name."""
+    prompt: str | None = None
+    """The key of the magic prompt that it was created for, whose provider profile it has."""
     has_context: bool = False
     """Whether its agent was given the issue or pull request that the worktree was created for."""
     handover: Handover | None = None

@@ -16,7 +16,15 @@ from model.base.errors import SpinneyError
 from model.base.text import make_json_visible
 from model.preferences.fields import preference_fields
 from model.preferences.migrations import migrate
-from model.preferences.schema import BACKEND, MERGED_KEYS, CliProfile, DefaultBackend, Preferences
+from model.preferences.prompts import check_prompt
+from model.preferences.schema import (
+    BACKEND,
+    MERGED_KEYS,
+    PROMPT_KEYS,
+    CliProfile,
+    DefaultBackend,
+    Preferences,
+)
 
 REDACTED = "(hidden)"
 """Replaces secrets for clients on other machines. If sent back, the secret stays unchanged."""
@@ -59,7 +67,8 @@ def apply_changes(preferences: Preferences, changes: Mapping[str, Any]) -> Prefe
         ]
         raise SpinneyError("\n".join(sentences)) from None
     for key, check in _CHECKS.items():
-        problem = check(result) if getattr(result, key) != getattr(preferences, key) else None
+        is_new = getattr(result, key) != getattr(preferences, key)
+        problem = check(result, preferences) if is_new else None
         if problem is not None:
             raise SpinneyError(f"Invalid preference '{key}': {problem}")
     return result
@@ -135,7 +144,7 @@ def _restore_profile(profile: Any, stored: Mapping[str, CliProfile]) -> Any:
 # Checks of new values only: values that are stored already stay valid ----------------------------
 
 
-def _check_profiles(preferences: Preferences) -> str | None:
+def _check_profiles(preferences: Preferences, _: Preferences) -> str | None:
     names = [profile.name for profile in preferences.custom_cli_profiles]
     if not all(name.strip() for name in names):
         return "each profile needs a name"
@@ -152,7 +161,7 @@ def _check_profiles(preferences: Preferences) -> str | None:
     return None
 
 
-def _check_backends(preferences: Preferences) -> str | None:
+def _check_backends(preferences: Preferences, _: Preferences) -> str | None:
     known = get_args(DefaultBackend)
     for entry, backend in preferences.magic_prompt_backends.items():
         is_custom = backend is not None and backend.startswith("acp:")
@@ -161,14 +170,24 @@ def _check_backends(preferences: Preferences) -> str | None:
     return None
 
 
-def _check_token(preferences: Preferences) -> str | None:
+def _check_prompts(preferences: Preferences, before: Preferences) -> str | None:
+    for key in PROMPT_KEYS:
+        text = preferences.magic_prompts.get(key)
+        is_new = text != before.magic_prompts.get(key)
+        if text and is_new and (problem := check_prompt(key, text)) is not None:
+            return problem
+    return None
+
+
+def _check_token(preferences: Preferences, _: Preferences) -> str | None:
     token = preferences.http_server_token
     if token is None or re.fullmatch(r"[\w.~-]{16,}", token, re.ASCII):
         return None
     return "must be at least 16 letters, digits and - _ . ~, or null to generate one"
 
 
-_CHECKS: dict[str, Callable[[Preferences], str | None]] = {
+_CHECKS: dict[str, Callable[[Preferences, Preferences], str | None]] = {
+    "magic_prompts": _check_prompts,
     "custom_cli_profiles": _check_profiles,
     "magic_prompt_backends": _check_backends,
     "http_server_token": _check_token,

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Union, cast, get_args, get_origin
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from model.preferences.schema import INSTRUCTION_PROMPTS, WRITING_PROMPTS, Preferences
+from model.preferences.schema import AGENT_PROMPTS, PROMPT_KEYS, Preferences
 
 Kind = Literal["switch", "choice", "number", "whole", "text", "list", "object"]
 
@@ -126,10 +126,10 @@ def entry_label(entry: str) -> str:
 
 
 _ENTRIES: Final = {
-    "magic_prompts": (*WRITING_PROMPTS, *INSTRUCTION_PROMPTS),
-    "magic_prompt_models": tuple(f"{key}_model" for key in WRITING_PROMPTS),
-    "magic_prompt_providers": tuple(f"{key}_provider" for key in WRITING_PROMPTS),
-    "magic_prompt_backends": tuple(f"{key}_backend" for key in WRITING_PROMPTS),
+    "magic_prompts": PROMPT_KEYS,
+    "magic_prompt_models": tuple(f"{key}_model" for key in AGENT_PROMPTS),
+    "magic_prompt_providers": tuple(f"{key}_provider" for key in AGENT_PROMPTS),
+    "magic_prompt_backends": tuple(f"{key}_backend" for key in AGENT_PROMPTS),
 }
 
 

@@ -53,14 +53,12 @@ PromptKey = Literal[
 ]  # fmt: skip
 
 PROMPT_KEYS: tuple[PromptKey, ...] = PromptKey.__args__  # type: ignore[attr-defined]
-WRITING_PROMPTS: tuple[PromptKey, ...] = (
-    "pr_content", "commit_message", "context_summary", "session_naming", "session_recap",
-)  # fmt: skip
-"""Prompts for texts that an agent writes: each has an agent, a model and an account."""
-INSTRUCTION_PROMPTS: tuple[PromptKey, ...] = (
-    "resolve_conflicts", "parallel_execution", "global_system_prompt",
-)  # fmt: skip
-"""Prompts that are passed to a session's agent unchanged. All others are not used yet."""
+AGENT_PROMPTS: tuple[PromptKey, ...] = tuple(
+    key for key in PROMPT_KEYS if key not in ("parallel_execution", "global_system_prompt")
+)
+"""Prompts for which an agent is started: each has an agent, a model and an account. The others are
+parts of the system prompt.
+"""
 SMALL_PROMPTS: frozenset[PromptKey] = frozenset(
     {"commit_message", "pr_content", "release_notes", "session_naming", "session_recap"}
 )
@@ -261,13 +259,15 @@ class Preferences(BaseModel):
     magic_prompts: dict[str, str | None] = _setting(
         dict.fromkeys(PROMPT_KEYS),
         "Magic prompts", "Your own prompt texts; null is the built-in text",
+        more="A text may contain the variables that `list_prompts` lists for it, as {number}. "
+        "{{number}} is the text {number} itself.",
         form=TEXTS_OR_NULLS)
     magic_prompt_models: dict[str, str] = _setting(
         {f"{key}_model": "model_5" if key in SMALL_PROMPTS else "model_1" for key in PROMPT_KEYS},
         "Magic prompts", "Model of each prompt")
     magic_prompt_providers: dict[str, str | None] = _setting(
         dict.fromkeys(f"{key}_provider" for key in PROMPT_KEYS),
-        "Magic prompts", "Provider profile for writing each text; null is the default",
+        "Magic prompts", "Provider profile of each prompt; null is the default",
         more="The default is the project's provider profile, or else that of your preferences.",
         form=TEXTS_OR_NULLS)
     magic_prompt_backends: dict[str, str | None] = _setting(

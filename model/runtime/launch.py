@@ -15,15 +15,11 @@ from model.domain.events import Event, ProjectUpdated
 from model.domain.resources import Project, Session, Worktree
 from model.preferences import profiles
 from model.preferences.precedence import choose_effort, first_set, max_own_effort
+from model.preferences.prompts import find_prompt_text
 from model.preferences.schema import Preferences
 from model.state import State
 from model.store.store import Store
 from model.worktrees import require_worktree
-
-PARALLEL_EXECUTION: Final = (
-    "Where parts of the work do not depend on each other, let sub-agents do them at the same time."
-)
-"""The built-in prompt that `parallel_execution_prompt_enabled` adds."""
 
 _MAX_NAME_LENGTH: Final = 200
 _MAX_SERVERS: Final = 200
@@ -60,7 +56,7 @@ class LayeredLaunchResolver:
         state = self._store.state
         preferences = state.preferences
         thinking = session.thinking_level
-        name = profiles.resolve_name(preferences, _project_of(session, state))
+        name = _profile_name(session, state)
         for profile in preferences.custom_cli_profiles:
             if profile.name == name and profile.supports_thinking is False:
                 thinking = "off"
@@ -100,7 +96,7 @@ class LayeredLaunchResolver:
     async def _resolve_profile(self, session: Session) -> tuple[Mapping[str, Any], str]:
         """Return the session's provider profile, with a note if it is for another agent."""
         state = self._store.state
-        name = profiles.resolve_name(state.preferences, _project_of(session, state))
+        name = _profile_name(session, state)
         profile = profiles.find_profile(name, state.preferences)
         settings = await asyncio.to_thread(profiles.read_settings, profile) if profile else {}
         if profiles.is_compatible(settings, session.backend):
@@ -122,7 +118,7 @@ class LayeredLaunchResolver:
     def note_models(self, session: Session, models: ModelList) -> None:
         """Save the list of models that the session's agent offers, for users to choose from."""
         state = self._store.state
-        profile = profiles.resolve_name(state.preferences, _project_of(session, state))
+        profile = _profile_name(session, state)
         self._models.update(session.backend, models, profile)
 
     def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
@@ -156,9 +152,9 @@ class LayeredLaunchResolver:
 
 def build_system_prompt(preferences: Preferences, project: Project | None) -> str:
     """Return what is appended to the program's prompt: user, project, language, parallel work."""
-    parallel = preferences.magic_prompts.get("parallel_execution") or PARALLEL_EXECUTION
+    parallel = find_prompt_text("parallel_execution", preferences)
     parts = (
-        preferences.magic_prompts.get("global_system_prompt"),
+        find_prompt_text("global_system_prompt", preferences),
         project.custom_system_prompt if project else None,
         f"Answer in this language: {preferences.ai_language}." if preferences.ai_language else None,
         parallel if preferences.parallel_execution_prompt_enabled else None,
@@ -195,6 +191,11 @@ def _make_project_events(
 
 def _merge_names(names: Iterable[str], others: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*names, *others]))
+
+
+def _profile_name(session: Session, state: State) -> str:
+    project = _project_of(session, state)
+    return profiles.resolve_name(state.preferences, project, session.prompt or "")
 
 
 def _project_of(session: Session, state: State) -> Project | None:

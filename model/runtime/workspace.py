@@ -57,6 +57,7 @@ from model.worktrees.recovery import RecoveryPoints
 from model.worktrees.removal import WorktreeRemover
 from model.worktrees.restoring import WorktreeRestorer
 from model.worktrees.restoring_sessions import SessionRestorer
+from model.writing.prompt_agents import PromptAgents
 from model.writing.writer import Writer
 
 MODEL_REFRESH_DELAY = 30.0
@@ -117,6 +118,7 @@ class Workspace:
         self.raw_logs: RawLogs
         self.uploads: Uploads
         self.contexts: IssueContextStore
+        self.prompt_agents: PromptAgents
         self.writer: Writer
         self.naming: SessionNaming
         self.branch_naming: BranchNamer
@@ -186,8 +188,9 @@ class Workspace:
             self._exit_stack.push_async_callback(backend.close)
         await self.models.load()
         self._exit_stack.push_async_callback(self.models.close)
+        self.prompt_agents = PromptAgents(self.store, self.models, demo=self.demo)
         self.writer = Writer(
-            self.store, self.backends, self.models, self._environment_of, demo=self.demo
+            self.store, self.backends, self.models, self.prompt_agents, self._environment_of
         )
         self._exit_stack.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)

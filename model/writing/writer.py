@@ -15,17 +15,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from model.agents.catalog import SMALLEST
 from model.backends import base
 from model.backends.model_list_cache import ModelListCache
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_visible
 from model.domain.resources import Worktree
 from model.preferences import profiles
-from model.preferences.precedence import choose_backend, choose_model
-from model.preferences.schema import Preferences
+from model.preferences.prompts import describe_place
 from model.store.store import Store
-from model.writing.prompts import DEFAULT_PROMPTS, ROLE, WritingKey, build_prompt
+from model.writing.prompt_agents import PromptAgent, PromptAgents
+from model.writing.prompts import ROLE, WritingKey, build_prompt, write_task
 
 TIMEOUT: Final = 60.0
 """Seconds from starting the program to the end of its answer."""
@@ -51,15 +50,14 @@ class Writer:
         store: Store,
         backends: Mapping[str, base.Backend],
         models: ModelListCache,
+        agents: PromptAgents,
         environment_of: Callable[[Worktree], Mapping[str, str]],
-        *,
-        demo: bool = False,
     ) -> None:
         self._store = store
         self._backends = backends
         self._models = models
+        self._agents = agents
         self._environment_of = environment_of
-        self._demo = demo
         self._closing: set[asyncio.Task[None]] = set()
 
     async def is_available(self, key: WritingKey, worktree: Worktree) -> bool:
@@ -67,9 +65,10 @@ class Writer:
 
         A provider profile counts as an account, or reports what is wrong with it.
         """
-        backend = self._backends.get(self._backend_name(key, worktree))
+        agent = self._agent(key, worktree)
+        backend = self._backends.get(agent.backend)
         probe = await backend.probe() if backend else base.Probe(program=None)
-        has_account = probe.signed_in is not False or bool(self._profile_name(key, worktree))
+        has_account = probe.signed_in is not False or bool(agent.profile)
         return probe.program is not None and has_account
 
     async def write(
@@ -92,7 +91,8 @@ class Writer:
                 question, or answered in another form.
         """
         preferences = self._store.state.preferences
-        task = preferences.magic_prompts.get(key) or DEFAULT_PROMPTS[key]
+        project = self._store.state.projects.get(worktree.project_id)
+        task = write_task(key, preferences, describe_place(project, worktree))
         text = build_prompt(task, material, tags, clean_line(preferences.ai_language))
         answer = await self._ask(key, worktree, text.replace("@", f"{_WORD_JOINER}@"))
         return _parse_answer(answer.replace(_WORD_JOINER, ""), tags)
@@ -102,14 +102,15 @@ class Writer:
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     async def _ask(self, key: WritingKey, worktree: Worktree, text: str) -> str:
-        name = self._backend_name(key, worktree)
+        chosen = self._agent(key, worktree)
+        name = chosen.backend
         backend = self._backends.get(name)
         if backend is None:
             raise SpinneyError(
                 f"Spinney cannot run {self._models.catalog.label(name)} here.",
                 "backend_unavailable",
             )
-        launch = await self._launch(key, worktree, name)
+        launch = await self._launch(chosen, worktree)
         opening = asyncio.create_task(backend.open(launch))
         try:
             async with asyncio.timeout(TIMEOUT):
@@ -132,10 +133,8 @@ class Writer:
             self._closing.add(ending)
             ending.add_done_callback(self._closing.discard)
 
-    async def _launch(self, key: WritingKey, worktree: Worktree, backend: str) -> base.Launch:
-        chosen = self._model(key, backend, self._store.state.preferences)
-        profile = self._profile_name(key, worktree)
-        model, is_preset = self._models.resolve_model(backend, chosen, profile)
+    async def _launch(self, chosen: PromptAgent, worktree: Worktree) -> base.Launch:
+        model, is_preset = self._models.resolve_model(chosen.backend, chosen.model, chosen.profile)
         return base.Launch(
             session_id=str(uuid.uuid4()),
             worktree=Path(worktree.path),
@@ -143,62 +142,25 @@ class Writer:
             system_prompt=ROLE,
             environment=self._environment_of(worktree),
             text_only=True,
-            profile=await self._profile(key, worktree, backend),
+            profile=await self._profile(chosen),
         )
 
-    def _profile_name(self, key: WritingKey, worktree: Worktree) -> str:
-        state = self._store.state
-        project = state.projects.get(worktree.project_id)
-        return profiles.resolve_name(state.preferences, project, key)
-
-    async def _profile(
-        self, key: WritingKey, worktree: Worktree, backend: str
-    ) -> Mapping[str, object]:
+    async def _profile(self, chosen: PromptAgent) -> Mapping[str, object]:
         """Return the settings of the chosen profile. Raises if the agent would not use it."""
-        name = self._profile_name(key, worktree)
-        profile = profiles.find_profile(name, self._store.state.preferences)
+        profile = profiles.find_profile(chosen.profile, self._store.state.preferences)
         found = await asyncio.to_thread(profiles.read_settings, profile) if profile else {}
-        if not profiles.is_compatible(found, backend):
-            label = self._models.catalog.label(backend)
+        if not profiles.is_compatible(found, chosen.backend):
+            label = self._models.catalog.label(chosen.backend)
             raise SpinneyError(
-                f"The provider profile '{name}' is not for {label}, which would write this with its"
-                " own account. Choose another agent or provider profile for this prompt in the"
-                " preferences.",
+                f"The provider profile '{chosen.profile}' is not for {label}, which would write"
+                " this with its own account. Choose another agent or provider profile for this"
+                " prompt in the preferences.",
                 "conflict",
             )
         return found
 
-    def _backend_name(self, key: WritingKey, worktree: Worktree) -> str:
-        state = self._store.state
-        chosen = state.preferences.magic_prompt_backends.get(f"{key}_backend")
-        project = state.projects.get(worktree.project_id)
-        if chosen is not None and self._models.catalog.backend(chosen) is None:
-            chosen = None  # an agent that is no longer in agents.toml
-        return choose_backend(
-            project, state.preferences, chosen, catalog=self._models.catalog, demo=self._demo
-        )
-
-    def _model(self, key: WritingKey, backend: str, preferences: Preferences) -> str:
-        """Return the prompt's model; a preset of another backend maps to this one's equivalent."""
-        if key == "branch_naming":
-            chosen: str = preferences.branch_naming_model
-        else:
-            chosen = preferences.magic_prompt_models[f"{key}_model"]
-        if key == "session_naming" and chosen == _default_model(key):
-            chosen = preferences.session_naming_model  # a setting of its own with the same values
-        rows = self._models.catalog.backend_rows(demo=True)
-        others = (row.name for row in rows if row.name != backend)
-        if self._models.catalog.model(backend, chosen) is None and any(
-            self._models.catalog.model(other, chosen) for other in others
-        ):
-            default = choose_model(backend, preferences)
-            return SMALLEST.get(backend, default) if chosen in SMALLEST.values() else default
-        return chosen
-
-
-def _default_model(key: WritingKey) -> str:
-    defaults: dict[str, str] = Preferences.model_fields["magic_prompt_models"].default
-    return defaults[f"{key}_model"]
+    def _agent(self, key: WritingKey, worktree: Worktree) -> PromptAgent:
+        return self._agents.choose(key, self._store.state.projects.get(worktree.project_id))
 
 
 async def _read_answer(agent: base.Agent) -> str:

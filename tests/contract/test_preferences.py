@@ -142,6 +142,16 @@ async def test_every_prompt_has_a_text_a_model_a_provider_and_a_backend(
     }
 
 
+async def test_prompts_are_listed_and_their_variables_are_checked(call: Call) -> None:
+    prompts = {prompt["key"]: prompt for prompt in await call("list_prompts")}
+    assert set(prompts) == set(PROMPTS)
+    names = [variable["name"] for variable in prompts["investigate_issue"]["variables"]]
+    assert {"number", "title", "url"} <= set(names)
+    refused = {"magic_prompts": {"investigate_issue": "Look at {nothing}."}}
+    error = await expect_error(call, "update_preferences", changes=refused)
+    assert "has no variable {nothing}. It has {number}, " in error
+
+
 async def test_changes_are_atomic_and_the_error_lists_allowed_values(call: Call) -> None:
     before = await call("get_preferences")
     error = await expect_error(

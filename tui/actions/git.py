@@ -234,7 +234,7 @@ async def resolve_conflicts(desk: Desk) -> None:
     if worktree is None:
         return
     task = await desk.client.call(write_conflict_task, worktree_id=worktree.id)
-    session = await session_for(desk, worktree)
+    session = await session_for(desk, worktree, "resolve_conflicts")
     if session is None:
         return
     await desk.outbox.send(session.id, task.message)

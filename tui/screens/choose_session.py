@@ -8,15 +8,21 @@ from tui.screens.choose import Choice, Choose
 
 if TYPE_CHECKING:
     from model.domain.resources import Session, Worktree
+    from model.preferences.schema import PromptKey
 
 
-async def session_for(desk: Desk, worktree: "Worktree") -> "Session | None":
-    """Return the only session, the chosen one, or a new one; `None` if the user cancels."""
+async def session_for(
+    desk: Desk, worktree: "Worktree", prompt: "PromptKey | None" = None
+) -> "Session | None":
+    """Return the only session, the chosen one, or a new one; `None` if the user cancels.
+
+    A new one has the agent of the magic prompt `prompt`.
+    """
     sessions = desk.state.sessions_of(worktree.id)
     if len(sessions) == 1:
         return sessions[0]
     if not sessions:
-        session = await desk.client.call(create_session, worktree_id=worktree.id)
+        session = await desk.client.call(create_session, worktree_id=worktree.id, prompt=prompt)
         await desk.mirror.wait_for(lambda state: session.id in state.sessions)
         return session
     present = desk.session.id if desk.session is not None else ""

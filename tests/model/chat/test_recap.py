@@ -13,8 +13,8 @@ from model.chat.rewinding import ConversationPoint
 from model.commands.preferences import update_preferences
 from model.commands.sessions import mark_session_read, send_chat_message
 from model.domain.resources import Session
+from model.preferences.prompts import PROMPTS
 from model.runtime.workspace import Workspace
-from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend
 
@@ -22,7 +22,7 @@ RECAP = "The otter swims now; two tests were added. Nothing waits for you."
 
 
 def is_recap_prompt(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(DEFAULT_PROMPTS["session_recap"])
+    return prompt.text.startswith(PROMPTS["session_recap"].default)
 
 
 def script_recap(*events: base.AgentEvent) -> Any:

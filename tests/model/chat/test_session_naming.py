@@ -9,8 +9,8 @@ from model.backends import base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.domain.resources import Session, Worktree
+from model.preferences.prompts import PROMPTS
 from model.runtime.workspace import Workspace
-from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend, echo, silence
 
@@ -19,7 +19,7 @@ FIRST_WORDS = "The otter does not swim in cold water."
 
 
 def is_naming_prompt(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(DEFAULT_PROMPTS["session_naming"])
+    return prompt.text.startswith(PROMPTS["session_naming"].default)
 
 
 def script_name(name: str) -> object:
@@ -61,7 +61,7 @@ async def test_a_session_is_named_by_its_first_words_and_then_by_the_agent(
     assert f"<message>\n{LONG}\n</message>" in str(naming_agent.calls[0][1])
     assert (naming_agent.launch.settings.model, naming_agent.launch.text_only) == ("haiku", True)
     page = await workspace.store.messages(unnamed.id)
-    assert not any(DEFAULT_PROMPTS["session_naming"] in message.text for message in page.messages)
+    assert not any(PROMPTS["session_naming"].default in message.text for message in page.messages)
 
 
 async def test_a_name_is_one_short_line(

@@ -12,8 +12,9 @@ from model.commands.sessions import create_session, send_chat_message
 from model.domain.events import ProjectUpdated
 from model.domain.resources import Project, Session, Worktree
 from model.preferences.precedence import choose_effort, max_own_effort
+from model.preferences.prompts import PROMPTS
 from model.preferences.schema import Preferences
-from model.runtime.launch import PARALLEL_EXECUTION, build_system_prompt, disabled_mcp_servers
+from model.runtime.launch import build_system_prompt, disabled_mcp_servers
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
@@ -42,7 +43,7 @@ def test_the_system_prompt_is_global_project_language_and_parallel_work_in_this_
 def test_unset_prompts_add_nothing() -> None:
     assert build_system_prompt(make_preferences(), make_project()) == ""
     parallel = make_preferences(parallel_execution_prompt_enabled=True)
-    assert build_system_prompt(parallel, None) == PARALLEL_EXECUTION
+    assert build_system_prompt(parallel, None) == PROMPTS["parallel_execution"].default
 
 
 @pytest.mark.parametrize(

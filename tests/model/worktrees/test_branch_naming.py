@@ -15,7 +15,7 @@ from model.domain.resources import Session, Worktree
 from model.domain.worktrees import IssueContext
 from model.git.random_names import is_random_name, random_name
 from model.runtime.workspace import Workspace
-from model.writing.prompts import DEFAULT_PROMPTS
+from model.writing.prompts import BRANCH_NAMING
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend, echo
 from tests.model.git.repository import Repository
@@ -25,7 +25,7 @@ MESSAGE = "Let the otter swim"
 
 
 def is_branch_prompt(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(DEFAULT_PROMPTS["branch_naming"])
+    return prompt.text.startswith(BRANCH_NAMING)
 
 
 def answer_with_branch(name: str) -> Any:

@@ -12,9 +12,11 @@ from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.domain.events import ProjectUpdated
 from model.domain.resources import Project, Question, Usage, Worktree
+from model.preferences.prompts import PROMPTS
 from model.runtime.workspace import Workspace
 from model.writing import writer as writing
-from model.writing.prompts import DEFAULT_PROMPTS, ROLE
+from model.writing.prompt_agents import PromptAgents
+from model.writing.prompts import ROLE
 from model.writing.writer import Writer
 from tests.fakes import DONE, FakeAgent, FakeBackend, Script, silence
 
@@ -61,7 +63,7 @@ async def test_the_prompt_contains_the_task_the_material_and_the_form(
     await write(workspace, worktree)
     agent = await only_agent(workspace, backend)
     ((_, prompt), _) = agent.calls
-    assert str(prompt).startswith(DEFAULT_PROMPTS["pr_content"])
+    assert str(prompt).startswith(PROMPTS["pr_content"].default)
     assert "<commits>\nTeach the otter to swim\n</commits>" in str(prompt)
     assert "<template>" not in str(prompt)  # the material has no template
     assert str(prompt).endswith("<title>\n…\n</title>\n<body>\n…\n</body>")
@@ -349,7 +351,8 @@ async def test_in_the_demo_the_demo_agent_writes_and_follows_no_directive(
     workspace: Workspace, worktree: Worktree, tmp_path: Path
 ) -> None:
     demo = DemoBackend(tmp_path / "memory")
-    writer = Writer(workspace.store, {"demo": demo}, workspace.models, lambda _: {}, demo=True)
+    agents = PromptAgents(workspace.store, workspace.models, demo=True)
+    writer = Writer(workspace.store, {"demo": demo}, workspace.models, agents, lambda _: {})
     assert await writer.is_available("pr_content", worktree)
     await update_preferences(workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}})
     written = await writer.write("pr_content", worktree, MATERIAL, ("title", "body"))

@@ -28,7 +28,7 @@ export function operationBanner(panel) {
 
   const sendTask = async () => {
     const task = await app.run("write_conflict_task", { worktreeId });
-    if (task) await picker.send(task.message);
+    if (task) await picker.send(task.message, "resolve_conflicts");
   };
   /** @param {string} path @param {string} choice */
   const resolve = async (path, choice) => {

@@ -7,7 +7,8 @@ import { make } from "../dom.js";
  * @typedef {object} SessionPicker
  * @property {HTMLElement} element
  * @property {() => void} draw update the sessions
- * @property {(message: string) => Promise<boolean>} send returns whether it was sent; shows errors
+ * @property {(message: string, prompt?: string) => Promise<boolean>} send returns whether it was
+ *   sent; shows errors. A new session has the agent of the magic prompt `prompt`.
  */
 
 /**
@@ -32,10 +33,10 @@ export function sessionPicker(app, worktreeId) {
   return {
     element: select,
     draw,
-    async send(message) {
+    async send(message, prompt) {
       let sessionId = select.value;
       if (!sessionId) {
-        const created = await app.run("create_session", { worktreeId });
+        const created = await app.run("create_session", prompt ? { worktreeId, prompt } : { worktreeId });
         if (!created) return false;
         sessionId = chosen = created.id; // also used for a second attempt
       }
