@@ -52,7 +52,10 @@ async def commit_changes(worktree_id: str, message: str, stage_all: bool = False
 async def git_pull(
     worktree_path: Annotated[str, PATH], base_branch: str, remote: str = "origin"
 ) -> ExchangeResult:
-    """Pull a branch of a remote into the current branch; conflicts are left to be resolved."""
+    """Pull a branch of a remote into the current branch; conflicts are left to be resolved.
+
+    The remote `.` is the repository itself: its local branch.
+    """
 
 
 @command

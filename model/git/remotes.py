@@ -24,9 +24,11 @@ async def fetch(root: Path, remote: str, branch: str) -> tuple[bool, str]:
 async def pull(path: Path, remote: str, branch: str) -> tuple[bool, str]:
     """Pull `remote`'s `branch` into the checked-out branch; return success and git's output.
 
-    Merges, unless the user configured otherwise. Conflicts are left in the worktree.
+    Merges, unless the user configured otherwise. Conflicts are left in the worktree. The remote `.`
+    is the repository itself: its local branch.
     """
-    await check_remote(path, remote)
+    if remote != ".":
+        await check_remote(path, remote)
     check_branch_name(branch)
     configured = await git(path, "config", "--get-regexp", r"^pull\.(rebase|ff)$", check=False)
     options = [] if configured.raw_stdout else ["--no-rebase"]

@@ -104,6 +104,15 @@ async def test_a_push_and_a_pull_between_two_worktrees(
     assert (Path(other.path) / "new.txt").read_text() == "one\n"
 
 
+async def test_a_local_branch_is_pulled_from_the_repository_itself(
+    git_project: GitProject, worktree: Worktree
+) -> None:
+    git_project.repository.commit("base.txt", "only here\n")
+    pulled = await git_pull(git_project.workspace, worktree.path, "main", remote=".")
+    assert pulled.success
+    assert (Path(worktree.path) / "base.txt").read_text() == "only here\n"
+
+
 async def test_a_failed_pull_returns_gits_message(
     git_project: GitProject, worktree: Worktree
 ) -> None:
