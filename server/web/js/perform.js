@@ -35,8 +35,8 @@ export function currentContext(app) {
   const { view, id } = app.route;
   const { state } = app;
   const session = view === "session" ? state.sessions.get(id) : undefined;
-  const worktree = state.worktrees.get(session?.worktree_id ?? (["worktree", "diff"].includes(view) ? id : ""));
-  const project = state.projects.get(worktree?.project_id ?? (["project", "folder", "conflicts"].includes(view) ? id : ""));
+  const worktree = state.worktrees.get(session?.worktree_id ?? (["worktree", "diff", "pull-request"].includes(view) ? id : ""));
+  const project = state.projects.get(worktree?.project_id ?? (["project", "folder", "conflicts", "landing", "sweep"].includes(view) ? id : ""));
   return { session, worktree, project };
 }
 

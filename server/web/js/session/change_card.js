@@ -4,7 +4,6 @@
 import { button, make } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
-import { externalLink } from "../links.js";
 import { pullRequestMark } from "../marks.js";
 import { hashFor } from "../router.js";
 import { withTurnActions } from "./turns.js";
@@ -43,7 +42,7 @@ export function changeCard(app, worktree, changes, turn) {
       !isCommitted && button([icon("commit"), "Commit"], start("commit")),
       isCommitted && !isPushed && button([icon("push"), "Push"], start("push")),
       isPushed && !worktree.pr_url && button([icon("pull-request"), "Pull request"], start("pullRequest")),
-      worktree.pr_url && externalLink(worktree.pr_url, [icon("pull-request"), pullRequestMark(worktree)], "a.button"),
+      worktree.pr_url && make("a.button", icon("pull-request"), pullRequestMark(worktree), { href: hashFor("pull-request", worktree.id) }),
     ),
     turn && turnChoices(app, turn),
     { "aria-label": "Changes of this answer" },

@@ -3,6 +3,7 @@
 // each place, and a message with these to a session.
 
 import { missingView } from "../app.js";
+import { coalesce } from "../coalesce.js";
 import { button, make, syncKeyed } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
@@ -30,19 +31,10 @@ export function conflictsView(app, route) {
   const list = make("div.list");
   const matrix = make("div.matrix");
   const status = make("p.hint", "Loading …", { role: "status" });
-  let isLoading = false;
-  let isOutdated = false;
-  const load = async () => {
-    isOutdated = true;
-    if (isLoading) return;
-    isLoading = true;
-    while (isOutdated) {
-      isOutdated = false;
-      const found = await app.read("list_conflicts", { projectId: route.id });
-      if (found) draw(listPairs(found, route.query.get("worktree") ?? ""));
-    }
-    isLoading = false;
-  };
+  const load = coalesce(async () => {
+    const found = await app.read("list_conflicts", { projectId: route.id });
+    if (found) draw(listPairs(found, route.query.get("worktree") ?? ""));
+  });
   /** @param {Conflict[]} pairs */
   const draw = (pairs) => {
     const isOpen = pairs.reduce((sum, { files }) => sum + files.length, 0) <= MAX_OPEN;

@@ -5,7 +5,6 @@ import { choose } from "../dialogs.js";
 import { button, make, syncChildren } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
-import { externalLink } from "../links.js";
 import { pullRequestMark } from "../marks.js";
 import { hashFor } from "../router.js";
 
@@ -127,7 +126,7 @@ export class DiffBar {
     if (this.next.dataset.key === key) return;
     this.next.dataset.key = key;
     if (step) syncChildren(this.next, [button([icon(step[1]), step[2]], step[3], ".primary")]);
-    else syncChildren(this.next, url ? [externalLink(url, [icon("pull-request"), pullRequestMark(worktree)], "a.button")] : []);
+    else syncChildren(this.next, url ? [make("a.button", icon("pull-request"), pullRequestMark(worktree), { href: hashFor("pull-request", worktree.id) })] : []);
   }
 
   /** What comes next for these changes. @returns {Step | null} */

@@ -112,9 +112,9 @@ export class GitPanel {
     return [button([icon("pull-request"), "Pull request"], () => this.pullRequest(), ".primary")];
   }
 
-  /** @param {string} branch @returns {Promise<boolean>} whether it succeeded */
-  async pull(branch) {
-    const args = { worktreePath: this.worktree.path, baseBranch: branch };
+  /** @param {string} branch @param {string} [remote] `.` for the branch of this repository @returns {Promise<boolean>} whether it succeeded */
+  async pull(branch, remote = "origin") {
+    const args = { worktreePath: this.worktree.path, baseBranch: branch, remote };
     const result = await this.run(`Pulling '${branch}' …`, "git_pull", args);
     if (!result) return false;
     if (result.success) this.showResult(`Pulled '${branch}'.`, result.output);

@@ -1,16 +1,16 @@
 // @ts-check
-// The pull request of a worktree: the link to an open one, and the form to create one.
+// The pull request of a worktree: the link to its view, and the form to create one.
 
 import { button, make } from "../dom.js";
 import { icon } from "../icons.js";
 import { externalLink } from "../links.js";
+import { hashFor } from "../router.js";
 
 /** @param {import("./git.js").GitPanel} panel */
 export function pullRequestLink({ app, id: worktreeId, worktree }) {
-  const { pr_number: number, pr_url: url } = worktree;
   return make(
     "span.choices",
-    externalLink(url, `Pull request ${number}`, "a.button"),
+    make("a.button", icon("pull-request"), `Pull request ${worktree.pr_number}`, { href: hashFor("pull-request", worktreeId) }),
     button("Unlink", () => app.run("clear_worktree_pr", { worktreeId }), "", { title: "Does not change the pull request itself" }),
   );
 }

@@ -35,8 +35,9 @@ export function projectView(app, route) {
       return [make("div.choices", button([icon("plus"), "Add a project"], () => performAction(app, "add_project"), ".primary"), button("New folder", () => newFolder(app, current.id))), more];
     }
     const settings = button("Settings", () => performAction(app, "project_settings"));
+    const landing = make("a.button.to-landing", icon("merge"), make("span.wide-label", "Landing"), { href: hashFor("landing", current.id), "aria-label": "Landing" });
     const identity = make("div.identity", current.avatar_path && avatarElement(current), make("p.path", current.path));
-    return [identity, make("a.button.primary", icon("edit"), "New task", { href: hashFor("new", "", { project: current.id }) }), settings, more];
+    return [identity, make("a.button.primary", icon("edit"), "New task", { href: hashFor("new", "", { project: current.id }) }), landing, settings, more];
   };
 
   /** List worktrees created outside Spinney, to adopt them. @param {string} projectId */
@@ -106,7 +107,8 @@ async function openMenu(app, item, listOutside) {
   const project = [
     ["Work in the main checkout", () => openBase(app, item), { icon: "terminal" }],
     ["Adopt a worktree", listOutside, { icon: "branch" }],
-    ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "merge" }],
+    ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "warning" }],
+    ["Sweep: sizes, archive, delete", () => app.go("sweep", item.id), { icon: "trash" }],
     ["Scripts…", () => editScripts(app, item), { icon: "play" }],
     ["Picture…", () => changePicture(app, item), { icon: "image" }],
     ["Refresh", () => app.run("fetch_worktrees_status", { projectId: item.id }), { icon: "refresh" }],

@@ -36,16 +36,23 @@ export class ScriptList {
     this.close();
     this.#cards = scripts.map((script) => new ScriptCard(this.app, this.worktreeId, worktree.project_id, script));
     this.element.replaceChildren(...(scripts.length ? [make("h2", "Scripts")] : []), ...this.#cards.map((card) => card.element));
+    for (const card of this.#cards) card.follow();
   }
 }
 
-class ScriptCard {
+/** A script of a worktree. */
+export class ScriptCard {
   #timer = 0;
   #isClosed = false;
   #isRunning = false;
+  /** Called with the status of each run that is shown. @type {(status: string) => void} */ onState = () => {};
 
-  /** @param {App} app @param {string} worktreeId @param {string} projectId @param {any} script */
-  constructor(app, worktreeId, projectId, script) {
+  /**
+   * @param {App} app @param {string} worktreeId @param {string} projectId @param {any} script
+   * @param {{ opensOutput?: boolean, onTrust?: () => unknown }} [options] `onTrust`: called when it has been trusted
+   */
+  constructor(app, worktreeId, projectId, script, { opensOutput = false, onTrust = () => app.showRoute() } = {}) {
+    this.onTrust = onTrust;
     this.app = app;
     this.args = { worktreeId, script: script.name };
     this.projectId = projectId;
@@ -53,7 +60,7 @@ class ScriptCard {
     this.state = make("small", { role: "status" });
     this.choices = make("div.choices");
     this.output = make("pre.output", { tabIndex: 0, role: "group", "aria-label": `Output of ${script.name}` });
-    this.outputFold = make("details", make("summary", "Output"), this.output, { hidden: true });
+    this.outputFold = make("details", make("summary", "Output"), this.output, { hidden: true, open: opensOutput });
     this.element = make(
       "div.card.script",
       make("div.card-head", make("h3", icon("terminal"), " ", make("b", script.name)), this.state),
@@ -63,7 +70,6 @@ class ScriptCard {
       this.outputFold,
     );
     this.#drawChoices();
-    this.follow();
   }
 
   close() {
@@ -83,6 +89,7 @@ class ScriptCard {
   /** @param {any} run */
   #show(run) {
     this.#isRunning = run.status === "running";
+    this.onState(run.status);
     this.state.textContent = `${run.status}${run.exit_code ? `, exit code ${run.exit_code}` : ""}`;
     this.state.className = run.status === "failed" ? "bad" : "";
     const isAtEnd = this.output.scrollHeight - this.output.scrollTop - this.output.clientHeight < NEAR_END;
@@ -94,12 +101,13 @@ class ScriptCard {
 
   #drawChoices() {
     const { script } = this;
-    const start = script.trusted ? button([icon("play"), "Run"], () => this.#run()) : button("Review and trust", () => this.#trust(), ".primary");
+    const start = script.trusted ? button([icon("play"), "Run"], () => this.run()) : button("Review and trust", () => this.#trust(), ".primary");
     const isRunnable = script.trusted || !script.hidden;
     patchChildren(this.choices, [this.#isRunning ? button([icon("stop"), "Stop"], () => this.#stop()) : isRunnable && start].filter((part) => part instanceof HTMLElement));
   }
 
-  async #run() {
+  /** Run it, and follow it until it ends. */
+  async run() {
     const run = await this.app.run("run_worktree_script", this.args);
     if (run === undefined) return;
     this.outputFold.open = true;
@@ -116,6 +124,6 @@ class ScriptCard {
     const details = [make("p", `From ${this.script.file}:`), make("pre.output", this.script.shown)];
     if (!(await confirm(`Trust the script '${this.script.name}'?`, details, "Trust"))) return;
     await this.app.run("trust_project_scripts", { projectId: this.projectId, hashes: [this.script.hash] });
-    this.app.showRoute();
+    this.onTrust();
   }
 }

@@ -6,6 +6,7 @@ import { make } from "../dom.js";
 /**
  * @typedef {object} SessionPicker
  * @property {HTMLElement} element
+ * @property {() => string} value the id of the session, or "" for a new one
  * @property {() => void} draw update the sessions
  * @property {(message: string, prompt?: string) => Promise<boolean>} send returns whether it was
  *   sent; shows errors. A new session has the agent of the magic prompt `prompt`.
@@ -14,9 +15,10 @@ import { make } from "../dom.js";
 /**
  * @param {import("../app.js").App} app
  * @param {string} worktreeId
+ * @param {{ hasNew?: boolean }} [options] whether a new session can be chosen
  * @returns {SessionPicker}
  */
-export function sessionPicker(app, worktreeId) {
+export function sessionPicker(app, worktreeId, { hasNew = true } = {}) {
   const select = make("select", { "aria-label": "Session" });
   let chosen = "";
   select.onchange = () => (chosen = select.value);
@@ -24,7 +26,7 @@ export function sessionPicker(app, worktreeId) {
     if (document.activeElement === select) return; // an open list would close
     const sessions = app.state.sessionsOf(worktreeId);
     const options = sessions.map((session) => make("option", session.name, { value: session.id }));
-    select.replaceChildren(...options, make("option", "New session", { value: "" }));
+    select.replaceChildren(...options, ...(hasNew ? [make("option", "New session", { value: "" })] : []));
     // The most recently active session most likely made the changes.
     const latest = [...sessions].sort((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))[0];
     select.value = sessions.some((session) => session.id === chosen) ? chosen : (latest?.id ?? "");
@@ -32,6 +34,7 @@ export function sessionPicker(app, worktreeId) {
   draw();
   return {
     element: select,
+    value: () => select.value,
     draw,
     async send(message, prompt) {
       let sessionId = select.value;

@@ -32,11 +32,12 @@ export function worktreeView(app, route) {
   const changes = make("a.button", icon("diff"), "Changes", make("span.git"), { href: hashFor("diff", route.id) });
   git.actions.classList.add("git-actions");
   const scripts = new ScriptList(app, route.id);
+  const land = button([icon("merge"), "Land…"], () => performAction(app, "land"));
   const more = button(icon("more"), () => openMenu(app, git), ".quiet.icon-only", { "aria-label": "Worktree actions", title: "More" });
   const element = make(
     "div.page",
     make("div.page-head", header, more),
-    make("section.card", make("h2", "Git"), git.operation.element, make("div.choices", changes), git.actions),
+    make("section.card", make("h2", "Git"), git.operation.element, make("div.choices", changes, worktree()?.session_type !== "base" && land), git.actions),
     make("section.card", make("h2", "Sessions"), sessions),
     scripts.element,
   );
@@ -95,7 +96,7 @@ async function openMenu(app, git) {
       : ["Link a pull request", async () => (await pullRequests()).linkPullRequest(app, worktree), { icon: "pull-request" }],
     ["Commits", async () => (await history()).showLog(git), { icon: "history", isApart: true }],
     ["Stashes", async () => (await history()).showStashes(git), { icon: "stash" }],
-    ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "merge" }],
+    ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "warning" }],
     ["Archive", () => performAction(app, "archive_worktree"), { icon: "archive", isApart: true }],
     ["Remove", () => remove(app, worktree), { icon: "trash", danger: true }],
   ];

@@ -1,0 +1,243 @@
+// @ts-check
+// The sweep: all worktrees of a project, or of all projects, with their size, last use and what deleting each would lose;
+// archives or deletes several at once.
+
+import { ageElement } from "../age.js";
+import { coalesce } from "../coalesce.js";
+import { confirm } from "../dialogs.js";
+import { button, make, patchChildren, syncKeyed } from "../dom.js";
+import { pluralize } from "../format.js";
+import { icon } from "../icons.js";
+import { hashFor } from "../router.js";
+import { MERGED_WORDS } from "./landing_words.js";
+import { describeRecovery } from "./recovery_points.js";
+import { loadStylesheet } from "./stylesheet.js";
+
+await loadStylesheet("landing");
+
+/**
+ * @typedef {import("../app.js").App} App
+ *
+ * @typedef {object} SweepRow
+ * @property {string} worktree_id
+ * @property {string} project_id
+ * @property {string} name
+ * @property {string} branch
+ * @property {number | null} size bytes
+ * @property {number} last_used_at
+ * @property {string | null} merged
+ * @property {number} uncommitted files
+ * @property {number} unpushed commits
+ * @property {boolean} archived
+ * @property {boolean} is_running
+ * @property {boolean} adopted
+ *
+ * @typedef {{ worktree_id: string, ok: boolean, message: string, recovery_id: string | null }} Swept
+ */
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"];
+const MAX_LISTED = 8; // worktrees that the question lists
+const CHANGES = new Set(["worktree:archived", "worktree:deleted", "worktree:created", "worktree:unarchived"]);
+
+/** @param {number} bytes */
+export function formatSize(bytes) {
+  let unit = 0;
+  let amount = bytes;
+  while (amount >= 999.5 && unit < UNITS.length - 1) {
+    amount /= 1000;
+    unit++;
+  }
+  return `${amount >= 10 || unit === 0 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** @type {import("../app.js").MakeView} */
+export function sweepView(app, route) {
+  return new Sweep(app, route.id);
+}
+
+class Sweep {
+  title = "Sweep";
+  /** @type {SweepRow[]} */ #rows = [];
+  /** @type {number | null} */ #free = null;
+  /** @type {Set<string>} */ #selected = new Set();
+  /** What became of worktrees, also of those that are gone. @type {Map<string, Swept & { name: string }>} */ #results = new Map();
+  #isLoaded = false;
+
+  /** @param {App} app @param {string} projectId "" for all projects */
+  constructor(app, projectId) {
+    this.app = app;
+    this.projectId = projectId;
+    this.status = make("p.hint", "Loading …", { role: "status" });
+    this.all = make("input", { type: "checkbox", onchange: () => this.#toggleAll() });
+    this.allLabel = make("label.check", this.all, "all");
+    this.safe = button("Select what can go without loss", () => this.#selectSafe());
+    this.actions = make("div.choices.selection-actions", { role: "group", "aria-label": "Actions for selected worktrees", hidden: true });
+    this.results = make("ul.sweep-results", { "aria-label": "Results", "aria-live": "polite" });
+    this.list = make("ul.sweep-rows", { "aria-label": "Worktrees" });
+    this.element = make("div.page.sweep", make("div.page-head", this.status, this.allLabel, this.safe), this.actions, this.results, this.list);
+    this.load = coalesce(() => this.#load());
+    this.load();
+  }
+
+  get subtitle() {
+    return this.app.state.projects.get(this.projectId)?.name ?? "all projects";
+  }
+
+  /** @param {string} name */
+  handleEvent(name) {
+    if (CHANGES.has(name) && this.#isLoaded) this.load();
+  }
+
+  handleReload() {
+    this.load();
+  }
+
+  /** The list first; then the sizes, which take longer. */
+  async #load() {
+    const args = this.projectId ? { projectId: this.projectId } : {};
+    if (!this.#isLoaded) this.#show(await this.app.read("list_sweep", { ...args, withSizes: false }));
+    this.#show(await this.app.read("list_sweep", { ...args, withSizes: true }));
+  }
+
+  /** @param {{ rows: SweepRow[], free_bytes: number | null } | undefined} sweep */
+  #show(sweep) {
+    if (!sweep) {
+      if (!this.#isLoaded) this.status.textContent = "The worktrees could not be listed.";
+      return;
+    }
+    this.#isLoaded = true;
+    this.#rows = sweep.rows;
+    this.#free = sweep.free_bytes;
+    this.#draw();
+  }
+
+  #draw() {
+    const known = new Set(this.#rows.map((row) => row.worktree_id));
+    for (const id of this.#selected) if (!known.has(id)) this.#selected.delete(id);
+    const size = this.#rows.reduce((sum, row) => sum + (row.size ?? 0), 0);
+    this.status.textContent = [this.#rows.length ? pluralize(this.#rows.length, "worktree") : "No worktrees.", size > 0 && formatSize(size), this.#free !== null && `${formatSize(this.#free)} free on the disk`].filter(Boolean).join(" · ");
+    this.allLabel.hidden = this.#rows.length < 2;
+    this.safe.hidden = !this.#rows.some(isSafe);
+    this.all.checked = this.#rows.length > 0 && this.#selected.size === this.#rows.length;
+    this.all.indeterminate = this.#selected.size > 0 && !this.all.checked;
+    syncKeyed(this.list, this.#rows, (row) => row.worktree_id, (row, old) => this.#row(row, old));
+    patchChildren(this.results, [...this.#results.values()].map((result) => this.#result(result)));
+    this.#drawActions();
+  }
+
+  /** @param {SweepRow} row @param {HTMLElement | undefined} old */
+  #row(row, old) {
+    const id = row.worktree_id;
+    const box = make("input", { type: "checkbox" });
+    const element = old ?? make("li.sweep-row", make("label.landing-select", box), make("div.what"), make("p.facts"), make("p.size"));
+    const [select, what, facts, size] = element.children;
+    const shownBox = /** @type {HTMLInputElement} */ (select.firstElementChild);
+    shownBox.checked = this.#selected.has(id);
+    shownBox.ariaLabel = `Select ${row.name}`;
+    if (!old) box.onchange = () => this.#select(id, box.checked);
+    element.classList.toggle("selected", this.#selected.has(id));
+    const project = this.projectId ? "" : `${this.app.state.projects.get(row.project_id)?.name ?? ""} ▸ `;
+    patchChildren(what, [make("h3", row.archived ? row.name : make("a", row.name, { href: hashFor("worktree", id) })), make("p.hint", `${project}${row.branch} · used `, ageElement(row.last_used_at), row.last_used_at ? " ago" : "")]);
+    patchChildren(facts, factsOf(row));
+    size.textContent = row.size === null ? "…" : formatSize(row.size);
+    return element;
+  }
+
+  /** @param {Swept & { name: string }} result */
+  #result({ ok, name, message, recovery_id: recoveryId }) {
+    const restore = async () => {
+      const worktree = await this.app.run("restore_worktree", { recoveryId });
+      if (worktree) this.app.go("worktree", worktree.id);
+    };
+    return make("li", icon(ok ? "check" : "warning"), make(ok ? "span.grow" : "span.grow.bad", make("b", name), ` ${message}`), recoveryId && button([icon("restore"), "Restore"], restore, ".quiet", { "aria-label": `Restore ${name}` }));
+  }
+
+  // Selection --------------------------------------------------------------------------------------
+
+  /** @param {string} id @param {boolean} isSelected */
+  #select(id, isSelected) {
+    if (isSelected) this.#selected.add(id);
+    else this.#selected.delete(id);
+    this.#draw();
+  }
+
+  #toggleAll() {
+    this.#selected = new Set(this.all.checked ? this.#rows.map((row) => row.worktree_id) : []);
+    this.#draw();
+  }
+
+  #selectSafe() {
+    this.#selected = new Set(this.#rows.filter(isSafe).map((row) => row.worktree_id));
+    this.#draw();
+  }
+
+  #drawActions() {
+    const rows = this.#rows.filter((row) => this.#selected.has(row.worktree_id));
+    const size = rows.reduce((sum, row) => sum + (row.size ?? 0), 0);
+    this.actions.hidden = rows.length === 0;
+    patchChildren(this.actions, [
+      make("span", `${rows.length} selected${size ? `, ${formatSize(size)}` : ""}`),
+      ...(rows.some((row) => !row.archived) ? [button([icon("archive"), "Archive…"], () => this.#sweep("archive"))] : []),
+      button([icon("trash"), "Delete…"], () => this.#sweep("delete"), ".danger"),
+    ]);
+  }
+
+  /** @param {"archive" | "delete"} action */
+  async #sweep(action) {
+    const rows = this.#rows.filter((row) => this.#selected.has(row.worktree_id));
+    const answer = await askFor(this.app, rows, action);
+    if (!answer) return;
+    const result = await this.app.run("sweep_worktrees", { worktreeIds: rows.map((row) => row.worktree_id), action, ...answer });
+    /** @type {Swept[] | undefined} */ const swept = result;
+    if (!swept) return;
+    const names = new Map(rows.map((row) => [row.worktree_id, row.name]));
+    this.#results = new Map(swept.map((each) => [each.worktree_id, { ...each, name: names.get(each.worktree_id) ?? "" }]));
+    this.#selected = new Set(swept.filter((each) => !each.ok).map((each) => each.worktree_id));
+    await this.load();
+    this.#draw();
+  }
+}
+
+/** Whether nothing is lost with a worktree. @param {SweepRow} row */
+const isSafe = (row) => Boolean(row.merged) && !row.uncommitted && !row.unpushed && !row.is_running;
+
+/** What deleting a worktree would lose. @param {SweepRow} row */
+const lossesOf = ({ uncommitted, unpushed, is_running: isRunning }) =>
+  [isRunning && "a session is at work", uncommitted > 0 && pluralize(uncommitted, "uncommitted file"), unpushed > 0 && `${pluralize(unpushed, "commit")} that nothing else has`].filter((each) => typeof each === "string");
+
+/** @param {SweepRow} row @returns {HTMLElement[]} */
+function factsOf(row) {
+  return [
+    row.merged ? make("span.badge.new", MERGED_WORDS[row.merged] ?? "merged") : make("span.badge", "not merged"),
+    row.archived && make("span.badge", "archived"),
+    row.is_running && make("span.badge.waiting", "a session is at work"),
+    row.uncommitted > 0 && make("span.bad", `${row.uncommitted} not committed`),
+    row.unpushed > 0 && make("span.bad", `${row.unpushed} not pushed`),
+    row.adopted && make("span.badge", "created outside Spinney"),
+  ].filter((part) => part instanceof HTMLElement);
+}
+
+/** Ask before worktrees are archived or deleted, with what is lost and what can be restored. @param {App} app @param {SweepRow[]} rows @param {"archive" | "delete"} action */
+async function askFor(app, rows, action) {
+  const losing = rows.filter((row) => lossesOf(row).length > 0);
+  const force = make("input", { type: "checkbox" });
+  const remote = make("input", { type: "checkbox" });
+  const isDeletion = action === "delete";
+  const size = rows.reduce((sum, row) => sum + (row.size ?? 0), 0);
+  const listed = losing.slice(0, MAX_LISTED).map((row) => make("li", make("b", row.name), `: ${lossesOf(row).join(", ")}`));
+  if (losing.length > MAX_LISTED) listed.push(make("li", `… ${losing.length - MAX_LISTED} more`));
+  const question = `${isDeletion ? "Delete" : "Archive"} ${pluralize(rows.length, "worktree")}?`;
+  const kept = isDeletion
+    ? `Their directories and branches are deleted${size ? `, which frees ${formatSize(size)}` : ""}. ${describeRecovery(app, "All of it")} Not kept: files ignored by git, and the contents of repositories inside.`
+    : "Their files and sessions are kept, and you can restore them.";
+  const details = make(
+    "div.fields",
+    make("p", kept),
+    losing.length > 0 && make("p.bad", `${losing.length === rows.length ? "All" : losing.length} of them ${losing.length === 1 ? "has" : "have"} work that is nowhere else, or is still going on:`),
+    losing.length > 0 && make("ul.losses", listed),
+    losing.length > 0 && make("label.check", force, isDeletion ? "Delete these, too" : "Archive these, too"),
+    isDeletion && make("label.check", remote, "Delete their branches on the remote, too"),
+  );
+  const isSure = await confirm(question, details, isDeletion ? "Delete" : "Archive", { danger: isDeletion });
+  return isSure ? { force: force.checked, deleteRemoteBranch: isDeletion && remote.checked } : null;
+}
