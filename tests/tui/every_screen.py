@@ -31,6 +31,7 @@ from model.domain.resources import (
     Usage,
 )
 from model.domain.scripts import CommandRun, Script, ScriptRun
+from tests.tui import a_hosting_service as hosting
 from tests.tui.builders import (
     a_changed_file,
     a_commit,
@@ -243,6 +244,24 @@ def a_stopped_merge() -> FakeClient:
     return client
 
 
+def a_pull_request_to_look_at() -> FakeClient:
+    """A worktree with a pull request."""
+    client = a_busy_state()
+    worktree = client.state.worktrees["w1"]
+    linked = worktree.model_copy(update={"pr_number": 12, "pr_url": hosting.URL})
+    client.state = a_state(
+        *client.state.projects.values(), linked, client.state.worktrees["w2"],
+        *client.state.sessions.values(),
+    )  # fmt: skip
+    client.answers |= {
+        "get_pull_request": lambda given: hosting.a_pull_request(),
+        "get_check_log": lambda given: hosting.a_log(),
+        "list_possible_reviewers": lambda given: ["ada", "grace", "linus", "loom/docs"],
+    }
+    client.reload(client.state)
+    return client
+
+
 def an_empty_state() -> FakeClient:
     """A client without projects."""
     return FakeClient()
@@ -326,6 +345,20 @@ async def _commit_diff(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: getattr(app.screen, "file_diff", None) is not None)
 
 
+def in_pull_request(*keys: str) -> Reach:
+    """A function that opens the pull request, waits for it, then presses keys."""
+
+    async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+        await action("pull_request")(app, pilot)
+        screen = app.screen
+        await until(pilot, lambda: getattr(screen, "details", None) is not None)
+        await pilot.press(*keys)
+        if keys:
+            await until(pilot, lambda: app.screen is not screen)
+
+    return reach
+
+
 async def _amend(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await in_log("A")(app, pilot)
     await until(pilot, lambda: app.screen.is_modal)
@@ -395,6 +428,12 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("command-output", _command_output),
     ScreenCase("earlier-messages", _earlier_messages),
     ScreenCase("rename-worktree", action("rename_worktree")),
+    ScreenCase("pull-request", in_pull_request(), a_pull_request_to_look_at),
+    ScreenCase("check-log", in_pull_request("tab", "tab", "enter"), a_pull_request_to_look_at),
+    ScreenCase("merge", in_pull_request("m"), a_pull_request_to_look_at),
+    ScreenCase("reply", in_pull_request("tab", "tab", "tab", "r"), a_pull_request_to_look_at),
+    ScreenCase("reviewers", in_pull_request("v"), a_pull_request_to_look_at),
+    ScreenCase("edit-pull-request", in_pull_request("e"), a_pull_request_to_look_at),
 )
 
 

@@ -86,7 +86,7 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         history.stash,
         git.push,
         git.pull_base,
-        git.pull_request,
+        pull_requests.pull_request,
         git.resolve_conflicts,
         git.abort_merge,
         sessions.new_session,

@@ -9,6 +9,7 @@ from model.base.text import clean_line
 from tui.actions import git, history
 from tui.actions.editor import open_file
 from tui.actions.origin import show_origin
+from tui.actions.pull_requests import pull_request
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import ActionFunction, Desk
 from tui.screens.go_ahead import GoAhead
@@ -93,7 +94,7 @@ ON_DIFF_SCREEN: "Mapping[str, DiffActionFunction]" = {
     "diff_stash": _and_reload(_on_desk(history.stash)),
     **{
         f"diff_{action.__name__}": _and_reload(_on_desk(action))
-        for action in (git.commit, git.pull_request, git.resolve_conflicts, git.abort_merge)
+        for action in (git.commit, pull_request, git.resolve_conflicts, git.abort_merge)
     },
 }
 """Actions that the diff screen offers for its worktree, by their ids."""

@@ -7,18 +7,14 @@ from textual.content import Content
 from model.api import git as commands
 from model.api.changes import abort_merge as abort_merge_command
 from model.api.changes import list_changed_files, write_commit_message
-from model.api.doctor import get_installation
 from model.api.projects import get_git_remotes
-from model.api.pull_requests import OpenedPullRequest, open_pull_request
 from model.api.reviews import write_conflict_task
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.actions.links import open_link
 from tui.actions.recovery import describe_recovery
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
-from tui.draw.status_icons import pull_request_status
 from tui.screens.choose_session import session_for
 from tui.screens.dialog import Confirm, Report
 from tui.screens.go_ahead import GoAhead
@@ -26,7 +22,6 @@ from tui.screens.go_ahead import GoAhead
 if TYPE_CHECKING:
     from model.api.git import ExchangeResult
     from model.domain.resources import Worktree
-    from tui.screens.pull_request import PullRequestDraft
     from tui.screens.working import Cancel
 
 
@@ -174,58 +169,6 @@ def _how_to_resolve(desk: Desk) -> str:
     return "In the changes, {} takes ours, {} theirs, {} both, and {} opens the editor.".format(
         *keys
     )
-
-
-async def pull_request(desk: Desk) -> None:
-    """Push the branch and open a pull request, or show the existing one."""
-    worktree = pointed_worktree(desk)
-    if worktree is None:
-        return
-    from tui.screens.pull_request import PullRequest, PullRequestDraft
-
-    if worktree.pr_url:
-        await _show_pull_request(desk, worktree.id, worktree.pr_number or 0, worktree.pr_url)
-        return
-    installed = await desk.client.call(get_installation)
-    if any(finding.name == "gh" and not finding.ok for finding in installed.findings):
-        desk.say(
-            "Opening a pull request needs the GitHub CLI, gh, which is not installed. Install it "
-            "(https://cli.github.com), run 'gh auth login' in a terminal, then try again.",
-            bad=True,
-        )
-        return
-
-    async def open_request(draft: "PullRequestDraft") -> OpenedPullRequest:
-        return await desk.client.call(
-            open_pull_request,
-            worktree_id=worktree.id,
-            title=draft.title or None,
-            body=draft.body or None,
-            draft=draft.is_draft,
-        )
-
-    project = desk.state.projects[worktree.project_id]
-    branches = worktree.branch, worktree.base_branch or project.default_branch
-    draft = desk.drafts.get(PullRequestDraft, worktree.id)
-    opened = await desk.ask(PullRequest(draft, branches, open_request))
-    if opened is not None:
-        desk.drafts.drop(PullRequestDraft, worktree.id)
-        await _show_pull_request(desk, worktree.id, opened.pr_number, opened.pr_url)
-
-
-async def _show_pull_request(desk: Desk, worktree_id: str, number: int, url: str) -> None:
-    keys = (("c", "copy URL"), ("o", "open in browser"))
-    lines = [url]
-    if (worktree := desk.state.worktrees.get(worktree_id)) is not None:
-        status, checks = pull_request_status(worktree), worktree.cached_check_status
-        lines += [f"Status: {status}"] if status else []
-        lines += [f"Checks: {checks}"] if checks else []
-    text = Content("\n".join(lines))
-    match await desk.ask(Report(f"Pull request #{number}", text, *keys)):
-        case "c":
-            desk.host.copy(url)
-        case "o":
-            await open_link(desk, url)
 
 
 async def resolve_conflicts(desk: Desk) -> None:

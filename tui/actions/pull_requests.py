@@ -1,4 +1,4 @@
-"""Actions that link a worktree to a pull request, or unlink it."""
+"""Actions on the pull request of a worktree: show, open, link, unlink."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from model.api import hosting
 from model.api import pull_requests as commands
+from model.api.doctor import get_installation
 from model.api.projects import get_github_remotes
 from model.base.errors import SpinneyError
 from tui.actions.worktrees import pointed_worktree
@@ -16,6 +17,64 @@ from tui.screens.pick import Pick
 
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
+
+
+async def pull_request(desk: Desk) -> None:
+    """Show the worktree's pull request; without one push the branch and open one."""
+    worktree = pointed_worktree(desk)
+    if worktree is None:
+        return
+    if worktree.pr_url:
+        _show(desk, worktree)
+        return
+    if await _lacks_gh(desk, worktree):
+        desk.say(
+            "Opening a pull request needs the GitHub CLI, gh, which is not installed. Install it "
+            "(https://cli.github.com), run 'gh auth login' in a terminal, then try again.",
+            bad=True,
+        )
+        return
+    from tui.screens.pull_request import PullRequest, PullRequestDraft
+
+    async def open_request(draft: PullRequestDraft) -> commands.OpenedPullRequest:
+        return await desk.client.call(
+            commands.open_pull_request,
+            worktree_id=worktree.id,
+            title=draft.title or None,
+            body=draft.body or None,
+            draft=draft.is_draft,
+        )
+
+    project = desk.state.projects[worktree.project_id]
+    branches = worktree.branch, worktree.base_branch or project.default_branch
+    draft = desk.drafts.get(PullRequestDraft, worktree.id)
+    opened = await desk.ask(PullRequest(draft, branches, open_request))
+    if opened is None:
+        return
+    desk.drafts.drop(PullRequestDraft, worktree.id)
+    state = await desk.mirror.wait_for(
+        lambda state: (
+            worktree.id not in state.worktrees or bool(state.worktrees[worktree.id].pr_url)
+        )
+    )
+    if worktree.id in state.worktrees:
+        _show(desk, state.worktrees[worktree.id])
+
+
+async def _lacks_gh(desk: Desk, worktree: "Worktree") -> bool:
+    """Whether the repository is on GitHub, and its program is not installed."""
+    installed = await desk.client.call(get_installation)
+    if not any(finding.name == "gh" and not finding.ok for finding in installed.findings):
+        return False
+    remotes = await desk.client.call(get_github_remotes, repo_path=worktree.path)
+    return bool(remotes)
+
+
+def _show(desk: Desk, worktree: "Worktree") -> None:
+    from tui.hosting.pull_request_actions import PULL_REQUEST
+    from tui.hosting.pull_request_screen import PullRequestScreen
+
+    desk.show(PullRequestScreen(desk, worktree, PULL_REQUEST))
 
 
 async def link_pull_request(desk: Desk) -> None:

@@ -25,6 +25,10 @@ LOG_KEYS = (
     ("enter", "Show the changes of the commit"),
     ("↑ ↓ pgup pgdn", "Move (also j k g G); older commits follow at the end"),
 )
+PULL_REQUEST_KEYS = (
+    ("enter", "Show the log of a check, or the whole of a comment or the description"),
+    ("↑ ↓ pgup pgdn", "Move (also j k g G)"),
+)
 CANVAS_KEYS = (
     ("letters", "Filter; backspace deletes a letter"),
     ("↑ ↓ ← →", "Move"),

@@ -21,6 +21,7 @@ from tui.keys.pane_keys import (
     DIFF_KEYS,
     LOG_KEYS,
     MAIN_KEYS,
+    PULL_REQUEST_KEYS,
     REQUEST_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
@@ -64,6 +65,7 @@ AREAS = (
     Area("All sessions", "canvas", CANVAS_KEYS, ("canvas",)),
     Area("Changes (diff)", "diff", DIFF_KEYS, ("files", "diff")),
     Area("Commits (log)", "log", LOG_KEYS, ("commits",)),
+    Area("Pull request", "pull request", PULL_REQUEST_KEYS, ("pull-request",)),
 )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -17,7 +16,7 @@ from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from tui.draw.colors import Palette
 from tui.screens.dialog import AskText, Dialog
-from tui.screens.tool_output import OutputView
+from tui.screens.searchable_output import SearchableOutput
 from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
@@ -71,14 +70,12 @@ class _Shown:
     rows: int = 0
 
 
-class RawLogView(OutputView):
+class RawLogView(SearchableOutput):
     """A list of rows that grows at both ends."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
         self.pieces: deque[_Shown] = deque()
-        self.found: int | None = None
-        """The row of the current match."""
         self._follows = True
         """Whether the view scrolls with new lines."""
 
@@ -109,26 +106,6 @@ class RawLogView(OutputView):
         self._rows.clear()
         self.found = None
         self._fit_virtual_size()
-
-    def find(self, text: str, step: int) -> bool:
-        """Go to the next row below (1) or above (-1) that contains the text, ignoring case."""
-        at, wanted = self.found, text.casefold()
-        if at is None:
-            at = len(self._rows)
-        for row in range(at + 1, len(self._rows)) if step > 0 else range(at)[::-1]:
-            if wanted in self._rows[row].text.casefold():
-                self.found = row
-                middle = max(0, row - self.size.height // 2)
-                self.scroll_to(y=middle, animate=False, immediate=True)
-                self.refresh()
-                return True
-        return False
-
-    def render_line(self, y: int) -> Strip:
-        """Render a row; the current match is reversed."""
-        strip = super().render_line(y)
-        is_found = self.found is not None and y + self.scroll_offset.y == self.found
-        return strip.apply_style(Style(reverse=True)) if is_found else strip
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Stop following when the user scrolls away from the end."""

@@ -12,11 +12,12 @@ from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.domain.resources import Remote
+from tests.tui.a_hosting_service import a_pull_request
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import notifications, screen_lines
-from tests.tui.waiting import until
+from tests.tui.waiting import until, until_shown
 from tui.composer.message_area import MessageArea
 from tui.screens.commit import Commit
 from tui.screens.dialog import Confirm, Report
@@ -233,10 +234,16 @@ async def test_an_error_before_a_push_is_shown_in_its_dialog(start: Start) -> No
 # Pull requests ------------------------------------------------------------------------------------
 
 
-async def test_a_pull_request_is_opened_and_its_address_copied(start: Start) -> None:
+async def test_a_pull_request_is_opened_and_then_shown(start: Start) -> None:
     client = client_with_changes()
     url = "https://github.com/ada/loom/pull/7"
-    client.answers["open_pull_request"] = lambda given: OpenedPullRequest(pr_number=7, pr_url=url)
+
+    def open_it(given: dict[str, Any]) -> OpenedPullRequest:
+        client.feed(e.WorktreeUpdated(worktree=a_worktree(pr_number=7, pr_url=url)))
+        return OpenedPullRequest(pr_number=7, pr_url=url)
+
+    client.answers["open_pull_request"] = open_it
+    client.answers["get_pull_request"] = lambda given: a_pull_request(number=7, url=url)
     async with start(client) as (app, pilot):
         perform(app, "pull_request")
         await until(pilot, lambda: isinstance(app.screen, PullRequest))
@@ -244,13 +251,11 @@ async def test_a_pull_request_is_opened_and_its_address_copied(start: Start) -> 
             "brave-otter → main, ready for review"
         )
         await pilot.press(*"Mend", "ctrl+t", "enter")
-        await until(pilot, lambda: isinstance(app.screen, Report))
+        await until_shown(app, pilot, "pull request #7", url)
         assert client.called("open_pull_request") == [
             {"worktree_id": "w1", "title": "Mend", "body": None, "draft": True}
         ]
-        assert isinstance(app.screen, Report)
-        assert app.screen.content.plain == url
-        await pilot.press("c")
+        await pilot.press("y")
         await until(pilot, lambda: any("opied" in toast for toast in notifications(app)))
 
 

@@ -9,7 +9,7 @@ from model.domain.findings import Finding
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.fake_client import FakeClient
 from tests.tui.fake_desk import FakeDesk
-from tui.actions import git, sessions, view
+from tui.actions import git, pull_requests, sessions, view
 from tui.screens.dialog import Confirm, Report
 from tui.store.places import Place
 
@@ -32,7 +32,13 @@ async def test_nothing_to_commit_is_reported_without_a_dialog() -> None:
 async def test_git_actions_without_a_worktree_report_an_error() -> None:
     desk = a_desk()
     desk.place = None
-    for action in (git.commit, git.push, git.pull_base, git.pull_request, git.abort_merge):
+    for action in (
+        git.commit,
+        git.push,
+        git.pull_base,
+        pull_requests.pull_request,
+        git.abort_merge,
+    ):
         await action(desk)
     assert len(set(desk.said)) == 1 and len(desk.said) == 5
     assert desk.client.calls == []
@@ -43,23 +49,9 @@ async def test_without_gh_no_dialog_for_a_pull_request_is_opened() -> None:
     desk.client.answers["get_installation"] = lambda given: Installation(
         version="1.0", log="", findings=[Finding("gh", None, "not found")]
     )
-    await git.pull_request(desk)
+    desk.client.answers["get_github_remotes"] = lambda given: ["a remote"]
+    await pull_requests.pull_request(desk)
     assert "gh" in desk.said[0] and desk.dialogs == []
-
-
-async def test_an_existing_pull_request_is_shown_with_its_status() -> None:
-    desk = a_desk(
-        "c", pr_number=7, pr_url="https://example.org/pull/7", cached_pr_status="review",
-        cached_check_status="pending",
-    )  # fmt: skip
-    await git.pull_request(desk)
-    (report,) = desk.dialogs
-    assert isinstance(report, Report)
-    assert str(report.content).splitlines() == [
-        "https://example.org/pull/7", "Status: in review", "Checks: pending"
-    ]  # fmt: skip
-    assert desk.copied == ["https://example.org/pull/7"]
-    assert not desk.client.called("open_pull_request")
 
 
 async def test_the_reason_of_a_failed_abort_is_shown_in_a_dialog() -> None:
