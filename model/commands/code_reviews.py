@@ -1,18 +1,22 @@
 """Implements `model.api.code_reviews`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from model.api import code_reviews as api
 from model.base.errors import SpinneyError
+from model.base.text import make_visible
 from model.commands.registry import implements
 from model.commands.session_choice import send_to_session
 from model.domain.changes import Side
-from model.domain.code_reviews import HunkVerdict, Verdict
+from model.domain.code_reviews import CodeReview, Finding, HunkVerdict, Severity, Verdict
 from model.domain.resources import SessionMessage
-from model.reviewing.messages import format_rejections
+from model.reviewing.messages import format_findings, format_rejections
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
+
+_MAX_TEXT: Final = 4_000
+"""Characters of an explanation or a suggestion."""
 
 
 @implements(api.get_review)
@@ -66,4 +70,56 @@ async def send_verdicts(
         raise SpinneyError("There are no rejected hunks to send.", "conflict")
     sent = await send_to_session(workspace, worktree_id, format_rejections(unsent), session_id)
     await workspace.verdicts.note_sent(worktree_id, [one.id for one in unsent])
+    return sent
+
+
+@implements(api.run_code_review)
+async def run_code_review(workspace: "Workspace", worktree_id: str) -> CodeReview:
+    return await workspace.code_reviews.start(worktree_id)
+
+
+@implements(api.get_code_review)
+async def get_code_review(workspace: "Workspace", worktree_id: str) -> CodeReview:
+    return await workspace.code_reviews.get(worktree_id)
+
+
+@implements(api.stop_code_review)
+async def stop_code_review(workspace: "Workspace", worktree_id: str) -> CodeReview:
+    return await workspace.code_reviews.stop(worktree_id)
+
+
+@implements(api.update_finding)
+async def update_finding(
+    workspace: "Workspace",
+    worktree_id: str,
+    finding_id: str,
+    explanation: str | None = None,
+    suggestion: str | None = None,
+    severity: Severity | None = None,
+    dismissed: bool | None = None,
+) -> Finding:
+    changes: dict[str, object] = {}
+    for name, text in (("explanation", explanation), ("suggestion", suggestion)):
+        if text is not None:
+            if len(text) > _MAX_TEXT:
+                raise SpinneyError(f"Invalid field '{name}': longer than {_MAX_TEXT:,} characters")
+            changes[name] = make_visible(text).strip("\n")
+    if not changes.get("explanation", "text"):
+        raise SpinneyError("Invalid field 'explanation': it is empty")
+    if severity is not None:
+        changes["severity"] = severity
+    if dismissed is not None:
+        changes["state"] = "dismissed" if dismissed else "open"
+    return await workspace.code_reviews.update(worktree_id, finding_id, changes)
+
+
+@implements(api.send_findings)
+async def send_findings(
+    workspace: "Workspace", worktree_id: str, finding_ids: list[str], session_id: str | None = None
+) -> SessionMessage:
+    if not finding_ids:
+        raise SpinneyError("Choose at least one finding to send.")
+    findings = await workspace.code_reviews.find(worktree_id, finding_ids)
+    sent = await send_to_session(workspace, worktree_id, format_findings(findings), session_id)
+    await workspace.code_reviews.note_sent(worktree_id, finding_ids)
     return sent

@@ -124,6 +124,25 @@ async def read_patch_between(
     return await _read_between(path, "branch", file, (before, after))
 
 
+async def list_files_since(path: Path, commit: str) -> list[ChangedFile]:
+    """Return the files that differ between a commit and the worktree's files, sorted by name."""
+    found = await _list_between(path, "branch", (commit,))
+    untracked = await list_untracked_files(path)
+    counts = await asyncio.to_thread(count_lines_per_file, path, untracked)
+    found += [
+        ChangedFile(name, "untracked", added=lines)
+        for name, lines in zip(untracked, counts, strict=True)
+    ]
+    return sorted(found, key=lambda file: file.name)
+
+
+async def read_patch_since(path: Path, commit: str, file: ChangedFile) -> tuple[FilePatch, bool]:
+    """Return the patch of one file since a commit, and whether it was truncated."""
+    if file.status == "untracked":
+        return await read_patch(path, "unstaged", file)
+    return await _read_between(path, "branch", file, (commit,))
+
+
 async def find_changed_file(
     path: Path, side: Side, display_name: str, base: str | None = None
 ) -> ChangedFile:

@@ -29,8 +29,8 @@ class _Decided:
 def count_progress(changes: Changes, record: ReviewRecord) -> ReviewProgress:
     """Count hunks and files.
 
-    Staged hunks are accepted, by whatever means they were staged; committed ones are if all their blocks were.
-    Rejected hunks count until they are sent.
+    Staged hunks are accepted, by whatever means they were staged; committed ones are if all their
+    blocks were. Rejected hunks count until they are sent.
     """
     decided = _list_decided(record)
     unsent = [

@@ -38,6 +38,7 @@ from model.landing.desk import DeskSources, describe_cached_pull_request
 from model.landing.services import LandingServices
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
+from model.reviewing.code_reviews import CodeReviews
 from model.reviewing.verdicts import Verdicts
 from model.runtime.launch import LayeredLaunchResolver
 from model.scripts.runner import ScriptRunner
@@ -131,6 +132,7 @@ class Workspace:
         self.restoring_sessions: SessionRestorer
         self.undoer: TurnUndoer
         self.verdicts: Verdicts
+        self.code_reviews: CodeReviews
         self.radar: ConflictRadar
         self.landing: LandingServices
         self.poller: Poller
@@ -243,6 +245,10 @@ class Workspace:
         self.scripts.recover()
         self.recovery_points = RecoveryPoints(self.store, self.directories)
         self.verdicts = Verdicts(self.store, self.directories.reviews, self.recovery_points)
+        self.code_reviews = CodeReviews(
+            self.store, self.directories.reviews, self.writer, self._label_reviewer
+        )
+        self._exit_stack.push_async_callback(self.code_reviews.close)
         self.removals = WorktreeRemover(
             self.store,
             self.directories,
@@ -363,6 +369,12 @@ class Workspace:
         """Publish a problem, and keep it for clients that connect later."""
         self.problems.append(problem)
         self.store.record(TaskCompleted(task=task, ok=False, detail=problem))
+
+    def _label_reviewer(self, worktree: Worktree) -> str:
+        """Return the name of the agent that reviews a worktree."""
+        project = self.store.state.projects.get(worktree.project_id)
+        chosen = self.prompt_agents.choose("code_review", project)
+        return self.catalog.label(chosen.backend)
 
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """Return the environment variables of Spinney's agents and of all that they start."""

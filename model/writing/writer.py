@@ -27,7 +27,7 @@ from model.writing.prompt_agents import PromptAgent, PromptAgents
 from model.writing.prompts import ROLE, WritingKey, build_prompt, write_task
 
 TIMEOUT: Final = 60.0
-"""Seconds from starting the program to the end of its answer."""
+"""Seconds that a short text may take, unless its writing says otherwise."""
 
 _MAX_ANSWER: Final = 100_000
 """Characters of an answer; longer answers are rejected."""
@@ -40,6 +40,10 @@ _WORD_JOINER: Final = "\u2060"
 _MARKDOWN_FENCE: Final = re.compile(r"(`{3,})(?:markdown|md)\n(.*)\n\1", re.DOTALL)
 
 _log = logging.getLogger(__name__)
+
+
+class InvalidAnswerError(SpinneyError):
+    """An agent answered in another form than it was asked for."""
 
 
 class Writer:
@@ -77,6 +81,7 @@ class Writer:
         worktree: Worktree,
         material: Mapping[str, str],
         tags: Sequence[str],
+        timeout: float = TIMEOUT,
     ) -> dict[str, str]:
         """Let the prompt's agent write the parts of a text, such as `title` and `body`.
 
@@ -85,23 +90,24 @@ class Writer:
             worktree: The working directory of the agent's program.
             material: What to write about, by tag; empty texts are omitted.
             tags: The tags of the answer, in order.
+            timeout: Seconds from starting the program to the end of its answer.
 
         Raises:
-            SpinneyError: The agent is missing, failed, took longer than `TIMEOUT`, asked a
-                question, or answered in another form.
+            InvalidAnswerError: The agent answered in another form.
+            SpinneyError: It is missing, failed, took longer than `timeout`, or asked a question.
         """
         preferences = self._store.state.preferences
         project = self._store.state.projects.get(worktree.project_id)
         task = write_task(key, preferences, describe_place(project, worktree))
         text = build_prompt(task, material, tags, clean_line(preferences.ai_language))
-        answer = await self._ask(key, worktree, text.replace("@", f"{_WORD_JOINER}@"))
+        answer = await self._ask(key, worktree, text.replace("@", f"{_WORD_JOINER}@"), timeout)
         return _parse_answer(answer.replace(_WORD_JOINER, ""), tags)
 
     async def close(self) -> None:
         """Wait until every agent program has ended."""
         await asyncio.gather(*self._closing, return_exceptions=True)
 
-    async def _ask(self, key: WritingKey, worktree: Worktree, text: str) -> str:
+    async def _ask(self, key: WritingKey, worktree: Worktree, text: str, timeout: float) -> str:
         chosen = self._agent(key, worktree)
         name = chosen.backend
         backend = self._backends.get(name)
@@ -113,14 +119,14 @@ class Writer:
         launch = await self._launch(chosen, worktree)
         opening = asyncio.create_task(backend.open(launch))
         try:
-            async with asyncio.timeout(TIMEOUT):
+            async with asyncio.timeout(timeout):
                 agent = await asyncio.shield(opening)
                 await agent.send(base.Prompt(text))
                 return await _read_answer(agent)
         except TimeoutError:
             label = self._models.catalog.label(name)
             raise SpinneyError(
-                f"{label} took longer than {TIMEOUT:g} seconds.", "timeout"
+                f"{label} took longer than {timeout:g} seconds.", "timeout"
             ) from None
         except SpinneyError:
             raise
@@ -201,7 +207,7 @@ def _parse_answer(answer: str, tags: Sequence[str]) -> dict[str, str]:
     """Return the cleaned parts of an answer by tag. Text outside the tags is ignored."""
     texts = [_clean(text) for text in _split_by_tags(answer, tags)]
     if not all(texts) or not texts:
-        raise SpinneyError("The agent did not answer in the requested form.", "backend_error")
+        raise InvalidAnswerError("The agent did not answer in the requested form.", "backend_error")
     return dict(zip(tags, texts, strict=True))
 
 

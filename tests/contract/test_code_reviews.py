@@ -1,5 +1,7 @@
 """Reviews of a worktree's changes, by a person and by an agent, as a client uses them."""
 
+from typing import Any
+
 from tests.contract.conftest import expect_error
 from tests.contract.project_client import ProjectClient
 
@@ -29,3 +31,37 @@ async def test_hunks_are_accepted_rejected_taken_back_and_sent(client: ProjectCl
     undone = await client.call("undo_verdict", **of_it)
     assert (undone["path"], undone["verdict"], undone["is_sent"]) == ("new", "rejected", True)
     assert client.git(made, "status", "--porcelain") == "M  read.me\n?? new"
+
+
+async def test_the_demo_agent_reviews_a_worktree_and_its_findings_are_handled(
+    client: ProjectClient,
+) -> None:
+    made = await client.create()
+    of_it = {"worktreeId": made["id"]}
+    client.write(made, "new", "woven\nTODO: cut\n")
+    none = await client.call("get_code_review", **of_it)
+    assert (none["status"], none["findings"]) == ("none", [])
+    started = await client.call("run_code_review", **of_it)
+    assert (started["status"], started["agent"]) == ("running", "Demo agent")
+    done = await wait_for_review(client, of_it)
+    assert (done["status"], done["error"]) == ("completed", "")
+    todo, note = done["findings"]
+    assert (todo["path"], todo["first_line"], todo["severity"]) == ("new", 2, "major")
+    key = {"findingId": note["id"]}
+    changed = await client.call("update_finding", dismissed=True, severity="minor", **key, **of_it)
+    assert (changed["state"], changed["severity"]) == ("dismissed", "minor")
+    sent = await client.call("send_findings", findingIds=[todo["id"]], **of_it)
+    page = await client.call("get_messages", sessionId=sent["session_id"])
+    assert "`new:2` major" in page["messages"][0]["content"][0]["text"]
+    now = await client.call("get_code_review", **of_it)
+    assert [one["state"] for one in now["findings"]] == ["sent", "dismissed"]
+    error = await expect_error(client.call, "stop_code_review", **of_it)
+    assert error == "No review of this worktree is running."
+
+
+async def wait_for_review(client: ProjectClient, of_it: dict[str, str]) -> Any:
+    while True:
+        await client.listener.event("review:updated")
+        review = await client.call("get_code_review", **of_it)
+        if review["status"] != "running":
+            return review

@@ -3,6 +3,7 @@
 Standard library only; the agent's program imports nothing else from Spinney.
 """
 
+import json
 import re
 
 DIRECTIVES = """\
@@ -100,7 +101,36 @@ def fill_form(prompt: str) -> str:
     first = re.search(r"^<(?:commits|message|conversation)>\n(.*)", material, re.MULTILINE)
     text = first[1] if first else "A text of the demo agent"
     tags = re.findall(r"^<(\w+)>$", form, re.MULTILINE)
+    if tags == ["review"]:
+        text = review(material)
     return "\n".join(f"<{tag}>{text}</{tag}>" for tag in tags)
+
+
+def review(material: str) -> str:
+    """Review numbered changes: a finding for each added TODO, and for the first line of a file."""
+    findings = []
+    path = ""
+    is_first = False
+    for line in material.splitlines():
+        number, sign, text = line[:6].strip(), line[6:9], line[9:]
+        if line.startswith("=== "):
+            path, is_first = line[4:].rpartition(" (")[0], True
+        elif number.isdecimal() and sign == " + " and (is_first or "TODO" in text):
+            is_open = "TODO" in text
+            what = "This is not done yet." if is_open else "The demo agent has read this file."
+            findings.append(
+                {
+                    "path": path,
+                    "first_line": int(number),
+                    "last_line": int(number),
+                    "severity": "major" if is_open else "note",
+                    "explanation": what,
+                    "suggestion": text.replace("TODO", "DONE") if is_open else "",
+                }
+            )
+            is_first = False
+    summary = f"The demo agent has read the changes and looked for TODO; findings: {len(findings)}."
+    return json.dumps({"summary": summary, "findings": findings[:100]})
 
 
 _SECTIONS = (
